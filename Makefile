@@ -1,0 +1,52 @@
+# Everything sets itself up: only Python 3.11+ and make are needed.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help install demo test quick lint format check clean
+
+help:
+	@echo "make demo   from nothing to a report on the starter items, no key needed"
+	@echo "make test   the whole test suite        make quick  its part without servers"
+	@echo "make lint   format, lint, types, imports  make check  lint and test"
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
+	@if [ -x $(BIN)/uv ]; then \
+	  $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test]'; \
+	else \
+	  echo "uv is not to be had: installing with pip, which is slower"; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'; \
+	fi
+	@touch $@
+
+demo: install
+	@mkdir -p demo-out
+	@cp examples/demo.toml demo-out/demo.toml
+	$(BIN)/heart run demo-out/demo.toml
+
+test: install
+	$(PYTEST) -n 2
+
+quick: install
+	$(PYTEST) -m "not server and not postgres and not engine and not live"
+
+lint: install
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+check: lint test
+
+clean:
+	rm -rf .venv demo-out dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,64 @@
+"""Content ids: a record is named by what makes it itself, so a rerun finds its own work.
+
+An id is the first 16 bytes of SHA-256 over canonical JSON (UTF-8, NFC, sorted keys, no white space)
+with the fields ``kind`` and ``v``, written as 32 hexadecimal digits. Content hashes are the whole
+SHA-256 of the same form. Times, costs and raw replies never enter an id.
+"""
+
+import dataclasses
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+ID_VERSION = 1
+ID_HEX_DIGITS = 32
+
+
+def canonical_json(value: object) -> str:
+    """Write a value as canonical JSON: NFC strings, sorted keys, no white space.
+
+    Raises:
+        ValueError: For NaN and infinities, which JSON does not have.
+        TypeError: For values that are not JSON, dataclasses apart (written as objects).
+    """
+    return json.dumps(
+        _normalised(value),
+        ensure_ascii=False,
+        sort_keys=True,
+        separators=(",", ":"),
+        allow_nan=False,
+    )
+
+
+def content_hash(value: object) -> str:
+    """Return the SHA-256 of a value's canonical JSON, as 64 hexadecimal digits."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def record_id(kind: str, fields: Mapping[str, object]) -> str:
+    """Return the id of a record of a kind from the fields that make it itself."""
+    return content_hash({"kind": kind, "v": ID_VERSION, **fields})[:ID_HEX_DIGITS]
+
+
+def hash_records(records: Iterable[object]) -> str:
+    """Hash whole records (not only their ids) in the order given, ``created_at`` apart."""
+    digest = hashlib.sha256()
+    for record in records:
+        digest.update(canonical_json(record).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def _normalised(value: Any) -> Any:
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, Mapping):
+        return {_normalised(key): _normalised(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normalised(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [f.name for f in dataclasses.fields(value) if f.name != "created_at"]
+        return {name: _normalised(getattr(value, name)) for name in names}
+    return value

@@ -1,0 +1,61 @@
+"""Every error a caller of heartbench may catch, as one small tree.
+
+HeartbenchError
+├── InvalidRecordError   a record breaks one of its own rules
+├── NotIdentifiedError   the comparisons do not determine the strengths
+├── StoreError           stored data contradict what is being added, or cannot be reached
+└── SettingsError        a study file, an item file or a corpus is not usable as it stands
+
+A caller's plain programming mistake is a ``ValueError`` or ``TypeError`` instead.
+"""
+
+from collections.abc import Sequence
+
+
+class HeartbenchError(Exception):
+    """Base of all errors that heartbench raises on purpose.
+
+    Attributes:
+        ids: The ids (records, systems, files) that the message is about, for machines.
+    """
+
+    def __init__(self, message: str, *, ids: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.ids = tuple(ids)
+
+    @property
+    def kind(self) -> str:
+        """Name of the error in ``heartbench.error/1``, e.g. ``"settings"``."""
+        name = type(self).__name__.removesuffix("Error")
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+class InvalidRecordError(HeartbenchError):
+    """A record breaks one of its own rules."""
+
+
+class NotIdentifiedError(HeartbenchError):
+    """The comparisons do not determine the strengths.
+
+    Attributes:
+        components: Groups of systems within which strengths are determined, as indices
+            (raised by ``stats``) or names (raised by ``analysis``).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        components: Sequence[Sequence[int]] | Sequence[Sequence[str]] = (),
+        ids: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message, ids=ids)
+        self.components = tuple(tuple(group) for group in components)
+
+
+class StoreError(HeartbenchError):
+    """Stored data contradict what is being added, or the store cannot be used."""
+
+
+class SettingsError(HeartbenchError):
+    """A study file, an item file or a corpus cannot be used as it stands."""

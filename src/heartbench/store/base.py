@@ -1,0 +1,87 @@
+"""What a store promises. Steps and the command line know only this; SQL appears in `sql` alone.
+
+Rules every store keeps, tested by one class for all of them (``tests/contract``):
+
+- `add` is one transaction: after it returns, all of its records are durable; if it fails, none is.
+- `add` is idempotent by id. The same id with other content, ``created_at`` apart, is a `StoreError`
+  that names the record, and nothing of that batch is stored.
+- Iteration is in the order of ids, sees what was committed before each page of it, and may be
+  interleaved with `add`.
+- Records come back equal to what went in.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from heartbench.domain import (
+    Assignment,
+    Attempt,
+    Completion,
+    Item,
+    Judgment,
+    Pair,
+    Rater,
+    Screening,
+    Study,
+    System,
+)
+
+Record = (
+    Item | Screening | System | Rater | Completion | Pair | Study | Assignment | Attempt | Judgment
+)
+R = TypeVar("R", bound=Record)
+
+JUDGMENT_COLUMNS = (
+    "assignment_id",
+    "pair_id",
+    "item_id",
+    "first_system_id",
+    "second_system_id",
+    "rater_id",
+    "repeat",
+    "choice",
+    "strength",
+    "axes",
+    "finish_reason",
+)
+
+
+class Store(Protocol):
+    """One study store: a SQLite file, a database, or memory."""
+
+    def add(self, records: Sequence[Record]) -> int:
+        """Append records in one transaction; return how many were new.
+
+        Raises:
+            StoreError: A record contradicts a stored one, refers to one that is not there, or the
+                database cannot be written.
+        """
+        ...
+
+    def iter(self, kind: type[R], study: Study | None = None) -> Iterator[R]:
+        """Yield the records of a kind in the order of their ids.
+
+        With a study: its items, systems and raters, as listed in this version; screenings,
+        completions and failed calls of these; and the pairs, assignments, judgments that were
+        planned under this study. Without one: everything of that kind.
+        """
+        ...
+
+    def latest_study(self, study_id: str) -> Study | None:
+        """Return the newest version of a study, or None if the store has never seen it."""
+        ...
+
+    def unjudged(self, study: Study) -> Iterator[Assignment]:
+        """Yield the study's assignments that have no judgment yet, in the order of their ids."""
+        ...
+
+    def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Yield the study's judgments as batches of parallel columns, `JUDGMENT_COLUMNS`.
+
+        Meant for analysis: no texts, no costs. Judgments of attention checks are left out.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release the database; the store cannot be used afterwards."""
+        ...

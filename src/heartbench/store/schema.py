@@ -1,0 +1,272 @@
+"""The tables. Ids are 16-byte keys; JSON is canonical text, so both databases hold equal bytes.
+
+Wide tables (texts, raw replies) keep SQLite's row ids; narrow ones, read by key only, do without.
+Pairs repeat the system of each completion, and ``ix_judgments_counts`` covers the rest of what
+`judgment_table` reads, so that counting pairs never touches the wide rows. An id of a judgment is
+made from its assignment alone: the primary key also keeps assignments unique (a unique index of its
+own would make SQLite prefer it to the covering one).
+"""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    text,
+)
+
+from heartbench.domain import canonical_json
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Id(TypeDecorator[str]):
+    """32 hexadecimal digits in Python, 16 bytes in the database."""
+
+    impl = LargeBinary(16)
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        """Convert digits to bytes."""
+        return None if value is None else bytes.fromhex(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
+        """Convert bytes to digits."""
+        return None if value is None else bytes(value).hex()
+
+
+class Json(TypeDecorator[Any]):
+    """Any JSON value in Python, canonical JSON text in the database."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:
+        """Write canonical JSON."""
+        return None if value is None else canonical_json(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
+        """Read JSON."""
+        return None if value is None else json.loads(value)
+
+
+class Utc(TypeDecorator[datetime]):
+    """A UTC time in Python, microseconds since 1970 in the database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Convert a time to microseconds."""
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        """Convert microseconds to a time."""
+        return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+metadata = MetaData()
+
+
+def _id(*, nullable: bool = False, to: str | None = None, name: str) -> Column[str]:
+    keys = [] if to is None else [ForeignKey(f"{to}.id")]
+    return Column(name, Id, *keys, nullable=nullable)
+
+
+items = Table(
+    "items",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("dialogue_id", Text, nullable=False),
+    Column("turn_index", Integer, nullable=False),
+    Column("situation", Text, nullable=False),
+    Column("context", Json, nullable=False),
+    Column("subset", Text, nullable=False),
+    Column("profile", Text),
+    Column("emotion", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("culture", Text),
+    Column("population", Text),
+    Column("language", Text, nullable=False),
+    Column("licence", Text, nullable=False),
+    Column("consent_basis", Text, nullable=False),
+    Column("reference", Text),
+)
+
+screenings = Table(
+    "screenings",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="item_id"),
+    Column("rule", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("evidence", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Index("ix_screenings_item", "item_id"),
+)
+
+systems = Table(
+    "systems",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("family", Text, nullable=False),
+    Column("settings", Json, nullable=False),
+)
+
+raters = Table(
+    "raters",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("family", Text, nullable=False),
+    Column("pool", Text),
+    Column("group", Text),
+    Column("settings", Json, nullable=False),
+)
+
+completions = Table(
+    "completions",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="item_id", to="items"),
+    _id(name="system_id", to="systems"),
+    Column("text", Text, nullable=False),
+    Column("writer_id", Text),
+    Column("repeat", Integer, nullable=False),
+    Column("prompt_hash", Text),
+    Column("requested", Json, nullable=False),
+    Column("effective", Json, nullable=False),
+    Column("finish_reason", Text),
+    Column("usage", Json, nullable=False),
+    Column("cost", Double),
+    Column("first_token_ms", Double),
+    Column("first_reasoning_ms", Double),
+    Column("total_ms", Double),
+    Column("cached", Boolean, nullable=False),
+    Column("created_at", Utc, nullable=False),
+)
+Index(
+    "uq_completions_target",
+    completions.c.system_id,
+    completions.c.item_id,
+    text("coalesce(writer_id, '')"),
+    completions.c.repeat,
+    unique=True,
+)
+
+pairs = Table(
+    "pairs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="item_id", to="items"),
+    _id(name="low_completion_id", to="completions"),
+    _id(name="high_completion_id", to="completions"),
+    _id(name="low_system_id", to="systems"),
+    _id(name="high_system_id", to="systems"),
+    sqlite_with_rowid=False,
+)
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("items_hash", Text, nullable=False),
+    Column("design", Json, nullable=False),
+    Column("protocols", Json, nullable=False),
+    Column("protocol_version", Text, nullable=False),
+    Column("settings_hash", Text, nullable=False),
+    Column("software_version", Text, nullable=False),
+    Column("created_at", Utc, nullable=False),
+)
+
+study_members = Table(
+    "study_members",
+    metadata,
+    Column("study_id", Id, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("member_id", Id, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="study_id"),
+    _id(name="pair_id", to="pairs"),
+    _id(name="rater_id", to="raters"),
+    _id(name="first_completion_id", to="completions"),
+    Column("repeat", Integer, nullable=False),
+    Column("check", Text),
+    Index("ix_assignments_study", "study_id", "id"),
+    sqlite_with_rowid=False,
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="item_id", to="items", nullable=True),
+    _id(name="system_id", to="systems", nullable=True),
+    _id(name="assignment_id", to="assignments", nullable=True),
+    Column("repeat", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("requested", Json, nullable=False),
+    Column("effective", Json, nullable=False),
+    Column("usage", Json, nullable=False),
+    Column("cost", Double),
+    Column("created_at", Utc, nullable=False),
+)
+
+judgments = Table(
+    "judgments",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="assignment_id", to="assignments"),
+    Column("choice", Text, nullable=False),
+    Column("strength", Integer),
+    Column("axes", Json, nullable=False),
+    Column("reasons", Json, nullable=False),
+    Column("rationale", Text, nullable=False),
+    Column("seconds", Double),
+    Column("raw", Text, nullable=False),
+    Column("prompt_hash", Text),
+    Column("requested", Json, nullable=False),
+    Column("effective", Json, nullable=False),
+    Column("finish_reason", Text),
+    Column("usage", Json, nullable=False),
+    Column("cost", Double),
+    Column("cached", Boolean, nullable=False),
+    Column("created_at", Utc, nullable=False),
+)
+Index(
+    "ix_judgments_counts",
+    judgments.c.assignment_id,
+    judgments.c.choice,
+    judgments.c.strength,
+    judgments.c.axes,
+    judgments.c.finish_reason,
+)

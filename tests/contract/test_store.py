@@ -1,0 +1,259 @@
+"""One class that every store passes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from heartbench.domain import (
+    Assignment,
+    Attempt,
+    AxisMark,
+    Completion,
+    Item,
+    Judgment,
+    Pair,
+    Rater,
+    Screening,
+    Study,
+    System,
+    Turn,
+)
+from heartbench.errors import StoreError
+from heartbench.store.base import JUDGMENT_COLUMNS, Record, Store
+from heartbench.store.sql import PAGE_ROWS, SqlStore
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+LATER = datetime(2026, 2, 2, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class World:
+    """A small study with one record of every kind."""
+
+    item: Item
+    screening: Screening
+    systems: tuple[System, System]
+    rater: Rater
+    completions: tuple[Completion, Completion]
+    pair: Pair
+    study: Study
+    assignments: tuple[Assignment, Assignment]
+    attempt: Attempt
+    judgment: Judgment
+
+    @property
+    def records(self) -> list[Record]:
+        """Every record, in an order in which none may refer to an earlier one."""
+        return [
+            self.judgment,
+            self.attempt,
+            *self.assignments,
+            self.study,
+            self.pair,
+            *self.completions,
+            self.rater,
+            *self.systems,
+            self.screening,
+            self.item,
+        ]
+
+
+def make_item(number: int = 0) -> Item:
+    return Item(
+        source="test",
+        dialogue_id=f"dialogue-{number}",
+        turn_index=1,
+        situation="A café closes.",
+        context=(Turn(role="supporter", text="Hi"), Turn(role="seeker", text="Il a fermé ☕")),
+        subset="regular",
+        emotion="sadness",
+        problem="job crisis",
+        licence="Apache-2.0",
+        consent_basis="invented",
+        reference="Closed for good?",
+    )
+
+
+@pytest.fixture
+def world() -> World:
+    item = make_item()
+    systems = (
+        System(name="one", kind="baseline", family="baseline", settings={"preset": "one"}),
+        System(name="two", kind="model", family="ours", settings={"temperature": 0.5}),
+    )
+    rater = Rater(name="cue", kind="llm", family="cue", settings={"version": "1"})
+    completions = (
+        Completion(item_id=item.id, system_id=systems[0].id, text="I hear you.", created_at=NOW),
+        Completion(
+            item_id=item.id,
+            system_id=systems[1].id,
+            text="What now?",
+            usage={"tokens": 3},
+            cost=0.25,
+            first_token_ms=12.5,
+            created_at=NOW,
+        ),
+    )
+    pair = Pair(item_id=item.id, completion_ids=(completions[0].id, completions[1].id))
+    study = Study(
+        name="small",
+        seed=7,
+        item_ids=(item.id,),
+        items_hash="ab",
+        system_ids=tuple(sorted(system.id for system in systems)),
+        rater_ids=(rater.id,),
+        design={"design": "full"},
+        protocols={"llm": "forced-strength"},
+        protocol_version="1",
+        settings_hash="cd",
+        software_version="0",
+        created_at=NOW,
+    )
+    assignments = tuple(
+        Assignment(
+            study_id=study.id, pair_id=pair.id, rater_id=rater.id, first_completion_id=completion.id
+        )
+        for completion in completions
+    )
+    return World(
+        item=item,
+        screening=Screening(
+            item_id=item.id, rule="length", verdict="pass", evidence="2", version="1"
+        ),
+        systems=systems,
+        rater=rater,
+        completions=completions,
+        pair=pair,
+        study=study,
+        assignments=(assignments[0], assignments[1]),
+        attempt=Attempt(assignment_id=assignments[1].id, reason="timeout", created_at=NOW),
+        judgment=Judgment(
+            assignment_id=assignments[0].id,
+            choice="first",
+            strength=4,
+            axes={"H": AxisMark("second", 2), "E": AxisMark("tie", None)},
+            reasons={"H": "sounds like a person"},
+            rationale="Warm.",
+            created_at=NOW,
+        ),
+    )
+
+
+@pytest.fixture(params=["sqlite-file", "sqlite-memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "sqlite-file":
+        opened = SqlStore.open_file(str(tmp_path / "study.db"))
+    else:
+        opened = SqlStore.in_memory()
+    yield opened
+    opened.close()
+
+
+class TestStore:
+    def test_returns_every_record_as_it_went_in(self, store: Store, world: World) -> None:
+        assert store.add(world.records) == len(world.records)
+        for record in world.records:
+            assert record in list(store.iter(type(record)))
+            assert record in list(store.iter(type(record), world.study))
+
+    def test_adding_again_adds_nothing(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        assert store.add(world.records) == 0
+        assert len(list(store.iter(Judgment))) == 1
+
+    def test_a_later_time_is_the_same_content(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        assert store.add([replace(world.judgment, created_at=LATER)]) == 0
+        assert next(store.iter(Judgment)).created_at == NOW
+
+    def test_other_content_under_one_id_is_an_error(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        changed = replace(world.judgment, choice="second")
+        with pytest.raises(StoreError, match="other content") as caught:
+            store.add([changed])
+        assert caught.value.ids == (changed.id,)
+        assert next(store.iter(Judgment)).choice == "first"
+
+    def test_a_batch_that_contradicts_itself_is_an_error(self, store: Store, world: World) -> None:
+        with pytest.raises(StoreError, match="twice in one batch"):
+            store.add([*world.records, replace(world.judgment, choice="second")])
+        assert not list(store.iter(Item))
+
+    def test_a_failing_batch_leaves_nothing(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        with pytest.raises(StoreError):
+            store.add([make_item(1), replace(world.judgment, choice="second")])
+        assert [item.id for item in store.iter(Item)] == [world.item.id]
+
+    def test_a_record_without_its_parent_is_refused(self, store: Store, world: World) -> None:
+        with pytest.raises(StoreError, match="refers to one"):
+            store.add([world.pair])
+        assert not list(store.iter(Pair))
+
+    def test_a_second_completion_of_one_target_is_refused(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        with pytest.raises(StoreError, match="contradicts"):
+            store.add([replace(world.completions[0], text="Something else.", id="")])
+
+    def test_iteration_is_in_the_order_of_ids_across_pages(self, store: Store) -> None:
+        items = [make_item(number) for number in range(PAGE_ROWS + 5)]
+        store.add(items)
+        found = [item.id for item in store.iter(Item)]
+        assert found == sorted(item.id for item in items)
+
+    def test_iteration_may_be_interleaved_with_adding(self, store: Store) -> None:
+        store.add([make_item(number) for number in range(3)])
+        for number, _ in enumerate(store.iter(Item)):
+            store.add([make_item(100 + number)])
+        assert len(list(store.iter(Item))) == 6
+
+    def test_an_iteration_with_a_study_leaves_out_what_is_not_its_own(
+        self, store: Store, world: World
+    ) -> None:
+        other = make_item(9)
+        stranger = System(name="three", kind="baseline", family="baseline")
+        foreign = Completion(item_id=other.id, system_id=stranger.id, text="Hello.", created_at=NOW)
+        store.add([*world.records, other, stranger, foreign])
+        assert list(store.iter(Item, world.study)) == [world.item]
+        assert foreign not in list(store.iter(Completion, world.study))
+        assert stranger not in list(store.iter(System, world.study))
+
+    def test_a_study_grows_by_versions(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        other = make_item(9)
+        grown = replace(world.study, version=2, item_ids=tuple(sorted((world.item.id, other.id))))
+        assert store.add([other, grown]) == 2
+        assert store.latest_study(world.study.id) == grown
+        assert list(store.iter(Study, world.study)) == [world.study, grown]
+        assert len(list(store.iter(Item, world.study))) == 1
+        assert len(list(store.iter(Item, grown))) == 2
+
+    def test_an_unknown_study_is_none(self, store: Store) -> None:
+        assert store.latest_study("00" * 16) is None
+
+    def test_unjudged_are_the_assignments_without_judgment(
+        self, store: Store, world: World
+    ) -> None:
+        store.add(world.records)
+        assert list(store.unjudged(world.study)) == [world.assignments[1]]
+
+    def test_judgment_table_gives_the_analysis_columns(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        (batch,) = store.judgment_table(world.study)
+        assert tuple(batch) == JUDGMENT_COLUMNS
+        assert batch["item_id"] == [world.item.id]
+        assert batch["first_system_id"] == [world.systems[0].id]
+        assert batch["second_system_id"] == [world.systems[1].id]
+        assert batch["choice"] == ["first"]
+        assert batch["strength"] == [4]
+        assert batch["axes"] == [world.judgment.axes]
+
+    def test_judgment_table_leaves_out_attention_checks(self, store: Store, world: World) -> None:
+        check = replace(world.assignments[0], check="second", repeat=1, id="")
+        answer = replace(world.judgment, assignment_id=check.id, id="")
+        store.add([*world.records, check, answer])
+        (batch,) = store.judgment_table(world.study)
+        assert batch["assignment_id"] == [world.assignments[0].id]

@@ -1,0 +1,96 @@
+"""Content ids: the same content, the same id, on every machine."""
+
+import hashlib
+import math
+import unicodedata
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heartbench.domain import (
+    Completion,
+    Rater,
+    Study,
+    System,
+    canonical_json,
+    content_hash,
+    hash_records,
+    record_id,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=10,
+)
+
+
+def test_canonical_json_has_sorted_keys_and_no_white_space() -> None:
+    assert canonical_json({"b": [1, 2.5, None], "a": "é"}) == '{"a":"é","b":[1,2.5,null]}'
+
+
+def test_canonical_json_composes_characters() -> None:
+    assert canonical_json(unicodedata.normalize("NFD", "é")) == canonical_json("é")
+
+
+def test_canonical_json_refuses_nan() -> None:
+    with pytest.raises(ValueError, match="Out of range"):
+        canonical_json(math.nan)
+
+
+@given(JSON)
+def test_equal_values_hash_equally(value: object) -> None:
+    assert content_hash(value) == content_hash(value)
+
+
+def test_an_id_is_the_first_half_of_a_sha256_with_kind_and_version() -> None:
+    text = '{"kind":"system","name":"x","v":1}'
+    assert record_id("system", {"name": "x"}) == hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def test_a_completion_is_named_by_target_text_repeat_and_writer() -> None:
+    one = Completion(item_id="a" * 32, system_id="b" * 32, text="Hello.", created_at=NOW)
+    same = replace(one, cost=1.0, total_ms=3.0, id="")
+    other = replace(one, text="Hello!", id="")
+    assert one.id == same.id
+    assert one.id != other.id
+
+
+def test_a_new_prompt_is_a_new_llm_judge_but_a_pseudonym_stays_one_person() -> None:
+    judge = Rater(name="j", kind="llm", family="gpt", settings={"prompt_hash": "1"})
+    assert judge.id != replace(judge, settings={"prompt_hash": "2"}, id="").id
+    person = Rater(name="p7", kind="human", family="human")
+    assert person.id == replace(person, pool="panel", group="peer", id="").id
+
+
+def test_a_study_keeps_its_id_when_it_grows() -> None:
+    study = Study(
+        name="s",
+        seed=1,
+        item_ids=(),
+        items_hash="",
+        system_ids=(),
+        rater_ids=(),
+        design={},
+        protocol_version="1",
+        settings_hash="",
+        software_version="",
+        created_at=NOW,
+    )
+    assert study.id == replace(study, version=2, item_ids=("a" * 32,), id="").id
+    assert study.id != replace(study, seed=2, id="").id
+
+
+def test_a_stored_id_is_kept() -> None:
+    assert System(name="x", kind="baseline", family="baseline", id="ab").id == "ab"
+
+
+def test_the_hash_of_records_sees_content_but_not_the_time() -> None:
+    one = Completion(item_id="a" * 32, system_id="b" * 32, text="Hello.", created_at=NOW)
+    later = replace(one, created_at=datetime(2027, 1, 1, tzinfo=UTC))
+    assert hash_records([one]) == hash_records([later])
+    assert hash_records([one]) != hash_records([replace(one, cost=2.0)])

@@ -1,0 +1,74 @@
+"""What only SQLite promises: durability settings, covering indexes, clear errors about files."""
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy.dialects import sqlite
+
+from heartbench.domain import Study
+from heartbench.errors import StoreError
+from heartbench.store.queries import judgment_query
+from heartbench.store.sql import SqlStore
+
+STUDY = Study(
+    name="s",
+    seed=1,
+    item_ids=(),
+    items_hash="",
+    system_ids=(),
+    rater_ids=(),
+    design={},
+    protocol_version="1",
+    settings_hash="",
+    software_version="",
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+def test_file_uses_a_write_ahead_log(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    SqlStore.open_file(str(path)).close()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+def test_ids_are_keys_of_16_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    store = SqlStore.open_file(str(path))
+    store.add([STUDY])
+    store.close()
+    connection = sqlite3.connect(path)
+    row = connection.execute("SELECT typeof(id), length(id) FROM studies").fetchone()
+    connection.close()
+    assert row == ("blob", 16)
+
+
+def test_counting_pairs_never_reads_the_wide_tables(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    SqlStore.open_file(str(path)).close()
+    compiled = judgment_query(STUDY).compile(
+        dialect=sqlite.dialect(), compile_kwargs={"render_postcompile": True}
+    )
+    connection = sqlite3.connect(path)
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {compiled}", [b"x" * 16]).fetchall()
+    connection.close()
+    details = [row[3] for row in plan]
+    assert not [line for line in details if "completions" in line], details
+    (judgments,) = [line for line in details if "judgments" in line]
+    assert "COVERING INDEX ix_judgments_counts" in judgments
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    path.write_text("these are my notes, not a database, and they are long enough to be read " * 3)
+    with pytest.raises(StoreError, match=r"notes\.db cannot be used"):
+        SqlStore.open_file(str(path))
+    assert path.read_text().startswith("these are my notes")
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="absent"):
+        SqlStore.open_file(str(tmp_path / "absent" / "study.db"))

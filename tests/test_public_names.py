@@ -1,0 +1,23 @@
+"""The public names of the package are few and complete."""
+
+import subprocess
+import sys
+
+import heartbench
+
+
+def test_all_is_sorted_and_complete() -> None:
+    public = {name for name in vars(heartbench) if not name.startswith("_")}
+    packages = {"analysis", "cli", "completions", "config", "domain", "errors", "items"}
+    packages |= {"judgments", "protocol", "report", "stats", "store"}
+    assert sorted(heartbench.__all__) == heartbench.__all__
+    assert public - packages <= set(heartbench.__all__)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, heartbench; "
+        "print([m for m in ('numpy','scipy','sqlalchemy','pydantic','click') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
