@@ -1,0 +1,281 @@
+"""Item files and screening files: JSON Lines text to records and back.
+
+The format is described in ``docs/reference/item-files.md``. Every fault is a `SettingsError` of one
+line that says the file, the line number, what was expected, what came and what to do. Reading and
+writing the file itself is the caller's; dialogue text stays out of the messages.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from heartbench.domain import PROFILES, Item, Profile, Role, Screening, Subset, Turn
+from heartbench.domain.items import Verdict
+from heartbench.errors import SettingsError
+
+MIN_ADVERSARIAL_TURNS = 8
+"""Half of them are the seeker's; with fewer, three of the four profiles coincide."""
+
+_SHOWN_CHARACTERS = 40
+_EXPECTED_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "an object",
+    "value_error": "text",
+}
+
+
+def _refuse_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("blank")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_refuse_blank)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _TurnObject(_Line):
+    role: Role
+    text: _Text
+
+
+class _ItemLine(_Line):
+    source: _Text
+    dialogue_id: _Text
+    turn_index: Annotated[int, Field(ge=0)]
+    situation: str
+    context: list[_TurnObject]
+    subset: Subset
+    profile: Profile | None = None
+    emotion: _Text
+    problem: _Text
+    culture: _Text | None = None
+    population: _Text | None = None
+    language: _Text
+    licence: _Text
+    consent_basis: _Text
+    reference: _Text | None = None
+    id: str | None = None
+
+
+class _ScreeningLine(_Line):
+    item_id: _Text
+    rule: _Text
+    verdict: Verdict
+    evidence: str
+    version: _Text
+
+
+_LineT = TypeVar("_LineT", bound=_Line)
+
+
+def parse_items(text: str, *, name: str) -> tuple[Item, ...]:
+    """Read the items of an item file, in the order of its lines; blank lines are skipped.
+
+    Args:
+        text: The whole file.
+        name: The file's name, for messages.
+
+    Raises:
+        SettingsError: A line is not a usable item, two lines are the same item, or there is none.
+    """
+    items: dict[str, Item] = {}
+    numbers: dict[str, int] = {}
+    for number, line in _read_lines(text, name, _ItemLine):
+        where = _place(name, number)
+        item = _to_item(line, where)
+        _check_new(numbers, item.id, number, where)
+        items[item.id] = item
+    return tuple(items.values())
+
+
+def format_items(items: Iterable[Item]) -> str:
+    """Write items as an item file: one object a line, keys in the documented order, with ids."""
+    return "".join(_format_line(_item_object(item)) for item in items)
+
+
+def parse_screenings(text: str, *, name: str) -> tuple[Screening, ...]:
+    """Read the verdicts of a screening file, in the order of its lines; blank lines are skipped.
+
+    Raises:
+        SettingsError: A line is not a usable verdict, one rule judges an item twice, or there is
+            no verdict at all.
+    """
+    screenings: dict[str, Screening] = {}
+    numbers: dict[str, int] = {}
+    for number, line in _read_lines(text, name, _ScreeningLine):
+        screening = Screening(**line.model_dump())
+        _check_new(numbers, screening.id, number, _place(name, number))
+        screenings[screening.id] = screening
+    return tuple(screenings.values())
+
+
+def format_screenings(screenings: Iterable[Screening]) -> str:
+    """Write verdicts as a screening file: one object a line, without ids."""
+    return "".join(
+        _format_line({key: getattr(screening, key) for key in _ScreeningLine.model_fields})
+        for screening in screenings
+    )
+
+
+def _place(name: str, number: int) -> str:
+    return f"{name}, line {number}"
+
+
+def _fault(where: str, expected: str, got: str, advice: str) -> SettingsError:
+    return SettingsError(f"{where}: expected {expected}, got {got}; {advice}", ids=(where,))
+
+
+def _read_lines(text: str, name: str, kind: type[_LineT]) -> Iterator[tuple[int, _LineT]]:
+    """Yield each line that is not blank with its number, from 1.
+
+    Lines end at a line feed only: ``str.splitlines`` also breaks at characters that JSON allows
+    inside a string, such as U+2028.
+    """
+    is_empty = True
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        is_empty = False
+        try:
+            yield number, kind.model_validate_json(line)
+        except ValidationError as error:
+            raise _explain(error, _place(name, number), kind) from None
+    if is_empty:
+        raise _fault(name, "one JSON object a line", "an empty file", "check the path")
+
+
+def _explain(error: ValidationError, where: str, kind: type[_Line]) -> SettingsError:
+    details = error.errors(include_url=False)
+    # A misspelt key is both unknown and missing; the unknown one is what the person can see.
+    first = next((d for d in details if d["type"] == "extra_forbidden"), details[0])
+    key = _key_path(first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = kind if len(first["loc"]) == 1 else _TurnObject
+        keys = ", ".join(known.model_fields)
+        return _fault(where, f"only the keys {keys}", f"{key!r}", "rename or remove it")
+    if first["type"] == "missing":
+        return _fault(where, f"the key {key!r}", "none", "add it")
+    if first["type"] == "json_invalid":
+        return _explain_json(first, where)
+    got = _describe(first["input"])
+    if not key:
+        return _fault(where, "one JSON object", got, "write one object a line")
+    return _fault(where, f"{_expected(first)} in {key!r}", got, "correct the value")
+
+
+def _explain_json(details: ErrorDetails, where: str) -> SettingsError:
+    reason = str(details["ctx"]["error"]).replace(" at line 1 column", " at column")
+    if reason.startswith("EOF"):
+        advice = "the line is cut short or broken in two: restore it, one object a line"
+    else:
+        advice = "correct the line, one object a line"
+    return _fault(where, "one JSON object", f"invalid JSON ({reason})", advice)
+
+
+def _expected(details: ErrorDetails) -> str:
+    if details["type"] == "literal_error":
+        return str(details["ctx"]["expected"])
+    if details["type"] == "greater_than_equal":
+        return f"a whole number from {details['ctx']['ge']}"
+    return _EXPECTED_TYPES.get(details["type"], details["msg"])
+
+
+def _key_path(location: tuple[int | str, ...]) -> str:
+    """Write a pydantic location as people do, e.g. ``context[2].text``."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")
+
+
+def _describe(value: object) -> str:
+    """Say in a few words what a JSON value is, without line breaks."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, str) and not value.strip():
+        return "empty text"
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[: _SHOWN_CHARACTERS - 1]}…"
+
+
+def _to_item(line: _ItemLine, where: str) -> Item:
+    _check_ending(line, where)
+    _check_alternation(line, where)
+    _check_subset(line, where)
+    fields = line.model_dump(exclude={"context", "id"})
+    context = tuple(Turn(role=turn.role, text=turn.text) for turn in line.context)
+    item = Item(**fields, context=context)
+    if line.id is not None and line.id != item.id:
+        advice = "remove the id if the item was changed on purpose, else restore the item"
+        raise _fault(where, f"the id {item.id}", _describe(line.id), advice)
+    return item
+
+
+def _check_ending(line: _ItemLine, where: str) -> None:
+    expected = "a context that ends with a seeker turn"
+    if not line.context:
+        raise _fault(where, expected, "no turns", "add the dialogue history")
+    if line.context[-1].role != "seeker":
+        advice = "cut the context after the seeker's turn"
+        raise _fault(where, expected, "a supporter turn at its end", advice)
+
+
+def _check_alternation(line: _ItemLine, where: str) -> None:
+    roles = [turn.role for turn in line.context]
+    for index in range(1, len(roles)):
+        if roles[index] == roles[index - 1]:
+            got = f"two {roles[index]} turns in a row, context[{index - 1}] and context[{index}]"
+            advice = "merge neighbouring turns of one role first"
+            raise _fault(where, "turns that alternate", got, advice)
+
+
+def _check_subset(line: _ItemLine, where: str) -> None:
+    if line.subset == "adversarial":
+        _check_adversarial(line, where)
+    elif line.profile is not None:
+        advice = "set profile to null, or subset to adversarial"
+        raise _fault(where, "no profile on a regular item", f'"{line.profile}"', advice)
+
+
+def _check_adversarial(line: _ItemLine, where: str) -> None:
+    if line.profile is None:
+        expected = f"a profile on an adversarial item ({', '.join(PROFILES)})"
+        raise _fault(where, expected, "null", "name the profile the item follows")
+    if line.reference is not None:
+        advice = "set it to null: the corpus's next turn answers the turn before rewriting"
+        raise _fault(where, "no reference on an adversarial item", "one", advice)
+    if line.context[0].role != "supporter":
+        advice = "start the context with the supporter's greeting"
+        raise _fault(
+            where, "a supporter turn first in an adversarial item", "a seeker turn", advice
+        )
+    if len(line.context) < MIN_ADVERSARIAL_TURNS:
+        expected = f"at least {MIN_ADVERSARIAL_TURNS} turns in an adversarial item"
+        advice = "take a longer dialogue: in a shorter one the profiles coincide"
+        raise _fault(where, expected, str(len(line.context)), advice)
+
+
+def _check_new(numbers: dict[str, int], record_id: str, number: int, where: str) -> None:
+    """Note the line a record stands on; refuse one that stood on an earlier line."""
+    if record_id in numbers:
+        got = f"{record_id} again, as in line {numbers[record_id]}"
+        raise _fault(where, "each record once", got, "remove one of the two lines")
+    numbers[record_id] = number
+
+
+def _item_object(item: Item) -> dict[str, Any]:
+    wire = {key: getattr(item, key) for key in _ItemLine.model_fields}
+    return {**wire, "context": [{"role": t.role, "text": t.text} for t in item.context]}
+
+
+def _format_line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"

@@ -1,0 +1,162 @@
+"""The starter items keep the promises that HEART 9.2 and the item file format make."""
+
+import re
+from importlib.resources import files
+from itertools import combinations
+
+import pytest
+
+from heartbench.domain import PROFILES, Item
+from heartbench.items import starter
+from heartbench.items.files import format_items
+
+ITEMS = starter.load_starter_items()
+REGULAR = [item for item in ITEMS if item.subset == "regular"]
+ADVERSARIAL = [item for item in ITEMS if item.subset == "adversarial"]
+
+PROBLEMS = {
+    "Appearance Anxiety",
+    "Issues with Children",
+    "Procrastination",
+    "School Bullying",
+    "Sleep Problems",
+    "academic pressure",
+    "breakup with partner",
+    "conflict with parents",
+    "job crisis",
+    "ongoing depression",
+    "problems with friends",
+}
+EMOTIONS = {
+    "anger",
+    "anxiety",
+    "depression",
+    "disgust",
+    "fear",
+    "guilt",
+    "jealousy",
+    "nervousness",
+    "sadness",
+    "shame",
+}
+OUT_OF_SCOPE = re.compile(
+    r"\b(suicid\w*|kill\w*|die|dying|self.?harm\w*|overdos\w*|cut myself|hurt myself|end it all"
+    r"|gun|knife|rap(e|ed|ist)|abus\w+|assault\w*|drunk|alcohol|drugs?|cocaine|pills|naked|sex\w*)\b",
+    re.IGNORECASE,
+)
+IDENTIFYING = re.compile(r"https?:|www\.|@|\d{4,}|\b(Mr|Mrs|Ms|Dr)\b\.?")
+
+
+def _name(item: Item) -> str:
+    return item.dialogue_id
+
+
+def _texts(item: Item) -> list[str]:
+    return [item.situation, *(turn.text for turn in item.context), item.reference or ""]
+
+
+def _seeker_words(item: Item) -> set[str]:
+    spoken = " ".join(turn.text for turn in item.context if turn.role == "seeker")
+    return set(re.findall(r"[a-z']+", spoken.lower()))
+
+
+def _n_sentences(text: str) -> int:
+    return len([part for part in re.split(r"[.!?]+(?:[\"']?\s+|$)", text) if part.strip()])
+
+
+def test_there_are_16_regular_items_and_one_adversarial_item_of_each_profile() -> None:
+    assert len(REGULAR) == 16
+    assert sorted(str(item.profile) for item in ADVERSARIAL) == sorted(PROFILES)
+
+
+def test_every_item_is_a_dialogue_of_its_own() -> None:
+    assert len({item.dialogue_id for item in ITEMS}) == len(ITEMS)
+
+
+def test_loading_twice_gives_equal_items_in_the_same_order() -> None:
+    assert starter.load_starter_items() == ITEMS
+
+
+def test_file_is_written_as_format_items_writes_it() -> None:
+    shipped = files(starter).joinpath(starter.STARTER_FILE).read_text(encoding="utf-8")
+    assert shipped == format_items(ITEMS)
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=_name)
+def test_provenance_is_the_projects_own(item: Item) -> None:
+    assert item.source == "starter"
+    assert item.licence == "Apache-2.0"
+    assert item.consent_basis == "Written for heartbench; no real person"
+    assert item.language == "en"
+    assert item.situation.strip()
+    assert item.turn_index == len(item.context) - 1
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=_name)
+def test_labels_are_those_of_the_paper_s_corpus(item: Item) -> None:
+    assert item.emotion in EMOTIONS
+    assert item.problem in PROBLEMS
+
+
+def test_labels_are_spread() -> None:
+    assert {item.emotion for item in REGULAR} == EMOTIONS
+    assert {item.problem for item in REGULAR} == PROBLEMS
+    assert len({(item.emotion, item.problem) for item in REGULAR}) == len(REGULAR)
+
+
+@pytest.mark.parametrize("item", REGULAR, ids=_name)
+def test_regular_history_has_5_to_13_turns(item: Item) -> None:
+    assert 5 <= len(item.context) <= 13
+
+
+def test_regular_histories_differ_in_length_and_in_who_starts() -> None:
+    assert len({len(item.context) for item in REGULAR}) >= 6
+    assert {item.context[0].role for item in REGULAR} == {"seeker", "supporter"}
+    final_lengths = sorted(len(item.context[-1].text.split()) for item in REGULAR)
+    assert final_lengths[0] < 30
+    assert final_lengths[-1] > 75
+
+
+@pytest.mark.parametrize("item", ADVERSARIAL, ids=_name)
+def test_adversarial_history_gives_its_profile_room(item: Item) -> None:
+    assert len(item.context) >= 10
+    assert sum(turn.role == "seeker" for turn in item.context) >= 5
+
+
+@pytest.mark.parametrize("item", REGULAR, ids=_name)
+def test_reference_is_one_to_three_short_sentences(item: Item) -> None:
+    assert item.reference is not None
+    assert 1 <= _n_sentences(item.reference) <= 3
+    assert 15 <= len(item.reference.split()) <= 60
+
+
+def test_references_open_differently() -> None:
+    openings = [" ".join((item.reference or "").lower().split()[:2]) for item in REGULAR]
+    assert len(set(openings)) == len(REGULAR)
+    assert not any(opening in {"i'm sorry", "that sounds"} for opening in openings)
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=_name)
+def test_text_stays_in_scope_and_identifies_nobody(item: Item) -> None:
+    for text in _texts(item):
+        assert not OUT_OF_SCOPE.search(text)
+        assert not IDENTIFYING.search(text)
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=_name)
+def test_text_is_one_clean_line(item: Item) -> None:
+    for text in _texts(item):
+        assert text == " ".join(text.split())
+
+
+def test_no_two_items_are_near_duplicates() -> None:
+    overlaps = {
+        (a.dialogue_id, b.dialogue_id): len(x & y) / len(x | y)
+        for (a, x), (b, y) in combinations([(item, _seeker_words(item)) for item in ITEMS], 2)
+    }
+    assert {pair: share for pair, share in overlaps.items() if share > 0.3} == {}
+
+
+def test_no_turn_is_used_twice() -> None:
+    turns = [turn.text for item in ITEMS for turn in item.context]
+    assert len(set(turns)) == len(turns)
