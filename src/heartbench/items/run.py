@@ -1,0 +1,146 @@
+"""The step: read a corpus or an item file and hand over the items of a study.
+
+The only module of this package that reads files. Storing is one call of the shell's, because the
+items and the study version that lists them are written together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from heartbench.analysis.results import FunnelStep
+from heartbench.domain import Item, Screening, Subset
+from heartbench.errors import SettingsError
+from heartbench.items.esconv import Dialogue, corpus_files, parse_dialogues
+from heartbench.items.files import parse_items
+from heartbench.items.selection import BuildResult, build_items
+from heartbench.items.starter import load_starter_items
+
+SOURCE_WORDS = {
+    "starter": "starter items written for heartbench, with authored reference replies",
+    "esconv": "ESConv (Liu et al., 2021), selected by rules; a second screen is still to come",
+    "file": "an item file of the study's own",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatheredItems:
+    """The items of a study and how they came to be chosen.
+
+    Attributes:
+        items: Sorted by id.
+        screenings: Evidence about these items; empty for items that came selected.
+        funnel: How many candidates each rule let through; empty likewise.
+        shortfall: By subset, how many fewer there are than the study asks for.
+        source: Where they come from, in words.
+    """
+
+    items: tuple[Item, ...]
+    screenings: tuple[Screening, ...]
+    funnel: tuple[FunnelStep, ...]
+    shortfall: dict[Subset, int]
+    source: str
+
+
+def gather_items(
+    source: Literal["starter", "esconv", "file"],
+    path: Path | None,
+    *,
+    regular: int | None,
+    adversarial: int | None,
+    seed: int,
+) -> GatheredItems:
+    """Read or build the items that a study asks for; fewer are reported, never filled up.
+
+    Args:
+        source: ``starter``, ``esconv`` or ``file``.
+        path: Folder of the corpus or the item file; None for the starter items.
+        regular: How many regular items; None takes all there are.
+        adversarial: How many adversarial items; None takes all there are.
+        seed: Seed of the study.
+
+    Raises:
+        SettingsError: The source cannot be read, or holds no item that the study asks for.
+    """
+    if source == "esconv" and path is not None:
+        built = build_from_folder(path, regular=regular or 0, seed=seed)
+        chosen = {item.id for item in built.items}
+        screenings = tuple(s for s in built.screenings if s.item_id in chosen)
+        items, funnel = built.items, built.funnel
+    else:
+        found = load_starter_items() if path is None else read_item_file(path)
+        items, screenings, funnel = found, (), ()
+    wanted: dict[Subset, int | None] = {"regular": regular, "adversarial": adversarial}
+    taken = [item for subset, n in wanted.items() for item in _take(items, subset, n, seed)]
+    if not taken:
+        raise SettingsError(f"the item source {path or source} holds no item that the study wants")
+    return GatheredItems(
+        items=tuple(sorted(taken, key=lambda item: item.id)),
+        screenings=screenings,
+        funnel=funnel,
+        shortfall=_shortfall(taken, wanted),
+        source=SOURCE_WORDS[source],
+    )
+
+
+def build_from_folder(folder: Path, *, regular: int, seed: int) -> BuildResult:
+    """Read the ESConv files of a folder and select regular items from them.
+
+    Raises:
+        SettingsError: A file is missing, cut or not of the corpus.
+    """
+    return build_items(_read_corpus(folder), n=regular, rng=np.random.default_rng(seed))
+
+
+def read_item_file(path: Path) -> tuple[Item, ...]:
+    """Read an item file.
+
+    Raises:
+        SettingsError: The file cannot be read, or a line of it is no valid item.
+    """
+    return parse_items(_read_text(path), name=path.name)
+
+
+def _read_corpus(folder: Path) -> tuple[Dialogue, ...]:
+    try:
+        names = corpus_files(sorted(path.name for path in folder.iterdir()))
+    except OSError as error:
+        raise SettingsError(
+            f"{folder}: cannot be read as a folder ({error.strerror}); give the folder that holds "
+            "ESConv"
+        ) from error
+    return tuple(
+        dialogue
+        for name in names
+        for dialogue in parse_dialogues(_read_text(folder / name), name=name)
+    )
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+
+
+def _take(items: Sequence[Item], subset: Subset, n: int | None, seed: int) -> list[Item]:
+    """Take n items of a subset by a seeded hash, so that a larger n keeps the smaller's items."""
+    pool = [item for item in items if item.subset == subset]
+    if n is None or n >= len(pool):
+        return pool
+    return sorted(pool, key=lambda item: sha256(f"{seed}\x00{item.id}".encode()).digest())[:n]
+
+
+def _shortfall(items: Sequence[Item], wanted: dict[Subset, int | None]) -> dict[Subset, int]:
+    shortfall: dict[Subset, int] = {}
+    for subset, n in wanted.items():
+        lacking = (n or 0) - sum(item.subset == subset for item in items)
+        if lacking > 0:
+            shortfall[subset] = lacking
+    return shortfall
