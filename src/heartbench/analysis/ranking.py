@@ -1,0 +1,212 @@
+"""Judgments -> the leaderboard: strength-weighted and unweighted ratings side by side (HEART 9.8).
+
+The headline is weighted by strength, as in the paper; the ranking in which every vote counts once
+stands beside it, and a system whose rank differs is marked. Intervals are over items, conditional
+on the raters: two-way intervals and rank intervals are not here yet.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from heartbench.analysis.axis_standings import AxisTable, axis_tables
+from heartbench.analysis.comparisons import to_comparisons
+from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows
+from heartbench.analysis.ratings import rate_systems
+from heartbench.analysis.results import (
+    FitCheck,
+    Leaderboard,
+    LeaderboardRow,
+    PairFit,
+    Rated,
+    SystemFit,
+)
+from heartbench.domain import Rater, System
+from heartbench.stats.comparisons import (
+    TIE_SCORE,
+    Comparisons,
+    count_comparisons,
+    keep_compared,
+    win_matrix,
+)
+from heartbench.stats.fit_check import check_pairs, check_systems
+
+VOTE_SOURCES = {
+    frozenset({"human"}): "people",
+    frozenset({"llm"}): "judges",
+    frozenset({"human", "llm"}): "both",
+}
+
+
+def rank_systems(
+    columns: JudgmentColumns,
+    systems: Sequence[System],
+    raters: Sequence[Rater],
+    *,
+    level: float = 0.95,
+) -> Leaderboard:
+    """Rank systems by judgments; neither the order of judgments nor that of systems matters.
+
+    Stress systems are never ranked: judgments of their texts are left out. A system without a
+    judgment is left out of the fit and named in the warnings.
+
+    Args:
+        columns: Judgments.
+        systems: Every system that the judgments name, and others of the study.
+        raters: Every rater that the judgments name.
+        level: Nominal coverage of the intervals.
+
+    Raises:
+        NotIdentifiedError: The judgments do not determine one ranking, or stand on one item only;
+            it names the groups of systems.
+        ValueError: A judgment names a system or a rater that was not given.
+    """
+    candidates = _candidates(columns, systems)
+    columns = _among(columns, candidates)
+    all_votes = to_comparisons(
+        columns, use_strength=False, system_ids=[system.id for system in candidates]
+    )
+    votes, kept = keep_compared(all_votes)
+    field = [candidates[i] for i in kept]
+    ids, names = [system.id for system in field], [system.name for system in field]
+    unweighted = rate_systems(votes, names, level=level)
+    weighted_votes = to_comparisons(columns, use_strength=True, system_ids=ids)
+    weighted = rate_systems(weighted_votes, names, level=level)
+    tables = axis_tables(columns, field, level=level)
+    vote_source = _vote_source(columns, raters)
+    n_items = len(set(columns.item_id))
+    absent = [system.name for system in candidates if system.name not in names]
+    return Leaderboard(
+        rows=_rows(field, votes, weighted, unweighted, tables),
+        fit=_check_fit(votes, unweighted, names),
+        axis_problems={table.axis: table.problem for table in tables if table.problem},
+        interval_used="item-sandwich",
+        level=level,
+        df=n_items - 1,
+        ties="half",
+        vote_source=vote_source,
+        n_votes=len(columns),
+        n_ties=columns.choice.count("tie"),
+        n_items=n_items,
+        n_raters=len(set(columns.rater_id)),
+        warnings=(*_interval_warnings(vote_source), *_absence_warnings(absent, names, tables)),
+    )
+
+
+def _candidates(columns: JudgmentColumns, systems: Sequence[System]) -> list[System]:
+    named = {*columns.first_system_id, *columns.second_system_id}
+    unknown = sorted(named - {system.id for system in systems})
+    if unknown:
+        raise ValueError(f"judgments name systems that were not given: {unknown}")
+    return sorted((s for s in systems if s.kind != "stress"), key=lambda system: system.name)
+
+
+def _among(columns: JudgmentColumns, systems: Sequence[System]) -> JudgmentColumns:
+    ids = {system.id for system in systems}
+    ends = zip(columns.first_system_id, columns.second_system_id, strict=True)
+    return select_rows(columns, [first in ids and second in ids for first, second in ends])
+
+
+def _vote_source(columns: JudgmentColumns, raters: Sequence[Rater]) -> str:
+    voters = set(columns.rater_id)
+    unknown = sorted(voters - {rater.id for rater in raters})
+    if unknown:
+        raise ValueError(f"judgments name raters that were not given: {unknown}")
+    return VOTE_SOURCES[frozenset(rater.kind for rater in raters if rater.id in voters)]
+
+
+def _rows(
+    field: Sequence[System],
+    votes: Comparisons,
+    weighted: Sequence[Rated],
+    unweighted: Sequence[Rated],
+    tables: Sequence[AxisTable],
+) -> tuple[LeaderboardRow, ...]:
+    n_comparisons = count_comparisons(votes)
+    is_tie = votes.score == TIE_SCORE
+    ends_of_ties = np.concatenate((votes.left[is_tie], votes.right[is_tie]))
+    n_ties = np.bincount(ends_of_ties, minlength=len(field))
+    n_won_or_half = win_matrix(votes).sum(axis=1)
+    rows = [
+        LeaderboardRow(
+            system=system.name,
+            kind=system.kind,
+            family=system.family,
+            weighted=weighted[i],
+            unweighted=unweighted[i],
+            rank_differs=weighted[i].rank != unweighted[i].rank,
+            win_rate=float(n_won_or_half[i] / n_comparisons[i]),
+            n_comparisons=int(n_comparisons[i]),
+            n_wins=int(n_won_or_half[i] - n_ties[i] / 2),
+            n_ties=int(n_ties[i]),
+            axes={t.axis: t.standings[system.name] for t in tables if system.name in t.standings},
+        )
+        for i, system in enumerate(field)
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.weighted.rank, row.system)))
+
+
+def _check_fit(votes: Comparisons, unweighted: Sequence[Rated], names: Sequence[str]) -> FitCheck:
+    wins = win_matrix(votes)
+    theta = np.array([rating.theta for rating in unweighted])
+    left, right, pairs = check_pairs(wins, theta)
+    systems = check_systems(wins, theta)
+    return FitCheck(
+        rms_gap=pairs.root_mean_square,
+        max_gap=pairs.largest,
+        system_rms_gap=systems.root_mean_square,
+        system_max_gap=systems.largest,
+        pairs=tuple(
+            PairFit(
+                left=names[left[k]],
+                right=names[right[k]],
+                n=round(pairs.n[k]),
+                observed=float(pairs.observed[k]),
+                predicted=float(pairs.predicted[k]),
+            )
+            for k in range(len(left))
+        ),
+        systems=tuple(
+            SystemFit(
+                system=name,
+                n=round(systems.n[i]),
+                observed=float(systems.observed[i]),
+                predicted=float(systems.predicted[i]),
+            )
+            for i, name in enumerate(names)
+        ),
+    )
+
+
+def _interval_warnings(vote_source: str) -> list[str]:
+    warnings = [
+        "Intervals are item-sandwich, conditional on these raters: they say how the ratings would"
+        " move with other items, not with other raters."
+    ]
+    if vote_source != "judges":
+        warnings.append(
+            "People voted, and people differ: these intervals are too narrow for a claim about"
+            " other people. Two-way intervals, over items and people, are not computed here."
+        )
+    if vote_source == "both":
+        warnings.append(
+            "People and judges are pooled vote by vote, without giving both kinds the same total"
+            " weight within a pair."
+        )
+    return warnings
+
+
+def _absence_warnings(
+    absent: Sequence[str], names: Sequence[str], tables: Sequence[AxisTable]
+) -> list[str]:
+    warnings = []
+    if absent:
+        warnings.append(f"Not ranked, because no judgment compares them: {', '.join(absent)}.")
+    for table in tables:
+        unmarked = [name for name in names if name not in table.standings]
+        if unmarked:
+            warnings.append(
+                f"Axis {table.axis} has no marks for {', '.join(unmarked)}; its percentiles and Elo"
+                " are among the other systems."
+            )
+    return warnings

@@ -1,0 +1,178 @@
+"""A whole study's records -> `StudyResults`. Pure: the shell reads the store and passes them in."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from heartbench.analysis.coverage import BASELINE_FAMILY, cover_judges, cover_systems
+from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows
+from heartbench.analysis.ranking import rank_systems
+from heartbench.analysis.results import (
+    Coverage,
+    FunnelStep,
+    Leaderboard,
+    Provenance,
+    StressResult,
+    StudyResults,
+)
+from heartbench.analysis.stress import stress_results
+from heartbench.domain import (
+    Assignment,
+    Attempt,
+    Completion,
+    Item,
+    Pair,
+    Rater,
+    System,
+)
+from heartbench.errors import NotIdentifiedError
+
+CUE_NOTICE = (
+    "Judged by the offline cue judge: a baseline that counts hand-set cues. It measures nothing "
+    "about empathy; use these numbers to test the pipeline, not to compare systems."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRecords:
+    """What one version of a study holds.
+
+    Attributes:
+        items: Its items.
+        systems: Its systems, those of the stress set among them.
+        raters: Its raters.
+        completions: Completions of its items by its systems.
+        attempts: Failed calls.
+        pairs: Planned pairs.
+        assignments: Planned assignments.
+        columns: Judgments.
+        n_identical: Pairs not planned because both texts are the same.
+        funnel: How the items were selected.
+        provenance: How all this was made.
+    """
+
+    items: Sequence[Item]
+    systems: Sequence[System]
+    raters: Sequence[Rater]
+    completions: Sequence[Completion]
+    attempts: Sequence[Attempt]
+    pairs: Sequence[Pair]
+    assignments: Sequence[Assignment]
+    columns: JudgmentColumns
+    n_identical: int
+    funnel: Sequence[FunnelStep]
+    provenance: Provenance
+
+
+def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults:
+    """Compute everything the report shows.
+
+    A ranking that the judgments do not determine is reported as such, with its reason; it does not
+    stop the rest.
+    """
+    ranked = [system for system in records.systems if system.kind != "stress"]
+    own = _of_members(records.columns, records)
+    n_foreign = len(records.columns) - len(own)
+    ranked_ids = {system.id for system in ranked}
+    is_ranked = [first in ranked_ids for first in own.first_system_id]
+    columns = select_rows(own, is_ranked)
+    is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in records.raters)
+    leaderboard, problem = _rank(columns, ranked, records.raters, level=level)
+    return StudyResults(
+        provenance=records.provenance,
+        coverage=_coverage(records, ranked, columns),
+        funnel=tuple(records.funnel),
+        leaderboard=leaderboard,
+        leaderboard_problem=problem,
+        stress=_stress(select_rows(own, [not flag for flag in is_ranked]), records, level=level),
+        judge_notice=CUE_NOTICE if is_cue_judged else None,
+        warnings=_warnings(n_foreign),
+    )
+
+
+def _of_members(columns: JudgmentColumns, records: StudyRecords) -> JudgmentColumns:
+    """Keep the judgments whose item, systems and rater are in this version of the study."""
+    items = {item.id for item in records.items}
+    systems = {system.id for system in records.systems}
+    raters = {rater.id for rater in records.raters}
+    keep = [
+        columns.item_id[row] in items
+        and columns.first_system_id[row] in systems
+        and columns.second_system_id[row] in systems
+        and columns.rater_id[row] in raters
+        for row in range(len(columns))
+    ]
+    return select_rows(columns, keep)
+
+
+def _rank(
+    columns: JudgmentColumns, systems: Sequence[System], raters: Sequence[Rater], *, level: float
+) -> tuple[Leaderboard | None, str | None]:
+    if not len(columns):
+        return None, "there is no judgment yet; run `heart judge`"
+    try:
+        return rank_systems(columns, systems, raters, level=level), None
+    except NotIdentifiedError as error:
+        return None, str(error)
+
+
+def _coverage(
+    records: StudyRecords, ranked: Sequence[System], columns: JudgmentColumns
+) -> Coverage:
+    ranked_ids = {system.id for system in ranked}
+    item_ids = {item.id for item in records.items}
+    rater_ids = {rater.id for rater in records.raters}
+    system_of = {c.id: c.system_id for c in records.completions if c.item_id in item_ids}
+    pairs = {
+        pair.id: pair
+        for pair in records.pairs
+        if all(system_of.get(completion) in ranked_ids for completion in pair.completion_ids)
+    }
+    compared = {
+        frozenset(pair)
+        for pair in zip(columns.first_system_id, columns.second_system_id, strict=True)
+    }
+    return Coverage(
+        n_items=dict(sorted(Counter(item.subset for item in records.items).items(), reverse=True)),
+        systems=cover_systems(ranked, records.items, records.completions, records.attempts),
+        judges=cover_judges(
+            records.raters,
+            [a for a in records.assignments if a.pair_id in pairs and a.rater_id in rater_ids],
+            records.attempts,
+            columns,
+        ),
+        n_pairs=len(pairs),
+        n_identical=records.n_identical,
+        n_system_pairs=len(compared),
+        n_system_pairs_possible=len(list(combinations(ranked, 2))),
+    )
+
+
+def _stress(
+    columns: JudgmentColumns, records: StudyRecords, *, level: float
+) -> tuple[StressResult, ...]:
+    kinds = {
+        system.id: str(system.settings["stress"])
+        for system in records.systems
+        if system.kind == "stress"
+    }
+    references = [system_id for system_id, kind in kinds.items() if kind == "reference"]
+    if not references:
+        return ()
+    return stress_results(
+        columns,
+        kinds=kinds,
+        reference_id=references[0],
+        raters={rater.id: rater.name for rater in records.raters},
+        level=level,
+    )
+
+
+def _warnings(n_foreign: int) -> tuple[str, ...]:
+    if not n_foreign:
+        return ()
+    return (
+        f"{n_foreign} stored judgments are about items, systems or judges that the study file no "
+        "longer names; they are kept and not used.",
+    )

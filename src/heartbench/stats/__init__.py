@@ -1,0 +1,1 @@
+"""Mathematics on arrays only: no system has a name here, and errors carry indices."""

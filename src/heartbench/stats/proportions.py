@@ -1,0 +1,26 @@
+"""Intervals for a share of independent units."""
+
+import math
+
+from scipy.stats import norm
+
+
+def wilson_interval(share: float, n: int, *, level: float) -> tuple[float, float]:
+    """Return the score interval of a share of n independent units (Wilson 1927).
+
+    Ends are the p at which |share - p| is z sqrt(p (1 - p) / n); they stay within 0 and 1. Units
+    may be worth one half: their variance is smaller, so the interval is then wider than needed.
+
+    Raises:
+        ValueError: A share outside 0 to 1, or no units.
+    """
+    if n < 1 or not 0 <= share <= 1:
+        raise ValueError(f"expected a share from 0 to 1 of at least one unit, not {share} of {n}")
+    z = float(norm.ppf((1 + level) / 2))
+    centre = share + z * z / (2 * n)
+    margin = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    # At 0 and 1 the nearer end is the share itself, but for rounding.
+    low = max(0.0, min(share, (centre - margin) / scale))
+    high = min(1.0, max(share, (centre + margin) / scale))
+    return low, high

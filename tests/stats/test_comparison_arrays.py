@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from heartbench.stats.comparisons import (
+    Comparisons,
+    count_comparisons,
+    keep_compared,
+    sum_by,
+    win_matrix,
+)
+
+Row = tuple[int, int, float, float]
+
+
+def comparisons_of(rows: list[Row], n_systems: int) -> Comparisons:
+    return Comparisons(
+        left=np.array([row[0] for row in rows], dtype=np.int64),
+        right=np.array([row[1] for row in rows], dtype=np.int64),
+        score=np.array([row[2] for row in rows], dtype=np.float64),
+        weight=np.array([row[3] for row in rows], dtype=np.float64),
+        item=np.arange(len(rows)),
+        rater=np.zeros(len(rows), dtype=np.int64),
+        n_systems=n_systems,
+    )
+
+
+def test_win_matrix_gives_half_a_tie_to_each_side() -> None:
+    comparisons = comparisons_of([(0, 1, 1, 3), (1, 0, 0.5, 1), (2, 1, 0, 2)], 3)
+
+    expected = [[0, 3.5, 0], [0.5, 0, 2], [0, 0, 0]]
+    np.testing.assert_array_equal(win_matrix(comparisons), expected)
+
+
+def test_comparisons_are_counted_without_their_weights() -> None:
+    comparisons = comparisons_of([(0, 1, 1, 5), (1, 0, 0.5, 1), (2, 1, 0, 2)], 4)
+
+    assert count_comparisons(comparisons).tolist() == [2, 3, 1, 0]
+
+
+def test_no_rows_give_an_empty_win_matrix() -> None:
+    assert win_matrix(comparisons_of([], 0)).shape == (0, 0)
+
+
+def test_sums_do_not_depend_on_the_order_of_values() -> None:
+    values = np.array([1e16, 1.0, -1e16, 0.1, 0.2, 0.3])
+    keys = np.zeros(6, dtype=np.int64)
+    forwards, backwards = sum_by(keys, values, 1), sum_by(keys, values[::-1], 1)
+
+    assert forwards.tolist() == backwards.tolist()
+    assert np.bincount(keys, values).tolist() != np.bincount(keys, values[::-1]).tolist()
+
+
+def test_systems_without_a_row_are_dropped_and_the_others_renumbered() -> None:
+    compact, kept = keep_compared(comparisons_of([(4, 1, 1, 1), (1, 3, 0, 1)], 6))
+
+    assert kept.tolist() == [1, 3, 4]
+    assert compact.left.tolist() == [2, 0]
+    assert compact.right.tolist() == [0, 1]
+    assert compact.n_systems == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ((0, 2, 1, 1), "names no system"),
+        ((-1, 1, 1, 1), "names no system"),
+        ((1, 1, 1, 1), "with itself"),
+        ((0, 1, 0.7, 1), "score"),
+        ((0, 1, float("nan"), 1), "score"),
+        ((0, 1, 1, 0), "weight"),
+        ((0, 1, 1, float("inf")), "weight"),
+    ],
+)
+def test_bad_row_is_refused_by_its_index(row: Row, problem: str) -> None:
+    with pytest.raises(ValueError, match=rf"row 1 .*{problem}.*1 such"):
+        comparisons_of([(0, 1, 1, 1), row], 2)
+
+
+def test_columns_of_unequal_length_are_refused() -> None:
+    indices = np.array([0, 1])
+    with pytest.raises(ValueError, match="one length"):
+        Comparisons(
+            left=indices,
+            right=indices[:1],
+            score=np.ones(2),
+            weight=np.ones(2),
+            item=indices,
+            rater=indices,
+            n_systems=2,
+        )

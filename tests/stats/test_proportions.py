@@ -1,0 +1,47 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from heartbench.stats.proportions import wilson_interval
+
+
+@pytest.mark.parametrize(
+    ("n_successes", "n", "low", "high"),
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_examples_of_newcombe_1998(n_successes: int, n: int, low: float, high: float) -> None:
+    """Newcombe, Statistics in Medicine 17 (1998), table I, method 3: Wilson's score interval."""
+    interval = wilson_interval(n_successes / n, n, level=0.95)
+
+    assert interval == pytest.approx((low, high), abs=5e-5)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 500), st.data(), st.sampled_from([0.5, 0.8, 0.95, 0.99]))
+def test_scipy_agrees(n: int, data: st.DataObject, level: float) -> None:
+    n_successes = data.draw(st.integers(0, n))
+    expected = binomtest(n_successes, n).proportion_ci(level, method="wilson")
+
+    interval = wilson_interval(n_successes / n, n, level=level)
+
+    assert interval == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1), st.integers(1, 1000))
+def test_interval_holds_its_share_within_zero_and_one(share: float, n: int) -> None:
+    low, high = wilson_interval(share, n, level=0.95)
+
+    assert 0 <= low <= share <= high <= 1
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.5, 0), (1.1, 10), (-0.1, 10), (float("nan"), 10)])
+def test_impossible_share_is_refused(share: float, n: int) -> None:
+    with pytest.raises(ValueError, match="share from 0 to 1"):
+        wilson_interval(share, n, level=0.95)
