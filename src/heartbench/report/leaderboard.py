@@ -1,0 +1,209 @@
+"""The leaderboard as words: captions shared with the page, a table for terminals, and CSV.
+
+The terminal gets rounded numbers in at most 100 columns; the CSV gets every number in full.
+"""
+
+import csv
+import io
+import textwrap
+from collections.abc import Sequence
+
+from heartbench.analysis.results import (
+    AxisStanding,
+    Coverage,
+    Leaderboard,
+    LeaderboardRow,
+    StudyResults,
+)
+from heartbench.domain import AXES, AXIS_NAMES, Axis
+from heartbench.report.numbers import (
+    NO_VALUE,
+    bare_percent,
+    count,
+    interval,
+    level_percent,
+    plural,
+    whole,
+)
+
+WIDTH = 100
+RANK_DIFFERS = "\N{NOT EQUAL TO}"
+_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+_UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+
+
+def marked_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
+    """Return the axes that any system has marks on, in the order of the paper."""
+    return tuple(axis for axis in AXIS_NAMES if any(axis in row.axes for row in leaderboard.rows))
+
+
+def interval_words(leaderboard: Leaderboard) -> str:
+    """Name the interval, its level and what it is conditional on (SPEC section 6)."""
+    words = [leaderboard.interval_used, "t", level_percent(leaderboard.level)]
+    if leaderboard.interval_used != "two-way":
+        words.append("conditional on these raters")
+    return ", ".join(words)
+
+
+def leaderboard_lines(results: StudyResults) -> str:
+    """Write the leaderboard as aligned text of at most 100 columns, for a terminal.
+
+    Without a ranking the text says why. Characters that a terminal would obey are replaced.
+    """
+    parts = [_heading(results)]
+    if results.judge_notice:
+        parts.append(_wrapped(results.judge_notice))
+    parts.append(_wrapped(_coverage_words(results.coverage)))
+    if results.leaderboard is None:
+        parts.append(_wrapped(f"No leaderboard: {results.leaderboard_problem}"))
+        notes: list[str] = []
+    else:
+        parts.append(_text_table(results.leaderboard))
+        notes = _notes(results.leaderboard)
+    notes += [f"Warning: {warning}" for warning in all_warnings(results)]
+    parts += ["\n".join(_wrapped(note) for note in notes)] if notes else []
+    return "\n\n".join(parts) + "\n"
+
+
+def leaderboard_csv(results: StudyResults) -> str:
+    """Write the leaderboard as CSV with every digit; without a ranking, the heading alone.
+
+    Cells are empty where an axis has no marks or no Elo.
+    """
+    axes = AXES if results.leaderboard is None else _csv_axes(results.leaderboard)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_csv_heading(axes))
+    if results.leaderboard is not None:
+        writer.writerows(
+            _csv_row(results.leaderboard, row, axes) for row in results.leaderboard.rows
+        )
+    return out.getvalue()
+
+
+def all_warnings(results: StudyResults) -> tuple[str, ...]:
+    """Return the warnings of the study, then those of the leaderboard, each once."""
+    of_ranking = results.leaderboard.warnings if results.leaderboard else ()
+    return tuple(dict.fromkeys((*results.warnings, *of_ranking)))
+
+
+def _heading(results: StudyResults) -> str:
+    title = f"{results.provenance.study}, version {results.provenance.version}"
+    if results.leaderboard is None:
+        return _wrapped(title)
+    board = results.leaderboard
+    return _wrapped(
+        f"{title}. Votes: {board.vote_source} ({plural(board.n_votes, 'judgment')}, "
+        f"{plural(board.n_ties, 'tie')}, {plural(board.n_items, 'item')}, "
+        f"{plural(board.n_raters, 'rater')})"
+    )
+
+
+def _coverage_words(coverage: Coverage) -> str:
+    written = sum(system.n_completions for system in coverage.systems)
+    wanted = sum(system.n_items for system in coverage.systems)
+    judged = sum(judge.n_judged for judge in coverage.judges)
+    assigned = sum(judge.n_assigned for judge in coverage.judges)
+    return (
+        f"Coverage: {count(written)} of {count(wanted)} completions, {count(judged)} of "
+        f"{count(assigned)} judgments, {count(coverage.n_system_pairs)} of "
+        f"{count(coverage.n_system_pairs_possible)} pairs of systems"
+    )
+
+
+def _notes(leaderboard: Leaderboard) -> list[str]:
+    notes = [f"Elo: judgments weighted by strength. Interval: {interval_words(leaderboard)}."]
+    notes.append("unw.: every judgment counts once. Win and axes: win rate in percent.")
+    if any(row.rank_differs for row in leaderboard.rows):
+        notes.append(f"{RANK_DIFFERS} the unweighted rank differs.")
+    problems = leaderboard.axis_problems
+    return notes + [f"Axis {axis}: {problem}" for axis, problem in problems.items()]
+
+
+def _text_table(leaderboard: Leaderboard) -> str:
+    axes = marked_axes(leaderboard)
+    heading = ["#", "system", "Elo", "interval", "unw.", "", "win", *axes, "n"]
+    rows = [_text_row(row, axes) for row in leaderboard.rows]
+    columns = list(zip(heading, *rows, strict=True))
+    widths = [max(len(cell) for cell in column) for column in columns]
+    gap = 2 if sum(widths) + 2 * (len(widths) - 1) <= WIDTH else 1
+    rest = sum(widths) - widths[1] + gap * (len(widths) - 1)
+    widths[1] = max(min(widths[1], WIDTH - rest), len("system"))
+    return "\n".join(_aligned(cells, widths, " " * gap) for cells in [heading, *rows])
+
+
+def _text_row(row: LeaderboardRow, axes: Sequence[Axis]) -> list[str]:
+    return [
+        str(row.weighted.rank),
+        _printable(row.system),
+        whole(row.weighted.elo),
+        interval(row.weighted.low, row.weighted.high),
+        whole(row.unweighted.elo),
+        RANK_DIFFERS if row.rank_differs else "",
+        bare_percent(row.win_rate),
+        *(bare_percent(row.axes[a].win_rate) if a in row.axes else NO_VALUE for a in axes),
+        count(row.n_comparisons),
+    ]
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
+    aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+    name = cells[1] if len(cells[1]) <= widths[1] else cells[1][: widths[1] - 1] + _ELLIPSIS
+    aligned[1] = name.ljust(widths[1])
+    return gap.join(aligned).rstrip()
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(_printable(text), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _printable(text: str) -> str:
+    plain = text.replace("\N{NO-BREAK SPACE}", " ")
+    return "".join(c if c.isprintable() else _UNPRINTABLE for c in plain)
+
+
+def _csv_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
+    return tuple(dict.fromkeys((*AXES, *marked_axes(leaderboard))))
+
+
+def _csv_heading(axes: Sequence[Axis]) -> list[str]:
+    fields = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons")
+    return [
+        "rank",
+        "system",
+        "kind",
+        "family",
+        *("elo_weighted", "low_weighted", "high_weighted"),
+        *("published_low_weighted", "published_high_weighted"),
+        *("rank_unweighted", "elo", "low", "high", "published_low", "published_high"),
+        *("win_rate", "n_comparisons", "n_wins", "n_ties"),
+        *(f"{axis}_{field}" for axis in axes for field in fields),
+        *("vote_source", "interval_used", "level"),
+    ]
+
+
+def _csv_row(board: Leaderboard, row: LeaderboardRow, axes: Sequence[Axis]) -> list[object]:
+    weighted, unweighted = row.weighted, row.unweighted
+    return [
+        *(weighted.rank, row.system, row.kind, row.family),
+        *(weighted.elo, weighted.low, weighted.high),
+        *(weighted.published_low, weighted.published_high),
+        *(unweighted.rank, unweighted.elo, unweighted.low, unweighted.high),
+        *(unweighted.published_low, unweighted.published_high),
+        *(row.win_rate, row.n_comparisons, row.n_wins, row.n_ties),
+        *(cell for axis in axes for cell in _csv_axis(row.axes.get(axis))),
+        *(board.vote_source, board.interval_used, board.level),
+    ]
+
+
+def _csv_axis(standing: AxisStanding | None) -> list[object]:
+    if standing is None:
+        return [None] * 6
+    return [
+        standing.win_rate,
+        standing.percentile,
+        standing.elo,
+        standing.low,
+        standing.high,
+        standing.n_comparisons,
+    ]

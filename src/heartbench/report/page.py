@@ -1,0 +1,132 @@
+"""The report: results of one study as a single HTML file that opens from disk.
+
+Everything is inside the file: styles, figures and a little script that sorts and filters; without
+the script the page says the same. Text from the study is escaped by the templates.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from heartbench.analysis.results import Coverage, FunnelStep, StressResult, StudyResults
+from heartbench.domain import AXIS_NAMES
+from heartbench.report import colours, figures, leaderboard, numbers
+
+NO_REASON = "without a recorded reason"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageTotals:
+    """Sums of the coverage tables, as the cards show them."""
+
+    n_items: int
+    n_wanted: int
+    n_written: int
+    unwritten: Mapping[str, int]
+    n_assigned: int
+    n_judged: int
+    unjudged: Mapping[str, int]
+    n_both_orders: int
+    n_flips: int
+    n_undecided: int
+
+
+def render_page(results: StudyResults) -> str:
+    """Render the report as one HTML document without any reference outside itself."""
+    return _environment().get_template("page.html.j2").render(_context(results))
+
+
+def coverage_totals(coverage: Coverage) -> CoverageTotals:
+    """Add up what was planned, made and missing over systems and over raters."""
+    systems, judges = coverage.systems, coverage.judges
+    n_wanted = sum(system.n_items for system in systems)
+    n_written = sum(system.n_completions for system in systems)
+    n_assigned = sum(judge.n_assigned for judge in judges)
+    n_judged = sum(judge.n_judged for judge in judges)
+    return CoverageTotals(
+        n_items=sum(coverage.n_items.values()),
+        n_wanted=n_wanted,
+        n_written=n_written,
+        unwritten=_by_reason(n_wanted - n_written, (system.missing for system in systems)),
+        n_assigned=n_assigned,
+        n_judged=n_judged,
+        unjudged=_by_reason(n_assigned - n_judged, (judge.missing for judge in judges)),
+        n_both_orders=sum(judge.n_both_orders for judge in judges),
+        n_flips=sum(judge.n_flips for judge in judges),
+        n_undecided=sum(judge.n_undecided for judge in judges),
+    )
+
+
+def _by_reason(n_missing: int, parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    total: Counter[str] = Counter()
+    for part in parts:
+        total.update(part)
+    unexplained = n_missing - total.total()
+    return {**total, NO_REASON: unexplained} if unexplained > 0 else dict(total)
+
+
+def _context(results: StudyResults) -> dict[str, object]:
+    board = results.leaderboard
+    return {
+        "results": results,
+        "totals": coverage_totals(results.coverage),
+        "warnings": leaderboard.all_warnings(results),
+        "banner": results.judge_notice,
+        "board": board,
+        "axes": leaderboard.marked_axes(board) if board else (),
+        "axis_names": AXIS_NAMES,
+        "interval_words": leaderboard.interval_words(board) if board else "",
+        "elo": figures.elo_scale(board.rows) if board else None,
+        "pairs": figures.pairs_by_gap(board.fit) if board else (),
+        "scatter": figures.fit_scatter(board.fit) if board and board.fit.pairs else None,
+        "stress": _stress_by_judge(results.stress),
+        "people": [row.system for row in board.rows if row.kind == "human"] if board else [],
+        "heat": {"light": colours.heat_colours("light"), "dark": colours.heat_colours("dark")},
+    }
+
+
+def _stress_by_judge(stress: Iterable[StressResult]) -> Mapping[str, list[StressResult]]:
+    judges: dict[str, list[StressResult]] = {}
+    for result in stress:
+        judges.setdefault(result.rater, []).append(result)
+    return judges
+
+
+def _dropped(step: FunnelStep) -> int:
+    return step.n_in - step.n_out
+
+
+def _why_missing(n_missing: int, missing: Mapping[str, int]) -> str:
+    return numbers.reasons(_by_reason(n_missing, [missing]))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("heartbench.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        bare_percent=numbers.bare_percent,
+        count=numbers.count,
+        decimal=numbers.decimal,
+        describe=figures.describe_pair,
+        dropped=_dropped,
+        heat_step=colours.heat_step,
+        interval=lambda ends: numbers.interval(ends.low, ends.high),
+        percent=numbers.percent,
+        pixels=numbers.pixels,
+        plural=numbers.plural,
+        points=numbers.points,
+        reasons=numbers.reasons,
+        small=numbers.small,
+        whole=numbers.whole,
+        why_missing=_why_missing,
+    )
+    return environment

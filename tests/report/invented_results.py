@@ -1,0 +1,289 @@
+"""Invented results for the report's tests: nothing here was measured."""
+
+import dataclasses
+import itertools
+import math
+
+from heartbench.analysis.results import (
+    AxisStanding,
+    Coverage,
+    FitCheck,
+    FunnelStep,
+    JudgeCoverage,
+    Leaderboard,
+    LeaderboardRow,
+    PairFit,
+    Provenance,
+    Rated,
+    StressResult,
+    StudyResults,
+    SystemCoverage,
+    SystemFit,
+)
+from heartbench.analysis.study import CUE_NOTICE
+from heartbench.domain import AXES
+
+SIX = (
+    ("beacon-large-instruct", "model", "beacon"),
+    ("people", "human", "human"),
+    ("ember-7b", "model", "ember"),
+    ("original", "original", "original"),
+    ("reflective", "baseline", "baseline"),
+    ("generic", "baseline", "baseline"),
+)
+TWELVE_MORE = (
+    *((f"beacon-{size}", "model", "beacon") for size in ("small", "medium", "xl-preview-0925")),
+    *((f"ember-{size}", "model", "ember") for size in ("13b", "70b-chat")),
+    *((f"harbour-{size}", "model", "harbour") for size in ("mini", "pro", "pro-thinking-high")),
+    *((f"willow-{size}", "model", "willow") for size in ("1", "2")),
+    ("shuffled", "baseline", "baseline"),
+    ("retrieval", "baseline", "baseline"),
+)
+N_ITEMS = 40
+N_PER_PAIR = 160
+
+
+def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyResults:
+    """Return results of 6 systems, or 18; judged by two models, or by the cue judge."""
+    systems = SIX + TWELVE_MORE if large else SIX
+    judges = _cue_judge() if cue_judge else _model_judges()
+    return StudyResults(
+        provenance=_provenance(),
+        coverage=_coverage(systems, judges),
+        funnel=(
+            FunnelStep(rule="supporter turns after a seeker turn", n_in=1_512, n_out=1_204),
+            FunnelStep(rule="room for support", n_in=1_204, n_out=611),
+            FunnelStep(rule="safe to show", n_in=611, n_out=598),
+            FunnelStep(rule="at most two of one dialogue", n_in=598, n_out=N_ITEMS),
+        ),
+        leaderboard=_leaderboard(systems),
+        leaderboard_problem=None,
+        stress=tuple(result for judge in judges for result in _stress(judge.rater)),
+        judge_notice=CUE_NOTICE if cue_judge else None,
+        warnings=("4 judgments are missing; coverage is 99.8 %.",),
+    )
+
+
+def without_ranking(results: StudyResults, problem: str) -> StudyResults:
+    """Return the results as they are where no ranking could be computed."""
+    return dataclasses.replace(results, leaderboard=None, leaderboard_problem=problem)
+
+
+def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
+    """Return the results with one system named otherwise, on the leaderboard and in the fit."""
+    assert results.leaderboard is not None
+    board = results.leaderboard
+    rows = tuple(
+        dataclasses.replace(row, system=new) if row.system == old else row for row in board.rows
+    )
+    pairs = tuple(
+        dataclasses.replace(
+            pair,
+            left=new if pair.left == old else pair.left,
+            right=new if pair.right == old else pair.right,
+        )
+        for pair in board.fit.pairs
+    )
+    fit = dataclasses.replace(board.fit, pairs=pairs)
+    return dataclasses.replace(results, leaderboard=dataclasses.replace(board, rows=rows, fit=fit))
+
+
+def _elo(place: int, n: int) -> float:
+    return 1500 + 260 * ((n - 1) / 2 - place) / ((n - 1) / 2) + 7.3 * math.sin(place)
+
+
+def _chance(mine: float, other: float) -> float:
+    return 1 / (1 + 10 ** ((other - mine) / 400))
+
+
+def _rated(elo: float, rank: int, half: float) -> Rated:
+    return Rated(
+        elo=elo,
+        low=elo - half,
+        high=elo + half,
+        published_low=elo - half / 3,
+        published_high=elo + half / 3,
+        theta=(elo - 1500) * math.log(10) / 400,
+        se=half / 2 * math.log(10) / 400,
+        rank=rank,
+    )
+
+
+def _rows(systems: tuple[tuple[str, str, str], ...]) -> tuple[LeaderboardRow, ...]:
+    n = len(systems)
+    elos = [_elo(place, n) for place in range(n)]
+    rates = [
+        sum(_chance(mine, other) for other in elos if other != mine) / (n - 1) for mine in elos
+    ]
+    unweighted_ranks = [2, 1, *range(3, n + 1)]
+    return tuple(
+        LeaderboardRow(
+            system=name,
+            kind=kind,
+            family=family,
+            weighted=_rated(elos[k], k + 1, 24 + 9 * abs(math.sin(k))),
+            unweighted=_rated(elos[k] - (18 if k == 0 else 0), unweighted_ranks[k], 26.0),
+            rank_differs=unweighted_ranks[k] != k + 1,
+            win_rate=rates[k],
+            n_comparisons=N_PER_PAIR * (n - 1),
+            n_wins=round(rates[k] * N_PER_PAIR * (n - 1)),
+            n_ties=12,
+            axes={
+                axis: AxisStanding(
+                    win_rate=min(max(rates[k] + 0.09 * math.sin(3 * k + 2 * j), 0.02), 0.98),
+                    percentile=100 * (n - 1 - k) / (n - 1),
+                    elo=None if axis == "T" else elos[k] + 20 * math.sin(k + j),
+                    low=None if axis == "T" else elos[k] - 40,
+                    high=None if axis == "T" else elos[k] + 40,
+                    n_comparisons=N_PER_PAIR * (n - 1),
+                )
+                for j, axis in enumerate(AXES)
+            },
+        )
+        for k, (name, kind, family) in enumerate(systems)
+    )
+
+
+def _fit(rows: tuple[LeaderboardRow, ...]) -> FitCheck:
+    pairs = tuple(
+        PairFit(
+            left=one.system,
+            right=other.system,
+            n=N_PER_PAIR - 7 * (k % 5),
+            predicted=_chance(one.unweighted.elo, other.unweighted.elo),
+            observed=min(
+                max(
+                    _chance(one.unweighted.elo, other.unweighted.elo) + 0.07 * math.sin(9 * k), 0.0
+                ),
+                1.0,
+            ),
+        )
+        for k, (one, other) in enumerate(itertools.combinations(rows, 2))
+    )
+    return FitCheck(
+        rms_gap=0.0493,
+        max_gap=max(abs(pair.observed - pair.predicted) for pair in pairs),
+        system_rms_gap=0.0,
+        system_max_gap=0.0,
+        pairs=pairs,
+        systems=tuple(
+            SystemFit(
+                system=row.system,
+                n=row.n_comparisons,
+                observed=row.win_rate,
+                predicted=row.win_rate,
+            )
+            for row in rows
+        ),
+    )
+
+
+def _leaderboard(systems: tuple[tuple[str, str, str], ...]) -> Leaderboard:
+    rows = _rows(systems)
+    return Leaderboard(
+        rows=rows,
+        fit=_fit(rows),
+        axis_problems={"T": "not identified: generic lost every comparison, groups [generic]."},
+        interval_used="item-sandwich",
+        level=0.95,
+        df=N_ITEMS - 1,
+        ties="half",
+        vote_source="judges",
+        n_votes=N_PER_PAIR * len(rows) * (len(rows) - 1) // 2,
+        n_ties=6 * len(rows),
+        n_items=N_ITEMS,
+        n_raters=2,
+        warnings=(),
+    )
+
+
+def _coverage(
+    systems: tuple[tuple[str, str, str], ...], judges: tuple[JudgeCoverage, ...]
+) -> Coverage:
+    n_system_pairs = len(systems) * (len(systems) - 1) // 2
+    return Coverage(
+        n_items={"regular": 36, "adversarial": 4},
+        systems=tuple(
+            SystemCoverage(
+                system=name,
+                n_items=N_ITEMS,
+                n_completions=36 if name == "original" else N_ITEMS,
+                missing={"no-reference": 4} if name == "original" else {},
+            )
+            for name, _, _ in systems
+        ),
+        judges=judges,
+        n_pairs=40 * n_system_pairs,
+        n_identical=3,
+        n_system_pairs=n_system_pairs,
+        n_system_pairs_possible=n_system_pairs,
+    )
+
+
+def _model_judges() -> tuple[JudgeCoverage, ...]:
+    return tuple(
+        JudgeCoverage(
+            rater=name,
+            kind="llm",
+            family=family,
+            is_baseline=False,
+            n_assigned=1_200,
+            n_judged=1_198,
+            missing={"invalid-reply": 1},
+            n_undecided=0,
+            n_both_orders=599,
+            n_flips=n_flips,
+        )
+        for name, family, n_flips in (("juniper", "juniper", 71), ("larch-2", "larch", 38))
+    )
+
+
+def _cue_judge() -> tuple[JudgeCoverage, ...]:
+    return (
+        JudgeCoverage(
+            rater="cue-judge",
+            kind="llm",
+            family="cue",
+            is_baseline=True,
+            n_assigned=2_400,
+            n_judged=2_400,
+            missing={},
+            n_undecided=191,
+            n_both_orders=1_200,
+            n_flips=0,
+        ),
+    )
+
+
+def _stress(rater: str) -> tuple[StressResult, ...]:
+    return (
+        _stress_result(rater, "hostile", 1.0, 0.912, 1.0),
+        _stress_result(rater, "shuffled-words", 0.95, 0.835, 0.986),
+        _stress_result(rater, "other-item", 0.7875, 0.638, 0.886),
+        _stress_result(rater, "keyword-stuffed", 0.55, 0.398, 0.693),
+        _stress_result(rater, "generic-warmth", 0.3, 0.181, 0.454),
+    )
+
+
+def _stress_result(rater: str, kind: str, rate: float, low: float, high: float) -> StressResult:
+    return StressResult(
+        rater=rater, kind=kind, n_items=N_ITEMS, reference_rate=rate, low=low, high=high
+    )
+
+
+def _provenance() -> Provenance:
+    return Provenance(
+        study="Invented pilot",
+        study_id="4f1e" * 8,
+        version=3,
+        seed=20_260_101,
+        items_hash="0123456789abcdef" * 4,
+        settings_hash="fedcba9876543210" * 4,
+        item_source="starter items, 40 of 40",
+        licences=("CC-BY-4.0",),
+        design="every pair of systems on every item, both orders",
+        protocols={"llm": "forced-strength"},
+        protocol_version="1",
+        software={"heartbench": "0.1.0", "numpy": "2.3.0", "scipy": "1.16.0"},
+        created_at="2026-01-05T12:00:00Z",
+    )

@@ -1,0 +1,257 @@
+"""The report page: what it must say, in which order, and that it stands alone."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import pytest
+from invented_results import invented_results, rename_system, without_ranking
+
+from heartbench.analysis.study import CUE_NOTICE
+from heartbench.report.numbers import NO_VALUE
+from heartbench.report.page import coverage_totals, render_page
+
+VOID = {"meta", "input", "br", "link", "img", "hr"}
+OUTSIDE = re.compile(r"https?:|//[a-z]|\bsrc\s*=|@import|url\(", re.IGNORECASE)
+
+
+class Outline(HTMLParser):
+    """Collects open tags, ids, links and text, and every tag closed out of turn."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.misnested: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.ids += [values["id"] or ""] if "id" in values else []
+        self.links += [values["href"] or ""] if "href" in values else []
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.misnested.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in {"script", "style"}:
+            self.text.append(data)
+
+
+def outline(page: str) -> Outline:
+    parsed = Outline()
+    parsed.feed(page)
+    parsed.close()
+    return parsed
+
+
+def words(page: str) -> str:
+    return re.sub(r"\s+", " ", " ".join(outline(page).text))
+
+
+def test_every_system_is_on_the_page() -> None:
+    results = invented_results(large=True)
+    assert results.leaderboard is not None
+    text = words(render_page(results))
+    assert len(results.leaderboard.rows) == 18
+    assert [row.system for row in results.leaderboard.rows if row.system not in text] == []
+
+
+@pytest.mark.parametrize("large", [True, False])
+@pytest.mark.parametrize("cue_judge", [True, False])
+def test_tags_are_balanced_and_ids_unique(large: bool, cue_judge: bool) -> None:
+    parsed = outline(render_page(invented_results(large=large, cue_judge=cue_judge)))
+    assert parsed.misnested == []
+    assert parsed.open == []
+    assert len(set(parsed.ids)) == len(parsed.ids)
+
+
+def test_page_without_a_ranking_is_balanced_and_says_why() -> None:
+    page = render_page(without_ranking(invented_results(), "groups [a] and [b] never met"))
+    parsed = outline(page)
+    assert (parsed.misnested, parsed.open) == ([], [])
+    assert "There is no ranking. groups [a] and [b] never met" in words(page)
+    assert 'class="board"' not in page
+
+
+def test_links_stay_on_the_page_and_have_targets() -> None:
+    for results in (invented_results(), without_ranking(invented_results(), "none")):
+        parsed = outline(render_page(results))
+        assert parsed.links
+        assert {link.removeprefix("#") for link in parsed.links} <= set(parsed.ids)
+
+
+def test_page_refers_to_nothing_outside_itself() -> None:
+    assert OUTSIDE.search(render_page(invented_results(large=True))) is None
+
+
+def test_page_of_eighteen_systems_is_under_300_kb() -> None:
+    assert len(render_page(invented_results(large=True)).encode()) < 300_000
+
+
+def test_hostile_system_name_is_escaped_everywhere() -> None:
+    name = """<script>alert("1")</script>'"><img>"""
+    page = render_page(rename_system(invented_results(), "ember-7b", name))
+    parsed = outline(page)
+    assert page.count("<script>") == 1
+    assert "<img>" not in page
+    assert (parsed.misnested, parsed.open) == ([], [])
+    assert name in "".join(parsed.text)
+
+
+def test_hostile_study_and_problem_are_escaped() -> None:
+    results = invented_results()
+    made = dataclasses.replace(results.provenance, study="</title><b>x", design="<i>y")
+    page = render_page(
+        without_ranking(dataclasses.replace(results, provenance=made), "<u>z</u> & more")
+    )
+    assert not any(raw in page for raw in ("</title><b>", "<i>y", "<u>z"))
+
+
+def test_banner_stands_exactly_when_the_cue_judge_judged() -> None:
+    assert CUE_NOTICE in words(render_page(invented_results(cue_judge=True)))
+    assert CUE_NOTICE not in words(render_page(invented_results()))
+
+
+def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
+    results = invented_results(cue_judge=True)
+    page = render_page(results)
+    places = [
+        page.index(mark)
+        for mark in (
+            "offline cue judge",
+            results.warnings[0],
+            'id="coverage"',
+            'id="leaderboard"',
+            'id="fit"',
+            'id="stress"',
+            'id="made"',
+            'id="limits"',
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_table_names_votes_and_interval() -> None:
+    text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
+    assert "Votes: judges." in text
+    assert (
+        "Interval: item-sandwich, t, 95 %, conditional on these raters (39 degrees of freedom)."
+        in text
+    )
+
+
+def test_numbers_are_rounded_where_they_are_read() -> None:
+    results = invented_results()
+    assert results.leaderboard is not None
+    first, *others = results.leaderboard.rows
+    rated = dataclasses.replace(first.weighted, elo=1759.512, low=1735.96, high=1783.2)
+    row = dataclasses.replace(first, weighted=rated, win_rate=0.82649, n_comparisons=1234)
+    board = dataclasses.replace(results.leaderboard, rows=(row, *others))
+    page = render_page(dataclasses.replace(results, leaderboard=board))
+    for shown in ("<b>1760</b>", "[1736, 1783]", ">82.6</td>", ">1,234</td>", ">1759.5</td>"):
+        assert shown in page
+
+
+def test_system_whose_rank_differs_is_marked() -> None:
+    results = invented_results()
+    assert results.leaderboard is not None
+    n_marked = sum(row.rank_differs for row in results.leaderboard.rows)
+    assert render_page(results).count("≠ rank") == n_marked == 2
+
+
+def test_axis_without_elo_says_so_and_shows_no_number() -> None:
+    text = words(render_page(invented_results()))
+    assert "Axis T has no Elo: not identified" in text
+    assert "Elo not identified" in render_page(invented_results())
+
+
+def test_row_without_marks_on_an_axis_shows_a_dash() -> None:
+    results = invented_results()
+    assert results.leaderboard is not None
+    first, *others = results.leaderboard.rows
+    axes = dict(first.axes)
+    del axes["R"]
+    rows = (dataclasses.replace(first, axes=axes), *others)
+    board = dataclasses.replace(results.leaderboard, rows=rows)
+    page = render_page(dataclasses.replace(results, leaderboard=board))
+    assert page.count('title="Resonance: no marks">' + NO_VALUE + "</td>") == 1
+
+
+def test_ranking_without_axes_has_no_axis_columns() -> None:
+    results = invented_results()
+    assert results.leaderboard is not None
+    rows = tuple(dataclasses.replace(row, axes={}) for row in results.leaderboard.rows)
+    board = dataclasses.replace(results.leaderboard, rows=rows, axis_problems={})
+    page = render_page(dataclasses.replace(results, leaderboard=board))
+    assert "Axes: win rate" not in page
+    assert "Human Alignment" not in page
+    assert outline(page).misnested == []
+
+
+def test_missing_completions_and_judgments_stand_with_reasons() -> None:
+    text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
+    assert "of 240, by 6 systems missing: 4 no-reference" in text
+    assert "missing: 2 invalid-reply, 2 without a recorded reason" in text
+
+
+def test_totals_add_up_and_name_what_has_no_reason() -> None:
+    totals = coverage_totals(invented_results().coverage)
+    assert (totals.n_judged, totals.n_assigned) == (2_396, 2_400)
+    assert sum(totals.unjudged.values()) == totals.n_assigned - totals.n_judged
+
+
+def test_stress_kind_that_the_judge_prefers_is_called_out() -> None:
+    text = words(render_page(invented_results(cue_judge=True)))
+    assert text.count("prefers the stress text") == 1
+    assert text.count("not told apart") == 1
+
+
+def test_sections_without_content_are_left_out() -> None:
+    results = dataclasses.replace(invented_results(), funnel=(), stress=(), warnings=())
+    page = render_page(results)
+    assert not any(mark in page for mark in ('id="funnel"', 'id="stress"', "Read first"))
+
+
+def test_report_without_people_is_not_for_publication() -> None:
+    results = invented_results()
+    assert results.leaderboard is not None
+    rows = tuple(row for row in results.leaderboard.rows if row.kind != "human")
+    board = dataclasses.replace(results.leaderboard, rows=rows)
+    without = dataclasses.replace(results, leaderboard=board)
+    assert "This report is not for publication." in words(render_page(without))
+    assert "This report is not for publication." not in words(render_page(results))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Perceived, not experienced",
+        "Preference is not safety",
+        "certifies nothing for use in a crisis",
+        "languages and norms of these items",
+        "not broken down by vulnerable groups",
+        "must disclose that it is an AI, and its limits",
+    ],
+)
+def test_limits_of_the_numbers_are_stated(claim: str) -> None:
+    assert claim in words(render_page(invented_results()))
+
+
+def test_provenance_stands_with_hashes_seed_and_versions() -> None:
+    results = invented_results()
+    made = results.provenance
+    text = words(render_page(results))
+    facts = (made.study_id, made.items_hash, made.settings_hash, str(made.seed), "numpy 2.3.0")
+    assert [fact for fact in facts if fact not in text] == []
+
+
+def test_same_results_make_the_same_page() -> None:
+    assert render_page(invented_results()) == render_page(invented_results())
