@@ -17,10 +17,10 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-	@if [ -x $(BIN)/uv ]; then \
-	  $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test]'; \
+	@if [ -x $(BIN)/uv ] && \
+	  $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test]'; then :; \
 	else \
-	  echo "uv is not to be had: installing with pip, which is slower"; \
+	  echo "uv cannot install here: using pip, which is slower"; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'; \
 	fi
 	@touch $@

@@ -94,3 +94,9 @@ def test_the_hash_of_records_sees_content_but_not_the_time() -> None:
     later = replace(one, created_at=datetime(2027, 1, 1, tzinfo=UTC))
     assert hash_records([one]) == hash_records([later])
     assert hash_records([one]) != hash_records([replace(one, cost=2.0)])
+
+
+def test_the_hash_of_records_ignores_their_order() -> None:
+    one = System(name="one", kind="baseline", family="baseline")
+    two = System(name="two", kind="baseline", family="baseline")
+    assert hash_records([one, two]) == hash_records([two, one])

@@ -42,10 +42,10 @@ def record_id(kind: str, fields: Mapping[str, object]) -> str:
     return content_hash({"kind": kind, "v": ID_VERSION, **fields})[:ID_HEX_DIGITS]
 
 
-def hash_records(records: Iterable[object]) -> str:
-    """Hash whole records (not only their ids) in the order given, ``created_at`` apart."""
+def hash_records(records: Iterable[Any]) -> str:
+    """Hash whole records (not only their ids), ``created_at`` apart; their order is nothing."""
     digest = hashlib.sha256()
-    for record in records:
+    for record in sorted(records, key=lambda record: record.id):
         digest.update(canonical_json(record).encode())
         digest.update(b"\n")
     return digest.hexdigest()

@@ -21,7 +21,7 @@ from heartbench.items.selection import BuildResult, build_items
 from heartbench.items.starter import load_starter_items
 
 SOURCE_WORDS = {
-    "starter": "starter items written for heartbench, with authored reference replies",
+    "starter": "starter items, written for heartbench by a language model, reference replies too",
     "esconv": "ESConv (Liu et al., 2021), selected by rules; a second screen is still to come",
     "file": "an item file of the study's own",
 }

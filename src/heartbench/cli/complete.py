@@ -1,0 +1,33 @@
+"""``heart complete``: have the systems answer the items."""
+
+from pathlib import Path
+
+import click
+
+from heartbench.cli.options import json_option, study_argument
+
+
+@click.command("complete")
+@study_argument
+@json_option
+def command(study_file: Path, *, as_json: bool) -> None:
+    """Have every system of a study answer every item it has not answered yet."""
+    from heartbench.cli.console import emit_json
+    from heartbench.cli.session import gather, open_session, register
+    from heartbench.cli.steps import complete_step
+    from heartbench.config import load_study
+
+    settings = load_study(study_file)
+    gathered = gather(settings)
+    with open_session(settings) as session:
+        study = register(session, gathered)
+        counts = complete_step(session, study)
+    if as_json:
+        body = {"study": study.name, "version": study.version, "completions": counts}
+        emit_json("complete", body)
+    else:
+        n_stored = counts["n_before"] + counts["n_added"]
+        click.echo(
+            f"{n_stored} of {counts['n_wanted']} completions stored ({counts['n_added']} new); "
+            f"next: heart judge {study_file}"
+        )

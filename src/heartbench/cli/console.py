@@ -1,0 +1,94 @@
+"""What the command line says: JSON on stdout, messages and progress on stderr, files whole or not.
+
+Progress and notes are for people and go to a terminal only; warnings go to stderr always.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import click
+
+from heartbench.errors import SettingsError
+
+
+def emit_json(name: str, body: Mapping[str, Any]) -> None:
+    """Print the one versioned object of a command on stdout."""
+    document = {"schema": f"heartbench.{name}/1", **body}
+    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def note(message: str) -> None:
+    """Tell a person at a terminal something."""
+    if sys.stderr.isatty():
+        click.echo(message, err=True)
+
+
+def warn(message: str) -> None:
+    """Say what must not be missed, on stderr, terminal or not."""
+    click.echo(f"warning: {message}", err=True)
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar with rate and time left on a terminal; elsewhere nothing.
+
+    Yields:
+        A function to be told how many of how many are done.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    ) as progress:
+        task = progress.add_task(label, total=None, rate="")
+
+        def advance(done: int, total: int) -> None:
+            speed = progress.tasks[0].speed
+            rate = f"{speed:,.0f}/s" if speed else ""
+            progress.update(task, completed=done, total=total, rate=rate)
+
+        yield advance
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that at every moment it is either the old one or the whole new one.
+
+    Raises:
+        SettingsError: The folder cannot be written.
+    """
+    try:
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as draft:
+            draft.write(text)
+            draft.flush()
+            os.fsync(draft.fileno())
+        Path(draft.name).chmod(0o644)
+        Path(draft.name).replace(path)
+    except OSError as error:
+        raise SettingsError(
+            f"{path}: cannot be written ({error.strerror}); check the folder and its permissions"
+        ) from error

@@ -1,0 +1,35 @@
+"""``heart judge``: plan the pairs and have the judges compare them."""
+
+from pathlib import Path
+
+import click
+
+from heartbench.cli.options import json_option, study_argument
+
+
+@click.command("judge")
+@study_argument
+@json_option
+def command(study_file: Path, *, as_json: bool) -> None:
+    """Plan a study's pairs and have its judges answer what they have not judged yet."""
+    from heartbench.cli.console import emit_json
+    from heartbench.cli.session import gather, open_session, register
+    from heartbench.cli.steps import judge_step
+    from heartbench.config import load_study
+
+    settings = load_study(study_file)
+    gathered = gather(settings)
+    with open_session(settings) as session:
+        study = register(session, gathered)
+        counts = judge_step(session, study)
+    if as_json:
+        emit_json("judge", {"study": study.name, "version": study.version, **counts})
+    else:
+        made = counts["judgments"]
+        if not made["n_wanted"]:
+            click.echo(f"no pair to judge yet; first: heart complete {study_file}")
+            return
+        click.echo(
+            f"{made['n_before'] + made['n_added']} of {made['n_wanted']} judgments stored "
+            f"({made['n_added']} new); next: heart report {study_file}"
+        )

@@ -1,0 +1,94 @@
+"""The command ``heart``: its verbs, its exit codes, and the outermost frame that catches errors.
+
+Verbs are imported only when used, so that ``heart --help`` stays quick.
+"""
+
+import importlib
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from heartbench import __version__
+from heartbench.cli.console import emit_json
+from heartbench.errors import HeartbenchError, SettingsError
+
+EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+VERBS: Mapping[str, str] = {
+    "run": "All steps, from items to the report.",
+    "items": "Build and check items.",
+    "complete": "Have the systems answer the items.",
+    "judge": "Plan the pairs and have the judges compare them.",
+    "analyze": "Compute the results and write them as JSON.",
+    "report": "Write the report page.",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose verbs live in ``heartbench.cli.<verb>``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command = importlib.import_module(f"heartbench.cli.{cmd_name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS:
+            ctx.fail(f"No such command {args[0]!r}; there are {', '.join(VERBS)}.")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="heart")
+def main() -> None:
+    """Compare people and language models as emotional supporters (HEART, arXiv 2601.19922).
+
+    Start with:  heart run STUDY.toml
+    """
+
+
+def run_command_line(arguments: list[str] | None = None) -> None:
+    """Run ``heart`` and exit: 0 ok, 1 error, 2 usage."""
+    words = sys.argv[1:] if arguments is None else arguments
+    wants_json = "--json" in words
+    try:
+        main.main(args=words, prog_name="heart", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(EXIT_USAGE)
+    except click.ClickException as error:
+        where = getattr(error, "ctx", None)
+        hint = f" See `{where.command_path} --help`." if where else ""
+        _fail("usage", f"{error.format_message()}{hint}", wants_json=wants_json)
+        sys.exit(EXIT_USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        _fail(
+            "interrupted",
+            "stopped; everything finished so far is stored. Run the same command again to go on.",
+            wants_json=wants_json,
+        )
+        sys.exit(EXIT_INTERRUPTED)
+    except HeartbenchError as error:
+        _fail(error.kind, str(error), ids=error.ids, wants_json=wants_json)
+        sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
+
+
+def _fail(kind: str, message: str, *, ids: tuple[str, ...] = (), wants_json: bool) -> None:
+    click.echo(f"heart: {message}", err=True)
+    if wants_json:
+        error: dict[str, Any] = {"kind": kind, "message": message, "ids": list(ids)}
+        emit_json("error", {"error": error})

@@ -1,0 +1,162 @@
+"""What every verb on a study file needs: settings, the store, and the study's current version."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from heartbench import __version__
+from heartbench.cli.console import note, warn
+from heartbench.completions.baselines import baseline_system
+from heartbench.config import StudySettings, load_study
+from heartbench.domain import Rater, Study, System, hash_records, record_id
+from heartbench.errors import SettingsError
+from heartbench.items.run import GatheredItems, gather_items
+from heartbench.judgments.cue_judge import cue_rater
+from heartbench.judgments.stress import stress_systems
+from heartbench.protocol import PROTOCOL_VERSION
+from heartbench.store.base import Store
+from heartbench.store.sql import SqlStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A study file with its open store."""
+
+    settings: StudySettings
+    store: Store
+
+
+def utc_now() -> datetime:
+    """Return the time; the one clock of the command line."""
+    return datetime.now(UTC)
+
+
+@contextmanager
+def open_session(settings: StudySettings) -> Iterator[Session]:
+    """Open a study's store, made where there is none, and close it at the end."""
+    store = SqlStore.open_file(str(settings.store))
+    try:
+        yield Session(settings=settings, store=store)
+    finally:
+        store.close()
+
+
+def output_path(settings: StudySettings, suffix: str) -> Path:
+    """Return the path of a file that a verb writes: NAME.suffix beside the study file."""
+    return settings.file.parent / f"{settings.name}.{suffix}"
+
+
+def gather(settings: StudySettings) -> GatheredItems:
+    """Read or build the study's items, and warn where there are fewer than it asks for."""
+    if settings.items.source == "esconv":
+        note("building items from the corpus …")
+    gathered = gather_items(
+        settings.items.source,
+        settings.items.path,
+        regular=settings.items.regular,
+        adversarial=settings.items.adversarial,
+        seed=settings.seed,
+    )
+    for subset, lacking in gathered.shortfall.items():
+        warn(f"{lacking} {subset} items fewer than the study asks for; there are no more")
+    return gathered
+
+
+def register(session: Session, gathered: GatheredItems) -> Study:
+    """Store items, systems, raters and, where anything has changed, a new version of the study."""
+    settings, store = session.settings, session.store
+    systems = study_systems(settings)
+    raters = study_raters()
+    study = Study(
+        name=settings.name,
+        seed=settings.seed,
+        item_ids=tuple(item.id for item in gathered.items),
+        items_hash=hash_records(gathered.items),
+        system_ids=tuple(sorted(system.id for system in systems)),
+        rater_ids=tuple(sorted(rater.id for rater in raters)),
+        design=_design(settings, gathered),
+        protocols={"llm": settings.judging.protocol},
+        protocol_version=PROTOCOL_VERSION,
+        settings_hash=settings.settings_hash,
+        software_version=__version__,
+        created_at=utc_now(),
+    )
+    previous = store.latest_study(study.id)
+    if previous is not None:
+        if replace(study, version=previous.version, created_at=previous.created_at) == previous:
+            return previous
+        study = replace(study, version=previous.version + 1)
+    store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
+    return study
+
+
+@contextmanager
+def open_stored(path: Path) -> Iterator[tuple[Session, Study]]:
+    """Open a study that has been stored, in its newest version, for verbs that only read it.
+
+    Raises:
+        SettingsError: Nothing was stored under this name and seed.
+    """
+    settings = load_study(path)
+    if not settings.store.exists():
+        raise _nothing_stored(settings)
+    with open_session(settings) as session:
+        yield session, _newest(session)
+
+
+def _newest(session: Session) -> Study:
+    settings = session.settings
+    study_id = record_id("study", {"name": settings.name, "seed": settings.seed})
+    study = session.store.latest_study(study_id)
+    if study is None:
+        raise _nothing_stored(settings)
+    if study.settings_hash != settings.settings_hash:
+        warn(
+            f"{settings.file} has changed since version {study.version} of the study was stored; "
+            "the results are of that version. Run `heart run` to follow the file"
+        )
+    return study
+
+
+def _nothing_stored(settings: StudySettings) -> SettingsError:
+    return SettingsError(
+        f"{settings.store}: holds no study {settings.name!r} with seed {settings.seed}; run "
+        f"`heart run {settings.file}` first"
+    )
+
+
+def study_systems(settings: StudySettings) -> tuple[System, ...]:
+    """Return the study's competitors and the bearers of the stress set."""
+    competitors = [
+        replace(baseline_system(entry.preset, seed=settings.seed), name=entry.name, id="")
+        for entry in settings.systems
+    ]
+    return (*competitors, *stress_systems(seed=settings.seed))
+
+
+def study_raters() -> tuple[Rater, ...]:
+    """Return the study's judges; the offline cue judge is the only one of this version."""
+    return (cue_rater(),)
+
+
+def _design(settings: StudySettings, gathered: GatheredItems) -> dict[str, Any]:
+    judging = settings.judging
+    return {
+        "items": {
+            "source": gathered.source,
+            "regular": settings.items.regular,
+            "adversarial": settings.items.adversarial,
+            "funnel": [
+                {"rule": step.rule, "n_in": step.n_in, "n_out": step.n_out}
+                for step in gathered.funnel
+            ],
+        },
+        "pairs": judging.design,
+        "comparisons": judging.comparisons,
+        "both_orders": judging.both_orders,
+        "exclude_own_family": judging.exclude_own_family,
+        "stress_items": judging.stress_items,
+    }

@@ -1,0 +1,225 @@
+"""The step: plan who judges what, then ask the judges for what they have not judged yet."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Literal
+
+from heartbench.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Study, System
+from heartbench.judgments.assignment import AssignmentPolicy, assign_pairs
+from heartbench.judgments.cue_judge import Text, judge_pair
+from heartbench.judgments.pairing import (
+    Candidate,
+    choose_balanced,
+    enumerate_pairs,
+    seeded_rank,
+)
+from heartbench.judgments.stress import stress_texts
+from heartbench.store.base import Store
+
+BATCH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPolicy:
+    """How a study's judgments are planned; see the study file.
+
+    Attributes:
+        design: ``full`` or ``balanced``.
+        comparisons: Pairs of a balanced design; None for a full one.
+        both_orders: Whether each judge sees each pair in both orders.
+        exclude_own_family: Whether LLM judges skip pairs with a system of their own family.
+        stress_items: Items of the stress set, at most.
+    """
+
+    design: Literal["full", "balanced"]
+    comparisons: int | None
+    both_orders: bool
+    exclude_own_family: bool
+    stress_items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanCounts:
+    """What was planned.
+
+    Attributes:
+        n_pairs: Pairs for the ranking.
+        n_identical: Pairs left out because both texts are the same.
+        n_own_family: Pairs of a judge left out because of its own family.
+        n_stress_pairs: Pairs of the stress set.
+        n_assignments: Assignments of both.
+        n_new: Assignments that were not there before.
+    """
+
+    n_pairs: int
+    n_identical: int
+    n_own_family: int
+    n_stress_pairs: int
+    n_assignments: int
+    n_new: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCounts:
+    """What the judges did.
+
+    Attributes:
+        n_wanted: Assignments of the study.
+        n_before: Judgments that were there already.
+        n_added: Judgments given now.
+    """
+
+    n_wanted: int
+    n_before: int
+    n_added: int
+
+
+def plan_judgments(
+    store: Store, study: Study, policy: PlanPolicy, *, now: Callable[[], datetime]
+) -> PlanCounts:
+    """Choose pairs and assign them, in one transaction; run twice, it changes nothing.
+
+    What was planned before stays planned, so a study can grow.
+    """
+    systems = {system.id: system for system in store.iter(System, study)}
+    raters = [rater for rater in store.iter(Rater, study) if rater.kind == "llm"]
+    completions = list(store.iter(Completion, study))
+    stress = _stress_completions(store, study, systems, completions, policy, now=now)
+    candidates = enumerate_pairs([c for c in completions if not _is_stress(systems, c)])
+    before = list(store.iter(Assignment, study))
+    chosen = candidates.candidates
+    if policy.design == "balanced" and policy.comparisons is not None:
+        planned = {assignment.pair_id for assignment in before}
+        chosen = choose_balanced(chosen, n=policy.comparisons, seed=study.seed, planned=planned)
+    stress_pairs = _stress_pairs(systems, stress)
+    assigned = assign_pairs(
+        [*chosen, *stress_pairs],
+        raters,
+        families={system.id: system.family for system in systems.values()},
+        policy=AssignmentPolicy(
+            study_id=study.id,
+            seed=study.seed,
+            both_orders=policy.both_orders,
+            exclude_own_family=policy.exclude_own_family,
+        ),
+    )
+    pairs = [candidate.pair for candidate in (*chosen, *stress_pairs)]
+    store.add([*stress, *pairs, *assigned.assignments])
+    known = {assignment.id for assignment in before}
+    return PlanCounts(
+        n_pairs=len(chosen),
+        n_identical=candidates.n_identical,
+        n_own_family=assigned.n_own_family,
+        n_stress_pairs=len(stress_pairs),
+        n_assignments=len(assigned.assignments),
+        n_new=sum(assignment.id not in known for assignment in assigned.assignments),
+    )
+
+
+def judge_assignments(
+    store: Store,
+    study: Study,
+    *,
+    now: Callable[[], datetime],
+    progress: Callable[[int, int], None],
+) -> JudgeCounts:
+    """Have the cue judge answer every assignment that has no judgment, a batch a transaction.
+
+    Assignments about items, systems or judges that the study no longer names stay as they are.
+    """
+    items = {item.id: item for item in store.iter(Item, study)}
+    completions = {completion.id: completion for completion in store.iter(Completion, study)}
+    pairs = {
+        pair.id: pair
+        for pair in store.iter(Pair, study)
+        if all(completion_id in completions for completion_id in pair.completion_ids)
+    }
+    raters = set(study.rater_ids)
+    wanted = {
+        a.id: a
+        for a in store.iter(Assignment, study)
+        if a.rater_id in raters and a.pair_id in pairs
+    }
+    unjudged = [a for a in store.unjudged(study) if a.id in wanted]
+    n_before = len(wanted) - len(unjudged)
+    n_done = n_before
+    progress(n_done, len(wanted))
+    for batch in _batches(unjudged):
+        store.add([_cue_judgment(a, pairs[a.pair_id], items, completions, now()) for a in batch])
+        n_done += len(batch)
+        progress(n_done, len(wanted))
+    return JudgeCounts(n_wanted=len(wanted), n_before=n_before, n_added=n_done - n_before)
+
+
+def _cue_judgment(
+    assignment: Assignment,
+    pair: Pair,
+    items: dict[str, Item],
+    completions: dict[str, Completion],
+    created_at: datetime,
+) -> Judgment:
+    first = completions[assignment.first_completion_id]
+    low, high = pair.completion_ids
+    second = completions[high if first.id == low else low]
+    verdict = judge_pair(
+        items[pair.item_id].context, Text(first.id, first.text), Text(second.id, second.text)
+    )
+    return Judgment(
+        assignment_id=assignment.id,
+        choice=verdict.choice,
+        strength=verdict.strength,
+        axes=verdict.axes,
+        reasons=verdict.reasons,
+        rationale=verdict.rationale,
+        raw=verdict.raw,
+        finish_reason="undecided" if verdict.is_undecided else "decided",
+        created_at=created_at,
+    )
+
+
+def _is_stress(systems: dict[str, System], completion: Completion) -> bool:
+    return systems[completion.system_id].kind == "stress"
+
+
+def _stress_completions(
+    store: Store,
+    study: Study,
+    systems: dict[str, System],
+    completions: Sequence[Completion],
+    policy: PlanPolicy,
+    *,
+    now: Callable[[], datetime],
+) -> list[Completion]:
+    """Return the completions of the stress set: those stored, and new ones where there are none."""
+    bearers = {s.settings["stress"]: s.id for s in systems.values() if s.kind == "stress"}
+    items = [item for item in store.iter(Item, study) if item.reference is not None]
+    items.sort(key=lambda item: seeded_rank(study.seed, "stress", item.id))
+    wanted = {item.id for item in items[: policy.stress_items]}
+    stored = {(c.system_id, c.item_id): c for c in completions if _is_stress(systems, c)}
+    for text in stress_texts(items, seed=study.seed):
+        key = (bearers[text.kind], text.item_id)
+        if text.item_id in wanted and key not in stored:
+            stored[key] = Completion(
+                item_id=text.item_id, system_id=key[0], text=text.text, created_at=now()
+            )
+    return list(stored.values())
+
+
+def _stress_pairs(
+    systems: dict[str, System], stress: Sequence[Completion]
+) -> tuple[Candidate, ...]:
+    """Pair the reference reply of each item with each of its stress texts."""
+    references = {s.id for s in systems.values() if s.settings.get("stress") == "reference"}
+    return tuple(
+        candidate
+        for candidate in enumerate_pairs(stress).candidates
+        if references.intersection(candidate.system_ids)
+    )
+
+
+def _batches(assignments: Sequence[Assignment]) -> Iterator[list[Assignment]]:
+    rest = iter(assignments)
+    while batch := list(islice(rest, BATCH)):
+        yield batch

@@ -1,0 +1,143 @@
+"""Texts that every judge faces: each must lose against the item's reference reply.
+
+Pure generators over templates in ``protocol/stress.toml``. What a text says depends on the seed,
+its item and its kind (and, for another item's reply, on which items there are), never on their
+order. The texts become completions of `stress` systems: judged like any pair, never ranked. They
+were written before the cues of the cue judge were set, and those cues were set without them.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from heartbench.domain import Item, System
+from heartbench.protocol import load_protocol
+
+StressKind = Literal["reference", "other-reply", "hostile", "keyword-stuffed"]
+STRESS_KINDS: tuple[StressKind, ...] = get_args(StressKind)
+
+_LETTERS = re.compile(r"[a-z]{4,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StressText:
+    """One stress text.
+
+    Attributes:
+        kind: How it was made; ``reference`` is the reply that the others must lose against.
+        item_id: The item it answers.
+        text: The supporter turn.
+    """
+
+    kind: StressKind
+    item_id: str
+    text: str
+
+
+def stress_texts(items: Sequence[Item], *, seed: int) -> tuple[StressText, ...]:
+    """Return the stress texts of every item that has a reference, by item id and kind.
+
+    An item gets no ``other-reply`` where no other dialogue has a different reference.
+    """
+    pool = sorted((item for item in items if item.reference is not None), key=lambda i: i.id)
+    texts = []
+    for item in pool:
+        for kind in STRESS_KINDS:
+            draw = _Draw(f"{seed}/{item.id}/{kind}")
+            text = _GENERATORS[kind](item, pool, draw)
+            if text is not None:
+                texts.append(StressText(kind=kind, item_id=item.id, text=text))
+    return tuple(texts)
+
+
+def stress_systems(*, seed: int) -> tuple[System, ...]:
+    """Return one system a kind of stress text, in the order of `STRESS_KINDS`.
+
+    The seed is part of a system where its texts depend on it, so of all but the reference.
+    """
+    return tuple(_stress_system(kind, seed) for kind in STRESS_KINDS)
+
+
+def _stress_system(kind: StressKind, seed: int) -> System:
+    settings = {"stress": kind, "version": load_protocol("stress")["version"]}
+    if kind == "reference":
+        return System(name=f"stress-{kind}", kind="stress", family="original", settings=settings)
+    return System(
+        name=f"stress-{kind}",
+        kind="stress",
+        family="baseline",
+        settings=settings | {"seed": seed},
+    )
+
+
+class _Draw:
+    """Deterministic draws from a name: the same name, the same draws, on every machine."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def number(self, label: str) -> int:
+        digest = hashlib.sha256(f"{self._name}/{label}".encode()).digest()
+        return int.from_bytes(digest[:8], "big")
+
+    def one_of(self, options: Sequence[str], label: str) -> str:
+        return options[self.number(label) % len(options)]
+
+    def shuffled(self, options: Sequence[str]) -> list[str]:
+        return sorted(options, key=self.number)
+
+
+def _reference(item: Item, _pool: Sequence[Item], _draw: _Draw) -> str | None:
+    return item.reference
+
+
+def _other_reply(item: Item, pool: Sequence[Item], draw: _Draw) -> str | None:
+    start = draw.number("donor") % len(pool)
+    for step in range(len(pool)):
+        donor = pool[(start + step) % len(pool)]
+        is_other = (donor.source, donor.dialogue_id) != (item.source, item.dialogue_id)
+        if is_other and donor.reference != item.reference:
+            return donor.reference
+    return None
+
+
+def _hostile(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
+    topic, other = _topics(item, draw, n_words=2)
+    template = draw.one_of(load_protocol("stress")["hostile"]["templates"], "template")
+    text = template.format(topic=topic, other=other)
+    return text[0].upper() + text[1:]
+
+
+def _keyword_stuffed(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
+    settings = load_protocol("stress")["keyword-stuffed"]
+    template: str = draw.one_of(settings["templates"], "template")
+    words = _topics(item, draw, n_words=template.count("{word}"))
+    warm_words = draw.shuffled(settings["warm_words"])
+    for index in range(template.count("{warm}")):
+        template = template.replace("{warm}", warm_words[index % len(warm_words)], 1)
+    for word in words:
+        template = template.replace("{word}", word, 1)
+    return template[0].upper() + template[1:]
+
+
+def _topics(item: Item, draw: _Draw, *, n_words: int) -> list[str]:
+    """Return as many of the seeker's words, newest turn first, repeated where they run out."""
+    settings = load_protocol("stress")
+    passed_over = set(settings["passed_over"].split())
+    words: list[str] = []
+    for turn in reversed(item.context):
+        if turn.role == "seeker":
+            new = set(_LETTERS.findall(turn.text.lower())) - passed_over - set(words)
+            words += draw.shuffled(sorted(new))
+    words = words or [settings["fallback_topic"]]
+    return [words[index % len(words)] for index in range(n_words)]
+
+
+_GENERATORS: Mapping[StressKind, Callable[[Item, Sequence[Item], _Draw], str | None]] = {
+    "reference": _reference,
+    "other-reply": _other_reply,
+    "hostile": _hostile,
+    "keyword-stuffed": _keyword_stuffed,
+}

@@ -1,0 +1,61 @@
+"""Running ``heart`` in process: exit code, stdout, stderr."""
+
+from pathlib import Path
+
+import pytest
+from heart_command import Done, Heart
+
+from heartbench.cli.main import run_command_line
+
+STUDY = """
+[study]
+name = "tiny"
+seed = 5
+[items]
+source = "starter"
+regular = 4
+adversarial = 1
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[[system]]
+preset = "reflective"
+[judging]
+judges = ["cue"]
+"""
+
+
+@pytest.fixture
+def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Heart:
+    monkeypatch.delenv("HEART_STORE", raising=False)
+
+    def run(*words: str | Path) -> Done:
+        capsys.readouterr()
+        try:
+            run_command_line([str(word) for word in words])
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = capsys.readouterr()
+        return Done(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def small_corpus(tmp_path: Path, esconv_folder: Path) -> Path:
+    """The first dialogues of each file of ESConv, enough to select from."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for name in ("train.jsonl", "valid.jsonl", "test.jsonl"):
+        lines = (esconv_folder / name).read_text(encoding="utf-8").split("\n")[:25]
+        (folder / name).write_text("\n".join(lines), encoding="utf-8")
+    return folder

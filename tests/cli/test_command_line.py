@@ -1,0 +1,97 @@
+"""The frame: help, usage errors, errors as JSON, whole files."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+
+from heartbench.cli.console import write_whole
+from heartbench.cli.main import VERBS
+from heartbench.errors import SettingsError
+
+
+def test_help_lists_every_verb(heart: Heart) -> None:
+    done = heart("--help")
+    assert done.code == 0
+    for verb, words in VERBS.items():
+        assert verb in done.out
+        assert words in done.out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help(heart: Heart, verb: str) -> None:
+    done = heart(verb, "--help")
+    assert done.code == 0
+    assert "--help" in done.out
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from heartbench.cli.main import run_command_line\n"
+        "try:\n"
+        "    run_command_line(['--help'])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "heavy = ('numpy', 'scipy', 'sqlalchemy', 'pydantic', 'rich', 'jinja2')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "Usage: heart" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_unknown_verb_is_a_usage_error_that_lists_the_known(heart: Heart) -> None:
+    done = heart("rnu")
+    assert done.code == 2
+    assert "there are run, items, complete" in done.err
+
+
+def test_no_arguments_show_the_help(heart: Heart) -> None:
+    done = heart()
+    assert done.code == 2
+    assert "Usage: heart" in done.err
+
+
+def test_a_faulty_study_file_is_one_line_and_exit_code_2(heart: Heart, study: Path) -> None:
+    study.write_text("[study\n", encoding="utf-8")
+    done = heart("run", study)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith(f"heart: {study}: is not valid TOML")
+    assert done.err.count("\n") == 1
+    assert [path.name for path in study.parent.iterdir()] == ["tiny.toml"]
+
+
+def test_an_error_with_json_is_one_object(heart: Heart, study: Path) -> None:
+    study.write_text("[study\n", encoding="utf-8")
+    body = heart("run", study, "--json").json
+    assert body["schema"] == "heartbench.error/1"
+    assert sorted(body["error"]) == ["ids", "kind", "message"]
+    assert body["error"]["kind"] == "settings"
+
+
+def test_a_store_that_cannot_be_opened_is_exit_code_1(heart: Heart, study: Path) -> None:
+    text = study.read_text(encoding="utf-8").replace("seed = 5", 'seed = 5\nstore = "no/x.db"')
+    study.write_text(text, encoding="utf-8")
+    done = heart("run", study, "--json")
+    assert done.code == 1
+    assert done.json["error"]["kind"] == "store"
+    assert "no/x.db" in done.json["error"]["message"]
+
+
+def test_writing_into_a_missing_folder_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be written"):
+        write_whole(tmp_path / "absent" / "x.html", "text")
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "x.html"
+    path.write_text("old", encoding="utf-8")
+    write_whole(path, "new")
+    assert path.read_text(encoding="utf-8") == "new"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.html"]

@@ -1,0 +1,126 @@
+"""``heart items``: building and checking."""
+
+import json
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+
+from heartbench.items.files import format_items
+from heartbench.items.starter import load_starter_items
+
+
+def test_check_counts_and_hashes_a_good_file(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(format_items(load_starter_items()), encoding="utf-8")
+    done = heart("items", "check", path, "--json")
+    assert done.json["schema"] == "heartbench.items_check/1"
+    assert done.json["n_by_subset"] == {"adversarial": 4, "regular": 16}
+    assert done.json["n_references"] == 16
+    assert heart("items", "check", path).out.startswith(f"{path}: 20 items")
+
+
+def test_check_names_file_and_line_of_an_item_that_ends_with_a_supporter_turn(
+    heart: Heart, tmp_path: Path
+) -> None:
+    good = [json.loads(line) for line in format_items(load_starter_items()).splitlines()]
+    good[2]["context"].append({"role": "supporter", "text": "And then?"})
+    del good[2]["id"]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in good), encoding="utf-8")
+    done = heart("items", "check", path)
+    assert done.code == 2
+    assert "mine.jsonl, line 3" in done.err
+    assert "seeker" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_build_writes_items_with_their_evidence(
+    heart: Heart, tmp_path: Path, small_corpus: Path
+) -> None:
+    out = tmp_path / "picked.jsonl"
+    words = ["items", "build", "--source", "esconv", "--from", small_corpus, "--out", out]
+    body = heart(*words, "--regular", "12", "--seed", "3", "--json").json
+    assert body["schema"] == "heartbench.items/1"
+    assert (body["n_selected"], body["n_requested"], body["shortfall"]) == (12, 12, 0)
+    assert body["funnel"][-1]["n_out"] == 12
+    evidence = (tmp_path / "picked.jsonl.screening.jsonl").read_text(encoding="utf-8")
+    judged = {json.loads(line)["item_id"] for line in evidence.splitlines()}
+    assert len(judged) == body["funnel"][0]["n_in"]
+    assert heart("items", "check", out, "--json").json["items_hash"] == body["items_hash"]
+
+
+def test_build_replaces_other_content_only_when_forced(
+    heart: Heart, tmp_path: Path, small_corpus: Path
+) -> None:
+    out = tmp_path / "picked.jsonl"
+    words = ["items", "build", "--source", "esconv", "--from", small_corpus, "--out", out]
+    assert heart(*words, "--regular", "12").code == 0
+    assert heart(*words, "--regular", "12").code == 0
+    before = out.read_bytes()
+    refused = heart(*words, "--regular", "11")
+    assert refused.code == 2
+    assert "holds other content" in refused.err
+    assert out.read_bytes() == before
+    assert heart(*words, "--regular", "11", "--force").code == 0
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 11
+
+
+def test_a_shortfall_of_corpus_items_is_reported_and_never_filled(
+    heart: Heart, tmp_path: Path, small_corpus: Path
+) -> None:
+    out = tmp_path / "picked.jsonl"
+    done = heart(
+        "items", "build", "--source", "esconv", "--from", small_corpus, "--out", out, "--json"
+    )
+    assert done.code == 0
+    assert done.json["n_selected"] + done.json["shortfall"] == done.json["n_requested"] == 280
+    assert done.json["shortfall"] > 0
+    assert "items fewer than the 280 wanted" in done.err
+
+
+def test_build_prints_the_funnel_as_a_table(
+    heart: Heart, tmp_path: Path, esconv_folder: Path
+) -> None:
+    out = tmp_path / "picked.jsonl"
+    done = heart("items", "build", "--source", "esconv", "--from", esconv_folder, "--out", out)
+    lines = done.out.splitlines()
+    assert lines[0].split() == ["rule", "in", "out", "rejected"]
+    assert lines[1].split()[1] == "14642"
+    assert lines[-2] == f"280 items: {out}"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"emotion_type": "fear", "dial', "train.jsonl, line 1: not whole JSON"),
+        ("", "train.jsonl: expected ESConv dialogues"),
+    ],
+)
+def test_a_corpus_file_cut_in_the_middle_leaves_nothing_behind(
+    heart: Heart, tmp_path: Path, content: str, message: str
+) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for name in ("train.jsonl", "valid.jsonl", "test.jsonl"):
+        (corpus / name).write_text(content, encoding="utf-8")
+    out = tmp_path / "items.jsonl"
+    done = heart("items", "build", "--source", "esconv", "--from", corpus, "--out", out)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_folder_without_the_corpus_names_what_is_missing(heart: Heart, tmp_path: Path) -> None:
+    done = heart("items", "build", "--source", "esconv", "--from", tmp_path)
+    assert done.code == 2
+    assert "train.jsonl" in done.err
+
+
+def test_a_missing_folder_is_a_usage_error(heart: Heart, tmp_path: Path) -> None:
+    done = heart("items", "build", "--source", "esconv", "--from", tmp_path / "absent", "--json")
+    assert done.code == 2
+    assert done.json["schema"] == "heartbench.error/1"
+    assert done.json["error"]["kind"] == "usage"
+    assert "absent" in done.json["error"]["message"]

@@ -1,0 +1,168 @@
+"""``heart run`` and its steps: files, JSON, growth, and what a second run does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from heart_command import Done, Heart
+
+
+def results_of(study: Path) -> dict[str, Any]:
+    document = json.loads((study.parent / "tiny.results.json").read_text(encoding="utf-8"))
+    del document["provenance"]["created_at"]
+    assert isinstance(document, dict)
+    return document
+
+
+def append(study: Path, text: str) -> None:
+    study.write_text(study.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def test_run_ends_with_the_path_of_the_report(heart: Heart, study: Path) -> None:
+    done = heart("run", study)
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == f"report: {study.parent / 'tiny.report.html'}"
+    assert (study.parent / "tiny.report.html").read_text(encoding="utf-8").startswith("<!doctype")
+    assert "measures nothing" in done.out
+
+
+def test_run_twice_does_nothing_twice(heart: Heart, study: Path) -> None:
+    first = heart("run", study, "--json").json
+    before = results_of(study)
+    second = heart("run", study, "--json").json
+    assert first["schema"] == second["schema"] == "heartbench.run/1"
+    assert first["judgments"]["n_added"] == first["judgments"]["n_wanted"] > 0
+    assert second["judgments"]["n_added"] == second["plan"]["n_new"] == 0
+    assert second["completions"]["n_added"] == 0
+    assert second["version"] == first["version"] == 1
+    assert results_of(study) == before
+
+
+def test_steps_one_by_one_give_what_run_gives(heart: Heart, study: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    copy = other / "tiny.toml"
+    copy.write_text(study.read_text(encoding="utf-8"), encoding="utf-8")
+    heart("run", study)
+    assert heart("complete", copy).code == 0
+    assert heart("judge", copy).code == 0
+    assert heart("analyze", copy).code == 0
+    assert heart("report", copy).code == 0
+    assert results_of(copy) == results_of(study)
+    assert (other / "tiny.report.html").exists()
+
+
+@pytest.mark.parametrize("verb", ["complete", "judge", "analyze", "report"])
+def test_every_step_prints_one_versioned_object(heart: Heart, study: Path, verb: str) -> None:
+    heart("run", study)
+    done: Done = heart(verb, study, "--json")
+    assert done.json["schema"] == f"heartbench.{verb}/1"
+    assert done.err == ""
+
+
+def test_analyze_before_anything_is_stored_says_what_to_do(heart: Heart, study: Path) -> None:
+    done = heart("analyze", study)
+    assert done.code == 2
+    assert "run `heart run" in done.err
+    assert done.err.count("\n") == 1
+    assert [path.name for path in study.parent.iterdir()] == ["tiny.toml"]
+
+
+def test_another_seed_in_the_same_store_is_another_study(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    study.write_text(
+        study.read_text(encoding="utf-8").replace("seed = 5", "seed = 6"), encoding="utf-8"
+    )
+    assert heart("analyze", study).code == 2
+    done = heart("run", study, "--json").json
+    assert done["version"] == 1
+    assert done["judgments"]["n_before"] == 0
+
+
+def test_a_faulty_item_file_leaves_no_store_behind(heart: Heart, study: Path) -> None:
+    text = study.read_text(encoding="utf-8").replace('"starter"', '"mine.jsonl"')
+    study.write_text(text, encoding="utf-8")
+    (study.parent / "mine.jsonl").write_text('{"source": "x", "dial', encoding="utf-8")
+    done = heart("run", study)
+    assert done.code == 2
+    assert "mine.jsonl, line 1" in done.err
+    assert sorted(path.name for path in study.parent.iterdir()) == ["mine.jsonl", "tiny.toml"]
+
+
+def test_judging_before_completions_plans_nothing(heart: Heart, study: Path) -> None:
+    study.write_text(study.read_text(encoding="utf-8") + "stress_items = 0\n", encoding="utf-8")
+    done = heart("judge", study)
+    assert done.code == 0
+    assert "first: heart complete" in done.out
+
+
+def test_a_study_without_judgments_says_so_in_its_results(heart: Heart, study: Path) -> None:
+    heart("complete", study)
+    done = heart("analyze", study, "--json")
+    assert done.json["leaderboard"] is None
+    assert "no judgment yet" in done.json["leaderboard_problem"]
+    assert heart("report", study).code == 0
+
+
+def test_a_dry_run_stores_nothing(heart: Heart, study: Path) -> None:
+    done = heart("run", study, "--dry-run", "--json")
+    assert done.json["ceiling"]["max_judgments"] == 5 * 3 * 2
+    assert done.json["ceiling"]["max_usd"] == 0
+    assert sorted(path.name for path in study.parent.iterdir()) == ["tiny.toml"]
+
+
+def test_a_study_grows_and_keeps_what_was_made(heart: Heart, study: Path) -> None:
+    before = heart("run", study, "--json").json
+    text = study.read_text(encoding="utf-8").replace("regular = 4", "regular = 6")
+    study.write_text(text + '[[system]]\npreset = "advice"\n', encoding="utf-8")
+    after = heart("run", study, "--json").json
+    assert after["study_id"] == before["study_id"]
+    assert after["version"] == 2
+    assert after["completions"]["n_before"] == before["completions"]["n_added"]
+    assert after["judgments"]["n_before"] == before["judgments"]["n_added"]
+    assert after["judgments"]["n_added"] > 0
+
+
+def test_results_say_when_the_file_has_moved_on(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    append(study, '[[system]]\npreset = "advice"\n')
+    done = heart("analyze", study, "--json")
+    assert "has changed since version 1" in done.err
+    assert len(done.json["leaderboard"]["rows"]) == 3
+
+
+def test_judgments_of_what_left_the_study_are_kept_and_not_used(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    text = study.read_text(encoding="utf-8").replace('[[system]]\npreset = "generic"\n', "")
+    study.write_text(text, encoding="utf-8")
+    heart("run", study)
+    results = results_of(study)
+    assert len(results["leaderboard"]["rows"]) == 2
+    assert any("no longer names" in warning for warning in results["warnings"])
+
+
+def test_a_shortfall_is_reported_and_never_filled(heart: Heart, study: Path) -> None:
+    text = study.read_text(encoding="utf-8").replace("regular = 4", "regular = 500")
+    study.write_text(text, encoding="utf-8")
+    done = heart("run", study, "--json")
+    assert done.json["n_items"] < 500
+    assert "regular items fewer than the study asks for" in done.err
+
+
+def test_a_balanced_design_judges_as_many_pairs_as_it_says(heart: Heart, study: Path) -> None:
+    append(study, 'design = "balanced"\ncomparisons = 7\n')
+    done = heart("run", study, "--json").json
+    assert done["plan"]["n_pairs"] == 7
+
+
+def test_results_carry_coverage_and_reasons(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    coverage = results_of(study)["coverage"]
+    by_name = {row["system"]: row for row in coverage["systems"]}
+    assert by_name["original"]["missing"] == {"no-reference": 1}
+    assert coverage["n_items"] == {"regular": 4, "adversarial": 1}
+    (judge,) = coverage["judges"]
+    assert judge["is_baseline"] is True
+    assert judge["n_flips"] == 0
+    assert judge["n_judged"] == judge["n_assigned"]

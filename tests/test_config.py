@@ -1,0 +1,171 @@
+"""Study files: what they may say, and what is said of a faulty one."""
+
+from pathlib import Path
+
+import pytest
+
+from heartbench.config import load_study
+from heartbench.errors import SettingsError
+
+GOOD = """
+[study]
+name = "small"
+seed = 3
+[items]
+source = "starter"
+[[system]]
+preset = "original"
+[[system]]
+name = "stock"
+preset = "generic"
+[judging]
+judges = ["cue"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_store_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEART_STORE", raising=False)
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "small.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_defaults_are_those_of_the_documentation(tmp_path: Path) -> None:
+    settings = load_study(write(tmp_path, GOOD))
+    assert settings.store == tmp_path / "small.db"
+    assert settings.items.regular is None
+    assert [system.name for system in settings.systems] == ["original", "stock"]
+    assert settings.judging.design == "full"
+    assert settings.judging.both_orders
+    assert settings.judging.exclude_own_family
+    assert settings.judging.stress_items == 100
+
+
+def test_the_store_may_be_named_in_the_file_or_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, GOOD.replace("seed = 3", 'seed = 3\nstore = "deep/x.db"'))
+    assert load_study(path).store == tmp_path / "deep/x.db"
+    monkeypatch.setenv("HEART_STORE", "sqlite:///elsewhere.db")
+    assert load_study(path).store == tmp_path / "elsewhere.db"
+
+
+def test_the_settings_hash_ignores_where_files_lie(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "esconv").mkdir(parents=True)
+    text = GOOD.replace('"starter"', '"esconv"\nfrom = "esconv"')
+    one = load_study(write(tmp_path / "one", text))
+    two = load_study(write(tmp_path / "two", text))
+    assert one.settings_hash == two.settings_hash
+    assert one.items.regular == 280
+    other = load_study(write(tmp_path / "two", text.replace("seed = 3", "seed = 4")))
+    assert other.settings_hash != one.settings_hash
+
+
+FAULTS = {
+    "cut in the middle": (GOOD[:60] + '"', "is not valid TOML"),
+    "unknown setting": (
+        GOOD.replace('judges = ["cue"]', 'judges = ["cue"]\ndesgin = "full"'),
+        "judging.desgin: unknown setting (did you mean 'design'?)",
+    ),
+    "unknown section": (GOOD + "\n[judgign]\n", "judgign: unknown setting (did you mean 'judging'"),
+    "missing seed": (GOOD.replace("seed = 3", ""), "study.seed: is missing"),
+    "wrong type": (GOOD.replace("seed = 3", 'seed = "x"'), "study.seed: input should be a valid"),
+    "bad name": (GOOD.replace('"small"', '"../small"'), "study.name"),
+    "bad design": (
+        GOOD.replace('["cue"]', '["cue"]\ndesign = "half"'),
+        "judging.design: input should be 'full' or 'balanced', not 'half'",
+    ),
+    "one system": (
+        GOOD.replace('[[system]]\nname = "stock"\npreset = "generic"', ""),
+        "at least two systems",
+    ),
+    "unknown preset": (
+        GOOD.replace('"generic"', '"genric"'),
+        "preset 'genric' is not available in this version (did you mean 'generic'?)",
+    ),
+    "a model": (
+        GOOD.replace('preset = "generic"', 'model = "openai/x"'),
+        "runs only systems without a key",
+    ),
+    "no preset": (GOOD.replace('preset = "generic"', ""), "system 2: preset is missing"),
+    "a family": (
+        GOOD.replace('preset = "generic"', 'preset = "generic"\nfamily = "gpt"'),
+        "brings its own family",
+    ),
+    "two of a name": (GOOD.replace('"stock"', '"original"'), "two systems have the name"),
+    "two of a preset": (GOOD.replace('"generic"', '"original"'), "two systems have the preset"),
+    "unknown judge": (GOOD.replace('["cue"]', '["gpt"]'), "judge 'gpt' is not available"),
+    "a judge twice": (GOOD.replace('["cue"]', '["cue", "cue"]'), "listed twice"),
+    "no judges": (GOOD.replace('["cue"]', "[]"), "judging.judges"),
+    "balanced without a number": (
+        GOOD.replace('["cue"]', '["cue"]\ndesign = "balanced"'),
+        "needs the number of pairs",
+    ),
+    "full with a number": (
+        GOOD.replace('["cue"]', '["cue"]\ncomparisons = 5'),
+        "a full design compares every pair",
+    ),
+    "people": (GOOD + "\n[people]\nraters_per_pair = 5\n", "does not have people"),
+    "a folder for the starter items": (
+        GOOD.replace('"starter"', '"starter"\nfrom = "x"'),
+        "need no folder",
+    ),
+    "a missing item file": (GOOD.replace('"starter"', '"mine.jsonl"'), "there is no file"),
+    "esconv without a folder": (
+        GOOD.replace('"starter"', '"esconv"'),
+        "items.from: give the folder",
+    ),
+    "esconv in a missing folder": (
+        GOOD.replace('"starter"', '"esconv"\nfrom = "absent"'),
+        "there is no folder",
+    ),
+    "esconv with adversarial items": (
+        GOOD.replace('"starter"', '"esconv"\nfrom = "."\nadversarial = 20'),
+        "cannot rewrite corpus dialogues yet",
+    ),
+    "a database address": (
+        GOOD.replace("seed = 3", 'seed = 3\nstore = "postgresql://localhost/x"'),
+        "SQLite file only",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_line_that_says_what_and_where(fault: str, tmp_path: Path) -> None:
+    text, message = FAULTS[fault]
+    path = write(tmp_path, text)
+    with pytest.raises(SettingsError) as caught:
+        load_study(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_says_where_to_start(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="there is no such study file"):
+        load_study(tmp_path / "absent.toml")
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        load_study(path)
+
+
+def test_a_password_in_a_database_address_is_not_repeated(tmp_path: Path) -> None:
+    address = "postgresql://someone:hunter2@localhost/x"
+    path = write(tmp_path, GOOD.replace("seed = 3", f'seed = 3\nstore = "{address}"'))
+    with pytest.raises(SettingsError) as caught:
+        load_study(path)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_the_example_study_is_valid() -> None:
+    example = Path(__file__).resolve().parents[1] / "examples" / "demo.toml"
+    assert load_study(example).name == "demo"
