@@ -31,7 +31,7 @@ demo: install
 	$(BIN)/heart run demo-out/demo.toml
 
 test: install
-	$(PYTEST) -n 2
+	$(PYTEST) -n 2 --dist loadgroup
 
 quick: install
 	$(PYTEST) -m "not server and not postgres and not engine and not live"

@@ -1,10 +1,33 @@
-"""What the whole suite shares: the corpus beside the checkout, where it is present."""
+"""What the whole suite shares: the corpus, a PostgreSQL server, and ``heart`` run in process."""
 
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from heart_command import Done, Heart
+from postgres_server import PostgresServer, running_server
+
+from heartbench.cli.main import run_command_line
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+STUDY = """
+[study]
+name = "tiny"
+seed = 5
+[items]
+source = "starter"
+regular = 4
+adversarial = 1
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[[system]]
+preset = "reflective"
+[judging]
+judges = ["cue"]
+"""
 
 
 @pytest.fixture(scope="session")
@@ -13,4 +36,52 @@ def esconv_folder() -> Path:
     folder = SHARED_DATA / "esconv"
     if not folder.is_dir():
         pytest.skip("the ESConv corpus is not at ../shared/data/esconv beside the checkout")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """A PostgreSQL server that runs as long as the suite."""
+    with running_server(tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> str:
+    """The address of an empty database."""
+    return postgres.create_database(f"test_{uuid.uuid4().hex}")
+
+
+@pytest.fixture
+def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Heart:
+    monkeypatch.delenv("HEART_STORE", raising=False)
+
+    def run(*words: str | Path) -> Done:
+        capsys.readouterr()
+        try:
+            run_command_line([str(word) for word in words])
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = capsys.readouterr()
+        return Done(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def small_corpus(tmp_path: Path, esconv_folder: Path) -> Path:
+    """The first dialogues of each file of ESConv, enough to select from."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for name in ("train.jsonl", "valid.jsonl", "test.jsonl"):
+        lines = (esconv_folder / name).read_text(encoding="utf-8").split("\n")[:25]
+        (folder / name).write_text("\n".join(lines), encoding="utf-8")
     return folder

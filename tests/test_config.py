@@ -36,7 +36,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_defaults_are_those_of_the_documentation(tmp_path: Path) -> None:
     settings = load_study(write(tmp_path, GOOD))
-    assert settings.store == tmp_path / "small.db"
+    assert settings.store == str(tmp_path / "small.db")
     assert settings.items.regular is None
     assert [system.name for system in settings.systems] == ["original", "stock"]
     assert settings.judging.design == "full"
@@ -49,9 +49,9 @@ def test_the_store_may_be_named_in_the_file_or_by_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, GOOD.replace("seed = 3", 'seed = 3\nstore = "deep/x.db"'))
-    assert load_study(path).store == tmp_path / "deep/x.db"
+    assert load_study(path).store == str(tmp_path / "deep/x.db")
     monkeypatch.setenv("HEART_STORE", "sqlite:///elsewhere.db")
-    assert load_study(path).store == tmp_path / "elsewhere.db"
+    assert load_study(path).store == str(tmp_path / "elsewhere.db")
 
 
 def test_the_settings_hash_ignores_where_files_lie(tmp_path: Path) -> None:
@@ -128,10 +128,6 @@ FAULTS = {
         GOOD.replace('"starter"', '"esconv"\nfrom = "."\nadversarial = 20'),
         "cannot rewrite corpus dialogues yet",
     ),
-    "a database address": (
-        GOOD.replace("seed = 3", 'seed = 3\nstore = "postgresql://localhost/x"'),
-        "SQLite file only",
-    ),
 }
 
 
@@ -158,12 +154,14 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         load_study(path)
 
 
-def test_a_password_in_a_database_address_is_not_repeated(tmp_path: Path) -> None:
+def test_a_password_in_a_database_address_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = "postgresql://someone:hunter2@localhost/x"
-    path = write(tmp_path, GOOD.replace("seed = 3", f'seed = 3\nstore = "{address}"'))
-    with pytest.raises(SettingsError) as caught:
-        load_study(path)
-    assert "hunter2" not in str(caught.value)
+    monkeypatch.setenv("HEART_STORE", address)
+    settings = load_study(write(tmp_path, GOOD))
+    assert settings.store == address
+    assert "hunter2" not in repr(settings)
 
 
 def test_the_example_study_is_valid() -> None:

@@ -7,7 +7,7 @@ that a misspelt setting never becomes a default. Relative paths are relative to 
 import difflib
 import os
 import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -82,7 +82,7 @@ class StudySettings:
         file: The study file.
         name: Name of the study.
         seed: Root of all randomness.
-        store: Path of the SQLite file.
+        store: Path of the SQLite file, or address of a PostgreSQL database; it may hold a password.
         items: Where the items come from.
         systems: The competitors.
         judging: Who judges what.
@@ -92,7 +92,7 @@ class StudySettings:
     file: Path
     name: str
     seed: int
-    store: Path
+    store: str = field(repr=False)
     items: ItemSettings
     systems: tuple[SystemSettings, ...]
     judging: JudgingSettings
@@ -203,7 +203,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         file=path,
         name=wire.study.name,
         seed=wire.study.seed,
-        store=_store_path(path, wire.study),
+        store=_store_place(path, wire.study),
         items=_item_settings(path, wire.items),
         systems=_system_settings(path, wire.system),
         judging=_judging_settings(path, wire.judging),
@@ -211,16 +211,10 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     )
 
 
-def _store_path(path: Path, study: _Study) -> Path:
+def _store_place(path: Path, study: _Study) -> str:
     place = os.environ.get("HEART_STORE") or study.store or f"{study.name}.db"
-    where = "HEART_STORE" if os.environ.get("HEART_STORE") else f"{path}: study.store"
     place = place.removeprefix("sqlite:///")
-    if "://" in place:
-        raise SettingsError(
-            f"{where}: this version stores studies in a SQLite file only; give a path instead of "
-            f"a {place.partition(':')[0]} address"
-        )
-    return path.parent / place
+    return place if "://" in place else str(path.parent / place)
 
 
 def _item_settings(path: Path, items: _Items) -> ItemSettings:
@@ -271,10 +265,10 @@ def _system_settings(path: Path, entries: list[_System]) -> tuple[SystemSettings
         for number, entry in enumerate(entries, start=1)
     ]
     names = [system.name for system in systems]
-    for field, values in (("name", names), ("preset", [system.preset for system in systems])):
+    for key, values in (("name", names), ("preset", [system.preset for system in systems])):
         repeated = sorted({value for value in values if values.count(value) > 1})
         if repeated:
-            raise SettingsError(f"{path}: two systems have the {field} {repeated[0]!r}")
+            raise SettingsError(f"{path}: two systems have the {key} {repeated[0]!r}")
     return tuple(systems)
 
 
@@ -345,7 +339,7 @@ def _known_keys(place: tuple[int | str, ...]) -> tuple[str, ...]:
         "budget": _Budget,
     }
     model = sections[str(place[0])] if len(place) > 1 else _StudyFile
-    return tuple(field.alias or name for name, field in model.model_fields.items())
+    return tuple(known.alias or name for name, known in model.model_fields.items())
 
 
 def _guess(word: str, known: tuple[str, ...]) -> str:

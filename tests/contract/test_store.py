@@ -142,12 +142,20 @@ def world() -> World:
     )
 
 
-@pytest.fixture(params=["sqlite-file", "sqlite-memory"])
+@pytest.fixture(
+    params=[
+        "sqlite-file",
+        "sqlite-memory",
+        pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.xdist_group("postgres")]),
+    ]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    if request.param == "sqlite-file":
-        opened = SqlStore.open_file(str(tmp_path / "study.db"))
-    else:
+    if request.param == "sqlite-memory":
         opened = SqlStore.in_memory()
+    elif request.param == "sqlite-file":
+        opened = SqlStore.open(str(tmp_path / "study.db"))
+    else:
+        opened = SqlStore.open(request.getfixturevalue("postgres_url"))
     yield opened
     opened.close()
 
@@ -257,3 +265,20 @@ class TestStore:
         store.add([*world.records, check, answer])
         (batch,) = store.judgment_table(world.study)
         assert batch["assignment_id"] == [world.assignments[0].id]
+
+    def test_text_that_databases_cannot_hold_comes_back_as_it_was(
+        self, store: Store, world: World
+    ) -> None:
+        store.add(world.records)
+        odd = replace(
+            world.attempt,
+            attempt=1,
+            raw="nul \x00, half a pair \ud83d, mark \x1a",
+            usage={"note": "\x00 \udc00"},
+            id="",
+        )
+        marked = replace(world.attempt, attempt=2, raw="\x1astarts with the mark", id="")
+        store.add([odd, marked])
+        found = list(store.iter(Attempt))
+        assert odd in found
+        assert marked in found

@@ -29,7 +29,7 @@ STUDY = Study(
 
 def test_file_uses_a_write_ahead_log(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
-    SqlStore.open_file(str(path)).close()
+    SqlStore.open(str(path)).close()
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
@@ -37,7 +37,7 @@ def test_file_uses_a_write_ahead_log(tmp_path: Path) -> None:
 
 def test_ids_are_keys_of_16_bytes(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
-    store = SqlStore.open_file(str(path))
+    store = SqlStore.open(str(path))
     store.add([STUDY])
     store.close()
     connection = sqlite3.connect(path)
@@ -48,7 +48,7 @@ def test_ids_are_keys_of_16_bytes(tmp_path: Path) -> None:
 
 def test_counting_pairs_never_reads_the_wide_tables(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
-    SqlStore.open_file(str(path)).close()
+    SqlStore.open(str(path)).close()
     compiled = judgment_query(STUDY).compile(
         dialect=sqlite.dialect(), compile_kwargs={"render_postcompile": True}
     )
@@ -65,10 +65,10 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"
     path.write_text("these are my notes, not a database, and they are long enough to be read " * 3)
     with pytest.raises(StoreError, match=r"notes\.db cannot be used"):
-        SqlStore.open_file(str(path))
+        SqlStore.open(str(path))
     assert path.read_text().startswith("these are my notes")
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="absent"):
-        SqlStore.open_file(str(tmp_path / "absent" / "study.db"))
+        SqlStore.open(str(tmp_path / "absent" / "study.db"))

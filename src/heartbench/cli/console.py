@@ -35,7 +35,7 @@ def warn(message: str) -> None:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(label: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar with rate and time left on a terminal; elsewhere nothing.
 
     Yields:
@@ -65,7 +65,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     ) as progress:
         task = progress.add_task(label, total=None, rate="")
 
-        def advance(done: int, total: int) -> None:
+        def advance(done: int, total: int | None) -> None:
             speed = progress.tasks[0].speed
             rate = f"{speed:,.0f}/s" if speed else ""
             progress.update(task, completed=done, total=total, rate=rate)

@@ -23,6 +23,7 @@ VERBS: Mapping[str, str] = {
     "judge": "Plan the pairs and have the judges compare them.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
+    "store": "Move studies between databases.",
 }
 
 

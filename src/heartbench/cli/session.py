@@ -37,7 +37,7 @@ def utc_now() -> datetime:
 @contextmanager
 def open_session(settings: StudySettings) -> Iterator[Session]:
     """Open a study's store, made where there is none, and close it at the end."""
-    store = SqlStore.open_file(str(settings.store))
+    store = SqlStore.open(settings.store)
     try:
         yield Session(settings=settings, store=store)
     finally:
@@ -101,7 +101,7 @@ def open_stored(path: Path) -> Iterator[tuple[Session, Study]]:
         SettingsError: Nothing was stored under this name and seed.
     """
     settings = load_study(path)
-    if not settings.store.exists():
+    if "://" not in settings.store and not Path(settings.store).exists():
         raise _nothing_stored(settings)
     with open_session(settings) as session:
         yield session, _newest(session)
@@ -123,7 +123,7 @@ def _newest(session: Session) -> Study:
 
 def _nothing_stored(settings: StudySettings) -> SettingsError:
     return SettingsError(
-        f"{settings.store}: holds no study {settings.name!r} with seed {settings.seed}; run "
+        f"the store holds no study {settings.name!r} with seed {settings.seed}; run "
         f"`heart run {settings.file}` first"
     )
 

@@ -34,7 +34,7 @@ def canonical_json(value: object) -> str:
 
 def content_hash(value: object) -> str:
     """Return the SHA-256 of a value's canonical JSON, as 64 hexadecimal digits."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+    return hashlib.sha256(_bytes(canonical_json(value))).hexdigest()
 
 
 def record_id(kind: str, fields: Mapping[str, object]) -> str:
@@ -46,9 +46,13 @@ def hash_records(records: Iterable[Any]) -> str:
     """Hash whole records (not only their ids), ``created_at`` apart; their order is nothing."""
     digest = hashlib.sha256()
     for record in sorted(records, key=lambda record: record.id):
-        digest.update(canonical_json(record).encode())
+        digest.update(_bytes(canonical_json(record)))
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")  # a reply may hold half a surrogate pair
 
 
 def _normalised(value: Any) -> Any:

@@ -45,6 +45,11 @@ MEMBER_FIELDS: Mapping[str, str] = {
 """Kind of member -> field of `Study`; kept in ``study_members``, not in the study's row."""
 
 
+def kind_name(kind: type[Any]) -> str:
+    """Return the name of a kind of record, as messages and hashes give it."""
+    return kind.__name__.lower()
+
+
 def to_row(record: Record) -> dict[str, Any]:
     """Return the column values of a record's own table."""
     row = {f.name: getattr(record, f.name) for f in fields(record)}

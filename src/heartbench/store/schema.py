@@ -7,76 +7,21 @@ made from its assignment alone: the primary key also keeps assignments unique (a
 own would make SQLite prefer it to the covering one).
 """
 
-import json
-from datetime import UTC, datetime, timedelta
-from typing import Any
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Dialect,
     Double,
     ForeignKey,
     Index,
     Integer,
-    LargeBinary,
     MetaData,
     Table,
     Text,
-    TypeDecorator,
     text,
 )
 
-from heartbench.domain import canonical_json
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class Id(TypeDecorator[str]):
-    """32 hexadecimal digits in Python, 16 bytes in the database."""
-
-    impl = LargeBinary(16)
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
-        """Convert digits to bytes."""
-        return None if value is None else bytes.fromhex(value)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
-        """Convert bytes to digits."""
-        return None if value is None else bytes(value).hex()
-
-
-class Json(TypeDecorator[Any]):
-    """Any JSON value in Python, canonical JSON text in the database."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:
-        """Write canonical JSON."""
-        return None if value is None else canonical_json(value)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
-        """Read JSON."""
-        return None if value is None else json.loads(value)
-
-
-class Utc(TypeDecorator[datetime]):
-    """A UTC time in Python, microseconds since 1970 in the database."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        """Convert a time to microseconds."""
-        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
-        """Convert microseconds to a time."""
-        return None if value is None else _EPOCH + timedelta(microseconds=value)
-
+from heartbench.store.columns import Id, Json, Utc, Words
 
 metadata = MetaData()
 
@@ -90,21 +35,21 @@ items = Table(
     "items",
     metadata,
     Column("id", Id, primary_key=True),
-    Column("source", Text, nullable=False),
-    Column("dialogue_id", Text, nullable=False),
+    Column("source", Words, nullable=False),
+    Column("dialogue_id", Words, nullable=False),
     Column("turn_index", Integer, nullable=False),
-    Column("situation", Text, nullable=False),
+    Column("situation", Words, nullable=False),
     Column("context", Json, nullable=False),
     Column("subset", Text, nullable=False),
     Column("profile", Text),
-    Column("emotion", Text, nullable=False),
-    Column("problem", Text, nullable=False),
-    Column("culture", Text),
-    Column("population", Text),
+    Column("emotion", Words, nullable=False),
+    Column("problem", Words, nullable=False),
+    Column("culture", Words),
+    Column("population", Words),
     Column("language", Text, nullable=False),
-    Column("licence", Text, nullable=False),
-    Column("consent_basis", Text, nullable=False),
-    Column("reference", Text),
+    Column("licence", Words, nullable=False),
+    Column("consent_basis", Words, nullable=False),
+    Column("reference", Words),
 )
 
 screenings = Table(
@@ -114,7 +59,7 @@ screenings = Table(
     _id(name="item_id"),
     Column("rule", Text, nullable=False),
     Column("verdict", Text, nullable=False),
-    Column("evidence", Text, nullable=False),
+    Column("evidence", Words, nullable=False),
     Column("version", Text, nullable=False),
     Index("ix_screenings_item", "item_id"),
 )
@@ -123,7 +68,7 @@ systems = Table(
     "systems",
     metadata,
     Column("id", Id, primary_key=True),
-    Column("name", Text, nullable=False),
+    Column("name", Words, nullable=False),
     Column("kind", Text, nullable=False),
     Column("family", Text, nullable=False),
     Column("settings", Json, nullable=False),
@@ -133,7 +78,7 @@ raters = Table(
     "raters",
     metadata,
     Column("id", Id, primary_key=True),
-    Column("name", Text, nullable=False),
+    Column("name", Words, nullable=False),
     Column("kind", Text, nullable=False),
     Column("family", Text, nullable=False),
     Column("pool", Text),
@@ -147,7 +92,7 @@ completions = Table(
     Column("id", Id, primary_key=True),
     _id(name="item_id", to="items"),
     _id(name="system_id", to="systems"),
-    Column("text", Text, nullable=False),
+    Column("text", Words, nullable=False),
     Column("writer_id", Text),
     Column("repeat", Integer, nullable=False),
     Column("prompt_hash", Text),
@@ -188,7 +133,7 @@ studies = Table(
     metadata,
     Column("id", Id, primary_key=True),
     Column("version", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
+    Column("name", Words, nullable=False),
     Column("seed", BigInteger, nullable=False),
     Column("items_hash", Text, nullable=False),
     Column("design", Json, nullable=False),
@@ -233,7 +178,7 @@ attempts = Table(
     Column("repeat", Integer, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("reason", Text, nullable=False),
-    Column("raw", Text, nullable=False),
+    Column("raw", Words, nullable=False),
     Column("requested", Json, nullable=False),
     Column("effective", Json, nullable=False),
     Column("usage", Json, nullable=False),
@@ -250,9 +195,9 @@ judgments = Table(
     Column("strength", Integer),
     Column("axes", Json, nullable=False),
     Column("reasons", Json, nullable=False),
-    Column("rationale", Text, nullable=False),
+    Column("rationale", Words, nullable=False),
     Column("seconds", Double),
-    Column("raw", Text, nullable=False),
+    Column("raw", Words, nullable=False),
     Column("prompt_hash", Text),
     Column("requested", Json, nullable=False),
     Column("effective", Json, nullable=False),

@@ -1,70 +1,71 @@
-"""The one store implementation, on SQLAlchemy Core: a SQLite file, or memory for tests.
+"""The one store implementation, on SQLAlchemy Core: SQLite file, PostgreSQL, or memory for tests.
 
-SQLite runs with WAL, ``synchronous=FULL`` and ``BEGIN IMMEDIATE``, so that an acknowledged `add`
-survives a kill at any moment and two processes queue instead of failing.
+Each call is one transaction, repeated where the database goes away in the middle of it. How
+databases are opened is in `engines`, how they are waited for in `outages`.
 """
 
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import (
-    Connection,
-    Engine,
-    Select,
-    Table,
-    create_engine,
-    event,
-    insert,
-    select,
-)
-from sqlalchemy.exc import DatabaseError, IntegrityError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy import Connection, Engine, Select, Table, insert, select
 
 from heartbench.domain import Assignment, Pair, Study, canonical_json
 from heartbench.errors import StoreError
 from heartbench.store import schema
 from heartbench.store.base import JUDGMENT_COLUMNS, Record
+from heartbench.store.engines import memory_engine, open_engine
+from heartbench.store.migrations import migrate
+from heartbench.store.outages import run_patiently
 from heartbench.store.queries import judgment_query, study_query, unjudged_query
-from heartbench.store.rows import MEMBER_FIELDS, TABLES, from_row, marks_from_json, to_row
+from heartbench.store.rows import (
+    MEMBER_FIELDS,
+    TABLES,
+    from_row,
+    kind_name,
+    marks_from_json,
+    to_row,
+)
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 PAGE_ROWS = 2_000
 LOOKUP_IDS = 500
-BUSY_TIMEOUT_SECONDS = 30
+PATIENCE_SECONDS = 120.0
 
 
 class SqlStore:
     """A `heartbench.store.base.Store` in a SQL database."""
 
-    def __init__(self, engine: Engine, *, name: str) -> None:
+    def __init__(
+        self, engine: Engine, *, name: str, patience_seconds: float = PATIENCE_SECONDS
+    ) -> None:
         self._engine = engine
         self._name = name
-        with self._writing() as connection:
-            schema.metadata.create_all(connection)
+        self._patience_seconds = patience_seconds
+        self._write(lambda connection: migrate(connection, name=name))
 
     @classmethod
-    def open_file(cls, path: str) -> "SqlStore":
-        """Open or create a SQLite file.
+    def open(cls, place: str, *, patience_seconds: float = PATIENCE_SECONDS) -> "SqlStore":
+        """Open or create the store at a path (SQLite) or a PostgreSQL address.
+
+        Args:
+            place: Path or URL.
+            patience_seconds: How long each transaction waits for a database that has gone away.
 
         Raises:
-            StoreError: The file is no database of ours, or its folder cannot be written.
+            SettingsError: The address is none we know, or its driver is not installed.
+            StoreError: The database cannot be used, or was made by a newer heartbench.
         """
-        engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_TIMEOUT_SECONDS})
-        _configure_sqlite(engine, in_memory=False)
-        return cls(engine, name=path)
+        engine, name = open_engine(place)
+        return cls(engine, name=name, patience_seconds=patience_seconds)
 
     @classmethod
     def in_memory(cls) -> "SqlStore":
         """Open a store that lives as long as this object."""
-        engine = create_engine(
-            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
-        )
-        _configure_sqlite(engine, in_memory=True)
-        return cls(engine, name="memory")
+        return cls(memory_engine(), name="memory")
 
     def close(self) -> None:
         """Release the database."""
@@ -76,11 +77,12 @@ class SqlStore:
             return 0
         order = list(TABLES)
         ranked = sorted(records, key=lambda record: order.index(type(record)))
-        with self._writing() as connection:
-            return sum(
+        return self._write(
+            lambda connection: sum(
                 self._add_kind(connection, kind, list(group))
                 for kind, group in groupby(ranked, key=type)
             )
+        )
 
     def iter(self, kind: type[R], study: Study | None = None) -> Iterator[R]:
         """Yield the records of a kind in the order of their ids."""
@@ -118,7 +120,7 @@ class SqlStore:
         for key, record in unique.items():
             if key in stored and _content(stored[key]) != _content(record):
                 raise StoreError(
-                    f"{kind.__name__.lower()} {record.id} is already stored with other content; "
+                    f"{kind_name(kind)} {record.id} is already stored with other content; "
                     "records are never edited: use a new study name, or remove the conflicting "
                     "change",
                     ids=(record.id,),
@@ -152,8 +154,7 @@ class SqlStore:
         return stored
 
     def _studies(self, study: Study | None) -> Iterator[Study]:
-        with self._reading() as connection:
-            found = _read_studies(connection)
+        found = self._read(_read_studies)
         yield from (s for s in found if study is None or s.id == study.id)
 
     def _pages(self, query: Select[Any], table: Table[Any]) -> Iterator[list[dict[str, Any]]]:
@@ -163,55 +164,35 @@ class SqlStore:
         last: str | None = None
         while True:
             page = ordered if last is None else ordered.where(table.c.id > last)
-            with self._reading() as connection:
-                rows = [dict(row) for row in connection.execute(page).mappings()]
+            rows = self._read(partial(_rows_of, page))
             if rows:
                 yield rows
                 last = rows[-1][key]
             if len(rows) < PAGE_ROWS:
                 return
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._translated(), self._engine.begin() as connection:
-            yield connection
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        def transaction() -> T:
+            with self._engine.begin() as connection:
+                return work(connection)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with self._translated(), self._engine.connect() as connection:
-            reader = connection.execution_options(heart_reading=True)
-            with reader.begin():
-                yield reader
+        return self._patiently(transaction)
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except IntegrityError as error:
-            raise StoreError(
-                f"store {self._name} refused a record: {error.orig}; a record refers to one that "
-                "is not stored, or contradicts one that is"
-            ) from error
-        except DatabaseError as error:
-            raise StoreError(
-                f"store {self._name} cannot be used: {error.orig}; nothing was half-written. "
-                "Check the path, free space and permissions, then run the same command again"
-            ) from error
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        def transaction() -> T:
+            with self._engine.connect() as connection:
+                reader = connection.execution_options(heart_reading=True)
+                with reader.begin():
+                    return work(reader)
+
+        return self._patiently(transaction)
+
+    def _patiently(self, transaction: Callable[[], T]) -> T:
+        return run_patiently(transaction, name=self._name, patience_seconds=self._patience_seconds)
 
 
-def _configure_sqlite(engine: Engine, *, in_memory: bool) -> None:
-    @event.listens_for(engine, "connect")
-    def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None
-        if not in_memory:
-            connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        is_reading = connection.get_execution_options().get("heart_reading", False)
-        connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
+def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def _read_studies(connection: Connection) -> list[Study]:
@@ -271,7 +252,7 @@ def _without_repeats(records: Sequence[Record]) -> dict[tuple[str, int], Record]
         known = unique.setdefault(_key(record), record)
         if known is not record and _content(known) != _content(record):
             raise StoreError(
-                f"{type(record).__name__.lower()} {record.id} stands twice in one batch with "
+                f"{kind_name(type(record))} {record.id} stands twice in one batch with "
                 "different content",
                 ids=(record.id,),
             )

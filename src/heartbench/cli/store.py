@@ -1,0 +1,47 @@
+"""``heart store``: move studies between databases."""
+
+import click
+
+from heartbench.cli.options import json_option
+
+
+@click.group("store")
+def command() -> None:
+    """Move studies between databases."""
+
+
+@command.command("copy")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@json_option
+def copy(source: str, target: str, *, as_json: bool) -> None:
+    """Copy everything from one store to another and show the same hashes for both.
+
+    A store is the path of a SQLite file or a PostgreSQL address; leave passwords to PGPASSWORD or
+    a .pgpass file. Interrupted and run again, it goes on.
+    """
+    from pathlib import Path
+
+    from heartbench.cli.console import emit_json, progress_bar
+    from heartbench.errors import SettingsError
+    from heartbench.store.copy import copy_store, require_equal, store_hashes
+    from heartbench.store.sql import SqlStore
+
+    if "://" not in source and not Path(source).is_file():
+        raise SettingsError(f"{source}: there is no such store")
+    old = SqlStore.open(source)
+    new = SqlStore.open(target)
+    try:
+        with progress_bar("copying") as progress:
+            n_new = copy_store(old, new, progress=lambda _kind, done: progress(done, None))
+        hashes = {"from": store_hashes(old), "to": store_hashes(new)}
+    finally:
+        old.close()
+        new.close()
+    require_equal(hashes["from"], hashes["to"])
+    if as_json:
+        emit_json("store_copy", {"n_new": dict(n_new), "hashes": dict(hashes["to"])})
+        return
+    click.echo(f"{'kind':<12}{'new':>9}  hash (the same for both)")
+    for kind, digest in hashes["to"].items():
+        click.echo(f"{kind:<12}{n_new[kind]:>9}  {digest[:32]}")

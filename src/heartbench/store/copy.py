@@ -1,0 +1,65 @@
+"""A whole store from one database to another, with a hash of each kind that both must share."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from itertools import islice
+
+from heartbench.domain import canonical_json
+from heartbench.errors import StoreError
+from heartbench.store.base import Record, Store
+from heartbench.store.rows import TABLES, kind_name
+
+BATCH = 2_000
+
+
+def copy_store(
+    source: Store, target: Store, *, progress: Callable[[str, int], None]
+) -> Mapping[str, int]:
+    """Add every record of a store to another; interrupted and run again, it goes on.
+
+    Args:
+        source: Read only.
+        target: May hold other records already.
+        progress: Told a kind and how many of it are there.
+
+    Returns:
+        By kind, how many records were new to the target.
+
+    Raises:
+        StoreError: A record contradicts one that the target holds.
+    """
+    n_new = {}
+    for kind in TABLES:
+        n_done = n_added = 0
+        records = source.iter(kind)
+        while batch := list(islice(records, BATCH)):
+            n_added += target.add(batch)
+            n_done += len(batch)
+            progress(kind_name(kind), n_done)
+        n_new[kind_name(kind)] = n_added
+    return n_new
+
+
+def store_hashes(store: Store) -> Mapping[str, str]:
+    """Hash every record of each kind, times included, in the order of ids."""
+    return {kind_name(kind): _hash_kind(store, kind) for kind in TABLES}
+
+
+def require_equal(one: Mapping[str, str], other: Mapping[str, str]) -> None:
+    """Raise `StoreError` naming the kinds unless two stores hash alike."""
+    different = [kind for kind in one if one[kind] != other[kind]]
+    if different:
+        raise StoreError(
+            f"the copy differs in {', '.join(different)}: the target holds records that the source "
+            "has not, or the source has grown meanwhile; copy again, or into an empty database",
+            ids=different,
+        )
+
+
+def _hash_kind(store: Store, kind: type[Record]) -> str:
+    digest = hashlib.sha256()
+    for record in store.iter(kind):
+        created_at = getattr(record, "created_at", None)
+        time = created_at.isoformat() if created_at else ""
+        digest.update(f"{canonical_json(record)}\n{time}\n".encode(errors="surrogatepass"))
+    return digest.hexdigest()

@@ -1,0 +1,103 @@
+"""How a database is opened: SQLite and PostgreSQL engines that write one transaction at a time.
+
+SQLite runs with WAL, ``synchronous=FULL`` and ``BEGIN IMMEDIATE``; PostgreSQL takes one advisory
+lock a writing transaction. Both make writers queue instead of failing, so that `add` can look and
+then insert, and an acknowledged `add` survives a kill at any moment.
+"""
+
+import importlib.util
+import sqlite3
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import StaticPool
+
+from heartbench.errors import SettingsError
+
+BUSY_TIMEOUT_SECONDS = 30
+CONNECT_TIMEOUT_SECONDS = 10
+WRITER_LOCK = 0x4845_4152_5442
+"""Key of the advisory lock that PostgreSQL writers queue for: the letters HEARTB."""
+POSTGRES_NAMES = ("postgres", "postgresql", "postgresql+psycopg")
+
+
+def open_engine(place: str) -> tuple[Engine, str]:
+    """Open a database by path or address; nothing is read or written yet.
+
+    Args:
+        place: Path of a SQLite file, or a PostgreSQL URL.
+
+    Returns:
+        The engine, and a name for messages that holds no password.
+
+    Raises:
+        SettingsError: The address is none we know, or its driver is not installed.
+    """
+    if "://" not in place:
+        return _sqlite_engine(place), place
+    try:
+        url = make_url(place)
+    except ArgumentError:
+        raise SettingsError(
+            "the store's address cannot be read; expected a path or postgresql://USER@HOST/DATABASE"
+        ) from None
+    if url.drivername == "sqlite":
+        return _sqlite_engine(url.database or ""), url.database or "memory"
+    if url.drivername not in POSTGRES_NAMES:
+        raise SettingsError(
+            f"a store cannot be a {url.drivername!r} database; expected a path (SQLite) or "
+            "postgresql://USER@HOST/DATABASE"
+        )
+    return _postgres_engine(url), url.set(drivername="postgresql").render_as_string()
+
+
+def memory_engine() -> Engine:
+    """Open a SQLite database that lives as long as the engine."""
+    engine = create_engine(
+        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+    )
+    _configure_sqlite(engine, journal="MEMORY")
+    return engine
+
+
+def _sqlite_engine(path: str) -> Engine:
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_TIMEOUT_SECONDS})
+    _configure_sqlite(engine, journal="WAL")
+    return engine
+
+
+def _configure_sqlite(engine: Engine, *, journal: str) -> None:
+    @event.listens_for(engine, "connect")
+    def _set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN" if _is_reading(connection) else "BEGIN IMMEDIATE")
+
+
+def _postgres_engine(url: URL) -> Engine:
+    if importlib.util.find_spec("psycopg") is None:
+        raise SettingsError(
+            "a PostgreSQL store needs the extra 'postgres': pip install 'heartbench[postgres]'"
+        )
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "application_name": "heart"},
+    )
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        if not _is_reading(connection):
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})")
+
+    return engine
+
+
+def _is_reading(connection: Connection) -> bool:
+    return bool(connection.get_execution_options().get("heart_reading", False))

@@ -1,0 +1,96 @@
+"""A PostgreSQL server of the suite's own: a free loopback port, a temporary folder, stopped by id.
+
+Debian's server if there is one (as its own user where the suite runs as root, which the server
+refuses), else the ``pgserver`` wheel; with neither, the tests skip and say so.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+START_SECONDS = 60
+USER = "heart"
+SETTINGS = (
+    "-c listen_addresses=127.0.0.1 -c fsync=off -c full_page_writes=off "
+    "-c max_connections=50 -c shared_buffers=64MB"
+)
+
+
+def server_folder() -> Path | None:
+    """Return the folder of the server's programs, Debian's newest first."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    if debian:
+        return debian[-1].parent
+    found = shutil.which("postgres")
+    if found:
+        return Path(found).parent
+    try:
+        import pgserver  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415
+    except ImportError:
+        return None
+    return Path(pgserver.__file__).parent / "pginstall" / "bin"
+
+
+class PostgresServer:
+    """One server; it can be stopped and started again in the middle of a test."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs, self._folder = programs, folder
+        self._data = folder / "data"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self._run("initdb", "-D", self._data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://{USER}@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        options = f"{SETTINGS} -p {self.port} -k {self._folder}"
+        log = self._folder / "log"
+        self._run(
+            "pg_ctl", "-D", self._data, "-l", log, "-o", options, "-w", "-t", START_SECONDS, "start"
+        )
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-D", self._data, "-m", "immediate", "-w", "stop")
+
+    def create_database(self, name: str) -> str:
+        """Create an empty database and return its address."""
+        self._run("psql", self.url, "-q", "-c", f"CREATE DATABASE {name}")
+        return self.url.removesuffix("postgres") + name
+
+    def _run(self, program: str, *words: object) -> None:
+        command = [str(self._programs / program), *(str(word) for word in words)]
+        if os.geteuid() == 0:
+            command = ["runuser", "-u", "postgres", "--", *command]
+        done = subprocess.run(
+            command, cwd=self._folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
+
+
+@contextmanager
+def running_server(folder: Path) -> Iterator[PostgresServer]:
+    """Start a server in an empty folder and stop it at the end; skip where there is none."""
+    programs = server_folder()
+    if programs is None:
+        pytest.skip("no PostgreSQL here: install Debian's postgresql or the wheel pgserver")
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+        for parent in folder.parents:
+            if parent.owner() == "root" and not parent.stat().st_mode & 0o001:
+                parent.chmod(parent.stat().st_mode | 0o011)
+    server = PostgresServer(programs, folder)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,39 @@
+"""Where a store may be, and what is said of an address that is none."""
+
+import pytest
+
+from heartbench.errors import SettingsError, StoreError
+from heartbench.store.engines import open_engine
+from heartbench.store.sql import SqlStore
+
+
+def test_a_name_for_messages_holds_no_password() -> None:
+    engine, name = open_engine("postgresql://someone:hunter2@localhost:1/x")
+    engine.dispose()
+    assert name == "postgresql://someone:***@localhost:1/x"
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("mysql://localhost/x", "cannot be a 'mysql' database"),
+        ("://localhost", "address cannot be read"),
+    ],
+)
+def test_an_unknown_address_is_refused(address: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        open_engine(address)
+
+
+def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
+    with pytest.raises(StoreError) as caught:
+        SqlStore.open("postgresql://someone:hunter2@127.0.0.1:1/x", patience_seconds=0)
+    assert "someone:***@127.0.0.1:1/x cannot be used" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(SettingsError, match=r"heartbench\[postgres\]"):
+        open_engine("postgresql://localhost/x")

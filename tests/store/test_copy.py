@@ -1,0 +1,78 @@
+"""A study moves between databases and is the same there."""
+
+import json
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+
+from heartbench.domain import Item, System
+from heartbench.errors import StoreError
+from heartbench.store.copy import copy_store, require_equal, store_hashes
+from heartbench.store.rows import TABLES
+from heartbench.store.sql import SqlStore
+
+
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+def test_a_study_moves_to_postgresql_and_back(
+    heart: Heart, study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heart("run", study)
+    source = study.parent / "tiny.db"
+    there = heart("store", "copy", source, postgres_url, "--json").json
+    back = heart("store", "copy", postgres_url, study.parent / "back.db", "--json").json
+    assert there["schema"] == "heartbench.store_copy/1"
+    assert there["hashes"] == back["hashes"]
+    assert there["n_new"]["judgment"] > 0
+    before = json.loads((study.parent / "tiny.results.json").read_text(encoding="utf-8"))
+    monkeypatch.setenv("HEART_STORE", postgres_url)
+    after = heart("analyze", study, "--json").json
+    assert after["leaderboard"] == before["leaderboard"]
+
+
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+def test_a_study_runs_on_postgresql_as_on_sqlite(
+    heart: Heart, study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heart("run", study)
+    on_sqlite = SqlStore.open(str(study.parent / "tiny.db"))
+    text = study.read_text(encoding="utf-8").replace(
+        "seed = 5", f'seed = 5\nstore = "{postgres_url}"'
+    )
+    study.write_text(text, encoding="utf-8")
+    assert heart("run", study).code == 0
+    on_postgres = SqlStore.open(postgres_url)
+    for kind in TABLES:
+        ids = [record.id for record in on_sqlite.iter(kind)]
+        assert [record.id for record in on_postgres.iter(kind)] == ids
+        assert ids or kind.__name__ in {"Screening", "Attempt"}
+    on_sqlite.close()
+    on_postgres.close()
+
+
+def test_a_copy_adds_nothing_the_second_time(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    source, target = study.parent / "tiny.db", study.parent / "copy.db"
+    first = heart("store", "copy", source, target)
+    assert first.out.startswith("kind")
+    assert set(heart("store", "copy", source, target, "--json").json["n_new"].values()) == {0}
+
+
+def test_a_store_that_is_not_there_is_named(heart: Heart, tmp_path: Path) -> None:
+    done = heart("store", "copy", tmp_path / "absent.db", tmp_path / "copy.db")
+    assert done.code == 2
+    assert "absent.db: there is no such store" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_with_records_of_its_own_is_named_by_kind() -> None:
+    source, target = SqlStore.in_memory(), SqlStore.in_memory()
+    target.add([System(name="own", kind="baseline", family="baseline")])
+    copy_store(source, target, progress=lambda _kind, _done: None)
+    with pytest.raises(StoreError, match="differs in system"):
+        require_equal(store_hashes(source), store_hashes(target))
+    assert not list(target.iter(Item))
+    source.close()
+    target.close()

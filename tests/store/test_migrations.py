@@ -1,0 +1,62 @@
+"""The schema's history: new and migrated databases are alike, and data survive."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect
+
+from heartbench.errors import StoreError
+from heartbench.store import schema
+from heartbench.store.migrations import HEAD, stored_version, upgrade
+from heartbench.store.sql import SqlStore
+
+
+def tables(path: Path) -> dict[str, str]:
+    """Every table and index as SQLite wrote it down, apart from white space and quotes."""
+    connection = sqlite3.connect(path)
+    rows = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    ).fetchall()
+    connection.close()
+    return {name: "".join(sql.replace('"', "").split()) for name, sql in rows}
+
+
+def test_head_is_the_last_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", "heartbench:store/migrations")
+    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+
+
+def test_a_new_database_is_what_the_migrations_make(tmp_path: Path) -> None:
+    SqlStore.open(str(tmp_path / "new.db")).close()
+    engine = create_engine(f"sqlite:///{tmp_path / 'migrated.db'}")
+    with engine.begin() as connection:
+        upgrade(connection, to=HEAD)
+        assert stored_version(connection) == HEAD
+        names = set(inspect(connection).get_table_names())
+    engine.dispose()
+    assert names == {*schema.metadata.tables, "alembic_version"}
+    assert tables(tmp_path / "new.db") == tables(tmp_path / "migrated.db")
+
+
+def test_a_database_from_before_versions_counts_as_the_first(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'old.db'}")
+    with engine.begin() as connection:
+        assert stored_version(connection) is None
+        schema.metadata.create_all(connection)
+        assert stored_version(connection) == "0001"
+    engine.dispose()
+
+
+def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "future.db"
+    SqlStore.open(str(path)).close()
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="made by a newer heartbench"):
+        SqlStore.open(str(path))

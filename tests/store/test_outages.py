@@ -1,0 +1,86 @@
+"""A database that goes away and comes back: nothing lost, nothing twice, one clear line."""
+
+import logging
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from postgres_server import running_server
+
+from heartbench.domain import System
+from heartbench.errors import StoreError
+from heartbench.store.sql import SqlStore
+
+
+def systems(start: int, n: int = 20) -> list[System]:
+    return [
+        System(name=f"s{number}", kind="baseline", family="baseline")
+        for number in range(start, start + n)
+    ]
+
+
+@pytest.mark.server
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+def test_adding_waits_for_a_server_that_restarts(
+    tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running_server(tmp_path_factory.mktemp("restarting")) as server:
+        store = SqlStore.open(server.url, patience_seconds=60)
+        store.add(systems(0))
+        server.stop()
+        restart = threading.Timer(2, server.start)
+        restart.start()
+        with caplog.at_level(logging.WARNING):
+            assert store.add(systems(10)) == 10
+        restart.join()
+        assert [record.message.count("not reachable") for record in caplog.records] == [1]
+        assert len(list(store.iter(System))) == 30
+        store.close()
+
+
+@pytest.mark.server
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+def test_a_server_that_stays_away_is_one_clear_line(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with running_server(tmp_path_factory.mktemp("stopped")) as server:
+        store = SqlStore.open(server.url, patience_seconds=0.5)
+        server.stop()
+        with pytest.raises(StoreError, match="run the same command again") as caught:
+            store.add(systems(0))
+        assert "\n" not in str(caught.value)
+        server.start()
+        assert store.add(systems(0)) == 20
+        store.close()
+
+
+def test_a_file_that_another_process_holds_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heartbench.store.engines.BUSY_TIMEOUT_SECONDS", 0)
+    path = tmp_path / "study.db"
+    store = SqlStore.open(str(path), patience_seconds=30)
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.5, lambda: holder.execute("ROLLBACK"))
+    release.start()
+    assert store.add(systems(0)) == 20
+    release.join()
+    holder.close()
+    store.close()
+
+
+def test_a_file_held_for_good_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heartbench.store.engines.BUSY_TIMEOUT_SECONDS", 0)
+    path = tmp_path / "study.db"
+    store = SqlStore.open(str(path), patience_seconds=0.3)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="database is locked"):
+        store.add(systems(0))
+    holder.close()
+    assert store.add(systems(0)) == 20
+    store.close()
