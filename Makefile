@@ -26,9 +26,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: install
-	@mkdir -p demo-out
-	@cp examples/demo.toml demo-out/demo.toml
-	$(BIN)/heart run demo-out/demo.toml
+	@test -f demo/demo.toml || $(BIN)/heart init demo
+	$(BIN)/heart run demo/demo.toml
 
 test: install
 	$(PYTEST) -n 2 --dist loadgroup
@@ -49,4 +48,4 @@ format: install
 check: lint test
 
 clean:
-	rm -rf .venv demo-out dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

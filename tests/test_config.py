@@ -162,8 +162,3 @@ def test_a_password_in_a_database_address_is_not_shown(
     settings = load_study(write(tmp_path, GOOD))
     assert settings.store == address
     assert "hunter2" not in repr(settings)
-
-
-def test_the_example_study_is_valid() -> None:
-    example = Path(__file__).resolve().parents[1] / "examples" / "demo.toml"
-    assert load_study(example).name == "demo"

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +110,6 @@ def test_files_named_by_the_paper_map_exist() -> None:
 
 @pytest.mark.server
 def test_the_commands_of_the_readme_do_what_it_says(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     (tmp_path / "my-items.jsonl").write_text(format_items(load_starter_items()), encoding="utf-8")
     environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
@@ -127,7 +125,7 @@ def test_the_commands_of_the_readme_do_what_it_says(tmp_path: Path) -> None:
             line.split(), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{line}: {done.stderr}"
-        if line == "heart run examples/demo.toml":
+        if line.startswith("heart run"):
             assert done.stdout == shown_leaderboard()
 
 

@@ -87,7 +87,7 @@ def test_a_faulty_item_file_leaves_no_store_behind(heart: Heart, study: Path) ->
     done = heart("run", study)
     assert done.code == 2
     assert "mine.jsonl, line 1" in done.err
-    assert sorted(path.name for path in study.parent.iterdir()) == ["mine.jsonl", "tiny.toml"]
+    assert not (study.parent / "tiny.db").exists()
 
 
 def test_judging_before_completions_plans_nothing(heart: Heart, study: Path) -> None:

@@ -15,7 +15,9 @@ from heartbench.judgments.cue_judge import (
     judge_pair,
 )
 from heartbench.judgments.cues import MAX_QUOTE_CHARS, find_cues
-from heartbench.judgments.lexicon import find_insults, find_phrases, stem
+from heartbench.judgments.hostility import find_hostility
+from heartbench.judgments.lexicon import find_insults, find_patterns, stem
+from heartbench.judgments.reading import read_text
 
 CONTEXTS = (
     (
@@ -207,11 +209,57 @@ def test_rater_bears_a_family_that_no_system_has() -> None:
     "text", ["It is not your fault.", "You never were the problem: it isn\u2019t your fault."]
 )
 def test_negated_blame_is_no_blame(text: str) -> None:
-    assert find_phrases("harsh", text) == []
+    assert find_patterns("hostility", text) == []
 
 
 def test_blame_is_found_as_written() -> None:
-    assert find_phrases("harsh", "All of it is YOUR  fault!") == ["YOUR  fault"]
+    assert find_patterns("hostility", "All of it is YOUR  fault!") == ["YOUR  fault"]
+
+
+def test_negation_reaches_no_further_than_its_sentence() -> None:
+    assert find_patterns("hostility", "Not now. Get over it.") == ["Get over it."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You should have asked sooner.",
+        "Nobody wants to hear about ovens.",
+        "Your scholarship drama bores me.",
+        "Quit moaning and accept it.",
+        "Others have it far worse than you.",
+        "I am tired of hearing this.",
+        "What a surprise, the papers are gone. How tragic.",
+        "Your request has no merit. This conversation is over.",
+    ],
+)
+def test_blame_dismissal_contempt_and_belittling_are_hostile(text: str) -> None:
+    assert find_hostility(read_text(text))[0] >= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You are not lazy, you are worn down.",
+        "You did nothing wrong and it is not your fault.",
+        "You say you feel like a failure, and that must hurt.",
+        "He calls you selfish, which is unkind.",
+        "Of course you miss your mother.",
+        "No wonder you feel angry. What would you tell the university?",
+    ],
+)
+def test_support_that_names_blame_or_self_blame_is_not_hostile(text: str) -> None:
+    assert find_hostility(read_text(text)) == (0, [])
+
+
+def test_two_suspect_words_are_a_hit_and_one_is_none() -> None:
+    assert find_hostility(read_text("Wow, ovens.")) == (0, [])
+    assert find_hostility(read_text("Wow, ovens. Obviously."))[0] == 1
+
+
+def test_gap_of_a_pattern_holds_no_negation() -> None:
+    assert find_patterns("hostility", "Your sister made no drama.") == []
+    assert find_patterns("hostility", "Your endless sister drama.") == ["Your endless sister drama"]
 
 
 def test_insult_of_somebody_else_is_no_insult_of_the_seeker() -> None:

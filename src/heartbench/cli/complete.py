@@ -13,15 +13,17 @@ from heartbench.cli.options import json_option, study_argument
 def command(study_file: Path, *, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""
     from heartbench.cli.console import emit_json
+    from heartbench.cli.run_log import run_log
     from heartbench.cli.session import gather, open_session, register
     from heartbench.cli.steps import complete_step
     from heartbench.config import load_study
 
     settings = load_study(study_file)
-    gathered = gather(settings)
-    with open_session(settings) as session:
-        study = register(session, gathered)
-        counts = complete_step(session, study)
+    with run_log(settings, "complete"):
+        gathered = gather(settings)
+        with open_session(settings) as session:
+            study = register(session, gathered)
+            counts = complete_step(session, study)
     if as_json:
         body = {"study": study.name, "version": study.version, "completions": counts}
         emit_json("complete", body)

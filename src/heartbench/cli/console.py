@@ -4,6 +4,7 @@ Progress and notes are for people and go to a terminal only; warnings go to stde
 """
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,8 @@ import click
 
 from heartbench.errors import SettingsError
 
+logger = logging.getLogger(__name__)
+
 
 def emit_json(name: str, body: Mapping[str, Any]) -> None:
     """Print the one versioned object of a command on stdout."""
@@ -24,13 +27,15 @@ def emit_json(name: str, body: Mapping[str, Any]) -> None:
 
 
 def note(message: str) -> None:
-    """Tell a person at a terminal something."""
+    """Tell a person at a terminal something, and the log of the run."""
+    logger.info(message)
     if sys.stderr.isatty():
         click.echo(message, err=True)
 
 
 def warn(message: str) -> None:
-    """Say what must not be missed, on stderr, terminal or not."""
+    """Say what must not be missed, on stderr, terminal or not, and in the log of the run."""
+    logger.info("warning: %s", message)
     click.echo(f"warning: {message}", err=True)
 
 

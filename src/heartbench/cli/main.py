@@ -18,6 +18,8 @@ EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 VERBS: Mapping[str, str] = {
     "run": "All steps, from items to the report.",
+    "init": "Make a commented study file to start from.",
+    "doctor": "Say what is missing, and how to get it.",
     "items": "Build and check items.",
     "complete": "Have the systems answer the items.",
     "judge": "Plan the pairs and have the judges compare them.",
@@ -56,7 +58,7 @@ class _LazyGroup(click.Group):
 def main() -> None:
     """Compare people and language models as emotional supporters (HEART, arXiv 2601.19922).
 
-    Start with:  heart run STUDY.toml
+    Start with:  heart init my-study
     """
 
 
@@ -65,9 +67,9 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     wants_json = "--json" in words
     try:
-        main.main(args=words, prog_name="heart", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        exit_code = main.main(args=words, prog_name="heart", standalone_mode=False)
+        if exit_code:
+            sys.exit(exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         sys.exit(EXIT_USAGE)

@@ -1,38 +1,52 @@
 """``heart run``: all steps, from items to the report; run again, it finishes what is missing."""
 
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from heartbench.cli.options import json_option, study_argument
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from heartbench.config import StudySettings
+
 
 @click.command("run")
 @study_argument
 @click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
-@click.option(
-    "--yes", is_flag=True, help="Do not ask before spending money (a free run never asks)."
-)
+@click.option("--yes", is_flag=True, help="Spend money without asking; a free run never asks.")
 @json_option
 def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Run a study: items, completions, judgments, ranking, report.
 
     Every step can be stopped at any time; run again, it finishes what is missing.
     """
-    from heartbench.cli import steps
-    from heartbench.cli.console import emit_json, note
-    from heartbench.cli.session import gather, open_session, register
+    from heartbench.cli.console import emit_json
+    from heartbench.cli.run_log import run_log
+    from heartbench.cli.session import gather
     from heartbench.config import load_study
 
     settings = load_study(study_file)
+    if not dry_run:
+        with run_log(settings, "run"):
+            _run(settings, as_json=as_json)
+        return
+    ceiling = _ceiling(len(gather(settings).items), settings)
+    click.echo(_ceiling_line(ceiling), err=True)
+    if as_json:
+        emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": ceiling})
+
+
+def _run(settings: StudySettings, *, as_json: bool) -> None:
+    from heartbench.cli import steps
+    from heartbench.cli.console import emit_json, note
+    from heartbench.cli.session import gather, open_session, register
+
     gathered = gather(settings)
     ceiling = _ceiling(len(gathered.items), settings)
-    if dry_run:
-        click.echo(_ceiling_line(ceiling), err=True)
-        if as_json:
-            emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": ceiling})
-        return
     note(_ceiling_line(ceiling))
     with open_session(settings) as session:
         study = register(session, gathered)
@@ -43,27 +57,27 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
             "results": steps.write_results(session, results),
             **steps.write_report(session, results),
         }
-    if as_json:
-        body = {
-            "study": study.name,
-            "study_id": study.id,
-            "version": study.version,
-            "dry_run": False,
-            "ceiling": ceiling,
-            "n_items": len(study.item_ids),
-            "completions": completions,
-            **judgments,
-            "judge_notice": results.judge_notice,
-            "leaderboard": steps.leaderboard_rows(results),
-            **paths,
-        }
-        emit_json("run", body)
-    else:
+    if not as_json:
         steps.print_leaderboard(results)
         click.echo(f"\nreport: {paths['report']}")
+        return
+    body = {
+        "study": study.name,
+        "study_id": study.id,
+        "version": study.version,
+        "dry_run": False,
+        "ceiling": ceiling,
+        "n_items": len(study.item_ids),
+        "completions": completions,
+        **judgments,
+        "judge_notice": results.judge_notice,
+        "leaderboard": steps.leaderboard_rows(results),
+        **paths,
+    }
+    emit_json("run", body)
 
 
-def _ceiling(n_items: int, settings: Any) -> dict[str, Any]:
+def _ceiling(n_items: int, settings: StudySettings) -> dict[str, Any]:
     """Return what a run does at most, before any completion is known."""
     n_systems = len(settings.systems)
     n_pairs = n_items * n_systems * (n_systems - 1) // 2

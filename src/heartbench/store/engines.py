@@ -2,7 +2,8 @@
 
 SQLite runs with WAL, ``synchronous=FULL`` and ``BEGIN IMMEDIATE``; PostgreSQL takes one advisory
 lock a writing transaction. Both make writers queue instead of failing, so that `add` can look and
-then insert, and an acknowledged `add` survives a kill at any moment.
+then insert, and an acknowledged `add` survives a kill at any moment. Parameters never stand in an
+error: they hold dialogue text.
 """
 
 import importlib.util
@@ -55,14 +56,21 @@ def open_engine(place: str) -> tuple[Engine, str]:
 def memory_engine() -> Engine:
     """Open a SQLite database that lives as long as the engine."""
     engine = create_engine(
-        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        "sqlite://",
+        poolclass=StaticPool,
+        hide_parameters=True,
+        connect_args={"check_same_thread": False},
     )
     _configure_sqlite(engine, journal="MEMORY")
     return engine
 
 
 def _sqlite_engine(path: str) -> Engine:
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_TIMEOUT_SECONDS})
+    engine = create_engine(
+        f"sqlite:///{path}",
+        hide_parameters=True,
+        connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
+    )
     _configure_sqlite(engine, journal="WAL")
     return engine
 
@@ -88,6 +96,7 @@ def _postgres_engine(url: URL) -> Engine:
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_pre_ping=True,
+        hide_parameters=True,
         connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "application_name": "heart"},
     )
 

@@ -1,0 +1,1 @@
+"""Commented study files to start from, as data."""

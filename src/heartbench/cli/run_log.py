@@ -1,0 +1,58 @@
+"""A log file for each run: what was done and when, with ids and counts and no dialogue text."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from heartbench import __version__
+from heartbench.config import StudySettings
+from heartbench.errors import HeartbenchError, SettingsError
+
+logger = logging.getLogger("heartbench")
+
+
+class _UtcFormatter(logging.Formatter):
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
+        return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+@contextmanager
+def run_log(settings: StudySettings, verb: str) -> Iterator[Path]:
+    """Write what happens meanwhile to ``NAME.logs/TIME-VERB.log``, and warnings to stderr too.
+
+    Raises:
+        SettingsError: The folder cannot be written.
+    """
+    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    path = settings.file.parent / f"{settings.name}.logs" / f"{time}-{verb}.log"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        handler = logging.FileHandler(path, encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(
+            f"{path}: cannot be written ({error.strerror}); check the folder and its permissions"
+        ) from error
+    handler.setFormatter(_UtcFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    to_terminal = logging.StreamHandler(sys.stderr)
+    to_terminal.setLevel(logging.WARNING)
+    to_terminal.setFormatter(logging.Formatter("warning: %(message)s"))
+    logger.addHandler(handler)
+    logger.addHandler(to_terminal)
+    logger.setLevel(logging.INFO)
+    logger.info("heart %s %s, heartbench %s", verb, settings.file.name, __version__)
+    try:
+        yield path
+        logger.info("done")
+    except HeartbenchError as error:
+        logger.error("failed: %s %s", error.kind, " ".join(error.ids))
+        raise
+    except KeyboardInterrupt:
+        logger.info("stopped by the user")
+        raise
+    finally:
+        logger.removeHandler(handler)
+        logger.removeHandler(to_terminal)
+        handler.close()

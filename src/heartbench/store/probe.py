@@ -1,0 +1,40 @@
+"""Look at a store without making or changing anything."""
+
+import os
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from heartbench.errors import StoreError
+from heartbench.store.engines import open_engine
+from heartbench.store.migrations import HEAD, stored_version
+from heartbench.store.outages import run_patiently
+
+
+def probe_store(place: str) -> str:
+    """Say what is at the place of a store: a database, or room for a new file.
+
+    Raises:
+        SettingsError: The address is none we know, or its driver is not installed.
+        StoreError: The database cannot be reached, or the folder not written.
+    """
+    path = Path(place)
+    if "://" not in place and not path.exists():
+        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            raise StoreError(
+                f"{path.parent} cannot be written; make the folder, or set study.store"
+            )
+        return f"{path} will be made"
+    engine, name = open_engine(place)
+    try:
+        version = run_patiently(lambda: _version(engine.connect()), name=name, patience_seconds=0)
+    finally:
+        engine.dispose()
+    if version is None:
+        return f"{name}: empty, tables will be made"
+    return f"{name}: schema {version}, this version uses {HEAD}"
+
+
+def _version(connection: Connection) -> str | None:
+    with connection:
+        return stored_version(connection)
