@@ -5,11 +5,12 @@ STAMP := .venv/.installed
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install demo test quick lint format check clean
+.PHONY: help install demo test soak quick lint format check clean
 
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
 	@echo "make test   the whole test suite        make quick  its part without servers"
+	@echo "make soak   fifty kills at random moments of a run"
 	@echo "make lint   format, lint, types, imports  make check  lint and test"
 
 install: $(STAMP)
@@ -18,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
 	@if [ -x $(BIN)/uv ] && \
-	  $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test]'; then :; \
+	  $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt -e '.[test]'; then :; \
 	else \
 	  echo "uv cannot install here: using pip, which is slower"; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'; \
@@ -31,6 +32,9 @@ demo: install
 
 test: install
 	$(PYTEST) -n 2 --dist loadgroup
+
+soak: install
+	HEART_TEST_KILLS=50 $(PYTEST) tests/end_to_end/test_killed.py
 
 quick: install
 	$(PYTEST) -m "not server and not postgres and not engine and not live"

@@ -1,16 +1,14 @@
 """``kill -9`` in the middle of a run, then the same command again: nothing lost, nothing twice."""
 
-import json
 import os
+import random
 import signal
-import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from killable_study import DEADLINE_SECONDS, content, count, finish, start, write_study
 
 from heartbench.domain import Item, Turn
 from heartbench.items.files import format_items
@@ -18,28 +16,8 @@ from heartbench.items.files import format_items
 pytestmark = pytest.mark.server
 
 N_ITEMS = 60
-DEADLINE_SECONDS = 120
-STUDY = """
-[study]
-name = "long"
-seed = 11
-[items]
-source = "long.jsonl"
-[[system]]
-preset = "original"
-[[system]]
-preset = "shuffled"
-[[system]]
-preset = "retrieval"
-[[system]]
-preset = "reflective"
-[[system]]
-preset = "generic"
-[[system]]
-preset = "advice"
-[judging]
-judges = ["cue"]
-"""
+N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "15"))
+"""The whole measurement is 50: ``make soak``."""
 PLACES = ("at the bakery", "in my choir", "on the night bus", "at evening school", "in our flat")
 WORRIES = ("the rent", "my exam", "a quarrel with my sister", "my new boss", "moving away")
 
@@ -73,42 +51,9 @@ def invented_items() -> list[Item]:
 
 
 def prepare(folder: Path) -> Path:
-    folder.mkdir()
+    study = write_study(folder, source="long.jsonl")
     (folder / "long.jsonl").write_text(format_items(invented_items()), encoding="utf-8")
-    (folder / "long.toml").write_text(STUDY, encoding="utf-8")
-    return folder / "long.toml"
-
-
-def start(study: Path) -> subprocess.Popen[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "heartbench", "run", str(study), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-
-
-def finish(study: Path) -> Any:
-    process = start(study)
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
-    assert process.returncode == 0, err
-    return json.loads(out)
-
-
-def count(database: Path, table: str) -> int:
-    try:
-        connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)
-    except sqlite3.OperationalError:
-        return 0
-    try:
-        (n,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    except sqlite3.OperationalError:
-        return 0
-    finally:
-        connection.close()
-    return int(n)
+    return study
 
 
 def kill_when(study: Path, *, table: str, at_least: int) -> None:
@@ -121,27 +66,6 @@ def kill_when(study: Path, *, table: str, at_least: int) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-
-
-def content(study: Path) -> tuple[dict[str, list[Any]], Any]:
-    """What a run leaves: every row that is no time, and the results without theirs."""
-    connection = sqlite3.connect(study.parent / "long.db")
-    tables = {
-        "completions": "id, item_id, system_id, text",
-        "attempts": "id, reason",
-        "pairs": "id",
-        "assignments": "id, first_completion_id",
-        "judgments": "id, assignment_id, choice, strength, axes, raw",
-        "studies": "id, version, items_hash, settings_hash",
-    }
-    rows = {
-        table: connection.execute(f"SELECT {columns} FROM {table} ORDER BY id").fetchall()
-        for table, columns in tables.items()
-    }
-    connection.close()
-    results = json.loads((study.parent / "long.results.json").read_text(encoding="utf-8"))
-    del results["provenance"]["created_at"]
-    return rows, results
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +90,32 @@ def test_killed_at_several_moments_ends_like_an_undisturbed_run(
     assert done["judgments"]["n_before"] == n_twice
     assert done["judgments"]["n_added"] == done["judgments"]["n_wanted"] - n_twice > 0
     assert content(study) == content(undisturbed)
+
+
+def kill_after(study: Path, seconds: float) -> bool:
+    """Start a run and kill it after a while; tell whether it was still running."""
+    process = start(study)
+    try:
+        _, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        return True
+    assert process.returncode == 0, err
+    return False
+
+
+def test_kills_at_random_moments_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
+    reference = write_study(tmp_path / "undisturbed")
+    started = time.monotonic()
+    finish(reference)
+    longest = 1.2 * (time.monotonic() - started)
+    expected = content(reference)
+    chance = random.Random(2026)
+    n_kills = n_studies = 0
+    while n_kills < N_RANDOM_KILLS:
+        study = write_study(tmp_path / f"study-{n_studies}")
+        while kill_after(study, chance.uniform(0.1, longest)):
+            n_kills += 1
+        n_studies += 1
+        assert content(study) == expected

@@ -257,6 +257,12 @@ def test_two_suspect_words_are_a_hit_and_one_is_none() -> None:
     assert find_hostility(read_text("Wow, ovens. Obviously."))[0] == 1
 
 
+def test_reply_without_a_word_of_support_is_cold() -> None:
+    bare, warm = "The ovens are hot.", "I hope you rest. Maybe talk to your manager?"
+    assert find_cues(CONTEXTS[1], bare)["E"]["cold"].value == 1
+    assert find_cues(CONTEXTS[1], warm)["E"]["cold"].value == 0
+
+
 def test_gap_of_a_pattern_holds_no_negation() -> None:
     assert find_patterns("hostility", "Your sister made no drama.") == []
     assert find_patterns("hostility", "Your endless sister drama.") == ["Your endless sister drama"]

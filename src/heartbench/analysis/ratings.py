@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
-from scipy.stats import rankdata
 
 from heartbench.analysis.results import Rated
 from heartbench.errors import NotIdentifiedError
@@ -39,7 +38,8 @@ def rate_systems(
         raise _with_names(error, names) from error
     narrow = published(fit.theta, count_comparisons(comparisons), level=level)
     elo = elo_from_theta(fit.theta)
-    rank = rankdata(-elo.round(ELO_DECIMALS_OF_RANK), method="min")
+    rounded = elo.round(ELO_DECIMALS_OF_RANK)
+    rank = 1 + (rounded[None, :] > rounded[:, None]).sum(axis=1)
 
     def end(theta: FloatArray, system: int) -> float:
         return float(elo[system] + ELO_PER_THETA * (theta[system] - fit.theta[system]))
@@ -64,7 +64,9 @@ def percentiles(values: FloatArray) -> FloatArray:
 
     There are at least two values.
     """
-    return np.asarray((rankdata(values) - 1) / (len(values) - 1) * 100)
+    below = (values[None, :] < values[:, None]).sum(axis=1)
+    ties = (values[None, :] == values[:, None]).sum(axis=1) - 1
+    return np.asarray((below + ties / 2) / (len(values) - 1) * 100)
 
 
 def _with_names(error: NotIdentifiedError, names: Sequence[str]) -> NotIdentifiedError:

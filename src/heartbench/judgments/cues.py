@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from heartbench.domain import Axis, Turn
+from heartbench.judgments.hostility import find_hostility
 from heartbench.judgments.lexicon import (
     content_weight,
-    find_insults,
     find_phrases,
     find_words,
     lower_word,
@@ -161,12 +161,17 @@ def _phrases(name: str, *, half: float) -> Callable[[_Case], _Found]:
     return find
 
 
+def _cold(case: _Case) -> _Found:
+    """Return 1 where nothing comforts, offers, hedges, shares or asks; less for a sign of it."""
+    n_signs = len(find_phrases("warm", case.reply.text))
+    n_signs += any(sentence.is_question for sentence in case.reply.sentences)
+    return _ramp(n_signs, case.scales["warm_enough"], 0), ()
+
+
 def _harsh(case: _Case) -> _Found:
     """Return how much blame, contempt and insult there is; one hit earns two thirds."""
-    found = find_phrases("harsh", case.reply.text)
-    for sentence in case.reply.sentences:
-        found += find_insults(sentence.text)
-    return _saturate(len(found), case.scales["harsh_half"]), found
+    n_hits, quotes = find_hostility(case.reply)
+    return _saturate(n_hits, case.scales["harsh_half"]), quotes
 
 
 def _relevance(case: _Case) -> _Found:
@@ -310,6 +315,7 @@ _FINDERS: Mapping[Axis, Mapping[str, Callable[[_Case], _Found]]] = {
     "E": {
         "feeling_named": _feeling_named,
         "validation": _phrases("validation", half=1.0),
+        "cold": _cold,
         "harsh": _harsh,
         "minimising": _phrases("minimising", half=0.5),
     },

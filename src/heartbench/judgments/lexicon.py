@@ -7,9 +7,13 @@ from functools import cache
 from heartbench.protocol import load_protocol
 
 NEGATION_REACH = 3
+MAX_GAP = 3
+REPORTED_REACH = 4
 EXCLAMATION_WORDS = 4
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "ers", "er", "ly", "es", "s")
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_CLASS = re.compile(r"\\\{(\w+)\\\}")
+_SENTENCE_END = re.compile(r"[.!?\n]")
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*", re.IGNORECASE | re.ASCII)
 
 
@@ -63,12 +67,16 @@ def groups_of(section: str, word: str) -> tuple[str, ...]:
 def find_phrases(name: str, text: str) -> list[str]:
     """Return a list's phrases in the text, as written there, each once; negated ones left out.
 
-    A phrase is negated where one of the three words before it is a negation.
+    A phrase is negated where one of the three words before it in its sentence is a negation.
     """
-    negations = word_set("negation")
+    return _unnegated(_matches(_pattern("phrases", name), text))
+
+
+def find_patterns(section: str, text: str) -> list[str]:
+    """Return what the text has of all lists of a section, as `find_phrases` does for one list."""
     found: dict[str, str] = {}
-    for phrase, before in _matches(name, text):
-        if not any(word in negations for word in before[-NEGATION_REACH:]):
+    for name in load_protocol("cues")[section]:
+        for phrase in _unnegated(_matches(_pattern(section, name), text)):
             found.setdefault(lower_word(phrase), phrase)
     return list(found.values())
 
@@ -77,24 +85,35 @@ def find_insults(sentence: str) -> list[str]:
     """Return the insults in a sentence that are meant for *you*, each once; negated ones left out.
 
     One is meant for *you* where that is the nearest pronoun before it, or where it stands alone:
-    no pronoun, and few words in the sentence.
+    no pronoun, and few words in the sentence. It is not where a word just before says that somebody
+    feels, calls or makes the seeker so.
     """
-    persons, negations = word_set("person"), word_set("negation")
+    persons, reported = word_set("person"), word_set("reported")
     is_exclamation = len(_WORD.findall(sentence)) <= EXCLAMATION_WORDS
-    found: dict[str, str] = {}
-    for phrase, before in _matches("insults", sentence):
+    meant = []
+    for phrase, before in _matches(_class_pattern("bad"), sentence):
         nearest = next((word for word in reversed(before) if word in persons), None)
         is_meant = nearest in word_set("you") or (nearest is None and is_exclamation)
-        if is_meant and not any(word in negations for word in before[-NEGATION_REACH:]):
+        if is_meant and not any(word in reported for word in before[-REPORTED_REACH:]):
+            meant.append((phrase, before))
+    return _unnegated(meant)
+
+
+def _unnegated(matches: Iterable[tuple[str, list[str]]]) -> list[str]:
+    negations = word_set("negation")
+    found: dict[str, str] = {}
+    for phrase, before in matches:
+        if not any(word in negations for word in before[-NEGATION_REACH:]):
             found.setdefault(lower_word(phrase), phrase)
     return list(found.values())
 
 
-def _matches(name: str, text: str) -> Iterable[tuple[str, list[str]]]:
-    """Yield each phrase of a list as written, with the lower-case words before it."""
+def _matches(pattern: re.Pattern[str], text: str) -> Iterable[tuple[str, list[str]]]:
+    """Yield each match as written, with the lower-case words before it in its sentence."""
     plain = straighten_quotes(text)
-    for match in _pattern(name).finditer(plain):
-        before = [word.lower() for word in _WORD.findall(plain[: match.start()])]
+    for match in pattern.finditer(plain):
+        in_sentence = _SENTENCE_END.split(plain[: match.start()])[-1]
+        before = [word.lower() for word in _WORD.findall(in_sentence)]
         yield text[match.start() : match.end()], before
 
 
@@ -116,13 +135,36 @@ def _groups(section: str) -> Mapping[str, tuple[frozenset[str], tuple[str, ...]]
 
 
 @cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return _compile_phrases(load_protocol("cues")["phrases"][name])
+def _pattern(section: str, name: str) -> re.Pattern[str]:
+    return _compile_phrases(load_protocol("cues")[section][name])
 
 
 def _compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
     longest_first = sorted(phrases, key=len, reverse=True)
-    options = "|".join(
-        re.escape(phrase).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for phrase in longest_first
-    )
+    options = "|".join(_as_regex(phrase) for phrase in longest_first)
     return re.compile(rf"(?<![\w'])(?:{options})(?![\w'])", re.IGNORECASE | re.ASCII)
+
+
+def _as_regex(phrase: str) -> str:
+    """Return a phrase as a regular expression: `*`, ``...`` and ``{class}`` have a meaning."""
+    regex = re.escape(phrase).replace(r"\ \.\.\.\ ", _gap()).replace(r"\*", r"[\w']*")
+    return _CLASS.sub(lambda found: _class_regex(found[1]), regex.replace(r"\ ", r"\s+"))
+
+
+@cache
+def _class_regex(name: str) -> str:
+    members = load_protocol("cues")["classes"][name]
+    return f"(?:{'|'.join(_as_regex(member) for member in members)})"
+
+
+@cache
+def _class_pattern(name: str) -> re.Pattern[str]:
+    return _compile_phrases(load_protocol("cues")["classes"][name])
+
+
+@cache
+def _gap() -> str:
+    """Return a space, or up to three words of one sentence, none of them a negation."""
+    negations = "|".join(map(re.escape, sorted(word_set("negation"))))
+    word = rf"(?!(?:{negations})\b)[\w'-]+"
+    return rf",?\s+(?:{word},?\s+){{0,{MAX_GAP}}}?"

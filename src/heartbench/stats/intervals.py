@@ -9,8 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import norm, t
+from scipy.special import expit, ndtri, stdtrit
 from threadpoolctl import threadpool_limits
 
 from heartbench.errors import NotIdentifiedError
@@ -43,7 +42,7 @@ def item_sandwich(comparisons: Comparisons, fit: BradleyTerryFit, *, level: floa
     """
     variance = np.diag(item_covariance(comparisons, fit))
     df = len(np.unique(comparisons.item)) - 1
-    quantile = float(t.ppf((1 + level) / 2, df))
+    quantile = float(stdtrit(df, (1 + level) / 2))
     return _symmetric(fit.theta, np.sqrt(variance), quantile, df)
 
 
@@ -53,7 +52,7 @@ def published(theta: FloatArray, n_comparisons: IntArray, *, level: float) -> In
     A comparison carries at most 1/4 unit of information on theta, so these are at least two times
     too narrow even for independent votes (SPEC section 14).
     """
-    quantile = float(norm.ppf((1 + level) / 2))
+    quantile = float(ndtri((1 + level) / 2))
     return _symmetric(theta, np.sqrt(1 / n_comparisons), quantile, math.inf)
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from scipy.stats import norm
+from scipy.special import ndtri
 
 
 def wilson_interval(share: float, n: int, *, level: float) -> tuple[float, float]:
@@ -16,7 +16,7 @@ def wilson_interval(share: float, n: int, *, level: float) -> tuple[float, float
     """
     if n < 1 or not 0 <= share <= 1:
         raise ValueError(f"expected a share from 0 to 1 of at least one unit, not {share} of {n}")
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     centre = share + z * z / (2 * n)
     margin = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n

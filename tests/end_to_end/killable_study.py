@@ -1,0 +1,81 @@
+"""A study in a process that can be killed, and what it leaves behind."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DEADLINE_SECONDS = 120
+SYSTEMS = ("original", "shuffled", "retrieval", "reflective", "generic", "advice")
+TABLES = {
+    "completions": "id, item_id, system_id, text",
+    "attempts": "id, reason",
+    "pairs": "id",
+    "assignments": "id, first_completion_id",
+    "judgments": "id, assignment_id, choice, strength, axes, raw",
+    "studies": "id, version, items_hash, settings_hash",
+}
+
+
+def write_study(folder: Path, *, source: str = "starter") -> Path:
+    """Write a study of all keyless systems into a new folder."""
+    folder.mkdir(parents=True)
+    systems = "".join(f'[[system]]\npreset = "{name}"\n' for name in SYSTEMS)
+    path = folder / "long.toml"
+    path.write_text(
+        f'[study]\nname = "long"\nseed = 11\n[items]\nsource = "{source}"\n{systems}'
+        '[judging]\njudges = ["cue"]\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def start(study: Path) -> subprocess.Popen[str]:
+    """Start ``heart run`` in a process of its own."""
+    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "heartbench", "run", str(study), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def finish(study: Path) -> Any:
+    """Run the study to its end and return its JSON object."""
+    process = start(study)
+    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == 0, err
+    return json.loads(out)
+
+
+def count(database: Path, table: str) -> int:
+    """Count rows; 0 while there is no such table yet."""
+    try:
+        connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)
+    except sqlite3.OperationalError:
+        return 0
+    try:
+        (n,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    except sqlite3.OperationalError:
+        return 0
+    finally:
+        connection.close()
+    return int(n)
+
+
+def content(study: Path) -> tuple[dict[str, list[Any]], Any]:
+    """Return what a run leaves: every row that is no time, and the results without theirs."""
+    connection = sqlite3.connect(study.parent / "long.db")
+    rows = {
+        table: connection.execute(f"SELECT {columns} FROM {table} ORDER BY id").fetchall()
+        for table, columns in TABLES.items()
+    }
+    connection.close()
+    results = json.loads((study.parent / "long.results.json").read_text(encoding="utf-8"))
+    del results["provenance"]["created_at"]
+    return rows, results
