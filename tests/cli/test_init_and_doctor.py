@@ -10,6 +10,7 @@ from heart_command import Heart
 
 from heartbench.cli.init import PRESETS
 from heartbench.config import load_study
+from heartbench.store.migrations import HEAD
 
 
 def test_init_makes_a_study_that_runs(heart: Heart, tmp_path: Path) -> None:
@@ -58,7 +59,7 @@ def test_doctor_finds_nothing_missing_and_makes_nothing(heart: Heart, study: Pat
 
 def test_doctor_knows_the_store_of_a_study_that_ran(heart: Heart, study: Path) -> None:
     heart("run", study)
-    assert "schema 0001" in heart("doctor", study).out
+    assert f"schema {HEAD}" in heart("doctor", study).out
 
 
 def test_doctor_says_how_to_get_a_missing_corpus(heart: Heart, tmp_path: Path) -> None:

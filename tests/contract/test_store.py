@@ -1,145 +1,32 @@
 """One class that every store passes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from small_world import NOW, World, make_item, make_world
 
 from heartbench.domain import (
-    Assignment,
     Attempt,
-    AxisMark,
     Completion,
     Item,
     Judgment,
     Pair,
-    Rater,
-    Screening,
     Study,
     System,
-    Turn,
 )
 from heartbench.errors import StoreError
-from heartbench.store.base import JUDGMENT_COLUMNS, Record, Store
+from heartbench.store.base import JUDGMENT_COLUMNS, Store
 from heartbench.store.sql import PAGE_ROWS, SqlStore
 
-NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 LATER = datetime(2026, 2, 2, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class World:
-    """A small study with one record of every kind."""
-
-    item: Item
-    screening: Screening
-    systems: tuple[System, System]
-    rater: Rater
-    completions: tuple[Completion, Completion]
-    pair: Pair
-    study: Study
-    assignments: tuple[Assignment, Assignment]
-    attempt: Attempt
-    judgment: Judgment
-
-    @property
-    def records(self) -> list[Record]:
-        """Every record, in an order in which none may refer to an earlier one."""
-        return [
-            self.judgment,
-            self.attempt,
-            *self.assignments,
-            self.study,
-            self.pair,
-            *self.completions,
-            self.rater,
-            *self.systems,
-            self.screening,
-            self.item,
-        ]
-
-
-def make_item(number: int = 0) -> Item:
-    return Item(
-        source="test",
-        dialogue_id=f"dialogue-{number}",
-        turn_index=1,
-        situation="A café closes.",
-        context=(Turn(role="supporter", text="Hi"), Turn(role="seeker", text="Il a fermé ☕")),
-        subset="regular",
-        emotion="sadness",
-        problem="job crisis",
-        licence="Apache-2.0",
-        consent_basis="invented",
-        reference="Closed for good?",
-    )
 
 
 @pytest.fixture
 def world() -> World:
-    item = make_item()
-    systems = (
-        System(name="one", kind="baseline", family="baseline", settings={"preset": "one"}),
-        System(name="two", kind="model", family="ours", settings={"temperature": 0.5}),
-    )
-    rater = Rater(name="cue", kind="llm", family="cue", settings={"version": "1"})
-    completions = (
-        Completion(item_id=item.id, system_id=systems[0].id, text="I hear you.", created_at=NOW),
-        Completion(
-            item_id=item.id,
-            system_id=systems[1].id,
-            text="What now?",
-            usage={"tokens": 3},
-            cost=0.25,
-            first_token_ms=12.5,
-            created_at=NOW,
-        ),
-    )
-    pair = Pair(item_id=item.id, completion_ids=(completions[0].id, completions[1].id))
-    study = Study(
-        name="small",
-        seed=7,
-        item_ids=(item.id,),
-        items_hash="ab",
-        system_ids=tuple(sorted(system.id for system in systems)),
-        rater_ids=(rater.id,),
-        design={"design": "full"},
-        protocols={"llm": "forced-strength"},
-        protocol_version="1",
-        settings_hash="cd",
-        software_version="0",
-        created_at=NOW,
-    )
-    assignments = tuple(
-        Assignment(
-            study_id=study.id, pair_id=pair.id, rater_id=rater.id, first_completion_id=completion.id
-        )
-        for completion in completions
-    )
-    return World(
-        item=item,
-        screening=Screening(
-            item_id=item.id, rule="length", verdict="pass", evidence="2", version="1"
-        ),
-        systems=systems,
-        rater=rater,
-        completions=completions,
-        pair=pair,
-        study=study,
-        assignments=(assignments[0], assignments[1]),
-        attempt=Attempt(assignment_id=assignments[1].id, reason="timeout", created_at=NOW),
-        judgment=Judgment(
-            assignment_id=assignments[0].id,
-            choice="first",
-            strength=4,
-            axes={"H": AxisMark("second", 2), "E": AxisMark("tie", None)},
-            reasons={"H": "sounds like a person"},
-            rationale="Warm.",
-            created_at=NOW,
-        ),
-    )
+    return make_world()
 
 
 @pytest.fixture(

@@ -6,12 +6,17 @@ from pathlib import Path
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from small_world import make_world
 from sqlalchemy import create_engine, inspect
 
 from heartbench.errors import StoreError
 from heartbench.store import schema
-from heartbench.store.migrations import HEAD, stored_version, upgrade
+from heartbench.store.copy import store_hashes
+from heartbench.store.engines import open_engine
+from heartbench.store.migrations import FIRST, HEAD, stored_version, upgrade
 from heartbench.store.sql import SqlStore
+
+POSTGRES = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
 
 
 def tables(path: Path) -> dict[str, str]:
@@ -49,6 +54,38 @@ def test_a_database_from_before_versions_counts_as_the_first(tmp_path: Path) -> 
         schema.metadata.create_all(connection)
         assert stored_version(connection) == "0001"
     engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=POSTGRES)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a store may be, still empty."""
+    if request.param == "sqlite":
+        return str(tmp_path / "study.db")
+    return str(request.getfixturevalue("postgres_url"))
+
+
+def test_an_upgrade_from_the_first_schema_keeps_every_record(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, _ = open_engine(place)
+    with engine.begin() as connection:
+        upgrade(connection, to=FIRST)
+        assert stored_version(connection) == FIRST
+    world = make_world()
+    with monkeypatch.context() as patch:
+        patch.setattr("heartbench.store.sql.migrate", lambda _connection, *, name: None)
+        store = SqlStore(engine, name="first")
+    store.add(world.records)
+    before = store_hashes(store)
+    upgraded = SqlStore.open(place)
+    assert store_hashes(upgraded) == before
+    assert len(set(before.values())) == len(before)
+    upgraded.close()
+    with engine.connect() as connection:
+        assert stored_version(connection) == HEAD
+        names = {index["name"] for index in inspect(connection).get_indexes("assignments")}
+    engine.dispose()
+    assert "ix_assignments_pair" in names
 
 
 def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:

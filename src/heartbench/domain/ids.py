@@ -14,6 +14,9 @@ from typing import Any
 
 ID_VERSION = 1
 ID_HEX_DIGITS = 32
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
 
 
 def canonical_json(value: object) -> str:
@@ -23,13 +26,7 @@ def canonical_json(value: object) -> str:
         ValueError: For NaN and infinities, which JSON does not have.
         TypeError: For values that are not JSON, dataclasses apart (written as objects).
     """
-    return json.dumps(
-        _normalised(value),
-        ensure_ascii=False,
-        sort_keys=True,
-        separators=(",", ":"),
-        allow_nan=False,
-    )
+    return _ENCODER.encode(_normalised(value))
 
 
 def content_hash(value: object) -> str:
@@ -57,7 +54,7 @@ def _bytes(text: str) -> bytes:
 
 def _normalised(value: Any) -> Any:
     if isinstance(value, str):
-        return unicodedata.normalize("NFC", value)
+        return value if value.isascii() else unicodedata.normalize("NFC", value)
     if isinstance(value, Mapping):
         return {_normalised(key): _normalised(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -108,5 +108,15 @@ def _postgres_engine(url: URL) -> Engine:
     return engine
 
 
+def refresh_statistics(connection: Connection) -> None:
+    """Tell PostgreSQL's planner how large the tables are, before a large read.
+
+    Just after a run its statistics are those of empty tables, and every page of a read sorts all
+    that follow: 42,000 judgments take 3.5 s instead of 0.6.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("ANALYZE assignments, pairs, judgments")
+
+
 def _is_reading(connection: Connection) -> bool:
     return bool(connection.get_execution_options().get("heart_reading", False))

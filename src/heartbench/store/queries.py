@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, case, exists, or_, select
+from sqlalchemy import Select, Text, case, exists, or_, select, type_coerce
 
 from heartbench.domain import (
     Assignment,
@@ -84,7 +84,7 @@ def judgment_query(study: Study) -> Select[Any]:
             a.c.repeat,
             j.c.choice,
             j.c.strength,
-            j.c.axes,
+            type_coerce(j.c.axes, Text).label("axes"),
             j.c.finish_reason,
         )
         .select_from(a)

@@ -1,7 +1,9 @@
 """Records to table rows and back; the one place that knows where a field is kept."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Table
@@ -76,6 +78,12 @@ def from_row(kind: type[Any], row: Mapping[str, Any]) -> Any:
 def marks_from_json(axes: Mapping[str, Any]) -> dict[str, AxisMark]:
     """Read axis marks as they stand in the ``axes`` column."""
     return {axis: AxisMark(*mark) for axis, mark in axes.items()}
+
+
+@cache
+def marks_from_text(axes: str) -> Mapping[str, AxisMark]:
+    """Read axis marks from JSON text; the result is shared, because the same marks come often."""
+    return marks_from_json(json.loads(axes))
 
 
 def _adapt_item(values: dict[str, Any]) -> None:

@@ -165,6 +165,7 @@ assignments = Table(
     Column("repeat", Integer, nullable=False),
     Column("check", Text),
     Index("ix_assignments_study", "study_id", "id"),
+    Index("ix_assignments_pair", "pair_id", "study_id"),
     sqlite_with_rowid=False,
 )
 

@@ -9,13 +9,13 @@ from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Connection, Engine, Select, Table, insert, select
+from sqlalchemy import Column, Connection, Engine, Select, insert, select
 
 from heartbench.domain import Assignment, Pair, Study, canonical_json
 from heartbench.errors import StoreError
 from heartbench.store import schema
 from heartbench.store.base import JUDGMENT_COLUMNS, Record
-from heartbench.store.engines import memory_engine, open_engine
+from heartbench.store.engines import memory_engine, open_engine, refresh_statistics
 from heartbench.store.migrations import migrate
 from heartbench.store.outages import run_patiently
 from heartbench.store.queries import judgment_query, study_query, unjudged_query
@@ -24,7 +24,7 @@ from heartbench.store.rows import (
     TABLES,
     from_row,
     kind_name,
-    marks_from_json,
+    marks_from_text,
     to_row,
 )
 
@@ -90,7 +90,7 @@ class SqlStore:
             yield from cast("Iterator[R]", self._studies(study))
             return
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
-        for page in self._pages(query, TABLES[kind]):
+        for page in self._pages(query, TABLES[kind].c.id):
             for row in page:
                 yield cast("R", from_row(kind, row))
 
@@ -101,15 +101,17 @@ class SqlStore:
 
     def unjudged(self, study: Study) -> Iterator[Assignment]:
         """Yield the study's assignments that have no judgment yet."""
-        for page in self._pages(unjudged_query(study), schema.assignments):
+        for page in self._pages(unjudged_query(study), schema.assignments.c.id):
             for row in page:
                 yield cast("Assignment", from_row(Assignment, row))
 
     def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Yield the study's judgments as batches of parallel columns."""
-        for page in self._pages(judgment_query(study), schema.assignments):
+        self._read(refresh_statistics)
+        keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
+        for page in self._pages(judgment_query(study), *keys):
             columns = {name: [row[name] for row in page] for name in JUDGMENT_COLUMNS}
-            columns["axes"] = [marks_from_json(axes) for axes in columns["axes"]]
+            columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
             yield columns
 
     def _add_kind(
@@ -157,13 +159,19 @@ class SqlStore:
         found = self._read(_read_studies)
         yield from (s for s in found if study is None or s.id == study.id)
 
-    def _pages(self, query: Select[Any], table: Table[Any]) -> Iterator[list[dict[str, Any]]]:
-        """Yield a query's rows page by page, ordered by its first column, the table's id."""
-        ordered = query.order_by(table.c.id).limit(PAGE_ROWS)
+    def _pages(self, query: Select[Any], *keys: Column[str]) -> Iterator[list[dict[str, Any]]]:
+        """Yield a query's rows page by page, ordered by its first column.
+
+        Args:
+            query: Its first column is an id.
+            keys: That column, and others that are always equal to it: each page starts after the
+                last one in all of their indexes.
+        """
+        ordered = query.order_by(keys[0]).limit(PAGE_ROWS)
         key = query.selected_columns.keys()[0]
         last: str | None = None
         while True:
-            page = ordered if last is None else ordered.where(table.c.id > last)
+            page = ordered if last is None else ordered.where(*(k > last for k in keys))
             rows = self._read(partial(_rows_of, page))
             if rows:
                 yield rows

@@ -20,7 +20,7 @@ from heartbench.errors import StoreError
 from heartbench.store import schema
 
 FIRST = "0001"
-HEAD = "0001"
+HEAD = "0002"
 
 _versions = Table(
     "alembic_version",
