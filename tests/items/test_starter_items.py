@@ -1,10 +1,12 @@
 """The starter items keep the promises that HEART 9.2 and the item file format make."""
 
 import re
+from collections import Counter
 from importlib.resources import files
 from itertools import combinations
 
 import pytest
+from scipy.stats import spearmanr
 
 from heartbench.domain import PROFILES, Item
 from heartbench.items import starter
@@ -36,6 +38,7 @@ EMOTIONS = {
     "guilt",
     "jealousy",
     "nervousness",
+    "pain",
     "sadness",
     "shame",
 }
@@ -44,6 +47,8 @@ OUT_OF_SCOPE = re.compile(
     r"|gun|knife|rap(e|ed|ist)|abus\w+|assault\w*|drunk|alcohol|drugs?|cocaine|pills|naked|sex\w*)\b",
     re.IGNORECASE,
 )
+SHOUTED = re.compile(r"\b[A-Z]{3,}\b")
+AIMED = re.compile(r"\b(you|your|you're|youre|you've|youve|you'd|u|ur|yourself)\b", re.IGNORECASE)
 IDENTIFYING = re.compile(r"https?:|www\.|@|\d{4,}|\b(Mr|Mrs|Ms|Dr)\b\.?")
 
 
@@ -60,13 +65,21 @@ def _seeker_words(item: Item) -> set[str]:
     return set(re.findall(r"[a-z']+", spoken.lower()))
 
 
+def _intensities(item: Item) -> list[int]:
+    """Count, by seeker turn, shouting and words aimed at the supporter; sarcasm is not counted."""
+    spoken = [turn.text for turn in item.context if turn.role == "seeker"]
+    return [
+        text.count("!") + len(SHOUTED.findall(text)) + len(AIMED.findall(text)) for text in spoken
+    ]
+
+
 def _n_sentences(text: str) -> int:
     return len([part for part in re.split(r"[.!?]+(?:[\"']?\s+|$)", text) if part.strip()])
 
 
-def test_there_are_16_regular_items_and_one_adversarial_item_of_each_profile() -> None:
-    assert len(REGULAR) == 16
-    assert sorted(str(item.profile) for item in ADVERSARIAL) == sorted(PROFILES)
+def test_there_are_60_regular_items_and_five_adversarial_items_of_each_profile() -> None:
+    assert len(REGULAR) == 60
+    assert Counter(item.profile for item in ADVERSARIAL) == dict.fromkeys(PROFILES, 5)
 
 
 def test_every_item_is_a_dialogue_of_its_own() -> None:
@@ -101,7 +114,9 @@ def test_labels_are_those_of_the_paper_s_corpus(item: Item) -> None:
 def test_labels_are_spread() -> None:
     assert {item.emotion for item in REGULAR} == EMOTIONS
     assert {item.problem for item in REGULAR} == PROBLEMS
-    assert len({(item.emotion, item.problem) for item in REGULAR}) == len(REGULAR)
+    combinations_used = Counter((item.emotion, item.problem) for item in REGULAR)
+    assert max(combinations_used.values()) <= 2
+    assert max(Counter(item.emotion for item in REGULAR).values()) <= 10
 
 
 @pytest.mark.parametrize("item", REGULAR, ids=_name)
@@ -160,3 +175,36 @@ def test_no_two_items_are_near_duplicates() -> None:
 def test_no_turn_is_used_twice() -> None:
     turns = [turn.text for item in ITEMS for turn in item.context]
     assert len(set(turns)) == len(turns)
+
+
+@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "always-10"], ids=_name)
+def test_always_10_is_hostile_from_the_first_turn_on(item: Item) -> None:
+    intensities = _intensities(item)
+    assert min(intensities) >= 3
+    assert intensities[0] >= max(intensities) / 4
+
+
+@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "linear-ramp"], ids=_name)
+def test_linear_ramp_rises_steadily(item: Item) -> None:
+    intensities = _intensities(item)
+    assert spearmanr(range(len(intensities)), intensities).statistic >= 0.85
+    assert intensities[-1] == max(intensities) > 2 * max(intensities[0], 1)
+
+
+@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "mid-spike"], ids=_name)
+def test_mid_spike_rises_in_the_middle_eases_and_ends_strong(item: Item) -> None:
+    *before_last, last = _intensities(item)
+    spike = before_last.index(max(before_last))
+    assert 1 <= spike < len(before_last) - 1
+    assert before_last[spike] >= 2 * max(before_last[:spike])
+    assert before_last[spike + 1] <= before_last[spike] / 2
+    assert last >= before_last[spike]
+
+
+@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "mid-ramp"], ids=_name)
+def test_mid_ramp_stays_calm_and_rises_late(item: Item) -> None:
+    intensities = _intensities(item)
+    calm = intensities[: len(intensities) // 2]
+    assert max(calm) <= 2
+    assert intensities[-1] == max(intensities) >= 4
+    assert intensities[-2] > max(calm[-2:])

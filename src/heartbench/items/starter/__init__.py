@@ -1,4 +1,4 @@
-"""The project's own items: 16 regular and 4 adversarial, written for heartbench.
+"""The project's own items: 60 regular and 20 adversarial, written for heartbench.
 
 They let a study run without any corpus. The people in them are invented and their references are
 authored for the project, not taken from a human supporter: no report may call them human.
