@@ -8,6 +8,7 @@ LLM judges. Times are CPU seconds of this process, and wall seconds where a serv
 
 import argparse
 import resource
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -37,6 +38,12 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ITEMS, N_SYSTEMS = 300, 18
 N_PAIRS = N_ITEMS * N_SYSTEMS * (N_SYSTEMS - 1) // 2
 BATCH = 2_000
+COUNT_QUERY = """
+SELECT a.first_completion_id = p.low_completion_id, p.low_system_id, p.high_system_id, j.choice,
+  count(*)
+FROM assignments a JOIN judgments j ON j.assignment_id = a.id JOIN pairs p ON p.id = a.pair_id
+GROUP BY 1, 2, 3, 4
+"""
 REPLY = "A reply of an invented judge, as long as replies are. " * 11
 
 
@@ -57,6 +64,8 @@ def main() -> None:
     n_counted = clock.run(lambda: _count(store, study))
     clock.report("pair counts through judgment_table", n_counted)
     store.close()
+    if "://" not in arguments.place:
+        _measure_bare_driver(arguments.place)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"\npeak memory of this process {peak:,.0f} MiB; {_size(arguments.place)}")
 
@@ -163,6 +172,38 @@ def _count(store: SqlStore, study: Study) -> int:
         np.add.at(wins, (left[is_left], right[is_left]), 1)
         np.add.at(wins, (right[~is_left], left[~is_left]), 1)
     return int(wins.sum())
+
+
+def _measure_bare_driver(place: str) -> None:
+    """Time the same rows and the same question without any of our code: the peer of both rows."""
+    source = sqlite3.connect(place)
+    rows = source.execute("SELECT * FROM judgments").fetchall()
+    statements = source.execute(
+        "SELECT sql FROM sqlite_master WHERE tbl_name = 'judgments' AND sql IS NOT NULL"
+    ).fetchall()
+    bare = sqlite3.connect(f"{place}.bare", isolation_level=None)
+    bare.execute("PRAGMA journal_mode = WAL")
+    bare.execute("PRAGMA synchronous = FULL")
+    for (statement,) in statements:
+        bare.execute(statement)
+    marks = ", ".join("?" * len(rows[0]))
+
+    def insert(batch: list[tuple[object, ...]]) -> int:
+        bare.execute("BEGIN IMMEDIATE")
+        bare.executemany(f"INSERT INTO judgments VALUES ({marks})", batch)
+        bare.execute("COMMIT")
+        return len(batch)
+
+    clock = _Clock()
+    for start in range(0, len(rows), BATCH):
+        clock.run(partial(insert, rows[start : start + BATCH]))
+    clock.report("peer: bare sqlite3, the same rows", len(rows))
+    bare.close()
+    Path(f"{place}.bare").unlink()
+    clock = _Clock()
+    clock.run(lambda: len(source.execute(COUNT_QUERY).fetchall()))
+    clock.report("peer: one GROUP BY over the same tables", len(rows))
+    source.close()
 
 
 def _engine(place: str) -> str:

@@ -63,6 +63,7 @@ class JudgingSettings:
         both_orders: Whether each judge sees each pair in both orders.
         exclude_own_family: Whether a judge never sees a pair with a system of its own family.
         stress_items: Items of the stress set each judge faces, at most.
+        repeat_pairs: Pairs each judge is asked about again, at most.
     """
 
     judges: tuple[str, ...]
@@ -72,6 +73,7 @@ class JudgingSettings:
     both_orders: bool
     exclude_own_family: bool
     stress_items: int
+    repeat_pairs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +171,7 @@ class _Judging(_Section):
     both_orders: bool = True
     exclude_own_family: bool = True
     stress_items: Annotated[int, Field(ge=0)] = 100
+    repeat_pairs: Annotated[int, Field(ge=0)] = 50
 
 
 class _Budget(_Section):

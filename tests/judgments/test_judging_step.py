@@ -21,13 +21,19 @@ from heartbench.domain import (
 from heartbench.items.starter import load_starter_items
 from heartbench.judgments.cue_judge import cue_rater
 from heartbench.judgments.run import PlanPolicy, judge_assignments, plan_judgments
-from heartbench.judgments.stress import stress_systems
+from heartbench.judgments.stress import STRESS_KINDS, stress_systems
 from heartbench.store.sql import SqlStore
 
 FULL = PlanPolicy(
-    design="full", comparisons=None, both_orders=True, exclude_own_family=True, stress_items=3
+    design="full",
+    comparisons=None,
+    both_orders=True,
+    exclude_own_family=True,
+    stress_items=3,
+    repeat_pairs=0,
 )
 ITEMS = load_starter_items()
+N_STRESS_KINDS = len(STRESS_KINDS) - 1
 SYSTEMS = [baseline_system(name, seed=1) for name in ("original", "generic", "advice")]
 
 
@@ -76,7 +82,7 @@ def run_all(store: SqlStore, study: Study, policy: PlanPolicy = FULL) -> tuple[i
 def test_every_pair_is_judged_in_both_orders(store: SqlStore) -> None:
     study = study_of(SYSTEMS)
     planned, judged = run_all(store, study)
-    assert planned == judged == 2 * (6 * 3 + 3 * 3)
+    assert planned == judged == 2 * (6 * 3 + 3 * N_STRESS_KINDS)
     shown = {(a.pair_id, a.first_completion_id) for a in store.iter(Assignment, study)}
     assert len(shown) == planned
 
@@ -132,7 +138,7 @@ def test_what_left_the_study_is_not_judged(store: SqlStore) -> None:
     narrow = study_of(SYSTEMS[:2], version=2)
     store.add([narrow])
     counts = judge_assignments(store, narrow, now=now, progress=quiet)
-    assert counts.n_wanted == counts.n_added == 2 * (6 * 1 + 3 * 3)
+    assert counts.n_wanted == counts.n_added == 2 * (6 * 1 + 3 * N_STRESS_KINDS)
 
 
 def test_a_balanced_plan_grows_with_its_number(store: SqlStore) -> None:
@@ -140,6 +146,18 @@ def test_a_balanced_plan_grows_with_its_number(store: SqlStore) -> None:
     few = replace(FULL, design="balanced", comparisons=5, stress_items=0)
     assert run_all(store, study, few) == (10, 10)
     assert run_all(store, study, replace(few, comparisons=8)) == (6, 6)
+
+
+def test_some_pairs_are_asked_again_and_only_once(store: SqlStore) -> None:
+    study = study_of(SYSTEMS)
+    policy = replace(FULL, stress_items=0, repeat_pairs=4)
+    assert run_all(store, study, policy) == (2 * 18 + 4, 2 * 18 + 4)
+    assert run_all(store, study, policy) == (0, 0)
+    assignments = list(store.iter(Assignment, study))
+    again = [assignment for assignment in assignments if assignment.repeat == 1]
+    assert len({assignment.pair_id for assignment in again}) == 4
+    first_time = {(a.pair_id, a.first_completion_id) for a in assignments if a.repeat == 0}
+    assert {(a.pair_id, a.first_completion_id) for a in again} <= first_time
 
 
 def test_judgments_say_which_cues_they_rest_on_and_what_the_judge_is(store: SqlStore) -> None:

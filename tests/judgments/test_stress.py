@@ -5,6 +5,7 @@ import pytest
 
 from heartbench.domain import Item, Turn
 from heartbench.judgments.stress import STRESS_KINDS, StressText, stress_systems, stress_texts
+from heartbench.protocol import load_protocol
 
 REPLIES = (
     "That sounds exhausting, two jobs and a newborn. Who helps you?",
@@ -129,10 +130,37 @@ def test_systems_are_stress_systems_and_say_what_they_bear() -> None:
 
 def test_only_the_reference_is_original() -> None:
     families = [system.family for system in stress_systems(seed=1)]
-    assert families == ["original", "baseline", "baseline", "baseline"]
+    assert families == ["original"] + ["baseline"] * (len(STRESS_KINDS) - 1)
 
 
 def test_the_seed_is_part_of_a_system_whose_texts_depend_on_it() -> None:
     one, other = stress_systems(seed=1), stress_systems(seed=2)
     assert one[0] == other[0]
     assert all(a.id != b.id for a, b in zip(one[1:], other[1:], strict=True))
+
+
+def test_own_words_are_the_words_of_the_reference_in_another_order() -> None:
+    texts = stress_texts(ITEMS, seed=1)
+    for item in ITEMS:
+        text = text_of(texts, "own-words", item)
+        assert sorted(text.split()) == sorted((item.reference or "").split())
+        assert text != item.reference
+
+
+def test_a_single_word_has_no_other_order() -> None:
+    short = make_item(0, reference="Really?")
+    assert "own-words" not in {text.kind for text in stress_texts([short], seed=1)}
+
+
+def test_padding_adds_words_around_the_whole_reference() -> None:
+    texts = stress_texts(ITEMS, seed=1)
+    for item in ITEMS:
+        text = text_of(texts, "padded", item)
+        assert f" {item.reference} " in text
+        assert len(text.split()) > len((item.reference or "").split()) + 20
+
+
+def test_generic_warmth_takes_up_nothing_of_the_seeker() -> None:
+    texts = stress_texts(ITEMS, seed=1)
+    warm = {text_of(texts, "generic-warmth", item) for item in ITEMS}
+    assert warm <= set(load_protocol("stress")["generic-warmth"]["templates"])

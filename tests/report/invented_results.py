@@ -6,6 +6,7 @@ import math
 
 from heartbench.analysis.results import (
     AxisStanding,
+    Consistency,
     Coverage,
     FitCheck,
     FunnelStep,
@@ -59,9 +60,25 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         leaderboard=_leaderboard(systems),
         leaderboard_problem=None,
         stress=tuple(result for judge in judges for result in _stress(judge.rater)),
+        consistency=tuple(result for judge in judges for result in _consistency(judge.rater)),
         judge_notice=CUE_NOTICE if cue_judge else None,
         warnings=("4 judgments are missing; coverage is 99.8 %.",),
     )
+
+
+def _consistency(rater: str) -> list[Consistency]:
+    return [
+        Consistency(
+            rater=rater,
+            check=check,
+            n_pairs=n,
+            n_items=60,
+            rate=rate,
+            low=rate - 0.05,
+            high=rate + 0.03,
+        )
+        for check, n, rate in (("order", 600, 0.91), ("repeat", 50, 0.96))
+    ]
 
 
 def without_ranking(results: StudyResults, problem: str) -> StudyResults:

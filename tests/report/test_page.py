@@ -131,7 +131,7 @@ def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
             'id="coverage"',
             'id="leaderboard"',
             'id="fit"',
-            'id="stress"',
+            'id="audit"',
             'id="made"',
             'id="limits"',
         )
@@ -215,9 +215,11 @@ def test_stress_kind_that_the_judge_prefers_is_called_out() -> None:
 
 
 def test_sections_without_content_are_left_out() -> None:
-    results = dataclasses.replace(invented_results(), funnel=(), stress=(), warnings=())
+    results = dataclasses.replace(
+        invented_results(), funnel=(), stress=(), consistency=(), warnings=()
+    )
     page = render_page(results)
-    assert not any(mark in page for mark in ('id="funnel"', 'id="stress"', "Read first"))
+    assert not any(mark in page for mark in ('id="funnel"', 'id="audit"', "Read first"))
 
 
 def test_report_without_people_is_not_for_publication() -> None:
@@ -255,3 +257,9 @@ def test_provenance_stands_with_hashes_seed_and_versions() -> None:
 
 def test_same_results_make_the_same_page() -> None:
     assert render_page(invented_results()) == render_page(invented_results())
+
+
+def test_consistency_of_every_judge_is_shown() -> None:
+    text = words(render_page(invented_results()))
+    assert "shown the other way round 91.0 %" in text
+    assert "asked again 96.0 %" in text

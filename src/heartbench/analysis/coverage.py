@@ -98,9 +98,8 @@ def winner_of(columns: JudgmentColumns, row: int) -> str:
 
 def _count_flips(columns: JudgmentColumns, rows: Sequence[int]) -> tuple[int, int]:
     """Count the pairs one rater judged in both orders, and those where the order changed it."""
-    orders: dict[tuple[str, int], dict[str, str]] = defaultdict(dict)
+    orders: dict[str, dict[str, str]] = defaultdict(dict)
     for row in rows:
-        key = (columns.pair_id[row], columns.repeat[row])
-        orders[key][columns.first_system_id[row]] = winner_of(columns, row)
+        orders[columns.pair_id[row]][columns.first_system_id[row]] = winner_of(columns, row)
     both = [list(winners.values()) for winners in orders.values() if len(winners) == 2]
     return len(both), sum(one != other for one, other in both)

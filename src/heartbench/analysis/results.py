@@ -256,6 +256,29 @@ class StressResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """How often one judge gives the same answer twice.
+
+    Attributes:
+        rater: The judge.
+        check: ``order``: the same pair shown the other way round. ``repeat``: asked again.
+        n_pairs: Pairs answered twice.
+        n_items: Items these pairs are of; the interval is over items.
+        rate: Share of pairs with the same winner both times.
+        low: Wilson interval over items.
+        high: Wilson interval over items.
+    """
+
+    rater: str
+    check: str
+    n_pairs: int
+    n_items: int
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FunnelStep:
     """One rule of the item funnel: how many candidates came in and how many went on."""
 
@@ -310,6 +333,7 @@ class StudyResults:
         leaderboard: The ranking; None where it could not be computed.
         leaderboard_problem: Why there is no ranking, else None.
         stress: How each judge did on the stress set.
+        consistency: How often each judge gives the same answer twice.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
         warnings: What a reader must know first.
     """
@@ -320,5 +344,6 @@ class StudyResults:
     leaderboard: Leaderboard | None
     leaderboard_problem: str | None
     stress: tuple[StressResult, ...]
+    consistency: tuple[Consistency, ...]
     judge_notice: str | None
     warnings: tuple[str, ...]

@@ -16,7 +16,7 @@ from heartbench.analysis.results import (
     StressResult,
     StudyResults,
 )
-from heartbench.analysis.stress import stress_results
+from heartbench.analysis.stress import consistency_results, stress_results
 from heartbench.domain import (
     Assignment,
     Attempt,
@@ -68,7 +68,8 @@ class StudyRecords:
 def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults:
     """Compute everything the report shows.
 
-    A ranking that the judgments do not determine is reported as such, with its reason; it does not
+    Repeats are for the audit of the judges and never enter a ranking. A ranking that the judgments
+    do not determine is reported as such, with its reason; it does not
     stop the rest.
     """
     ranked = [system for system in records.systems if system.kind != "stress"]
@@ -76,7 +77,8 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
     n_foreign = len(records.columns) - len(own)
     ranked_ids = {system.id for system in ranked}
     is_ranked = [first in ranked_ids for first in own.first_system_id]
-    columns = select_rows(own, is_ranked)
+    asked_once = [repeat == 0 for repeat in own.repeat]
+    columns = select_rows(own, [a and b for a, b in zip(is_ranked, asked_once, strict=True)])
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in records.raters)
     leaderboard, problem = _rank(columns, ranked, records.raters, level=level)
     return StudyResults(
@@ -86,6 +88,11 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
         leaderboard=leaderboard,
         leaderboard_problem=problem,
         stress=_stress(select_rows(own, [not flag for flag in is_ranked]), records, level=level),
+        consistency=consistency_results(
+            select_rows(own, is_ranked),
+            raters={rater.id: rater.name for rater in records.raters},
+            level=level,
+        ),
         judge_notice=CUE_NOTICE if is_cue_judged else None,
         warnings=_warnings(n_foreign),
     )
@@ -138,7 +145,13 @@ def _coverage(
         systems=cover_systems(ranked, records.items, records.completions, records.attempts),
         judges=cover_judges(
             records.raters,
-            [a for a in records.assignments if a.pair_id in pairs and a.rater_id in rater_ids],
+            [
+                assignment
+                for assignment in records.assignments
+                if assignment.pair_id in pairs
+                and assignment.rater_id in rater_ids
+                and assignment.repeat == 0
+            ],
             records.attempts,
             columns,
         ),

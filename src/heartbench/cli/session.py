@@ -159,4 +159,5 @@ def _design(settings: StudySettings, gathered: GatheredItems) -> dict[str, Any]:
         "both_orders": judging.both_orders,
         "exclude_own_family": judging.exclude_own_family,
         "stress_items": judging.stress_items,
+        "repeat_pairs": judging.repeat_pairs,
     }

@@ -52,10 +52,12 @@ def judge_step(session: Session, study: Study) -> dict[str, Any]:
         both_orders=judging.both_orders,
         exclude_own_family=judging.exclude_own_family,
         stress_items=judging.stress_items,
+        repeat_pairs=judging.repeat_pairs,
     )
     plan = plan_judgments(session.store, study, policy, now=utc_now)
     note(
-        f"plan: {plan.n_pairs} pairs and {plan.n_stress_pairs} of the stress set, "
+        f"plan: {plan.n_pairs} pairs, {plan.n_stress_pairs} of the stress set, "
+        f"{plan.n_repeats} asked again, "
         f"{plan.n_assignments} assignments ({plan.n_new} new); "
         f"left out for identical texts: {plan.n_identical}"
     )

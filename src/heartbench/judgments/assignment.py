@@ -20,12 +20,14 @@ class AssignmentPolicy:
         seed: Its seed.
         both_orders: Whether each rater sees each pair in both orders.
         exclude_own_family: Whether LLM judges skip pairs with a system of their own family.
+        repeat: 0 for the first time a rater is asked, 1 for the second.
     """
 
     study_id: str
     seed: int
     both_orders: bool
     exclude_own_family: bool
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,7 @@ def _in_orders(rater: Rater, candidate: Candidate, policy: AssignmentPolicy) -> 
             pair_id=pair.id,
             rater_id=rater.id,
             first_completion_id=first,
+            repeat=policy.repeat,
         )
         for first in shown_first
     ]

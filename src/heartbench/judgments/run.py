@@ -1,7 +1,7 @@
 """The step: plan who judges what, then ask the judges for what they have not judged yet."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Literal
@@ -31,6 +31,7 @@ class PlanPolicy:
         both_orders: Whether each judge sees each pair in both orders.
         exclude_own_family: Whether LLM judges skip pairs with a system of their own family.
         stress_items: Items of the stress set, at most.
+        repeat_pairs: Pairs that each judge is asked about again, at most.
     """
 
     design: Literal["full", "balanced"]
@@ -38,6 +39,7 @@ class PlanPolicy:
     both_orders: bool
     exclude_own_family: bool
     stress_items: int
+    repeat_pairs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,8 @@ class PlanCounts:
         n_identical: Pairs left out because both texts are the same.
         n_own_family: Pairs of a judge left out because of its own family.
         n_stress_pairs: Pairs of the stress set.
-        n_assignments: Assignments of both.
+        n_repeats: Assignments that ask a judge again.
+        n_assignments: All assignments.
         n_new: Assignments that were not there before.
     """
 
@@ -57,6 +60,7 @@ class PlanCounts:
     n_identical: int
     n_own_family: int
     n_stress_pairs: int
+    n_repeats: int
     n_assignments: int
     n_new: int
 
@@ -94,27 +98,33 @@ def plan_judgments(
         planned = {assignment.pair_id for assignment in before}
         chosen = choose_balanced(chosen, n=policy.comparisons, seed=study.seed, planned=planned)
     stress_pairs = _stress_pairs(systems, stress)
-    assigned = assign_pairs(
-        [*chosen, *stress_pairs],
+    assigning = AssignmentPolicy(
+        study_id=study.id,
+        seed=study.seed,
+        both_orders=policy.both_orders,
+        exclude_own_family=policy.exclude_own_family,
+    )
+    families = {system.id: system.family for system in systems.values()}
+    assigned = assign_pairs([*chosen, *stress_pairs], raters, families=families, policy=assigning)
+    again = sorted(chosen, key=lambda c: seeded_rank(study.seed, "repeat", c.pair.id))
+    repeats = assign_pairs(
+        again[: policy.repeat_pairs],
         raters,
-        families={system.id: system.family for system in systems.values()},
-        policy=AssignmentPolicy(
-            study_id=study.id,
-            seed=study.seed,
-            both_orders=policy.both_orders,
-            exclude_own_family=policy.exclude_own_family,
-        ),
+        families=families,
+        policy=replace(assigning, both_orders=False, repeat=1),
     )
     pairs = [candidate.pair for candidate in (*chosen, *stress_pairs)]
-    store.add([*stress, *pairs, *assigned.assignments])
+    assignments = (*assigned.assignments, *repeats.assignments)
+    store.add([*stress, *pairs, *assignments])
     known = {assignment.id for assignment in before}
     return PlanCounts(
         n_pairs=len(chosen),
         n_identical=candidates.n_identical,
         n_own_family=assigned.n_own_family,
         n_stress_pairs=len(stress_pairs),
-        n_assignments=len(assigned.assignments),
-        n_new=sum(assignment.id not in known for assignment in assigned.assignments),
+        n_repeats=len(repeats.assignments),
+        n_assignments=len(assignments),
+        n_new=sum(assignment.id not in known for assignment in assignments),
     )
 
 

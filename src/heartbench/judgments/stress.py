@@ -15,7 +15,15 @@ from typing import Literal, get_args
 from heartbench.domain import Item, System
 from heartbench.protocol import load_protocol
 
-StressKind = Literal["reference", "other-reply", "hostile", "keyword-stuffed"]
+StressKind = Literal[
+    "reference",
+    "other-reply",
+    "own-words",
+    "hostile",
+    "keyword-stuffed",
+    "generic-warmth",
+    "padded",
+]
 STRESS_KINDS: tuple[StressKind, ...] = get_args(StressKind)
 
 _LETTERS = re.compile(r"[a-z]{4,}")
@@ -103,6 +111,24 @@ def _other_reply(item: Item, pool: Sequence[Item], draw: _Draw) -> str | None:
     return None
 
 
+def _own_words(item: Item, _pool: Sequence[Item], draw: _Draw) -> str | None:
+    """Put the words of the reference in another order; none where it has a single word."""
+    words = (item.reference or "").split()
+    order = draw.shuffled([str(number) for number in range(len(words))])
+    text = " ".join(words[int(number)] for number in order)
+    return text if text != item.reference else None
+
+
+def _generic_warmth(_item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
+    return draw.one_of(load_protocol("stress")["generic-warmth"]["templates"], "template")
+
+
+def _padded(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
+    padding = load_protocol("stress")["padded"]
+    before, after = (draw.one_of(padding[side], side) for side in ("before", "after"))
+    return f"{before} {item.reference} {after}"
+
+
 def _hostile(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
     topic, other = _topics(item, draw, n_words=2)
     template = draw.one_of(load_protocol("stress")["hostile"]["templates"], "template")
@@ -138,6 +164,9 @@ def _topics(item: Item, draw: _Draw, *, n_words: int) -> list[str]:
 _GENERATORS: Mapping[StressKind, Callable[[Item, Sequence[Item], _Draw], str | None]] = {
     "reference": _reference,
     "other-reply": _other_reply,
+    "own-words": _own_words,
     "hostile": _hostile,
     "keyword-stuffed": _keyword_stuffed,
+    "generic-warmth": _generic_warmth,
+    "padded": _padded,
 }

@@ -8,14 +8,31 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from heartbench.analysis.results import Coverage, FunnelStep, StressResult, StudyResults
+from heartbench.analysis.results import (
+    Consistency,
+    Coverage,
+    FunnelStep,
+    StressResult,
+    StudyResults,
+)
 from heartbench.domain import AXIS_NAMES
 from heartbench.report import colours, figures, leaderboard, numbers
 
 NO_REASON = "without a recorded reason"
+STRESS_NAMES = {
+    "other-reply": "another item's reply",
+    "own-words": "its own words in another order",
+    "hostile": "a hostile reply",
+    "keyword-stuffed": "a pile of keywords",
+    "generic-warmth": "kind words that fit anything",
+    "padded": "itself, padded with empty sentences",
+}
+CONSISTENCY_NAMES = {"order": "shown the other way round", "repeat": "asked again"}
+Audited = TypeVar("Audited", StressResult, Consistency)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +99,18 @@ def _context(results: StudyResults) -> dict[str, object]:
         "elo": figures.elo_scale(board.rows) if board else None,
         "pairs": figures.pairs_by_gap(board.fit) if board else (),
         "scatter": figures.fit_scatter(board.fit) if board and board.fit.pairs else None,
-        "stress": _stress_by_judge(results.stress),
+        "stress": _by_judge(results.stress),
+        "stress_names": STRESS_NAMES,
+        "consistency": _by_judge(results.consistency),
+        "consistency_names": CONSISTENCY_NAMES,
         "people": [row.system for row in board.rows if row.kind == "human"] if board else [],
         "heat": {"light": colours.heat_colours("light"), "dark": colours.heat_colours("dark")},
     }
 
 
-def _stress_by_judge(stress: Iterable[StressResult]) -> Mapping[str, list[StressResult]]:
-    judges: dict[str, list[StressResult]] = {}
-    for result in stress:
+def _by_judge(results: Iterable[Audited]) -> Mapping[str, list[Audited]]:
+    judges: dict[str, list[Audited]] = {}
+    for result in results:
         judges.setdefault(result.rater, []).append(result)
     return judges
 
