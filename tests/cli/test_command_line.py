@@ -1,5 +1,6 @@
 """The frame: help, usage errors, errors as JSON, whole files."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,21 @@ def test_a_store_that_cannot_be_opened_is_exit_code_1(heart: Heart, study: Path)
 def test_writing_into_a_missing_folder_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="cannot be written"):
         write_whole(tmp_path / "absent" / "x.html", "text")
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "x.html"
+    path.write_text("old", encoding="utf-8")
+    monkeypatch.setattr("os.fsync", refuse)
+    with pytest.raises(SettingsError, match="No space left on device"):
+        write_whole(path, "new")
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.html"]
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def invented_items() -> list[Item]:
 
 def prepare(folder: Path) -> Path:
     study = write_study(folder, source="long.jsonl")
+    study.write_text(study.read_text(encoding="utf-8").replace("regular = 16\n", ""))
     (folder / "long.jsonl").write_text(format_items(invented_items()), encoding="utf-8")
     return study
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import click
@@ -84,16 +83,16 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         SettingsError: The folder cannot be written.
     """
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as draft:
-            draft.write(text)
-            draft.flush()
-            os.fsync(draft.fileno())
-        Path(draft.name).chmod(0o644)
-        Path(draft.name).replace(path)
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
     except OSError as error:
+        draft.unlink(missing_ok=True)
         raise SettingsError(
-            f"{path}: cannot be written ({error.strerror}); check the folder and its permissions"
+            f"{path}: cannot be written ({error.strerror}); check the folder, its permissions and "
+            "the free space"
         ) from error

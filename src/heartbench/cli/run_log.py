@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from heartbench import __version__
+from heartbench.cli.console import warn
 from heartbench.config import StudySettings
 from heartbench.errors import HeartbenchError, SettingsError
 
@@ -17,6 +18,17 @@ logger = logging.getLogger("heartbench")
 class _UtcFormatter(logging.Formatter):
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
         return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+class _LogFile(logging.FileHandler):
+    """A log that says once when it cannot be written, and lets the run go on."""
+
+    _is_broken = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        if not self._is_broken:
+            self._is_broken = True
+            warn(f"the log {self.baseFilename} cannot be written; the run goes on without it")
 
 
 @contextmanager
@@ -30,7 +42,7 @@ def run_log(settings: StudySettings, verb: str) -> Iterator[Path]:
     path = settings.file.parent / f"{settings.name}.logs" / f"{time}-{verb}.log"
     try:
         path.parent.mkdir(exist_ok=True)
-        handler = logging.FileHandler(path, encoding="utf-8")
+        handler = _LogFile(path, encoding="utf-8")
     except OSError as error:
         raise SettingsError(
             f"{path}: cannot be written ({error.strerror}); check the folder and its permissions"
@@ -47,7 +59,7 @@ def run_log(settings: StudySettings, verb: str) -> Iterator[Path]:
         yield path
         logger.info("done")
     except HeartbenchError as error:
-        logger.error("failed: %s %s", error.kind, " ".join(error.ids))
+        logger.info("failed: %s %s", error.kind, " ".join(error.ids))
         raise
     except KeyboardInterrupt:
         logger.info("stopped by the user")

@@ -5,6 +5,7 @@ databases are opened is in `engines`, how they are waited for in `outages`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar, cast
@@ -121,10 +122,11 @@ class SqlStore:
         stored = self._stored(connection, kind, list(unique))
         for key, record in unique.items():
             if key in stored and _content(stored[key]) != _content(record):
+                changed = ", ".join(_differing_fields(stored[key], record))
                 raise StoreError(
-                    f"{kind_name(kind)} {record.id} is already stored with other content; "
-                    "records are never edited: use a new study name, or remove the conflicting "
-                    "change",
+                    f"{kind_name(kind)} {record.id} is already stored with other content ({changed} "
+                    "changed); records are never edited: undo that change, or start a study with "
+                    "another name and store",
                     ids=(record.id,),
                 )
         new = [record for key, record in unique.items() if key not in stored]
@@ -248,6 +250,11 @@ def _member_rows(record: Record) -> list[dict[str, Any]]:
 
 def _key(record: Record) -> tuple[str, int]:
     return (record.id, record.version if isinstance(record, Study) else 0)
+
+
+def _differing_fields(one: Record, other: Record) -> list[str]:
+    names = [field.name for field in fields(one) if field.name != "created_at"]
+    return [name for name in names if getattr(one, name) != getattr(other, name)]
 
 
 def _content(record: Record) -> str:

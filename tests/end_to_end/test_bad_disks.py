@@ -1,0 +1,80 @@
+"""A full disk and a read-only folder: one clear line, nothing half-written, and on it goes."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from killable_study import content, finish, start, write_study
+
+pytestmark = pytest.mark.server
+
+
+def mount(folder: Path, options: str) -> None:
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.skip(f"this machine lets nobody mount a small disk: {done.stderr.strip()}")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of two megabytes, too small for a whole study."""
+    if sys.platform != "linux":
+        pytest.skip("small disks are made with Linux's tmpfs")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount(folder, "size=2m")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def resize(disk: Path, options: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
+
+
+def fail(study: Path) -> str:
+    process = start(study)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode in (1, 2), out
+    assert '"schema": "heartbench.error/1"' in out
+    assert err.count("\n") == 1, err
+    return err
+
+
+def test_a_full_disk_is_one_clear_line_and_the_run_goes_on_later(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    reference = write_study(tmp_path / "undisturbed")
+    finish(reference)
+    study = write_study(small_disk / "study")
+    assert "full" in fail(study)
+    assert not list(study.parent.glob("*.html"))
+    resize(small_disk, "size=100m")
+    finish(study)
+    assert content(study) == content(reference)
+
+
+def test_a_read_only_folder_is_one_clear_line(small_disk: Path) -> None:
+    study = write_study(small_disk / "study")
+    resize(small_disk, "ro")
+    assert "cannot be written" in fail(study)
+    resize(small_disk, "rw,size=100m")
+    finish(study)
+
+
+def test_a_disk_that_turns_read_only_keeps_what_was_made(small_disk: Path) -> None:
+    resize(small_disk, "size=100m")
+    study = write_study(small_disk / "study")
+    finish(study)
+    before = content(study)
+    resize(small_disk, "ro")
+    fail(study)
+    resize(small_disk, "rw,size=100m")
+    finish(study)
+    assert content(study) == before
