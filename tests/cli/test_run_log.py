@@ -63,6 +63,6 @@ def test_no_dialogue_text_enters_an_error_about_stored_data(heart: Heart, study:
     path.write_text(text, encoding="utf-8")
     done = heart("run", study)
     assert done.code == 1
-    assert "already stored with other content (emotion changed)" in done.err
+    assert "already stored with another emotion" in done.err
     assert CANARY not in done.out + done.err + "".join(logs(study))
     assert "failed: store" in logs(study)[-1]

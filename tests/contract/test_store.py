@@ -67,7 +67,7 @@ class TestStore:
     def test_other_content_under_one_id_is_an_error(self, store: Store, world: World) -> None:
         store.add(world.records)
         changed = replace(world.judgment, choice="second")
-        with pytest.raises(StoreError, match="other content") as caught:
+        with pytest.raises(StoreError, match="already stored with another choice") as caught:
             store.add([changed])
         assert caught.value.ids == (changed.id,)
         assert next(store.iter(Judgment)).choice == "first"
