@@ -18,7 +18,13 @@ import numpy as np
 from heartbench.domain import Item
 from heartbench.items.esconv import parse_dialogues
 from heartbench.items.selection import build_items
-from heartbench.judgments.cue_judge import BASELINE_NOTICE, CueVerdict, Text, cue_rater, judge_pair
+from heartbench.judgments.cue_judge.judge import (
+    BASELINE_NOTICE,
+    CueVerdict,
+    Text,
+    cue_rater,
+    judge_pair,
+)
 from heartbench.judgments.stress import STRESS_KINDS, stress_texts
 from heartbench.stats.proportions import wilson_interval
 

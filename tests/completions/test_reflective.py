@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartbench.completions.clauses import find_clauses
-from heartbench.completions.mirror import mirror_person, mirror_question
-from heartbench.completions.reflective import write_reflection
+from heartbench.completions.reflective.clauses import find_clauses
+from heartbench.completions.reflective.mirror import mirror_person, mirror_question
+from heartbench.completions.reflective.reply import write_reflection
 from heartbench.protocol import load_protocol
 
 CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "esconv"

@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heartbench.domain import AXES, AxisMark, Turn
-from heartbench.judgments.cue_judge import (
+from heartbench.judgments.cue_judge.cues import MAX_QUOTE_CHARS, find_cues
+from heartbench.judgments.cue_judge.hostility import find_hostility
+from heartbench.judgments.cue_judge.judge import (
     BASELINE_NOTICE,
     CueVerdict,
     Text,
     cue_rater,
     judge_pair,
 )
-from heartbench.judgments.cues import MAX_QUOTE_CHARS, find_cues
-from heartbench.judgments.hostility import find_hostility
-from heartbench.judgments.lexicon import find_insults, find_patterns, stem
-from heartbench.judgments.reading import read_text
+from heartbench.judgments.cue_judge.lexicon import find_insults, find_patterns, stem
+from heartbench.judgments.cue_judge.reading import read_text
 
 CONTEXTS = (
     (

@@ -19,7 +19,7 @@ from heartbench.domain import (
     hash_records,
 )
 from heartbench.items.starter import load_starter_items
-from heartbench.judgments.cue_judge import cue_rater
+from heartbench.judgments.cue_judge.judge import cue_rater
 from heartbench.judgments.run import PlanPolicy, judge_assignments, plan_judgments
 from heartbench.judgments.stress import STRESS_KINDS, stress_systems
 from heartbench.store.sql import SqlStore

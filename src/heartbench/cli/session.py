@@ -14,7 +14,7 @@ from heartbench.config import StudySettings, load_study
 from heartbench.domain import Rater, Study, System, hash_records, record_id
 from heartbench.errors import SettingsError
 from heartbench.items.run import GatheredItems, gather_items
-from heartbench.judgments.cue_judge import cue_rater
+from heartbench.judgments.cue_judge.judge import cue_rater
 from heartbench.judgments.stress import stress_systems
 from heartbench.protocol import PROTOCOL_VERSION
 from heartbench.store.base import Store

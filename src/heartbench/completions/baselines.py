@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from heartbench.completions.borrowed import Missing, borrow_nearest, borrow_shuffled
 from heartbench.completions.drawing import draw
-from heartbench.completions.reflective import write_reflection
+from heartbench.completions.reflective.reply import write_reflection
 from heartbench.domain import Item, System
 from heartbench.errors import SettingsError
 from heartbench.protocol import load_protocol

@@ -8,7 +8,7 @@ from typing import Literal
 
 from heartbench.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Study, System
 from heartbench.judgments.assignment import AssignmentPolicy, assign_pairs
-from heartbench.judgments.cue_judge import Text, judge_pair
+from heartbench.judgments.cue_judge.judge import Text, judge_pair
 from heartbench.judgments.pairing import (
     Candidate,
     choose_balanced,

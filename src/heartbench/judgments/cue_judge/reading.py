@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from heartbench.domain import Turn
-from heartbench.judgments.lexicon import (
+from heartbench.judgments.cue_judge.lexicon import (
     content_weight,
     find_phrases,
     find_words,

@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from heartbench.completions.mirror import mirror_person, mirror_question, reflection_words
+from heartbench.completions.reflective.mirror import (
+    mirror_person,
+    mirror_question,
+    reflection_words,
+)
 from heartbench.protocol import load_protocol
 
 Kind = Literal["asking", "feeling", "want", "stuck", "others", "plain"]

@@ -4,13 +4,13 @@ What is hostile is said in ``cues.toml`` by patterns over small classes of words
 sentences built the same way are found too. It sees no irony and no tact.
 """
 
-from heartbench.judgments.lexicon import (
+from heartbench.judgments.cue_judge.lexicon import (
     find_insults,
     find_patterns,
     find_phrases,
     lower_word,
 )
-from heartbench.judgments.reading import Reading
+from heartbench.judgments.cue_judge.reading import Reading
 
 SUSPECTS_PER_HIT = 2
 

@@ -12,15 +12,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from heartbench.domain import Axis, Turn
-from heartbench.judgments.hostility import find_hostility
-from heartbench.judgments.lexicon import (
+from heartbench.judgments.cue_judge.hostility import find_hostility
+from heartbench.judgments.cue_judge.lexicon import (
     content_weight,
     find_phrases,
     find_words,
     lower_word,
     word_set,
 )
-from heartbench.judgments.reading import ContextReading, Reading, read_context, read_text
+from heartbench.judgments.cue_judge.reading import ContextReading, Reading, read_context, read_text
 from heartbench.protocol import load_protocol
 
 MAX_QUOTES = 3

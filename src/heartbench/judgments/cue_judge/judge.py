@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from heartbench.domain import AXES, Axis, AxisMark, Rater, Turn, canonical_json, content_hash
-from heartbench.judgments.cues import Cue, Cues, find_cues
+from heartbench.judgments.cue_judge.cues import Cue, Cues, find_cues
 from heartbench.protocol import load_protocol
 
 BASELINE_NOTICE = (

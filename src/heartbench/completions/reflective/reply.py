@@ -4,9 +4,9 @@ It takes the most salient clause of the seeker's last turn, turns it to the seco
 an open question. It understands nothing: a system that loses to it loses to a mirror.
 """
 
-from heartbench.completions.clauses import find_clauses, find_feeling, speaks_of_ending
 from heartbench.completions.drawing import draw
-from heartbench.completions.mirror import mirror_person
+from heartbench.completions.reflective.clauses import find_clauses, find_feeling, speaks_of_ending
+from heartbench.completions.reflective.mirror import mirror_person
 from heartbench.protocol import load_protocol
 
 
