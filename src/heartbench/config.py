@@ -134,7 +134,8 @@ def load_study(path: Path) -> StudySettings:
     try:
         wire = _StudyFile.model_validate(data)
     except ValidationError as error:
-        raise SettingsError(f"{path}: {_first_fault(error)}") from error
+        place, message = _first_fault(error)
+        raise SettingsError(f"{path}: {message}", ids=(place,)) from error
     return _settings(path, wire)
 
 
@@ -186,12 +187,22 @@ class _StudyFile(_Section):
     budget: _Budget = _Budget()
 
 
+SECTIONS: dict[str, type[BaseModel]] = {
+    "study": _Study,
+    "items": _Items,
+    "system": _System,
+    "judging": _Judging,
+    "budget": _Budget,
+}
+"""The sections of a study file, each with its keys."""
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SettingsError(
-            f"{path}: there is no such study file; check the path, or start from examples/demo.toml"
+            f"{path}: there is no such study file; check the path, or make one: heart init DIR"
         ) from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from error
@@ -315,33 +326,27 @@ def _judging_settings(path: Path, judging: _Judging) -> JudgingSettings:
     return JudgingSettings(**(judging.model_dump() | {"judges": tuple(judging.judges)}))
 
 
-def _first_fault(error: ValidationError) -> str:
+def _first_fault(error: ValidationError) -> tuple[str, str]:
+    """Return the setting at fault and what is wrong with it."""
     fault = error.errors(include_url=False)[0]
     place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
         known = _known_keys(fault["loc"])
-        return f"{place}: unknown setting{_guess(str(fault['loc'][-1]), known)}; known: " + (
+        return place, f"{place}: unknown setting{_guess(str(fault['loc'][-1]), known)}; known: " + (
             ", ".join(known)
         )
     if fault["type"] == "missing":
-        return f"{place}: is missing; the study file must set it"
+        return place, f"{place}: is missing; the study file must set it"
     if place == "system" and fault["type"] == "too_short":
-        return "a study compares at least two systems; add another [[system]]"
+        return place, "a study compares at least two systems; add another [[system]]"
     given = repr(fault["input"])
     shown = given if len(given) <= MAX_SHOWN else f"{given[:MAX_SHOWN]}…"
     message = fault["msg"][:1].lower() + fault["msg"][1:]
-    return f"{place}: {message}, not {shown}"
+    return place, f"{place}: {message}, not {shown}"
 
 
 def _known_keys(place: tuple[int | str, ...]) -> tuple[str, ...]:
-    sections: dict[str, type[BaseModel]] = {
-        "study": _Study,
-        "items": _Items,
-        "system": _System,
-        "judging": _Judging,
-        "budget": _Budget,
-    }
-    model = sections[str(place[0])] if len(place) > 1 else _StudyFile
+    model = SECTIONS[str(place[0])] if len(place) > 1 else _StudyFile
     return tuple(known.alias or name for name, known in model.model_fields.items())
 
 

@@ -126,7 +126,7 @@ def test_wins_and_ties_are_counted_and_give_the_win_rate() -> None:
     assert (ann.n_comparisons, ann.n_wins, ann.n_ties) == (5, 3, 1)
     assert (ben.n_comparisons, ben.n_wins, ben.n_ties) == (5, 1, 1)
     assert (ann.win_rate, ben.win_rate) == (0.7, 0.3)
-    assert (board.n_votes, board.n_ties, board.n_items, board.n_raters) == (5, 1, 5, 1)
+    assert (board.n_judgments, board.n_ties, board.n_items, board.n_raters) == (5, 1, 5, 1)
 
 
 def test_system_whose_rank_changes_without_strengths_is_marked() -> None:
@@ -301,7 +301,7 @@ def test_source_of_the_votes_and_what_the_intervals_leave_out_are_named(
     ]
     board = rank(votes)
 
-    assert board.vote_source == source
+    assert board.judged_by == source
     assert "conditional on these raters" in board.warnings[0]
     assert len(board.warnings) == n_warnings
 

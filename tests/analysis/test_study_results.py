@@ -27,7 +27,7 @@ def maker() -> StudyMaker:
 def test_a_ranking_comes_with_its_coverage(maker: StudyMaker) -> None:
     results = analyze_study(maker.records())
     assert results.leaderboard is not None
-    assert results.leaderboard.n_votes == 12
+    assert results.leaderboard.n_judgments == 12
     assert results.coverage.n_pairs == 6
     assert results.coverage.n_system_pairs == results.coverage.n_system_pairs_possible == 3
     assert results.coverage.n_items == {"regular": 3}
@@ -82,7 +82,7 @@ def test_stress_systems_are_judged_and_never_ranked(maker: StudyMaker) -> None:
     results = analyze_study(maker.records())
     assert results.leaderboard is not None
     assert {row.system for row in results.leaderboard.rows} == {"one", "two", "three"}
-    assert results.leaderboard.n_votes == 12
+    assert results.leaderboard.n_judgments == 12
     (stress,) = results.stress
     assert (stress.kind, stress.n_items, stress.reference_rate) == ("hostile", 3, 1.0)
     assert results.coverage.judges[0].n_assigned == 12
@@ -124,7 +124,7 @@ def test_judgments_of_what_the_study_no_longer_names_are_left_out_and_counted(
     maker.judge(maker.items[2], (one, two), "first", rater=former)
     results = analyze_study(maker.records())
     assert results.leaderboard is not None
-    assert results.leaderboard.n_votes == 12
+    assert results.leaderboard.n_judgments == 12
     assert results.warnings[0].startswith("1 stored judgments")
 
 

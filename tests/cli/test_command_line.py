@@ -10,7 +10,7 @@ from heart_command import Heart
 
 from heartbench.cli.console import write_whole
 from heartbench.cli.main import VERBS
-from heartbench.errors import SettingsError
+from heartbench.errors import StoreError
 
 
 def test_help_lists_every_verb(heart: Heart) -> None:
@@ -86,7 +86,7 @@ def test_a_store_that_cannot_be_opened_is_exit_code_1(heart: Heart, study: Path)
 
 
 def test_writing_into_a_missing_folder_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot be written"):
+    with pytest.raises(StoreError, match="cannot be written"):
         write_whole(tmp_path / "absent" / "x.html", "text")
 
 
@@ -99,7 +99,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_draft(
     path = tmp_path / "x.html"
     path.write_text("old", encoding="utf-8")
     monkeypatch.setattr("os.fsync", refuse)
-    with pytest.raises(SettingsError, match="No space left on device"):
+    with pytest.raises(StoreError, match="No space left on device"):
         write_whole(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["x.html"]

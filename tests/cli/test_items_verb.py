@@ -47,7 +47,9 @@ def test_build_writes_items_with_their_evidence(
     evidence = (tmp_path / "picked.jsonl.screening.jsonl").read_text(encoding="utf-8")
     judged = {json.loads(line)["item_id"] for line in evidence.splitlines()}
     assert len(judged) == body["funnel"][0]["n_in"]
-    assert heart("items", "check", out, "--json").json["items_hash"] == body["items_hash"]
+    checked = heart("items", "check", out, "--json").json
+    assert checked["items_hash"] == body["items_hash"]
+    assert checked["n_screenings"] == len(evidence.splitlines())
 
 
 def test_build_replaces_other_content_only_when_forced(

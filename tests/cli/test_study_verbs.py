@@ -63,7 +63,7 @@ def test_every_step_prints_one_versioned_object(heart: Heart, study: Path, verb:
 
 def test_analyze_before_anything_is_stored_says_what_to_do(heart: Heart, study: Path) -> None:
     done = heart("analyze", study)
-    assert done.code == 2
+    assert done.code == 1
     assert "run `heart run" in done.err
     assert done.err.count("\n") == 1
     assert [path.name for path in study.parent.iterdir()] == ["tiny.toml"]
@@ -74,7 +74,7 @@ def test_another_seed_in_the_same_store_is_another_study(heart: Heart, study: Pa
     study.write_text(
         study.read_text(encoding="utf-8").replace("seed = 5", "seed = 6"), encoding="utf-8"
     )
-    assert heart("analyze", study).code == 2
+    assert heart("analyze", study).code == 1
     done = heart("run", study, "--json").json
     assert done["version"] == 1
     assert done["judgments"]["n_before"] == 0
@@ -107,9 +107,16 @@ def test_a_study_without_judgments_says_so_in_its_results(heart: Heart, study: P
 
 def test_a_dry_run_stores_nothing(heart: Heart, study: Path) -> None:
     done = heart("run", study, "--dry-run", "--json")
-    assert done.json["ceiling"]["max_judgments"] == 5 * 3 * 2
+    n_pairs, n_stress, n_repeats = 5 * 3, 5 * 6, 5 * 3
+    assert done.json["ceiling"]["max_judgments"] == 2 * (n_pairs + n_stress) + n_repeats
     assert done.json["ceiling"]["max_usd"] == 0
     assert sorted(path.name for path in study.parent.iterdir()) == ["tiny.toml"]
+
+
+def test_a_run_does_no_more_than_its_ceiling(heart: Heart, study: Path) -> None:
+    done = heart("run", study, "--json").json
+    assert 0 < done["judgments"]["n_wanted"] <= done["ceiling"]["max_judgments"]
+    assert 0 < done["completions"]["n_wanted"] <= done["ceiling"]["max_completions"]
 
 
 def test_a_study_grows_and_keeps_what_was_made(heart: Heart, study: Path) -> None:

@@ -158,7 +158,11 @@ BAD_LINES = {
     "text as list": (line(REGULAR, context="hi"), "expected a list in 'context', got \"hi\";"),
     "object as list": (line(REGULAR, context={}), "expected a list in 'context', got an object;"),
     "text as turn": (line(REGULAR, context=["hi"]), "expected an object in 'context[0]'"),
-    "long value": (line(REGULAR, subset="x" * 99), 'got "' + "x" * 38 + "…; correct the value"),
+    "long value": (line(REGULAR, subset="x" * 99), "got text of 99 characters; correct the value"),
+    "somebody's words": (
+        line(REGULAR, context="I feel so bad about it"),
+        "expected a list in 'context', got text of 22 characters; correct the value",
+    ),
     "unknown role": (
         line(REGULAR, context=[{"role": "user", "text": "hi"}]),
         "expected 'seeker' or 'supporter' in 'context[0].role', got \"user\";",

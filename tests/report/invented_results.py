@@ -8,6 +8,7 @@ from heartbench.analysis.results import (
     AxisStanding,
     Consistency,
     Coverage,
+    EloEstimate,
     FitCheck,
     FunnelStep,
     JudgeCoverage,
@@ -15,7 +16,6 @@ from heartbench.analysis.results import (
     LeaderboardRow,
     PairFit,
     Provenance,
-    Rated,
     StressResult,
     StudyResults,
     SystemCoverage,
@@ -113,8 +113,8 @@ def _chance(mine: float, other: float) -> float:
     return 1 / (1 + 10 ** ((other - mine) / 400))
 
 
-def _rated(elo: float, rank: int, half: float) -> Rated:
-    return Rated(
+def _rated(elo: float, rank: int, half: float) -> EloEstimate:
+    return EloEstimate(
         elo=elo,
         low=elo - half,
         high=elo + half,
@@ -205,8 +205,8 @@ def _leaderboard(systems: tuple[tuple[str, str, str], ...]) -> Leaderboard:
         level=0.95,
         df=N_ITEMS - 1,
         ties="half",
-        vote_source="judges",
-        n_votes=N_PER_PAIR * len(rows) * (len(rows) - 1) // 2,
+        judged_by="judges",
+        n_judgments=N_PER_PAIR * len(rows) * (len(rows) - 1) // 2,
         n_ties=6 * len(rows),
         n_items=N_ITEMS,
         n_raters=2,

@@ -15,7 +15,7 @@ from heartbench.report.leaderboard import (
 )
 
 SIX_SYSTEMS = """\
-Invented pilot, version 3. Votes: judges (2,400 judgments, 36 ties, 40 items, 2 raters)
+Invented pilot, version 3. Judged by judges (2,400 judgments, 36 ties, 40 items, 2 raters)
 
 Coverage: 236 of 240 completions, 2,396 of 2,400 judgments, 15 of 15 pairs of systems
 
@@ -89,7 +89,7 @@ def test_csv_holds_every_digit() -> None:
         assert float(shown["elo"]) == row.unweighted.elo
         assert float(shown["win_rate"]) == row.win_rate
         assert float(shown["H_win_rate"]) == row.axes["H"].win_rate
-        assert shown["vote_source"] == "judges"
+        assert shown["judged_by"] == "judges"
 
 
 def test_csv_cell_is_empty_where_an_axis_has_no_elo() -> None:

@@ -141,7 +141,7 @@ def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
 
 def test_table_names_votes_and_interval() -> None:
     text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
-    assert "Votes: judges." in text
+    assert "Judged by judges." in text
     assert (
         "Interval: item-sandwich, t, 95 %, conditional on these raters (39 degrees of freedom)."
         in text

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heartbench.analysis.comparisons import to_comparisons
+from heartbench.analysis.elo import estimate_elo, percentiles
 from heartbench.analysis.judgment_columns import JudgmentColumns
-from heartbench.analysis.ratings import percentiles, rate_systems
-from heartbench.analysis.results import AxisStanding, Rated
+from heartbench.analysis.results import AxisStanding, EloEstimate
 from heartbench.domain import AXIS_NAMES, Axis, System
 from heartbench.errors import NotIdentifiedError
 from heartbench.stats.comparisons import (
@@ -45,24 +45,28 @@ def axis_tables(
     tables = []
     for axis in AXIS_NAMES:
         if axis in marked:
-            votes = to_comparisons(columns, axis=axis, use_strength=False, system_ids=system_ids)
-            tables.append(_axis_table(axis, votes, [system.name for system in systems], level))
+            comparisons = to_comparisons(
+                columns, axis=axis, use_strength=False, system_ids=system_ids
+            )
+            tables.append(
+                _axis_table(axis, comparisons, [system.name for system in systems], level)
+            )
     return tuple(table for table in tables if table.standings)
 
 
 def _axis_table(
-    axis: Axis, votes: Comparisons, all_names: Sequence[str], level: float
+    axis: Axis, comparisons: Comparisons, all_names: Sequence[str], level: float
 ) -> AxisTable:
-    votes, kept = keep_compared(votes)
+    comparisons, kept = keep_compared(comparisons)
     names = [all_names[i] for i in kept]
-    rated: Sequence[Rated | None] = [None] * len(names)
+    rated: Sequence[EloEstimate | None] = [None] * len(names)
     problem = None
     try:
-        rated = rate_systems(votes, names, level=level)
+        rated = estimate_elo(comparisons, names, level=level)
     except NotIdentifiedError as error:
         problem = str(error)
-    n = count_comparisons(votes)
-    win_rates = win_matrix(votes).sum(axis=1) / n
+    n = count_comparisons(comparisons)
+    win_rates = win_matrix(comparisons).sum(axis=1) / n
     standings = {
         name: AxisStanding(
             win_rate=float(win_rate),

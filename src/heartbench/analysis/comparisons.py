@@ -1,8 +1,8 @@
 """Judgments and a policy -> comparisons for `heartbench.stats`.
 
-The policy: a tie is half a win for each side and counts with weight 1; a decided vote counts once,
-or with its strength (HEART 9.8). Items and raters are indexed in sorted order, so the order of
-judgments changes nothing.
+The policy: a tie is half a win for each side and counts with weight 1; a decided judgment counts
+once, or with its strength (HEART 9.8). Items and raters are indexed in sorted order, so the order
+of judgments changes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,11 +29,11 @@ def to_comparisons(
         columns: Judgments.
         axis: Take the marks of this axis instead of the overall choice; judgments without one are
             left out.
-        use_strength: Whether a decided vote counts with its strength instead of once.
+        use_strength: Whether a decided judgment counts with its strength instead of once.
         system_ids: Systems in the order of their indices; judgments of others are left out.
 
     Raises:
-        ValueError: `use_strength` is set and a decided vote has no strength.
+        ValueError: `use_strength` is set and a decided judgment has no strength.
     """
     system = _positions(system_ids)
     first, second = columns.first_system_id, columns.second_system_id
@@ -43,19 +43,19 @@ def to_comparisons(
         if first[row] in system and second[row] in system and (axis is None or axis in marks)
     ]
     if axis is None:
-        votes = [(columns.choice[row], columns.strength[row]) for row in rows]
+        marks = [(columns.choice[row], columns.strength[row]) for row in rows]
     else:
-        votes = [columns.axes[row][axis] for row in rows]
+        marks = [columns.axes[row][axis] for row in rows]
     if use_strength:
-        _require_strengths(columns, rows, votes)
+        _require_strengths(columns, rows, marks)
     item = _positions(sorted(set(columns.item_id)))
     rater = _positions(sorted(set(columns.rater_id)))
     return Comparisons(
         left=_integers(system[first[row]] for row in rows),
         right=_integers(system[second[row]] for row in rows),
-        score=np.array([SCORES[choice] for choice, _ in votes], dtype=np.float64),
+        score=np.array([SCORES[choice] for choice, _ in marks], dtype=np.float64),
         weight=np.array(
-            [strength if use_strength and strength else 1 for _, strength in votes],
+            [strength if use_strength and strength else 1 for _, strength in marks],
             dtype=np.float64,
         ),
         item=_integers(item[columns.item_id[row]] for row in rows),
@@ -65,13 +65,13 @@ def to_comparisons(
 
 
 def _require_strengths(
-    columns: JudgmentColumns, rows: Sequence[int], votes: Sequence[tuple[str, int | None]]
+    columns: JudgmentColumns, rows: Sequence[int], marks: Sequence[tuple[str, int | None]]
 ) -> None:
-    for row, (choice, strength) in zip(rows, votes, strict=True):
+    for row, (choice, strength) in zip(rows, marks, strict=True):
         if (strength is None) != (choice == "tie"):
             raise ValueError(
-                f"assignment {columns.assignment_id[row]}: a decided vote needs a strength to be"
-                f" weighted, a tie has none; choice is {choice!r}, strength {strength!r}"
+                f"assignment {columns.assignment_id[row]}: a decided judgment needs a strength to"
+                f" be weighted, a tie has none; choice is {choice!r}, strength {strength!r}"
             )
 
 

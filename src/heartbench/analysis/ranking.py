@@ -1,8 +1,8 @@
 """Judgments -> the leaderboard: strength-weighted and unweighted ratings side by side (HEART 9.8).
 
-The headline is weighted by strength, as in the paper; the ranking in which every vote counts once
-stands beside it, and a system whose rank differs is marked. Intervals are over items, conditional
-on the raters: two-way intervals and rank intervals are not here yet.
+The headline is weighted by strength, as in the paper; the ranking in which every judgment counts
+once stands beside it, and a system whose rank differs is marked. Intervals are over items,
+conditional on the raters: two-way intervals and rank intervals are left out.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ import numpy as np
 
 from heartbench.analysis.axis_standings import AxisTable, axis_tables
 from heartbench.analysis.comparisons import to_comparisons
+from heartbench.analysis.elo import estimate_elo
 from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows
-from heartbench.analysis.ratings import rate_systems
 from heartbench.analysis.results import (
+    EloEstimate,
     FitCheck,
     Leaderboard,
     LeaderboardRow,
     PairFit,
-    Rated,
     SystemFit,
 )
 from heartbench.domain import Rater, System
@@ -31,7 +31,7 @@ from heartbench.stats.comparisons import (
 )
 from heartbench.stats.fit_check import check_pairs, check_systems
 
-VOTE_SOURCES = {
+SOURCES = {
     frozenset({"human"}): "people",
     frozenset({"llm"}): "judges",
     frozenset({"human", "llm"}): "both",
@@ -63,33 +63,33 @@ def rank_systems(
     """
     candidates = _candidates(columns, systems)
     columns = _among(columns, candidates)
-    all_votes = to_comparisons(
+    all_comparisons = to_comparisons(
         columns, use_strength=False, system_ids=[system.id for system in candidates]
     )
-    votes, kept = keep_compared(all_votes)
+    comparisons, kept = keep_compared(all_comparisons)
     field = [candidates[i] for i in kept]
     ids, names = [system.id for system in field], [system.name for system in field]
-    unweighted = rate_systems(votes, names, level=level)
-    weighted_votes = to_comparisons(columns, use_strength=True, system_ids=ids)
-    weighted = rate_systems(weighted_votes, names, level=level)
+    unweighted = estimate_elo(comparisons, names, level=level)
+    weighted_comparisons = to_comparisons(columns, use_strength=True, system_ids=ids)
+    weighted = estimate_elo(weighted_comparisons, names, level=level)
     tables = axis_tables(columns, field, level=level)
-    vote_source = _vote_source(columns, raters)
+    judged_by = _judged_by(columns, raters)
     n_items = len(set(columns.item_id))
     absent = [system.name for system in candidates if system.name not in names]
     return Leaderboard(
-        rows=_rows(field, votes, weighted, unweighted, tables),
-        fit=_check_fit(votes, unweighted, names),
+        rows=_rows(field, comparisons, weighted, unweighted, tables),
+        fit=_check_fit(comparisons, unweighted, names),
         axis_problems={table.axis: table.problem for table in tables if table.problem},
         interval_used="item-sandwich",
         level=level,
         df=n_items - 1,
         ties="half",
-        vote_source=vote_source,
-        n_votes=len(columns),
+        judged_by=judged_by,
+        n_judgments=len(columns),
         n_ties=columns.choice.count("tie"),
         n_items=n_items,
         n_raters=len(set(columns.rater_id)),
-        warnings=(*_interval_warnings(vote_source), *_absence_warnings(absent, names, tables)),
+        warnings=(*_interval_warnings(judged_by), *_absence_warnings(absent, names, tables)),
     )
 
 
@@ -107,26 +107,26 @@ def _among(columns: JudgmentColumns, systems: Sequence[System]) -> JudgmentColum
     return select_rows(columns, [first in ids and second in ids for first, second in ends])
 
 
-def _vote_source(columns: JudgmentColumns, raters: Sequence[Rater]) -> str:
-    voters = set(columns.rater_id)
-    unknown = sorted(voters - {rater.id for rater in raters})
+def _judged_by(columns: JudgmentColumns, raters: Sequence[Rater]) -> str:
+    rater_ids = set(columns.rater_id)
+    unknown = sorted(rater_ids - {rater.id for rater in raters})
     if unknown:
         raise ValueError(f"judgments name raters that were not given: {unknown}")
-    return VOTE_SOURCES[frozenset(rater.kind for rater in raters if rater.id in voters)]
+    return SOURCES[frozenset(rater.kind for rater in raters if rater.id in rater_ids)]
 
 
 def _rows(
     field: Sequence[System],
-    votes: Comparisons,
-    weighted: Sequence[Rated],
-    unweighted: Sequence[Rated],
+    comparisons: Comparisons,
+    weighted: Sequence[EloEstimate],
+    unweighted: Sequence[EloEstimate],
     tables: Sequence[AxisTable],
 ) -> tuple[LeaderboardRow, ...]:
-    n_comparisons = count_comparisons(votes)
-    is_tie = votes.score == TIE_SCORE
-    ends_of_ties = np.concatenate((votes.left[is_tie], votes.right[is_tie]))
+    n_comparisons = count_comparisons(comparisons)
+    is_tie = comparisons.score == TIE_SCORE
+    ends_of_ties = np.concatenate((comparisons.left[is_tie], comparisons.right[is_tie]))
     n_ties = np.bincount(ends_of_ties, minlength=len(field))
-    n_won_or_half = win_matrix(votes).sum(axis=1)
+    n_won_or_half = win_matrix(comparisons).sum(axis=1)
     rows = [
         LeaderboardRow(
             system=system.name,
@@ -146,8 +146,10 @@ def _rows(
     return tuple(sorted(rows, key=lambda row: (row.weighted.rank, row.system)))
 
 
-def _check_fit(votes: Comparisons, unweighted: Sequence[Rated], names: Sequence[str]) -> FitCheck:
-    wins = win_matrix(votes)
+def _check_fit(
+    comparisons: Comparisons, unweighted: Sequence[EloEstimate], names: Sequence[str]
+) -> FitCheck:
+    wins = win_matrix(comparisons)
     theta = np.array([rating.theta for rating in unweighted])
     left, right, pairs = check_pairs(wins, theta)
     systems = check_systems(wins, theta)
@@ -178,20 +180,20 @@ def _check_fit(votes: Comparisons, unweighted: Sequence[Rated], names: Sequence[
     )
 
 
-def _interval_warnings(vote_source: str) -> list[str]:
+def _interval_warnings(judged_by: str) -> list[str]:
     warnings = [
         "Intervals are item-sandwich, conditional on these raters: they say how the ratings would"
         " move with other items, not with other raters."
     ]
-    if vote_source != "judges":
+    if judged_by != "judges":
         warnings.append(
             "People voted, and people differ: these intervals are too narrow for a claim about"
             " other people. Two-way intervals, over items and people, are not computed here."
         )
-    if vote_source == "both":
+    if judged_by == "both":
         warnings.append(
-            "People and judges are pooled vote by vote, without giving both kinds the same total"
-            " weight within a pair."
+            "People and judges are pooled judgment by judgment, without giving both kinds the same"
+            " total weight within a pair."
         )
     return warnings
 

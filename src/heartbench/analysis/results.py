@@ -11,8 +11,8 @@ from heartbench.domain import Axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rated:
-    """One system's Bradley-Terry rating from one set of votes.
+class EloEstimate:
+    """One system's Bradley-Terry rating from one set of judgments.
 
     Attributes:
         elo: 400 (theta - mean theta) / ln 10 + 1500.
@@ -64,8 +64,8 @@ class LeaderboardRow:
         system: Its name.
         kind: Its kind (model, human, original, baseline).
         family: Its family.
-        weighted: The headline: votes weighted by strength, as in the paper (HEART 9.8).
-        unweighted: Every vote counts once.
+        weighted: The headline: judgments weighted by strength, as in the paper (HEART 9.8).
+        unweighted: Every judgment counts once.
         rank_differs: Whether the two ranks differ; such systems are marked.
         win_rate: (wins + half the ties) / comparisons, unweighted.
         n_comparisons: Judgments this system is part of.
@@ -77,8 +77,8 @@ class LeaderboardRow:
     system: str
     kind: str
     family: str
-    weighted: Rated
-    unweighted: Rated
+    weighted: EloEstimate
+    unweighted: EloEstimate
     rank_differs: bool
     win_rate: float
     n_comparisons: int
@@ -123,7 +123,7 @@ class FitCheck:
     Attributes:
         rms_gap: Root mean square of observed minus predicted over pairs, weighted by count.
         max_gap: Largest absolute gap over pairs.
-        system_rms_gap: The same over systems; 0 at the fit of its own votes.
+        system_rms_gap: The same over systems; 0 at the fit of its own comparisons.
         system_max_gap: Largest over systems.
         pairs: Every pair of systems that was compared.
         systems: Every system.
@@ -149,8 +149,8 @@ class Leaderboard:
         level: Nominal coverage, e.g. 0.95.
         df: Degrees of freedom of t.
         ties: How ties count, e.g. ``half``.
-        vote_source: Who voted: ``people``, ``judges`` or ``both``.
-        n_votes: Judgments behind the ranking.
+        judged_by: Who voted: ``people``, ``judges`` or ``both``.
+        n_judgments: Judgments behind the ranking.
         n_ties: Ties among them.
         n_items: Items they stand on.
         n_raters: Raters who gave them.
@@ -164,8 +164,8 @@ class Leaderboard:
     level: float
     df: int
     ties: str
-    vote_source: str
-    n_votes: int
+    judged_by: str
+    n_judgments: int
     n_ties: int
     n_items: int
     n_raters: int

@@ -9,12 +9,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from heartbench.errors import SettingsError
+from heartbench.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +37,11 @@ def warn(message: str) -> None:
     """Say what must not be missed, on stderr, terminal or not, and in the log of the run."""
     logger.info("warning: %s", message)
     click.echo(f"warning: {message}", err=True)
+
+
+def utc_now() -> datetime:
+    """Return the time; the one clock of the command line."""
+    return datetime.now(UTC)
 
 
 @contextmanager
@@ -81,7 +87,7 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file so that at every moment it is either the old one or the whole new one.
 
     Raises:
-        SettingsError: The folder cannot be written.
+        StoreError: The folder cannot be written.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -92,7 +98,7 @@ def write_whole(path: Path, text: str) -> None:
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise SettingsError(
+        raise StoreError(
             f"{path}: cannot be written ({error.strerror}); check the folder, its permissions and "
             "the free space"
         ) from error

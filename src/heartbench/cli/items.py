@@ -45,14 +45,14 @@ def build(
     from heartbench.domain import hash_records
     from heartbench.errors import SettingsError
     from heartbench.items.files import format_items, format_screenings
-    from heartbench.items.run import build_from_folder
+    from heartbench.items.run import build_from_folder, evidence_path
 
     note(f"reading {source} from {folder} …")
     built = build_from_folder(folder, regular=regular, seed=seed)
-    evidence = out.with_name(out.name + ".screening.jsonl")
+    evidence = evidence_path(out)
     files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
     for path, text in files.items():
-        if path.exists() and not force and path.read_text(encoding="utf-8") != text:
+        if path.exists() and not force and path.read_bytes() != text.encode():
             raise SettingsError(
                 f"{path}: holds other content; give another --out, or --force to replace it"
             )
@@ -83,29 +83,31 @@ def build(
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @json_option
 def check(file: Path, *, as_json: bool) -> None:
-    """Check an item file: format, rules of each item, ids."""
+    """Check an item file: format, rules of each item, ids; and the evidence beside it, if any."""
     from collections import Counter
 
     from heartbench.cli.console import emit_json
     from heartbench.domain import hash_records
-    from heartbench.items.run import read_item_file
+    from heartbench.items.run import read_item_file, read_screenings
 
     items = read_item_file(file)
     subsets = Counter(item.subset for item in items)
     n_references = sum(item.reference is not None for item in items)
     items_hash = hash_records(items)
+    n_screenings = len(read_screenings(file))
     if as_json:
         body = {
             "path": str(file),
             "n_items": len(items),
             "n_by_subset": dict(sorted(subsets.items())),
             "n_references": n_references,
+            "n_screenings": n_screenings,
             "items_hash": items_hash,
         }
         emit_json("items_check", body)
         return
     counts = ", ".join(f"{n} {subset}" for subset, n in sorted(subsets.items()))
     click.echo(
-        f"{file}: {len(items)} items ({counts}), {n_references} with a reference reply; "
-        f"hash {items_hash[:16]}"
+        f"{file}: {len(items)} items ({counts}), {n_references} with a reference reply, "
+        f"{n_screenings} verdicts beside it; hash {items_hash[:16]}"
     )

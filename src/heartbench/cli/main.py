@@ -4,7 +4,9 @@ Verbs are imported only when used, so that ``heart --help`` stays quick.
 """
 
 import importlib
+import os
 import sys
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,7 +78,7 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         hint = f" See `{where.command_path} --help`." if where else ""
-        _fail("usage", f"{error.format_message()}{hint}", wants_json=wants_json)
+        _fail("usage", " ".join(f"{error.format_message()}{hint}".split()), wants_json=wants_json)
         sys.exit(EXIT_USAGE)
     except (click.Abort, KeyboardInterrupt):
         _fail(
@@ -88,6 +90,19 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     except HeartbenchError as error:
         _fail(error.kind, str(error), ids=error.ids, wants_json=wants_json)
         sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
+    except BrokenPipeError:
+        # Whoever read the output has gone; nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_ERROR)
+    except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
+        traceback.print_exc()
+        _fail(
+            "internal",
+            f"this is a fault of heartbench ({type(error).__name__}); what was acknowledged is "
+            "stored. Please report the lines above",
+            wants_json=wants_json,
+        )
+        sys.exit(EXIT_ERROR)
 
 
 def _fail(kind: str, message: str, *, ids: tuple[str, ...] = (), wants_json: bool) -> None:

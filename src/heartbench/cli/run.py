@@ -35,9 +35,10 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
             _run(settings, as_json=as_json)
         return
     ceiling = _ceiling(len(gather(settings).items), settings)
-    click.echo(_ceiling_line(ceiling), err=True)
     if as_json:
         emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": ceiling})
+    else:
+        click.echo(_ceiling_line(ceiling))
 
 
 def _run(settings: StudySettings, *, as_json: bool) -> None:
@@ -78,18 +79,23 @@ def _run(settings: StudySettings, *, as_json: bool) -> None:
 
 
 def _ceiling(n_items: int, settings: StudySettings) -> dict[str, Any]:
-    """Return what a run does at most, before any completion is known."""
+    """Return what a first run does at most, before any completion is known."""
+    from heartbench.judgments.stress import STRESS_KINDS
+
     n_systems = len(settings.systems)
     n_pairs = n_items * n_systems * (n_systems - 1) // 2
     if settings.judging.comparisons is not None:
         n_pairs = min(n_pairs, settings.judging.comparisons)
     n_orders = 2 if settings.judging.both_orders else 1
+    n_stress = min(n_items, settings.judging.stress_items) * (len(STRESS_KINDS) - 1)
+    n_repeats = min(n_pairs, settings.judging.repeat_pairs)
+    n_judges = len(settings.judging.judges)
     return {
         "n_items": n_items,
         "n_systems": n_systems,
-        "n_judges": len(settings.judging.judges),
+        "n_judges": n_judges,
         "max_completions": n_items * n_systems,
-        "max_judgments": n_pairs * n_orders * len(settings.judging.judges),
+        "max_judgments": ((n_pairs + n_stress) * n_orders + n_repeats) * n_judges,
         "max_usd": 0.0,
     }
 
@@ -98,6 +104,6 @@ def _ceiling_line(ceiling: dict[str, Any]) -> str:
     return (
         f"plan: {ceiling['n_items']} items, {ceiling['n_systems']} systems, at most "
         f"{ceiling['max_completions']} completions and {ceiling['max_judgments']} judgments by "
-        f"{ceiling['n_judges']} judge(s), the stress set apart; cost at most "
-        f"${ceiling['max_usd']:.2f} (nothing here needs a key)"
+        f"{ceiling['n_judges']} judge(s), the judges' audit included; "
+        f"cost at most ${ceiling['max_usd']:.2f} (nothing here needs a key)"
     )

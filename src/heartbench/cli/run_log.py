@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from heartbench import __version__
-from heartbench.cli.console import warn
+from heartbench.cli.console import utc_now, warn
 from heartbench.config import StudySettings
-from heartbench.errors import HeartbenchError, SettingsError
+from heartbench.errors import HeartbenchError, StoreError
 
 logger = logging.getLogger("heartbench")
 
@@ -36,15 +36,15 @@ def run_log(settings: StudySettings, verb: str) -> Iterator[Path]:
     """Write what happens meanwhile to ``NAME.logs/TIME-VERB.log``, and warnings to stderr too.
 
     Raises:
-        SettingsError: The folder cannot be written.
+        StoreError: The folder cannot be written.
     """
-    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    time = utc_now().strftime("%Y%m%dT%H%M%S.%fZ")
     path = settings.file.parent / f"{settings.name}.logs" / f"{time}-{verb}.log"
     try:
         path.parent.mkdir(exist_ok=True)
         handler = _LogFile(path, encoding="utf-8")
     except OSError as error:
-        raise SettingsError(
+        raise StoreError(
             f"{path}: cannot be written ({error.strerror}); check the folder and its permissions"
         ) from error
     handler.setFormatter(_UtcFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

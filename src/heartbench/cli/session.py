@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from heartbench import __version__
-from heartbench.cli.console import note, warn
+from heartbench.cli.console import note, utc_now, warn
 from heartbench.completions.baselines import baseline_system
 from heartbench.config import StudySettings, load_study
 from heartbench.domain import Rater, Study, System, hash_records, record_id
-from heartbench.errors import SettingsError
+from heartbench.errors import StoreError
 from heartbench.items.run import GatheredItems, gather_items
 from heartbench.judgments.cue_judge.judge import cue_rater
 from heartbench.judgments.stress import stress_systems
@@ -27,11 +26,6 @@ class Session:
 
     settings: StudySettings
     store: Store
-
-
-def utc_now() -> datetime:
-    """Return the time; the one clock of the command line."""
-    return datetime.now(UTC)
 
 
 @contextmanager
@@ -98,7 +92,7 @@ def open_stored(path: Path) -> Iterator[tuple[Session, Study]]:
     """Open a study that has been stored, in its newest version, for verbs that only read it.
 
     Raises:
-        SettingsError: Nothing was stored under this name and seed.
+        StoreError: Nothing was stored under this name and seed.
     """
     settings = load_study(path)
     if "://" not in settings.store and not Path(settings.store).exists():
@@ -121,8 +115,8 @@ def _newest(session: Session) -> Study:
     return study
 
 
-def _nothing_stored(settings: StudySettings) -> SettingsError:
-    return SettingsError(
+def _nothing_stored(settings: StudySettings) -> StoreError:
+    return StoreError(
         f"the store holds no study {settings.name!r} with seed {settings.seed}; run "
         f"`heart run {settings.file}` first"
     )

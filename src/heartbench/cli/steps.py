@@ -10,8 +10,8 @@ from heartbench import __version__
 from heartbench.analysis.judgment_columns import JudgmentColumns
 from heartbench.analysis.results import FunnelStep, Provenance, StudyResults
 from heartbench.analysis.study import StudyRecords, analyze_study
-from heartbench.cli.console import emit_json, note, progress_bar, write_whole
-from heartbench.cli.session import Session, output_path, utc_now
+from heartbench.cli.console import emit_json, note, progress_bar, utc_now, write_whole
+from heartbench.cli.session import Session, output_path
 from heartbench.completions.run import complete_items
 from heartbench.domain import (
     Assignment,

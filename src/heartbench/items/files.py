@@ -131,7 +131,8 @@ def _place(name: str, number: int) -> str:
 
 
 def _fault(where: str, expected: str, got: str, advice: str) -> SettingsError:
-    return SettingsError(f"{where}: expected {expected}, got {got}; {advice}", ids=(where,))
+    file = where.partition(", line ")[0]
+    return SettingsError(f"{where}: expected {expected}, got {got}; {advice}", ids=(file,))
 
 
 def _read_lines(text: str, name: str, kind: type[_LineT]) -> Iterator[tuple[int, _LineT]]:
@@ -203,8 +204,9 @@ def _describe(value: object) -> str:
         return f"a list of {len(value)}"
     if isinstance(value, str) and not value.strip():
         return "empty text"
-    shown = json.dumps(value, ensure_ascii=False)
-    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[: _SHOWN_CHARACTERS - 1]}…"
+    if isinstance(value, str) and (len(value) > _SHOWN_CHARACTERS or " " in value):
+        return f"text of {len(value)} characters"  # it may be somebody's words
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _to_item(line: _ItemLine, where: str) -> Item:

@@ -1,7 +1,7 @@
 """The step: read a corpus or an item file and hand over the items of a study.
 
-The only module of this package that reads files. Storing is one call of the shell's, because the
-items and the study version that lists them are written together.
+The module of this package that reads a user's files. Storing is one call of the shell's, because
+the items and the study version that lists them are written together.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from heartbench.analysis.results import FunnelStep
 from heartbench.domain import Item, Screening, Subset
 from heartbench.errors import SettingsError
 from heartbench.items.esconv import Dialogue, corpus_files, parse_dialogues
-from heartbench.items.files import parse_items
+from heartbench.items.files import parse_items, parse_screenings
 from heartbench.items.selection import BuildResult, build_items
 from heartbench.items.starter import load_starter_items
 
 SOURCE_WORDS = {
     "starter": "starter items, written for heartbench by a language model, reference replies too",
-    "esconv": "ESConv (Liu et al., 2021), selected by rules; a second screen is still to come",
+    "esconv": "ESConv (Liu et al., 2021), selected by rules alone, without a second screen",
     "file": "an item file of the study's own",
 }
 
@@ -77,7 +77,10 @@ def gather_items(
     wanted: dict[Subset, int | None] = {"regular": regular, "adversarial": adversarial}
     taken = [item for subset, n in wanted.items() for item in _take(items, subset, n, seed)]
     if not taken:
-        raise SettingsError(f"the item source {path or source} holds no item that the study wants")
+        raise SettingsError(
+            f"the item source {path or source} holds no item that the study wants; ask for more "
+            "than 0 regular or adversarial items"
+        )
     return GatheredItems(
         items=tuple(sorted(taken, key=lambda item: item.id)),
         screenings=screenings,
@@ -105,6 +108,21 @@ def read_item_file(path: Path) -> tuple[Item, ...]:
     return parse_items(_read_text(path), name=path.name)
 
 
+def read_screenings(item_file: Path) -> tuple[Screening, ...]:
+    """Read the evidence beside an item file; empty where there is none.
+
+    Raises:
+        SettingsError: The file cannot be read, or a line of it is no valid verdict.
+    """
+    path = evidence_path(item_file)
+    return parse_screenings(_read_text(path), name=path.name) if path.exists() else ()
+
+
+def evidence_path(item_file: Path) -> Path:
+    """Return where the evidence for an item file stands."""
+    return item_file.with_name(item_file.name + ".screening.jsonl")
+
+
 def _read_corpus(folder: Path) -> tuple[Dialogue, ...]:
     try:
         names = corpus_files(sorted(path.name for path in folder.iterdir()))
@@ -124,9 +142,11 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from error
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+        raise SettingsError(
+            f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from error
 
 
 def _take(items: Sequence[Item], subset: Subset, n: int | None, seed: int) -> list[Item]:

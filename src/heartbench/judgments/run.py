@@ -52,7 +52,7 @@ class PlanCounts:
         n_own_family: Pairs of a judge left out because of its own family.
         n_stress_pairs: Pairs of the stress set.
         n_repeats: Assignments that ask a judge again.
-        n_assignments: All assignments.
+        n_assignments: Assignments of all these.
         n_new: Assignments that were not there before.
     """
 
@@ -106,9 +106,13 @@ def plan_judgments(
     )
     families = {system.id: system.family for system in systems.values()}
     assigned = assign_pairs([*chosen, *stress_pairs], raters, families=families, policy=assigning)
-    again = sorted(chosen, key=lambda c: seeded_rank(study.seed, "repeat", c.pair.id))
+    asked_again = {assignment.pair_id for assignment in before if assignment.repeat}
+    again = sorted(
+        chosen,
+        key=lambda c: (c.pair.id not in asked_again, seeded_rank(study.seed, "repeat", c.pair.id)),
+    )
     repeats = assign_pairs(
-        again[: policy.repeat_pairs],
+        again[: max(policy.repeat_pairs, len(asked_again))],
         raters,
         families=families,
         policy=replace(assigning, both_orders=False, repeat=1),
@@ -205,9 +209,10 @@ def _stress_completions(
     """Return the completions of the stress set: those stored, and new ones where there are none."""
     bearers = {s.settings["stress"]: s.id for s in systems.values() if s.kind == "stress"}
     items = [item for item in store.iter(Item, study) if item.reference is not None]
-    items.sort(key=lambda item: seeded_rank(study.seed, "stress", item.id))
-    wanted = {item.id for item in items[: policy.stress_items]}
     stored = {(c.system_id, c.item_id): c for c in completions if _is_stress(systems, c)}
+    tested = {completion.item_id for completion in stored.values()}
+    items.sort(key=lambda i: (i.id not in tested, seeded_rank(study.seed, "stress", i.id)))
+    wanted = {item.id for item in items[: max(policy.stress_items, len(tested))]}
     for text in stress_texts(items, seed=study.seed):
         key = (bearers[text.kind], text.item_id)
         if text.item_id in wanted and key not in stored:

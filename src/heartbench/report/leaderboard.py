@@ -93,7 +93,7 @@ def _heading(results: StudyResults) -> str:
         return _wrapped(title)
     board = results.leaderboard
     return _wrapped(
-        f"{title}. Votes: {board.vote_source} ({plural(board.n_votes, 'judgment')}, "
+        f"{title}. Judged by {board.judged_by} ({plural(board.n_judgments, 'judgment')}, "
         f"{plural(board.n_ties, 'tie')}, {plural(board.n_items, 'item')}, "
         f"{plural(board.n_raters, 'rater')})"
     )
@@ -178,7 +178,7 @@ def _csv_heading(axes: Sequence[Axis]) -> list[str]:
         *("rank_unweighted", "elo", "low", "high", "published_low", "published_high"),
         *("win_rate", "n_comparisons", "n_wins", "n_ties"),
         *(f"{axis}_{field}" for axis in axes for field in fields),
-        *("vote_source", "interval_used", "level"),
+        *("judged_by", "interval_used", "level"),
     ]
 
 
@@ -192,7 +192,7 @@ def _csv_row(board: Leaderboard, row: LeaderboardRow, axes: Sequence[Axis]) -> l
         *(unweighted.published_low, unweighted.published_high),
         *(row.win_rate, row.n_comparisons, row.n_wins, row.n_ties),
         *(cell for axis in axes for cell in _csv_axis(row.axes.get(axis))),
-        *(board.vote_source, board.interval_used, board.level),
+        *(board.judged_by, board.interval_used, board.level),
     ]
 
 

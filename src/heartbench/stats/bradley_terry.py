@@ -85,7 +85,7 @@ def win_probabilities(theta: FloatArray) -> FloatArray:
 def centred_inverse(information: FloatArray) -> FloatArray:
     """Invert on the contrasts that sum to 0, as the pseudoinverse does.
 
-    It is the covariance of theta - mean theta if votes are independent and weights are counts.
+    It is the covariance of theta - mean theta if comparisons are independent and weights counts.
     """
     shift = _mean_curvature(information)
     return np.asarray(np.linalg.inv(information + shift) - 1 / (shift * len(information) ** 2))

@@ -1,8 +1,8 @@
 """Does one strength per system explain the wins? Predicted against observed shares of wins.
 
-A gap per pair shows votes that no single strength explains; a gap per system shows ratings that
-come from other votes than the win rates beside them (SPEC section 14). It reports a mismatch, not
-its cause.
+A gap per pair shows comparisons that no single strength explains; a gap per system shows ratings
+that come from other comparisons than the win rates beside them (SPEC section 14). It reports a
+mismatch, not its cause.
 """
 
 from dataclasses import dataclass

@@ -8,11 +8,12 @@ error: they hold dialogue text.
 
 import importlib.util
 import sqlite3
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from heartbench.errors import SettingsError
 
@@ -23,11 +24,12 @@ WRITER_LOCK = 0x4845_4152_5442
 POSTGRES_NAMES = ("postgres", "postgresql", "postgresql+psycopg")
 
 
-def open_engine(place: str) -> tuple[Engine, str]:
+def open_engine(place: str, *, read_only: bool = False) -> tuple[Engine, str]:
     """Open a database by path or address; nothing is read or written yet.
 
     Args:
         place: Path of a SQLite file, or a PostgreSQL URL.
+        read_only: Whether to refuse any change, of SQLite files even of their settings.
 
     Returns:
         The engine, and a name for messages that holds no password.
@@ -36,7 +38,7 @@ def open_engine(place: str) -> tuple[Engine, str]:
         SettingsError: The address is none we know, or its driver is not installed.
     """
     if "://" not in place:
-        return _sqlite_engine(place), place
+        return _sqlite_engine(place, read_only=read_only), place
     try:
         url = make_url(place)
     except ArgumentError:
@@ -44,7 +46,8 @@ def open_engine(place: str) -> tuple[Engine, str]:
             "the store's address cannot be read; expected a path or postgresql://USER@HOST/DATABASE"
         ) from None
     if url.drivername == "sqlite":
-        return _sqlite_engine(url.database or ""), url.database or "memory"
+        path = url.database or ""
+        return _sqlite_engine(path, read_only=read_only), path
     if url.drivername not in POSTGRES_NAMES:
         raise SettingsError(
             f"a store cannot be a {url.drivername!r} database; expected a path (SQLite) or "
@@ -65,11 +68,23 @@ def memory_engine() -> Engine:
     return engine
 
 
-def _sqlite_engine(path: str) -> Engine:
+def _sqlite_engine(path: str, *, read_only: bool) -> Engine:
+    # The path goes to the driver as it is: in a URL, "?", "#" and "%" would mean something else.
+    if read_only:
+        address = f"{Path(path).absolute().as_uri()}?mode=ro"
+        return create_engine(
+            "sqlite://",
+            hide_parameters=True,
+            poolclass=NullPool,
+            creator=lambda: sqlite3.connect(address, uri=True),
+        )
     engine = create_engine(
-        f"sqlite:///{path}",
+        "sqlite://",
         hide_parameters=True,
-        connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
+        poolclass=QueuePool,
+        creator=lambda: sqlite3.connect(
+            path, timeout=BUSY_TIMEOUT_SECONDS, check_same_thread=False
+        ),
     )
     _configure_sqlite(engine, journal="WAL")
     return engine

@@ -25,7 +25,7 @@ def probe_store(place: str) -> str:
                 f"{path.parent} cannot be written; make the folder, or set study.store"
             )
         return f"{path} will be made"
-    engine, name = open_engine(place)
+    engine, name = open_engine(place, read_only=True)
     try:
         version = run_patiently(lambda: _version(engine.connect()), name=name, patience_seconds=0)
     finally:

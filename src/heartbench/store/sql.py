@@ -124,9 +124,9 @@ class SqlStore:
             if key in stored and _content(stored[key]) != _content(record):
                 changed = ", ".join(_differing_fields(stored[key], record))
                 raise StoreError(
-                    f"{kind_name(kind)} {record.id} is already stored with another {changed}; records "
-                    "are never edited: undo that change, or start a study with another name and "
-                    "store",
+                    f"{kind_name(kind)} {record.id} is already stored with another {changed}; "
+                    "records are never edited: undo that change, or start a study with another "
+                    "name and store",
                     ids=(record.id,),
                 )
         new = [record for key, record in unique.items() if key not in stored]

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from heartbench.analysis.results import Rated
+from heartbench.analysis.results import EloEstimate
 from heartbench.errors import NotIdentifiedError
 from heartbench.stats.bradley_terry import ELO_PER_THETA, elo_from_theta, fit_bradley_terry
 from heartbench.stats.comparisons import Comparisons, FloatArray, count_comparisons
@@ -18,9 +18,9 @@ ELO_DECIMALS_OF_RANK = 6
 """Ratings equal to this many decimals share a rank; the fit itself is good to about 1e-8 Elo."""
 
 
-def rate_systems(
+def estimate_elo(
     comparisons: Comparisons, names: Sequence[str], *, level: float
-) -> tuple[Rated, ...]:
+) -> tuple[EloEstimate, ...]:
     """Rate systems by Bradley-Terry, with item-sandwich intervals and the paper's.
 
     Args:
@@ -45,7 +45,7 @@ def rate_systems(
         return float(elo[system] + ELO_PER_THETA * (theta[system] - fit.theta[system]))
 
     return tuple(
-        Rated(
+        EloEstimate(
             elo=float(elo[i]),
             low=end(sandwich.low, i),
             high=end(sandwich.high, i),
