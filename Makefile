@@ -1,5 +1,6 @@
 # Everything sets itself up: only Python 3.11+ and make are needed.
 PYTHON ?= python3
+DEMO ?= demo
 BIN := .venv/bin
 STAMP := .venv/.installed
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
@@ -27,8 +28,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: install
-	@test -f demo/demo.toml || $(BIN)/heart init demo
-	$(BIN)/heart run demo/demo.toml
+	@test -f $(DEMO)/$(notdir $(DEMO)).toml || $(BIN)/heart init $(DEMO) >/dev/null
+	$(BIN)/heart run $(DEMO)/$(notdir $(DEMO)).toml
 
 test: install
 	$(PYTEST) -n 2 --dist loadgroup

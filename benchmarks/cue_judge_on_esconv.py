@@ -19,13 +19,13 @@ from heartbench.domain import Item
 from heartbench.items.esconv import parse_dialogues
 from heartbench.items.selection import build_items
 from heartbench.judgments.cue_judge.judge import (
-    BASELINE_NOTICE,
     CueVerdict,
     Text,
     cue_rater,
     judge_pair,
 )
 from heartbench.judgments.stress import STRESS_KINDS, stress_texts
+from heartbench.protocol import CUE_NOTICE
 from heartbench.stats.proportions import wilson_interval
 
 LENGTH_NEIGHBOURS = 8
@@ -40,7 +40,7 @@ def main() -> None:
     items = build_items(dialogues, n=arguments.n_items, rng=rng).items
     n_dialogues = len({item.dialogue_id for item in items})
     settings = cue_rater().settings
-    print(BASELINE_NOTICE)
+    print(CUE_NOTICE)
     print(f"cues {settings['version']} ({settings['prompt_hash'][:12]}), seed {arguments.seed}")
     print(f"{path.name}: {len(items)} items of {n_dialogues} dialogues, reference against:\n")
     print(

@@ -39,10 +39,10 @@ def test_defaults_are_those_of_the_documentation(tmp_path: Path) -> None:
     assert settings.store == str(tmp_path / "small.db")
     assert settings.items.regular is None
     assert [system.name for system in settings.systems] == ["original", "stock"]
-    assert settings.judging.design == "full"
-    assert settings.judging.both_orders
-    assert settings.judging.exclude_own_family
-    assert settings.judging.stress_items == 100
+    assert settings.judging.plan.design == "full"
+    assert settings.judging.plan.both_orders
+    assert settings.judging.plan.exclude_own_family
+    assert settings.judging.plan.stress_items == 100
 
 
 def test_the_store_may_be_named_in_the_file_or_by_the_environment(
@@ -74,7 +74,10 @@ FAULTS = {
     ),
     "unknown section": (GOOD + "\n[judgign]\n", "judgign: unknown setting (did you mean 'judging'"),
     "missing seed": (GOOD.replace("seed = 3", ""), "study.seed: is missing"),
-    "wrong type": (GOOD.replace("seed = 3", 'seed = "x"'), "study.seed: input should be a valid"),
+    "wrong type": (
+        GOOD.replace("seed = 3", 'seed = "x"'),
+        "study.seed: expected a whole number, not 'x'",
+    ),
     "bad name": (GOOD.replace('"small"', '"../small"'), "study.name"),
     "bad design": (
         GOOD.replace('["cue"]', '["cue"]\ndesign = "half"'),
@@ -162,3 +165,29 @@ def test_a_password_in_a_database_address_is_not_shown(
     settings = load_study(write(tmp_path, GOOD))
     assert settings.store == address
     assert "hunter2" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "host=h password=hunter2 dbname=x",
+        "postgres:/u:hunter2@h/db",
+        "postgresql:u:hunter2@h",
+        "sqlite://u:hunter2@h/db",
+    ],
+)
+def test_what_is_neither_path_nor_address_is_refused_unseen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setenv("HEART_STORE", place)
+    with pytest.raises(SettingsError) as caught:
+        load_study(write(tmp_path, GOOD))
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ['["postgresql://u:hunter2@h/db"]', '{ url = "x:hunter2@h" }'])
+def test_a_store_of_the_wrong_type_is_not_repeated(tmp_path: Path, value: str) -> None:
+    path = write(tmp_path, GOOD.replace("seed = 3", f"seed = 3\nstore = {value}"))
+    with pytest.raises(SettingsError, match=r"study\.store") as caught:
+        load_study(path)
+    assert "hunter2" not in str(caught.value)

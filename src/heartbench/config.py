@@ -6,7 +6,9 @@ that a misspelt setting never becomes a default. Relative paths are relative to 
 
 import difflib
 import os
+import re
 import tomllib
+import unicodedata
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,10 +18,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from heartbench.completions.baselines import BASELINES
 from heartbench.domain import content_hash
 from heartbench.errors import SettingsError
+from heartbench.judgments.plan import PlanPolicy
 
 JUDGES = ("cue",)
 DEFAULT_ESCONV_REGULAR = 280
 MAX_SHOWN = 60
+NO_PATH = re.compile(r"^(postgres\w*|sqlite):|password=|\x00", re.IGNORECASE)
+"""What a store's place never holds where it is a path; it is not repeated in messages."""
+EXPECTED = {
+    "string_pattern_mismatch": "letters, digits, '.', '_' and '-', a letter or digit first",
+    "too_short": "at least one entry",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text in quotes",
+    "list_type": "a list in brackets",
+}
 LATER_SECTIONS = {
     "people": "people as writers and raters",
     "analysis": "settings of the analysis",
@@ -53,27 +66,11 @@ class SystemSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingSettings:
-    """Who judges what.
-
-    Attributes:
-        judges: Names of LLM judges.
-        protocol: Protocol of the LLM judges.
-        design: ``full`` (every pair) or ``balanced`` (`comparisons` pairs).
-        comparisons: Number of pairs in a balanced design; None in a full one.
-        both_orders: Whether each judge sees each pair in both orders.
-        exclude_own_family: Whether a judge never sees a pair with a system of its own family.
-        stress_items: Items of the stress set each judge faces, at most.
-        repeat_pairs: Pairs each judge is asked about again, at most.
-    """
+    """Who judges what: names of LLM judges, their protocol, and the plan."""
 
     judges: tuple[str, ...]
     protocol: Literal["forced-strength"]
-    design: Literal["full", "balanced"]
-    comparisons: int | None
-    both_orders: bool
-    exclude_own_family: bool
-    stress_items: int
-    repeat_pairs: int
+    plan: PlanPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +196,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SettingsError(
             f"{path}: there is no such study file; check the path, or make one: heart init DIR"
@@ -227,8 +224,16 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
 
 def _store_place(path: Path, study: _Study) -> str:
     place = os.environ.get("HEART_STORE") or study.store or f"{study.name}.db"
+    if "://" in place and not place.startswith("sqlite:"):
+        return place
     place = place.removeprefix("sqlite:///")
-    return place if "://" in place else str(path.parent / place)
+    if NO_PATH.search(place):
+        raise SettingsError(
+            f"{path}: study.store or HEART_STORE is neither a path nor an address such as "
+            "postgresql://USER@HOST/DATABASE",
+            ids=("study.store",),
+        )
+    return str(path.parent / place)
 
 
 def _item_settings(path: Path, items: _Items) -> ItemSettings:
@@ -266,7 +271,11 @@ def _esconv_settings(path: Path, items: _Items) -> ItemSettings:
         )
     folder = path.parent / items.from_
     if not folder.is_dir():
-        raise SettingsError(f"{path}: items.from: there is no folder {folder}")
+        raise SettingsError(
+            f"{path}: items.from: there is no folder {folder}; download ESConv (CC BY-NC 4.0, "
+            "github.com/thu-coai/Emotional-Support-Conversation) and name its folder",
+            ids=("items.from",),
+        )
     regular = DEFAULT_ESCONV_REGULAR if items.regular is None else items.regular
     if regular < 1:
         raise SettingsError(f"{path}: items.regular: expected at least 1 for a corpus, not 0")
@@ -282,7 +291,9 @@ def _system_settings(path: Path, entries: list[_System]) -> tuple[SystemSettings
     for key, values in (("name", names), ("preset", [system.preset for system in systems])):
         repeated = sorted({value for value in values if values.count(value) > 1})
         if repeated:
-            raise SettingsError(f"{path}: two systems have the {key} {repeated[0]!r}")
+            raise SettingsError(
+                f"{path}: two systems have the {key} {repeated[0]!r}; give each another"
+            )
     return tuple(systems)
 
 
@@ -301,7 +312,12 @@ def _one_system(where: str, entry: _System) -> SystemSettings:
         )
     if entry.family is not None:
         raise SettingsError(f"{where}: family: a preset brings its own family; remove it")
-    return SystemSettings(name=entry.name or entry.preset, preset=entry.preset)
+    name = unicodedata.normalize("NFC", entry.name or entry.preset).strip()
+    if not name.isprintable() or not name or name.startswith("stress-"):
+        raise SettingsError(
+            f"{where}: name: expected visible characters that do not begin with 'stress-'"
+        )
+    return SystemSettings(name=name, preset=entry.preset)
 
 
 def _judging_settings(path: Path, judging: _Judging) -> JudgingSettings:
@@ -323,22 +339,30 @@ def _judging_settings(path: Path, judging: _Judging) -> JudgingSettings:
             f"{path}: judging.comparisons: a full design compares every pair; remove it, or set "
             'design = "balanced"'
         )
-    return JudgingSettings(**(judging.model_dump() | {"judges": tuple(judging.judges)}))
+    return JudgingSettings(
+        judges=tuple(judging.judges),
+        protocol=judging.protocol,
+        plan=PlanPolicy(**judging.model_dump(exclude={"judges", "protocol"})),
+    )
 
 
 def _first_fault(error: ValidationError) -> tuple[str, str]:
     """Return the setting at fault and what is wrong with it."""
     fault = error.errors(include_url=False)[0]
     place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in fault["loc"])
+    if place.startswith("study.store") or "://" in place:  # it may hold a password
+        return "study.store", "study.store: expected one path or address in quotes"
     if fault["type"] == "extra_forbidden":
         known = _known_keys(fault["loc"])
         return place, f"{place}: unknown setting{_guess(str(fault['loc'][-1]), known)}; known: " + (
             ", ".join(known)
         )
     if fault["type"] == "missing":
-        return place, f"{place}: is missing; the study file must set it"
+        return place, f"{place}: is missing; the study file must set it (`heart init` shows how)"
     if place == "system" and fault["type"] == "too_short":
         return place, "a study compares at least two systems; add another [[system]]"
+    if fault["type"] in EXPECTED:
+        return place, f"{place}: expected {EXPECTED[fault['type']]}, not {fault['input']!r:.60}"
     given = repr(fault["input"])
     shown = given if len(given) <= MAX_SHOWN else f"{given[:MAX_SHOWN]}…"
     message = fault["msg"][:1].lower() + fault["msg"][1:]

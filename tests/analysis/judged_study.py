@@ -62,6 +62,7 @@ def provenance() -> Provenance:
         settings_hash="",
         item_source="",
         licences=(),
+        consent_bases=(),
         design="",
         protocols={},
         protocol_version="1",

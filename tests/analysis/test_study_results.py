@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
 
-from heartbench.analysis.study import CUE_NOTICE, analyze_study
+from heartbench.analysis.study import JUDGED_BY_CUES, analyze_study
 from heartbench.domain import Attempt, Rater
 
 REFERENCE, HOSTILE = STRESS
@@ -130,7 +130,7 @@ def test_judgments_of_what_the_study_no_longer_names_are_left_out_and_counted(
 
 def test_the_cue_judge_is_labelled(maker: StudyMaker) -> None:
     results = analyze_study(maker.records())
-    assert results.judge_notice == CUE_NOTICE
+    assert results.judge_notice == JUDGED_BY_CUES
     assert results.coverage.judges[0].is_baseline
     other = Rater(name="m", kind="llm", family="gpt", settings={"model": "m"})
     unlabelled = analyze_study(replace(maker.records(), raters=[other]))

@@ -173,3 +173,56 @@ def test_results_carry_coverage_and_reasons(heart: Heart, study: Path) -> None:
     assert judge["is_baseline"] is True
     assert judge["n_flips"] == 0
     assert judge["n_judged"] == judge["n_assigned"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        ("both_orders = true\n", "both_orders = false\n", "judging.both_orders"),
+        ("", 'design = "balanced"\ncomparisons = 5\n', "judging.comparisons"),
+        ("stress_items = 4\n", "stress_items = 3\n", "judging.stress_items"),
+        ("repeat_pairs = 4\n", "repeat_pairs = 0\n", "judging.repeat_pairs"),
+        ("exclude_own_family = false\n", "", "judging.exclude_own_family"),
+    ],
+)
+def test_a_plan_can_only_grow(
+    heart: Heart, study: Path, before: str, after: str, place: str
+) -> None:
+    text = study.read_text(encoding="utf-8")
+    study.write_text(text + before, encoding="utf-8")
+    heart("run", study)
+    results = results_of(study)
+    study.write_text(text + after, encoding="utf-8")
+    refused = heart("run", study, "--json")
+    assert refused.code == 2
+    assert refused.json["error"]["ids"] == [place]
+    assert results_of(study) == results
+    study.write_text(text + before, encoding="utf-8")
+    assert heart("run", study).code == 0
+
+
+def test_systems_that_a_balanced_plan_leaves_out_are_called_out(heart: Heart, study: Path) -> None:
+    append(study, 'design = "balanced"\ncomparisons = 12\n')
+    heart("run", study)
+    append(study, '[[system]]\npreset = "advice"\n')
+    done = heart("run", study, "--json")
+    assert "3 pairs of systems are not compared at all" in done.err
+    assert done.json["plan"]["n_uncompared"] == 3
+    assert any("advice" in warning for warning in done.json["warnings"])
+
+
+def test_evidence_beside_an_item_file_comes_into_the_report(
+    heart: Heart, tmp_path: Path, study: Path, small_corpus: Path
+) -> None:
+    out = tmp_path / "picked.jsonl"
+    heart(
+        *("items", "build", "--source", "esconv", "--from", small_corpus),
+        *("--regular", "6", "--out", out),
+    )
+    text = study.read_text(encoding="utf-8")
+    text = text.replace('source = "starter"\nregular = 4\nadversarial = 1', f'source = "{out}"')
+    study.write_text(text, encoding="utf-8")
+    heart("run", study)
+    results = results_of(study)
+    assert results["funnel"][-1]["n_out"] == 6
+    assert "ESConv" in results["provenance"]["consent_bases"][0]

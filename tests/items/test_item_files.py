@@ -158,6 +158,10 @@ BAD_LINES = {
     "text as list": (line(REGULAR, context="hi"), "expected a list in 'context', got \"hi\";"),
     "object as list": (line(REGULAR, context={}), "expected a list in 'context', got an object;"),
     "text as turn": (line(REGULAR, context=["hi"]), "expected an object in 'context[0]'"),
+    "repeated key": (
+        line(REGULAR)[:-1] + ', "emotion": "fear"}',
+        "expected each key once, got 'emotion' again; remove one of the two",
+    ),
     "long value": (line(REGULAR, subset="x" * 99), "got text of 99 characters; correct the value"),
     "somebody's words": (
         line(REGULAR, context="I feel so bad about it"),

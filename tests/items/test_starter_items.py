@@ -99,7 +99,7 @@ def test_file_is_written_as_format_items_writes_it() -> None:
 def test_provenance_is_the_projects_own(item: Item) -> None:
     assert item.source == "starter"
     assert item.licence == "Apache-2.0"
-    assert item.consent_basis == "Written for heartbench; no real person"
+    assert item.consent_basis == "Written for heartbench by a language model; no real person"
     assert item.language == "en"
     assert item.situation.strip()
     assert item.turn_index == len(item.context) - 1

@@ -10,7 +10,6 @@ from heartbench.domain import AXES, AxisMark, Turn
 from heartbench.judgments.cue_judge.cues import MAX_QUOTE_CHARS, find_cues
 from heartbench.judgments.cue_judge.hostility import find_hostility
 from heartbench.judgments.cue_judge.judge import (
-    BASELINE_NOTICE,
     CueVerdict,
     Text,
     cue_rater,
@@ -18,6 +17,7 @@ from heartbench.judgments.cue_judge.judge import (
 )
 from heartbench.judgments.cue_judge.lexicon import find_insults, find_patterns, stem
 from heartbench.judgments.cue_judge.reading import read_text
+from heartbench.protocol import CUE_NOTICE
 
 CONTEXTS = (
     (
@@ -96,7 +96,8 @@ def test_every_verdict_has_a_winner_and_strengths_from_1_to_5(one: str, other: s
     verdict = judge(CONTEXTS[1], one, other)
     assert verdict.choice in ("first", "second")
     assert 1 <= verdict.strength <= 5
-    assert list(verdict.axes) == list(AXES)
+    assert set(verdict.axes) <= set(AXES)
+    assert list(verdict.reasons) == list(AXES)
     assert all(mark.choice != "tie" for mark in verdict.axes.values())
     assert all(mark.strength in range(1, 6) for mark in verdict.axes.values())
 
@@ -122,7 +123,7 @@ def test_equal_texts_are_undecided_at_strength_1(text: str) -> None:
     verdict = judge(CONTEXTS[0], text, text)
     assert verdict.is_undecided
     assert verdict.strength == 1
-    assert set(verdict.axes.values()) == {AxisMark(verdict.choice, 1)}
+    assert verdict.axes == {}
 
 
 def test_different_scores_are_decided() -> None:
@@ -178,13 +179,13 @@ def test_question_that_takes_up_the_dialogue_wins_resonance() -> None:
 
 def test_rationale_begins_with_the_notice_and_quotes_the_texts() -> None:
     rationale = judge(CONTEXTS[1], REPLIES[1], HOSTILE[1]).rationale
-    assert rationale.startswith(BASELINE_NOTICE)
+    assert rationale.startswith(CUE_NOTICE)
     assert '"pathetic"' in rationale
 
 
 def test_notice_says_what_the_judge_is_not() -> None:
-    assert "baseline" in BASELINE_NOTICE
-    assert "nothing about empathy" in BASELINE_NOTICE
+    assert "baseline" in CUE_NOTICE
+    assert "nothing about empathy" in CUE_NOTICE
 
 
 def test_reason_of_an_equal_axis_says_so() -> None:

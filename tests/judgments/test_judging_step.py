@@ -20,7 +20,8 @@ from heartbench.domain import (
 )
 from heartbench.items.starter import load_starter_items
 from heartbench.judgments.cue_judge.judge import cue_rater
-from heartbench.judgments.run import PlanPolicy, judge_assignments, plan_judgments
+from heartbench.judgments.plan import PlanPolicy
+from heartbench.judgments.run import judge_assignments, plan_judgments
 from heartbench.judgments.stress import STRESS_KINDS, stress_systems
 from heartbench.store.sql import SqlStore
 
@@ -165,6 +166,7 @@ def test_judgments_say_which_cues_they_rest_on_and_what_the_judge_is(store: SqlS
     run_all(store, study)
     for judgment in store.iter(Judgment, study):
         assert "measures nothing about empathy" in judgment.rationale
-        assert set(judgment.axes) == set("HEART")
+        assert set(judgment.axes) <= set("HEART")
+        assert set(judgment.reasons) == set("HEART")
         assert judgment.finish_reason in {"decided", "undecided"}
         assert judgment.strength is not None

@@ -21,7 +21,7 @@ from heartbench.analysis.results import (
     SystemCoverage,
     SystemFit,
 )
-from heartbench.analysis.study import CUE_NOTICE
+from heartbench.analysis.study import JUDGED_BY_CUES
 from heartbench.domain import AXES
 
 SIX = (
@@ -61,7 +61,7 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         leaderboard_problem=None,
         stress=tuple(result for judge in judges for result in _stress(judge.rater)),
         consistency=tuple(result for judge in judges for result in _consistency(judge.rater)),
-        judge_notice=CUE_NOTICE if cue_judge else None,
+        judge_notice=JUDGED_BY_CUES if cue_judge else None,
         warnings=("4 judgments are missing; coverage is 99.8 %.",),
     )
 
@@ -298,6 +298,7 @@ def _provenance() -> Provenance:
         settings_hash="fedcba9876543210" * 4,
         item_source="starter items, 40 of 40",
         licences=("CC-BY-4.0",),
+        consent_bases=("Invented for tests by a script",),
         design="every pair of systems on every item, both orders",
         protocols={"llm": "forced-strength"},
         protocol_version="1",

@@ -6,7 +6,7 @@ import io
 
 from invented_results import invented_results, rename_system, without_ranking
 
-from heartbench.analysis.study import CUE_NOTICE
+from heartbench.analysis.study import JUDGED_BY_CUES
 from heartbench.report.leaderboard import (
     interval_words,
     leaderboard_csv,
@@ -15,7 +15,8 @@ from heartbench.report.leaderboard import (
 )
 
 SIX_SYSTEMS = """\
-Invented pilot, version 3. Judged by judges (2,400 judgments, 36 ties, 40 items, 2 raters)
+Invented pilot, version 3. Items: Invented for tests by a script. Judged by judges (2,400 judgments,
+  36 ties, 40 items, 2 raters)
 
 Coverage: 236 of 240 completions, 2,396 of 2,400 judgments, 15 of 15 pairs of systems
 
@@ -48,8 +49,8 @@ def test_no_line_is_wider_than_100_columns() -> None:
 
 def test_cue_judge_is_named_above_the_table() -> None:
     text = " ".join(leaderboard_lines(invented_results(cue_judge=True)).split())
-    assert CUE_NOTICE in text
-    assert text.index(CUE_NOTICE) < text.index("beacon-large-instruct")
+    assert JUDGED_BY_CUES in text
+    assert text.index(JUDGED_BY_CUES) < text.index("beacon-large-instruct")
     assert "cue judge" not in leaderboard_lines(invented_results())
 
 

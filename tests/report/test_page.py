@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from invented_results import invented_results, rename_system, without_ranking
 
-from heartbench.analysis.study import CUE_NOTICE
+from heartbench.analysis.study import JUDGED_BY_CUES
 from heartbench.report.numbers import NO_VALUE
 from heartbench.report.page import coverage_totals, render_page
 
@@ -116,8 +116,8 @@ def test_hostile_study_and_problem_are_escaped() -> None:
 
 
 def test_banner_stands_exactly_when_the_cue_judge_judged() -> None:
-    assert CUE_NOTICE in words(render_page(invented_results(cue_judge=True)))
-    assert CUE_NOTICE not in words(render_page(invented_results()))
+    assert JUDGED_BY_CUES in words(render_page(invented_results(cue_judge=True)))
+    assert JUDGED_BY_CUES not in words(render_page(invented_results()))
 
 
 def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
@@ -126,7 +126,7 @@ def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
     places = [
         page.index(mark)
         for mark in (
-            "offline cue judge",
+            "offline baseline",
             results.warnings[0],
             'id="coverage"',
             'id="leaderboard"',

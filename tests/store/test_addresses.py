@@ -8,9 +8,10 @@ from heartbench.store.sql import SqlStore
 
 
 def test_a_name_for_messages_holds_no_password() -> None:
-    engine, name = open_engine("postgresql://someone:hunter2@localhost:1/x")
-    engine.dispose()
-    assert name == "postgresql://someone:***@localhost:1/x"
+    for query in ("", "?password=hunter2", "?sslpassword=hunter2"):
+        engine, name = open_engine(f"postgresql://someone:hunter2@localhost:1/x{query}")
+        engine.dispose()
+        assert name == "postgresql://someone:***@localhost:1/x"
 
 
 @pytest.mark.parametrize(
@@ -18,11 +19,15 @@ def test_a_name_for_messages_holds_no_password() -> None:
     [
         ("mysql://localhost/x", "cannot be a 'mysql' database"),
         ("://localhost", "address cannot be read"),
+        ("postgresql://u:hunter2/db", "address cannot be read"),
+        ("postgresql://u:pa@sshunter2@127.0.0.1:1/db", "address cannot be read"),
+        ("postgresql:///db", "address cannot be read"),
     ],
 )
 def test_an_unknown_address_is_refused(address: str, message: str) -> None:
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(SettingsError, match=message) as caught:
         open_engine(address)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password() -> None:

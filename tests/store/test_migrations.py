@@ -95,5 +95,16 @@ def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> N
     connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="made by a newer heartbench"):
+    with pytest.raises(StoreError, match="this heartbench knows up to"):
         SqlStore.open(str(path))
+
+
+def test_a_database_of_another_program_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "customers.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE customers (name TEXT)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="another program"):
+        SqlStore.open(str(path))
+    assert tables(path) == {"customers": "CREATETABLEcustomers(nameTEXT)"}

@@ -49,7 +49,7 @@ def test_a_server_that_stays_away_is_one_clear_line(
     with running_server(tmp_path_factory.mktemp("stopped")) as server:
         store = SqlStore.open(server.url, patience_seconds=0.5)
         server.stop()
-        with pytest.raises(StoreError, match="run the same command again") as caught:
+        with pytest.raises(StoreError, match="check that it can be reached") as caught:
             store.add(systems(0))
         assert "\n" not in str(caught.value)
         server.start()

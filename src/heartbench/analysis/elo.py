@@ -76,7 +76,7 @@ def _with_names(error: NotIdentifiedError, names: Sequence[str]) -> NotIdentifie
         groups = " | ".join(", ".join(group) for group in components)
         message = (
             "the judgments do not determine one ranking: wins and ties do not lead both ways"
-            f" between these groups: {groups}. Judge more pairs across them, or rank each alone."
+            f" between these groups: {groups}. Add items, or judge more pairs across them."
         )
     return NotIdentifiedError(
         message, components=components, ids=[name for group in components for name in group]

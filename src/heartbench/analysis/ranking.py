@@ -21,7 +21,7 @@ from heartbench.analysis.results import (
     PairFit,
     SystemFit,
 )
-from heartbench.domain import Rater, System
+from heartbench.domain import AXIS_NAMES, Rater, System
 from heartbench.stats.comparisons import (
     TIE_SCORE,
     Comparisons,
@@ -31,6 +31,8 @@ from heartbench.stats.comparisons import (
 )
 from heartbench.stats.fit_check import check_pairs, check_systems
 
+FEW_MARKS = 0.9
+"""An axis marked in a smaller share of the judgments is named in the warnings."""
 SOURCES = {
     frozenset({"human"}): "people",
     frozenset({"llm"}): "judges",
@@ -89,7 +91,11 @@ def rank_systems(
         n_ties=columns.choice.count("tie"),
         n_items=n_items,
         n_raters=len(set(columns.rater_id)),
-        warnings=(*_interval_warnings(judged_by), *_absence_warnings(absent, names, tables)),
+        warnings=(
+            *_interval_warnings(judged_by),
+            *_mark_warnings(columns),
+            *_absence_warnings(absent, names, tables),
+        ),
     )
 
 
@@ -196,6 +202,19 @@ def _interval_warnings(judged_by: str) -> list[str]:
             " total weight within a pair."
         )
     return warnings
+
+
+def _mark_warnings(columns: JudgmentColumns) -> list[str]:
+    """Name the axes on which many judgments say nothing."""
+    shares = {
+        axis: sum(axis in marks for marks in columns.axes) / len(columns) for axis in AXIS_NAMES
+    }
+    return [
+        f"Axis {axis} is marked in {100 * share:.0f} % of the judgments; its figures stand on these"
+        " alone."
+        for axis, share in shares.items()
+        if 0 < share < FEW_MARKS
+    ]
 
 
 def _absence_warnings(

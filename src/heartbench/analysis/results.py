@@ -300,6 +300,8 @@ class Provenance:
         settings_hash: SHA-256 over the settings.
         item_source: Where the items come from, in words.
         licences: Licences of the items.
+        consent_bases: Who wrote the items and why they may be used; references and what is borrowed
+            from them included.
         design: Design and settings, in words.
         protocols: Protocol by kind of rater.
         protocol_version: Version of the protocol texts.
@@ -315,6 +317,7 @@ class Provenance:
     settings_hash: str
     item_source: str
     licences: tuple[str, ...]
+    consent_bases: tuple[str, ...]
     design: str
     protocols: Mapping[str, str]
     protocol_version: str

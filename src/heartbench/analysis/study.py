@@ -27,11 +27,9 @@ from heartbench.domain import (
     System,
 )
 from heartbench.errors import NotIdentifiedError
+from heartbench.protocol import CUE_NOTICE
 
-CUE_NOTICE = (
-    "Judged by the offline cue judge: a baseline that counts hand-set cues. It measures nothing "
-    "about empathy; use these numbers to test the pipeline, not to compare systems."
-)
+JUDGED_BY_CUES = f"{CUE_NOTICE} Use these numbers to test the pipeline, not to compare systems."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +91,7 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
             raters={rater.id: rater.name for rater in records.raters},
             level=level,
         ),
-        judge_notice=CUE_NOTICE if is_cue_judged else None,
+        judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         warnings=_warnings(n_foreign),
     )
 

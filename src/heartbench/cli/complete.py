@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from heartbench.cli.options import json_option, study_argument
+from heartbench.cli.options import json_option, quoted, study_argument
 
 
 @click.command("complete")
@@ -31,5 +31,5 @@ def command(study_file: Path, *, as_json: bool) -> None:
         n_stored = counts["n_before"] + counts["n_added"]
         click.echo(
             f"{n_stored} of {counts['n_wanted']} completions stored ({counts['n_added']} new); "
-            f"next: heart judge {study_file}"
+            f"next: heart judge {quoted(study_file)}"
         )

@@ -11,7 +11,7 @@ from heartbench.cli.options import json_option
 State = Literal["ok", "missing", "optional"]
 EXTRAS = {"postgres": ("psycopg", "stores in PostgreSQL")}
 PACKAGES = ("numpy", "scipy", "sqlalchemy", "pydantic")
-MARKS: dict[State, str] = {"ok": "ok", "missing": "MISSING", "optional": "not there"}
+MARKS: dict[State, str] = {"ok": "ok", "missing": "MISSING", "optional": "optional"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

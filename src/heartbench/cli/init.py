@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from heartbench.cli.options import json_option
+from heartbench.cli.options import json_option, quoted
 
+MAX_NAME = 80
 PRESETS = {
     "starter": "the project's own items, nothing to download",
     "esconv": "HEART's 280 regular items; needs the ESConv corpus",
@@ -30,7 +31,9 @@ def command(folder: Path, *, preset: str, as_json: bool) -> None:
     from heartbench.cli.console import emit_json, write_whole
     from heartbench.errors import SettingsError
 
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).lstrip("._-") or "study"
+    name = (
+        re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).lstrip("._-")[:MAX_NAME] or "study"
+    )
     path = folder / f"{name}.toml"
     if path.exists():
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
@@ -43,4 +46,4 @@ def command(folder: Path, *, preset: str, as_json: bool) -> None:
     if as_json:
         emit_json("init", {"study": name, "preset": preset, "path": str(path)})
     else:
-        click.echo(f"{path}\nnext: heart run {path}")
+        click.echo(f"{path}\nnext: heart run {quoted(path)}")

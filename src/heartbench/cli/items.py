@@ -41,6 +41,8 @@ def build(
 
     Where fewer dialogue turns qualify than are wanted, the shortfall is reported and never filled.
     """
+    import numpy as np
+
     from heartbench.cli.console import emit_json, note, warn, write_whole
     from heartbench.domain import hash_records
     from heartbench.errors import SettingsError
@@ -48,7 +50,7 @@ def build(
     from heartbench.items.run import build_from_folder, evidence_path
 
     note(f"reading {source} from {folder} …")
-    built = build_from_folder(folder, regular=regular, seed=seed)
+    built = build_from_folder(folder, regular=regular, rng=np.random.default_rng(seed))
     evidence = evidence_path(out)
     files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
     for path, text in files.items():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from heartbench.cli.options import json_option, study_argument
+from heartbench.cli.options import json_option, quoted, study_argument
 
 
 @click.command("judge")
@@ -28,10 +28,10 @@ def command(study_file: Path, *, as_json: bool) -> None:
         emit_json("judge", {"study": study.name, "version": study.version, **counts})
     else:
         made = counts["judgments"]
-        if not made["n_wanted"]:
-            click.echo(f"no pair to judge yet; first: heart complete {study_file}")
+        if not counts["plan"]["n_pairs"]:
+            click.echo(f"no pair to judge yet; first: heart complete {quoted(study_file)}")
             return
         click.echo(
             f"{made['n_before'] + made['n_added']} of {made['n_wanted']} judgments stored "
-            f"({made['n_added']} new); next: heart report {study_file}"
+            f"({made['n_added']} new); next: heart report {quoted(study_file)}"
         )

@@ -70,6 +70,7 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     wants_json = "--json" in words
     try:
         exit_code = main.main(args=words, prog_name="heart", standalone_mode=False)
+        sys.stdout.flush()
         if exit_code:
             sys.exit(exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -83,7 +84,7 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         _fail(
             "interrupted",
-            "stopped; everything finished so far is stored. Run the same command again to go on.",
+            "stopped; what was stored is kept. Run the same command again.",
             wants_json=wants_json,
         )
         sys.exit(EXIT_INTERRUPTED)
@@ -92,7 +93,11 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
     except BrokenPipeError:
         # Whoever read the output has gone; nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence_stdout()
+        sys.exit(EXIT_ERROR)
+    except OSError as error:
+        _silence_stdout()
+        _fail("system", f"the system refused: {error}; nothing stored is lost", wants_json=False)
         sys.exit(EXIT_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
         traceback.print_exc()
@@ -103,6 +108,11 @@ def run_command_line(arguments: list[str] | None = None) -> None:
             wants_json=wants_json,
         )
         sys.exit(EXIT_ERROR)
+
+
+def _silence_stdout() -> None:
+    """Let nothing more be written, so that Python does not complain of it when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(kind: str, message: str, *, ids: tuple[str, ...] = (), wants_json: bool) -> None:

@@ -1,5 +1,6 @@
 """Arguments and options that several verbs share."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -10,3 +11,8 @@ study_argument = click.argument(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one versioned JSON object and nothing else."
 )
+
+
+def quoted(path: Path) -> str:
+    """Write a path as a shell takes it, also one that begins like an option."""
+    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))

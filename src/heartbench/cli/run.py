@@ -45,6 +45,7 @@ def _run(settings: StudySettings, *, as_json: bool) -> None:
     from heartbench.cli import steps
     from heartbench.cli.console import emit_json, note
     from heartbench.cli.session import gather, open_session, register
+    from heartbench.report.leaderboard import all_warnings
 
     gathered = gather(settings)
     ceiling = _ceiling(len(gathered.items), settings)
@@ -72,6 +73,8 @@ def _run(settings: StudySettings, *, as_json: bool) -> None:
         "completions": completions,
         **judgments,
         "judge_notice": results.judge_notice,
+        "warnings": list(all_warnings(results)),
+        "consent_bases": list(results.provenance.consent_bases),
         "leaderboard": steps.leaderboard_rows(results),
         **paths,
     }
@@ -84,11 +87,11 @@ def _ceiling(n_items: int, settings: StudySettings) -> dict[str, Any]:
 
     n_systems = len(settings.systems)
     n_pairs = n_items * n_systems * (n_systems - 1) // 2
-    if settings.judging.comparisons is not None:
-        n_pairs = min(n_pairs, settings.judging.comparisons)
-    n_orders = 2 if settings.judging.both_orders else 1
-    n_stress = min(n_items, settings.judging.stress_items) * (len(STRESS_KINDS) - 1)
-    n_repeats = min(n_pairs, settings.judging.repeat_pairs)
+    if settings.judging.plan.comparisons is not None:
+        n_pairs = min(n_pairs, settings.judging.plan.comparisons)
+    n_orders = 2 if settings.judging.plan.both_orders else 1
+    n_stress = min(n_items, settings.judging.plan.stress_items) * (len(STRESS_KINDS) - 1)
+    n_repeats = min(n_pairs, settings.judging.plan.repeat_pairs)
     n_judges = len(settings.judging.judges)
     return {
         "n_items": n_items,

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from heartbench import __version__
 from heartbench.cli.console import note, utc_now, warn
 from heartbench.completions.baselines import baseline_system
 from heartbench.config import StudySettings, load_study
 from heartbench.domain import Rater, Study, System, hash_records, record_id
-from heartbench.errors import StoreError
+from heartbench.errors import SettingsError, StoreError
 from heartbench.items.run import GatheredItems, gather_items
 from heartbench.judgments.cue_judge.judge import cue_rater
+from heartbench.judgments.plan import PlanPolicy, shrunk_settings
 from heartbench.judgments.stress import stress_systems
 from heartbench.protocol import PROTOCOL_VERSION
 from heartbench.store.base import Store
@@ -53,6 +56,7 @@ def gather(settings: StudySettings) -> GatheredItems:
         regular=settings.items.regular,
         adversarial=settings.items.adversarial,
         seed=settings.seed,
+        rng=np.random.default_rng(settings.seed),
     )
     for subset, lacking in gathered.shortfall.items():
         warn(f"{lacking} {subset} items fewer than the study asks for; there are no more")
@@ -82,9 +86,23 @@ def register(session: Session, gathered: GatheredItems) -> Study:
     if previous is not None:
         if replace(study, version=previous.version, created_at=previous.created_at) == previous:
             return previous
+        _require_growth(settings, previous)
         study = replace(study, version=previous.version + 1)
     store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
     return study
+
+
+def _require_growth(settings: StudySettings, previous: Study) -> None:
+    names = [field.name for field in fields(PlanPolicy)]
+    planned = PlanPolicy(**{name: previous.design[name] for name in names})
+    shrunk = shrunk_settings(planned, settings.judging.plan)
+    if shrunk:
+        places = [f"judging.{name}" for name in shrunk]
+        raise SettingsError(
+            f"{settings.file}: {', '.join(places)}: the stored study asks for more, and a plan can "
+            "only grow; set it back, or start a study with another name",
+            ids=places,
+        )
 
 
 @contextmanager
@@ -137,7 +155,6 @@ def study_raters() -> tuple[Rater, ...]:
 
 
 def _design(settings: StudySettings, gathered: GatheredItems) -> dict[str, Any]:
-    judging = settings.judging
     return {
         "items": {
             "source": gathered.source,
@@ -148,10 +165,5 @@ def _design(settings: StudySettings, gathered: GatheredItems) -> dict[str, Any]:
                 for step in gathered.funnel
             ],
         },
-        "pairs": judging.design,
-        "comparisons": judging.comparisons,
-        "both_orders": judging.both_orders,
-        "exclude_own_family": judging.exclude_own_family,
-        "stress_items": judging.stress_items,
-        "repeat_pairs": judging.repeat_pairs,
+        **asdict(settings.judging.plan),
     }

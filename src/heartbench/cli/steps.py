@@ -10,7 +10,7 @@ from heartbench import __version__
 from heartbench.analysis.judgment_columns import JudgmentColumns
 from heartbench.analysis.results import FunnelStep, Provenance, StudyResults
 from heartbench.analysis.study import StudyRecords, analyze_study
-from heartbench.cli.console import emit_json, note, progress_bar, utc_now, write_whole
+from heartbench.cli.console import emit_json, note, progress_bar, utc_now, warn, write_whole
 from heartbench.cli.session import Session, output_path
 from heartbench.completions.run import complete_items
 from heartbench.domain import (
@@ -24,7 +24,7 @@ from heartbench.domain import (
     System,
 )
 from heartbench.judgments.pairing import enumerate_pairs
-from heartbench.judgments.run import PlanPolicy, judge_assignments, plan_judgments
+from heartbench.judgments.run import judge_assignments, plan_judgments
 from heartbench.report.leaderboard import leaderboard_csv, leaderboard_lines
 from heartbench.report.page import render_page
 from heartbench.store.base import JUDGMENT_COLUMNS
@@ -45,15 +45,7 @@ def complete_step(session: Session, study: Study) -> dict[str, Any]:
 
 def judge_step(session: Session, study: Study) -> dict[str, Any]:
     """Plan and have the judges judge; return the counts."""
-    judging = session.settings.judging
-    policy = PlanPolicy(
-        design=judging.design,
-        comparisons=judging.comparisons,
-        both_orders=judging.both_orders,
-        exclude_own_family=judging.exclude_own_family,
-        stress_items=judging.stress_items,
-        repeat_pairs=judging.repeat_pairs,
-    )
+    policy = session.settings.judging.plan
     plan = plan_judgments(session.store, study, policy, now=utc_now)
     note(
         f"plan: {plan.n_pairs} pairs, {plan.n_stress_pairs} of the stress set, "
@@ -61,6 +53,13 @@ def judge_step(session: Session, study: Study) -> dict[str, Any]:
         f"{plan.n_assignments} assignments ({plan.n_new} new); "
         f"left out for identical texts: {plan.n_identical}"
     )
+    if policy.comparisons is not None and 0 < plan.n_pairs < policy.comparisons:
+        warn(f"{plan.n_pairs} pairs instead of {policy.comparisons}: there are no more")
+    if plan.n_uncompared:
+        warn(
+            f"{plan.n_uncompared} pairs of systems are not compared at all: judging.comparisons = "
+            f"{policy.comparisons} is too few; raise it"
+        )
     with progress_bar("judgments") as progress:
         counts = judge_assignments(session.store, study, now=utc_now, progress=progress)
     note(
@@ -155,9 +154,11 @@ def _provenance(session: Session, study: Study) -> Provenance:
     import scipy
     import sqlalchemy
 
-    licences = {item.licence for item in session.store.iter(Item, study)}
+    items = list(session.store.iter(Item, study))
     design = study.design
-    pairs = "every pair" if design["pairs"] == "full" else f"{design['comparisons']} balanced pairs"
+    pairs = (
+        "every pair" if design["design"] == "full" else f"{design['comparisons']} balanced pairs"
+    )
     orders = "both orders" if design["both_orders"] else "one order each"
     own = "left out" if design["exclude_own_family"] else "allowed"
     return Provenance(
@@ -168,7 +169,8 @@ def _provenance(session: Session, study: Study) -> Provenance:
         items_hash=study.items_hash,
         settings_hash=study.settings_hash,
         item_source=design["items"]["source"],
-        licences=tuple(sorted(licences)),
+        licences=tuple(sorted({item.licence for item in items})),
+        consent_bases=tuple(sorted({item.consent_basis for item in items})),
         design=f"{pairs}, {orders}, judges of a system's own family {own}",
         protocols=dict(study.protocols),
         protocol_version=study.protocol_version,

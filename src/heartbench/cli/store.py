@@ -23,12 +23,15 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     from pathlib import Path
 
     from heartbench.cli.console import emit_json, progress_bar
-    from heartbench.errors import SettingsError
+    from heartbench.errors import StoreError
     from heartbench.store.copy import copy_store, require_equal, store_hashes
+    from heartbench.store.probe import require_store
     from heartbench.store.sql import SqlStore
 
+    source = source.removeprefix("sqlite:///")
     if "://" not in source and not Path(source).is_file():
-        raise SettingsError(f"{source}: there is no such store")
+        raise StoreError(f"{source}: there is no such store; check the path")
+    require_store(source)
     old = SqlStore.open(source)
     new = SqlStore.open(target)
     try:

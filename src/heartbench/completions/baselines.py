@@ -15,7 +15,7 @@ from heartbench.errors import SettingsError
 from heartbench.protocol import load_protocol
 
 Texts = Mapping[str, "str | Missing"]
-Writer = Callable[[Sequence[Item], int], Texts]
+TextsOf = Callable[[Sequence[Item], int], Texts]
 
 _SEEDED = frozenset({"shuffled", "reflective", "generic", "advice"})
 
@@ -54,11 +54,11 @@ def baseline_texts(name: str, items: Sequence[Item], *, seed: int) -> Texts:
         SettingsError: No such system.
     """
     _require_known(name)
-    return _WRITERS[name](items, seed)
+    return _TEXTS_OF[name](items, seed)
 
 
 def _require_known(name: str) -> None:
-    if name not in _WRITERS:
+    if name not in _TEXTS_OF:
         raise SettingsError(
             f"there is no system {name!r} without a key; known are {', '.join(BASELINES)}",
             ids=(name,),
@@ -92,7 +92,7 @@ def _topic(item: Item) -> str:
     return "default"
 
 
-_WRITERS: dict[str, Writer] = {
+_TEXTS_OF: dict[str, TextsOf] = {
     "original": _write_original,
     "shuffled": lambda items, seed: borrow_shuffled(items, seed=seed),
     "retrieval": lambda items, _seed: borrow_nearest(items),
@@ -100,5 +100,5 @@ _WRITERS: dict[str, Writer] = {
     "generic": _write_generic,
     "advice": _write_advice,
 }
-BASELINES: tuple[str, ...] = tuple(_WRITERS)
+BASELINES: tuple[str, ...] = tuple(_TEXTS_OF)
 """Names of the systems without a key, the corpus's own next turn first."""

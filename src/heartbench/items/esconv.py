@@ -21,6 +21,8 @@ from heartbench.errors import SettingsError
 CORPUS = "esconv"
 SPLIT_FILES = ("train.jsonl", "valid.jsonl", "test.jsonl")
 ARRAY_FILE = "ESConv.json"
+N_DIALOGUES = 1_300
+"""What the whole corpus holds."""
 
 _ROLES: dict[str, Role] = {
     "usr": "seeker",
@@ -167,7 +169,8 @@ def _dialogue(conversation: _Conversation, *, dialogue_id: str) -> Dialogue:
 
 
 def _clean(text: str) -> str:
-    return " ".join(text.translate(_QUOTES).split())
+    whole = text.encode(errors="replace").decode()  # half a surrogate pair is no character
+    return " ".join(whole.translate(_QUOTES).split())
 
 
 def _label(text: str) -> str:

@@ -5,6 +5,7 @@ line that says the file, the line number, what was expected, what came and what 
 writing the file itself is the caller's; dialogue text stays out of the messages.
 """
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, TypeVar
@@ -50,7 +51,7 @@ class _TurnObject(_Line):
 class _ItemLine(_Line):
     source: _Text
     dialogue_id: _Text
-    turn_index: Annotated[int, Field(ge=0)]
+    turn_index: Annotated[int, Field(ge=0, lt=2**31)]
     situation: str
     context: list[_TurnObject]
     subset: Subset
@@ -147,11 +148,25 @@ def _read_lines(text: str, name: str, kind: type[_LineT]) -> Iterator[tuple[int,
             continue
         is_empty = False
         try:
+            _refuse_repeated_keys(line, _place(name, number))
             yield number, kind.model_validate_json(line)
         except ValidationError as error:
             raise _explain(error, _place(name, number), kind) from None
     if is_empty:
         raise _fault(name, "one JSON object a line", "an empty file", "check the path")
+
+
+def _refuse_repeated_keys(line: str, where: str) -> None:
+    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        repeated = next((key for key in keys if keys.count(key) > 1), None)
+        if repeated is not None:
+            raise _fault(where, "each key once", f"{repeated!r} again", "remove one of the two")
+        return dict(pairs)
+
+    # What is no JSON at all is explained by the next reading.
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(line, object_pairs_hook=check)
 
 
 def _explain(error: ValidationError, where: str, kind: type[_Line]) -> SettingsError:

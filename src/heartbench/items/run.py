@@ -4,6 +4,7 @@ The module of this package that reads a user's files. Storing is one call of the
 the items and the study version that lists them are written together.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,10 +16,12 @@ import numpy as np
 from heartbench.analysis.results import FunnelStep
 from heartbench.domain import Item, Screening, Subset
 from heartbench.errors import SettingsError
-from heartbench.items.esconv import Dialogue, corpus_files, parse_dialogues
+from heartbench.items.esconv import N_DIALOGUES, Dialogue, corpus_files, parse_dialogues
 from heartbench.items.files import parse_items, parse_screenings
-from heartbench.items.selection import BuildResult, build_items
+from heartbench.items.selection import BuildResult, build_items, funnel_from_screenings
 from heartbench.items.starter import load_starter_items
+
+logger = logging.getLogger(__name__)
 
 SOURCE_WORDS = {
     "starter": "starter items, written for heartbench by a language model, reference replies too",
@@ -33,7 +36,7 @@ class GatheredItems:
 
     Attributes:
         items: Sorted by id.
-        screenings: Evidence about these items; empty for items that came selected.
+        screenings: Evidence about these items; empty where there is none.
         funnel: How many candidates each rule let through; empty likewise.
         shortfall: By subset, how many fewer there are than the study asks for.
         source: Where they come from, in words.
@@ -53,6 +56,7 @@ def gather_items(
     regular: int | None,
     adversarial: int | None,
     seed: int,
+    rng: np.random.Generator,
 ) -> GatheredItems:
     """Read or build the items that a study asks for; fewer are reported, never filled up.
 
@@ -61,19 +65,23 @@ def gather_items(
         path: Folder of the corpus or the item file; None for the starter items.
         regular: How many regular items; None takes all there are.
         adversarial: How many adversarial items; None takes all there are.
-        seed: Seed of the study.
+        seed: Seed of the study; decides which of an item file's items are taken.
+        rng: Decides which of a corpus's turns are selected; made from the same seed.
 
     Raises:
         SettingsError: The source cannot be read, or holds no item that the study asks for.
     """
     if source == "esconv" and path is not None:
-        built = build_from_folder(path, regular=regular or 0, seed=seed)
+        built = build_from_folder(path, regular=regular or 0, rng=rng)
         chosen = {item.id for item in built.items}
         screenings = tuple(s for s in built.screenings if s.item_id in chosen)
         items, funnel = built.items, built.funnel
     else:
-        found = load_starter_items() if path is None else read_item_file(path)
-        items, screenings, funnel = found, (), ()
+        items = load_starter_items() if path is None else read_item_file(path)
+        evidence = () if path is None else read_screenings(path)
+        funnel = funnel_from_screenings(evidence) if evidence else ()
+        listed = {item.id for item in items}
+        screenings = tuple(s for s in evidence if s.item_id in listed)
     wanted: dict[Subset, int | None] = {"regular": regular, "adversarial": adversarial}
     taken = [item for subset, n in wanted.items() for item in _take(items, subset, n, seed)]
     if not taken:
@@ -90,13 +98,13 @@ def gather_items(
     )
 
 
-def build_from_folder(folder: Path, *, regular: int, seed: int) -> BuildResult:
+def build_from_folder(folder: Path, *, regular: int, rng: np.random.Generator) -> BuildResult:
     """Read the ESConv files of a folder and select regular items from them.
 
     Raises:
         SettingsError: A file is missing, cut or not of the corpus.
     """
-    return build_items(_read_corpus(folder), n=regular, rng=np.random.default_rng(seed))
+    return build_items(_read_corpus(folder), n=regular, rng=rng)
 
 
 def read_item_file(path: Path) -> tuple[Item, ...]:
@@ -131,11 +139,19 @@ def _read_corpus(folder: Path) -> tuple[Dialogue, ...]:
             f"{folder}: cannot be read as a folder ({error.strerror}); give the folder that holds "
             "ESConv"
         ) from error
-    return tuple(
+    dialogues = tuple(
         dialogue
         for name in names
         for dialogue in parse_dialogues(_read_text(folder / name), name=name)
     )
+    if len(dialogues) != N_DIALOGUES:
+        logger.warning(
+            "%s holds %d dialogues, the whole of ESConv %d: is a file cut?",
+            folder,
+            len(dialogues),
+            N_DIALOGUES,
+        )
+    return dialogues
 
 
 def _read_text(path: Path) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import Literal
 
 from heartbench.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Study, System
 from heartbench.judgments.assignment import AssignmentPolicy, assign_pairs
@@ -15,31 +14,11 @@ from heartbench.judgments.pairing import (
     enumerate_pairs,
     seeded_rank,
 )
+from heartbench.judgments.plan import PlanPolicy
 from heartbench.judgments.stress import stress_texts
 from heartbench.store.base import Store
 
 BATCH = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanPolicy:
-    """How a study's judgments are planned; see the study file.
-
-    Attributes:
-        design: ``full`` or ``balanced``.
-        comparisons: Pairs of a balanced design; None for a full one.
-        both_orders: Whether each judge sees each pair in both orders.
-        exclude_own_family: Whether LLM judges skip pairs with a system of their own family.
-        stress_items: Items of the stress set, at most.
-        repeat_pairs: Pairs that each judge is asked about again, at most.
-    """
-
-    design: Literal["full", "balanced"]
-    comparisons: int | None
-    both_orders: bool
-    exclude_own_family: bool
-    stress_items: int
-    repeat_pairs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +29,7 @@ class PlanCounts:
         n_pairs: Pairs for the ranking.
         n_identical: Pairs left out because both texts are the same.
         n_own_family: Pairs of a judge left out because of its own family.
+        n_uncompared: Pairs of systems without any pair, though they have answered the same items.
         n_stress_pairs: Pairs of the stress set.
         n_repeats: Assignments that ask a judge again.
         n_assignments: Assignments of all these.
@@ -59,6 +39,7 @@ class PlanCounts:
     n_pairs: int
     n_identical: int
     n_own_family: int
+    n_uncompared: int
     n_stress_pairs: int
     n_repeats: int
     n_assignments: int
@@ -125,6 +106,9 @@ def plan_judgments(
         n_pairs=len(chosen),
         n_identical=candidates.n_identical,
         n_own_family=assigned.n_own_family,
+        n_uncompared=len(
+            {c.system_ids for c in candidates.candidates} - {c.system_ids for c in chosen}
+        ),
         n_stress_pairs=len(stress_pairs),
         n_repeats=len(repeats.assignments),
         n_assignments=len(assignments),
@@ -158,13 +142,15 @@ def judge_assignments(
     }
     unjudged = [a for a in store.unjudged(study) if a.id in wanted]
     n_before = len(wanted) - len(unjudged)
-    n_done = n_before
+    n_done, n_added = n_before, 0
     progress(n_done, len(wanted))
     for batch in _batches(unjudged):
-        store.add([_cue_judgment(a, pairs[a.pair_id], items, completions, now()) for a in batch])
+        n_added += store.add(
+            [_cue_judgment(a, pairs[a.pair_id], items, completions, now()) for a in batch]
+        )
         n_done += len(batch)
         progress(n_done, len(wanted))
-    return JudgeCounts(n_wanted=len(wanted), n_before=n_before, n_added=n_done - n_before)
+    return JudgeCounts(n_wanted=len(wanted), n_before=n_before, n_added=n_added)
 
 
 def _cue_judgment(

@@ -2,8 +2,7 @@
 
 Pure generators over templates in ``protocol/stress.toml``. What a text says depends on the seed,
 its item and its kind (and, for another item's reply, on which items there are), never on their
-order. The texts become completions of `stress` systems: judged like any pair, never ranked. They
-were written before the cues of the cue judge were set, and those cues were set without them.
+order. The texts become completions of `stress` systems: judged like any pair, never ranked.
 """
 
 import hashlib

@@ -12,6 +12,12 @@ from typing import Any
 PROTOCOL_VERSION = "1"
 """Version of the protocol texts as a whole; part of every study record."""
 
+CUE_NOTICE = (
+    "The cue judge is an offline baseline: it counts hand-set cues and measures nothing about "
+    "empathy."
+)
+"""What every output says where the cue judge gave a judgment."""
+
 
 @cache
 def load_protocol(name: str) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def leaderboard_csv(results: StudyResults) -> str:
     writer.writerow(_csv_heading(axes))
     if results.leaderboard is not None:
         writer.writerows(
-            _csv_row(results.leaderboard, row, axes) for row in results.leaderboard.rows
+            _csv_row(results, results.leaderboard, row, axes) for row in results.leaderboard.rows
         )
     return out.getvalue()
 
@@ -93,7 +93,8 @@ def _heading(results: StudyResults) -> str:
         return _wrapped(title)
     board = results.leaderboard
     return _wrapped(
-        f"{title}. Judged by {board.judged_by} ({plural(board.n_judgments, 'judgment')}, "
+        f"{title}. Items: {'; '.join(results.provenance.consent_bases)}. "
+        f"Judged by {board.judged_by} ({plural(board.n_judgments, 'judgment')}, "
         f"{plural(board.n_ties, 'tie')}, {plural(board.n_items, 'item')}, "
         f"{plural(board.n_raters, 'rater')})"
     )
@@ -178,11 +179,13 @@ def _csv_heading(axes: Sequence[Axis]) -> list[str]:
         *("rank_unweighted", "elo", "low", "high", "published_low", "published_high"),
         *("win_rate", "n_comparisons", "n_wins", "n_ties"),
         *(f"{axis}_{field}" for axis in axes for field in fields),
-        *("judged_by", "interval_used", "level"),
+        *("judged_by", "interval_used", "level", "judge_notice", "items"),
     ]
 
 
-def _csv_row(board: Leaderboard, row: LeaderboardRow, axes: Sequence[Axis]) -> list[object]:
+def _csv_row(
+    results: StudyResults, board: Leaderboard, row: LeaderboardRow, axes: Sequence[Axis]
+) -> list[object]:
     weighted, unweighted = row.weighted, row.unweighted
     return [
         *(weighted.rank, row.system, row.kind, row.family),
@@ -193,6 +196,7 @@ def _csv_row(board: Leaderboard, row: LeaderboardRow, axes: Sequence[Axis]) -> l
         *(row.win_rate, row.n_comparisons, row.n_wins, row.n_ties),
         *(cell for axis in axes for cell in _csv_axis(row.axes.get(axis))),
         *(board.judged_by, board.interval_used, board.level),
+        *(results.judge_notice, "; ".join(results.provenance.consent_bases)),
     ]
 
 

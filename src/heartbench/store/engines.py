@@ -41,10 +41,8 @@ def open_engine(place: str, *, read_only: bool = False) -> tuple[Engine, str]:
         return _sqlite_engine(place, read_only=read_only), place
     try:
         url = make_url(place)
-    except ArgumentError:
-        raise SettingsError(
-            "the store's address cannot be read; expected a path or postgresql://USER@HOST/DATABASE"
-        ) from None
+    except (ArgumentError, ValueError):
+        raise _unreadable_address() from None
     if url.drivername == "sqlite":
         path = url.database or ""
         return _sqlite_engine(path, read_only=read_only), path
@@ -53,7 +51,19 @@ def open_engine(place: str, *, read_only: bool = False) -> tuple[Engine, str]:
             f"a store cannot be a {url.drivername!r} database; expected a path (SQLite) or "
             "postgresql://USER@HOST/DATABASE"
         )
-    return _postgres_engine(url), url.set(drivername="postgresql").render_as_string()
+    if not url.host or "@" in url.host:
+        raise _unreadable_address()
+    shown = url.set(drivername="postgresql", query={}).render_as_string()
+    return _postgres_engine(url), shown
+
+
+def _unreadable_address() -> SettingsError:
+    """Return an error that repeats nothing of an address, which may hold a password anywhere."""
+    return SettingsError(
+        "the store's address cannot be read; expected a path or postgresql://USER@HOST/DATABASE, "
+        "with '@', '/' and ':' in a password written as %40, %2F and %3A",
+        ids=("study.store",),
+    )
 
 
 def memory_engine() -> Engine:

@@ -18,6 +18,17 @@ T = TypeVar("T")
 FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 5.0
 
+ADVICE = {
+    "disk is full": "what was acknowledged is stored; free some space and run the same again",
+    "disk I/O error": "look at the disk's health, space and permissions, then run the same again",
+    "readonly": "what was acknowledged is stored; make the file and its folder writable",
+    "unable to open": "make its folder, or check the path and its permissions",
+    "not a database": "this file is no store of heartbench; give another path",
+    "malformed": "the file is damaged; restore a copy of it",
+    "locked": "another process holds it; wait for that, then run the same command again",
+}
+"""What to do, by words of the driver's message."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -40,8 +51,8 @@ def run_patiently(work: Callable[[], T], *, name: str, patience_seconds: float) 
             return work()
         except IntegrityError as error:
             raise StoreError(
-                f"store {name} refused a record: {_words(error)}; a record refers to one that is "
-                "not stored, or contradicts one that is"
+                f"store {name} refused a record: {_words(error)}; it refers to one that is not "
+                "stored, or contradicts one that another run has added; run the same again"
             ) from error
         except DBAPIError as error:
             left = deadline - time.monotonic()
@@ -71,11 +82,12 @@ def _is_outage(error: DBAPIError) -> bool:
 
 
 def _failure(name: str, error: DBAPIError) -> StoreError:
-    return StoreError(
-        f"store {name} cannot be used: {_words(error)}; what was acknowledged is stored, nothing "
-        "is half-written. Check the path, free space, permissions and, for a server, that it runs; "
-        "then run the same command again"
+    words = _words(error)
+    advice = next(
+        (advice for sign, advice in ADVICE.items() if sign in words),
+        "check that it can be reached, then run the same command again",
     )
+    return StoreError(f"store {name} cannot be used: {words}; {advice}")
 
 
 def _words(error: DBAPIError) -> str:

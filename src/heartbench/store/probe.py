@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from heartbench.errors import StoreError
 from heartbench.store.engines import open_engine
-from heartbench.store.migrations import HEAD, stored_version
+from heartbench.store.migrations import HEAD, require_known, stored_version
 from heartbench.store.outages import run_patiently
 
 
@@ -25,14 +25,27 @@ def probe_store(place: str) -> str:
                 f"{path.parent} cannot be written; make the folder, or set study.store"
             )
         return f"{path} will be made"
+    name, version = _look(place)
+    if version is None:
+        return f"{name}: empty, tables will be made"
+    require_known(version, name=name)
+    return f"{name}: schema {version}, this version uses {HEAD}"
+
+
+def require_store(place: str) -> None:
+    """Raise `StoreError` unless there is a store at the place."""
+    name, version = _look(place)
+    if version is None:
+        raise StoreError(f"{name} is empty and no store; check the path")
+
+
+def _look(place: str) -> tuple[str, str | None]:
     engine, name = open_engine(place, read_only=True)
     try:
         version = run_patiently(lambda: _version(engine.connect()), name=name, patience_seconds=0)
     finally:
         engine.dispose()
-    if version is None:
-        return f"{name}: empty, tables will be made"
-    return f"{name}: schema {version}, this version uses {HEAD}"
+    return name, version
 
 
 def _version(connection: Connection) -> str | None:

@@ -125,8 +125,7 @@ class SqlStore:
                 changed = ", ".join(_differing_fields(stored[key], record))
                 raise StoreError(
                     f"{kind_name(kind)} {record.id} is already stored with another {changed}; "
-                    "records are never edited: undo that change, or start a study with another "
-                    "name and store",
+                    "records are never edited: undo that change, or use a new store (study.store)",
                     ids=(record.id,),
                 )
         new = [record for key, record in unique.items() if key not in stored]

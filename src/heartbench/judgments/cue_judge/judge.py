@@ -13,12 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 from heartbench.domain import AXES, Axis, AxisMark, Rater, Turn, canonical_json, content_hash
 from heartbench.judgments.cue_judge.cues import Cue, Cues, find_cues
-from heartbench.protocol import load_protocol
+from heartbench.protocol import CUE_NOTICE, load_protocol
 
-BASELINE_NOTICE = (
-    "The cue judge is an offline baseline: it counts hand-set cues and measures nothing about "
-    "empathy."
-)
 _CUES_IN_RATIONALE = 3
 _DIGITS = 4
 
@@ -40,7 +36,7 @@ class CueVerdict:
         choice: ``first`` or ``second``, never a tie.
         strength: 1 to 5; 1 where undecided.
         is_undecided: Whether the scores were equal and a hash chose.
-        axes: Mark by axis; equal axes go to the side that the hash favours, strength 1.
+        axes: Mark by axis; an axis whose cues are equal has none, for a coin is no mark.
         reasons: By axis, the cues that weigh most for each text, with the words found.
         rationale: The cues that weigh most over all axes.
         raw: Canonical JSON of all scores and cues.
@@ -87,8 +83,9 @@ def judge_pair(context: Sequence[Turn], first: Text, second: Text) -> CueVerdict
         mark = _decide(
             one.axes[axis] - other.axes[axis], weights["axes"][axis]["strength_at"], favourite
         )
-        axes[axis] = AxisMark(mark[0], mark[1])
         reasons[axis] = _compare(one.cues, other.cues, [axis], is_undecided=mark[2])
+        if not mark[2]:
+            axes[axis] = AxisMark(mark[0], mark[1])
     rationale = _compare(one.cues, other.cues, AXES, is_undecided=is_undecided)
     return CueVerdict(
         choice=choice,
@@ -96,7 +93,7 @@ def judge_pair(context: Sequence[Turn], first: Text, second: Text) -> CueVerdict
         is_undecided=is_undecided,
         axes=axes,
         reasons=reasons,
-        rationale=f"{BASELINE_NOTICE} {rationale}",
+        rationale=f"{CUE_NOTICE} {rationale}",
         raw=canonical_json({"first": _as_json(one), "second": _as_json(other)}),
     )
 

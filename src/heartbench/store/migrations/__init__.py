@@ -19,8 +19,8 @@ from sqlalchemy import (
 from heartbench.errors import StoreError
 from heartbench.store import schema
 
-FIRST = "0001"
-HEAD = "0002"
+KNOWN = ("0001", "0002")
+FIRST, HEAD = KNOWN[0], KNOWN[-1]
 
 _versions = Table(
     "alembic_version",
@@ -43,22 +43,37 @@ def migrate(connection: Connection, *, name: str) -> None:
         schema.metadata.create_all(connection)
         _stamp(connection, HEAD)
         return
-    if version > HEAD:
-        raise StoreError(
-            f"store {name} has schema {version}, made by a newer heartbench than this one, which "
-            f"knows {HEAD}; upgrade heartbench"
-        )
+    require_known(version, name=name)
     upgrade(connection, to=HEAD)
 
 
+def require_known(version: str, *, name: str) -> None:
+    """Raise `StoreError` for a schema that this version of heartbench has never heard of."""
+    if version not in KNOWN:
+        raise StoreError(
+            f"store {name} has schema {version}, and this heartbench knows up to {HEAD}: it was "
+            "made by a newer one, or by another program; upgrade heartbench, or give another path"
+        )
+
+
 def stored_version(connection: Connection) -> str | None:
-    """Return the schema version of a database, None where it has no tables of ours."""
-    tables = inspect(connection).get_table_names()
+    """Return the schema version of a database, None where it is empty.
+
+    Raises:
+        StoreError: It holds tables of another program.
+    """
+    tables = set(inspect(connection).get_table_names())
     if _versions.name in tables:
-        found = connection.execute(select(_versions.c.version_num)).scalar_one_or_none()
-        if found is not None:
-            return str(found)
-    return FIRST if schema.studies.name in tables else None
+        found = connection.execute(select(_versions.c.version_num)).scalars().all()
+        return ", ".join(map(str, found)) or "empty"
+    if tables >= set(schema.metadata.tables):
+        return FIRST
+    if tables:
+        raise StoreError(
+            f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}); a "
+            "store wants a database of its own"
+        )
+    return None
 
 
 def upgrade(connection: Connection, *, to: str) -> None:

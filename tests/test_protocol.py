@@ -1,0 +1,33 @@
+"""Texts as data: a change of wording is a new version."""
+
+import hashlib
+from importlib.resources import files
+
+import pytest
+
+from heartbench import protocol
+from heartbench.protocol import load_protocol
+
+PINNED = {
+    "baselines": ("1", "c5af0fa5a653c32e"),
+    "cues": ("2", "f75c8d8e671f7e50"),
+    "screening": ("1", "eea97a0c43c15be9"),
+    "stress": ("1", "f5795cfd47ecc660"),
+}
+"""By file, its version and the first digits of its SHA-256. Who changes a text raises the version."""
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_a_changed_text_has_a_new_version(name: str) -> None:
+    text = (files(protocol) / f"{name}.toml").read_bytes()
+    assert (load_protocol(name)["version"], hashlib.sha256(text).hexdigest()[:16]) == PINNED[name]
+
+
+def test_every_text_is_pinned() -> None:
+    shipped = {path.name for path in files(protocol).iterdir() if path.name.endswith(".toml")}
+    assert shipped == {f"{name}.toml" for name in PINNED}
+
+
+def test_an_unknown_text_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        load_protocol("absent")
