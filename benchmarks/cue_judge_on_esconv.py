@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heartbench.domain import Item
+from heartbench.domain import AXES, Item
 from heartbench.items.esconv import parse_dialogues
 from heartbench.items.selection import build_items
 from heartbench.judgments.cue_judge.judge import (
@@ -114,14 +114,19 @@ def _judge(items: Iterable[Item], texts: Texts) -> list[CueVerdict]:
     ]
 
 
+def _axis_share(is_first: Sequence[bool]) -> str:
+    """Share of the marks that favour the reference; a dash where no text was told from another."""
+    return f"{sum(is_first) / len(is_first):.2f}" if is_first else "-"
+
+
 def _row(name: str, verdicts: Sequence[CueVerdict]) -> str:
     n = len(verdicts)
     share = sum(verdict.choice == "first" for verdict in verdicts) / n
     low, high = wilson_interval(share, n, level=0.95)
     n_undecided = sum(verdict.is_undecided for verdict in verdicts)
     by_axis = " ".join(
-        f"{sum(verdict.axes[axis].choice == 'first' for verdict in verdicts) / n:.2f}"
-        for axis in verdicts[0].axes
+        _axis_share([v.axes[axis].choice == "first" for v in verdicts if axis in v.axes])
+        for axis in AXES
     )
     counts = Counter(verdict.strength for verdict in verdicts)
     strengths = " ".join(str(counts[strength]) for strength in range(1, 6))

@@ -14,7 +14,7 @@ PINNED = {
     "screening": ("1", "eea97a0c43c15be9"),
     "stress": ("1", "f5795cfd47ecc660"),
 }
-"""By file, its version and the first digits of its SHA-256. Who changes a text raises the version."""
+"""By file, its version and the first digits of its SHA-256; a new text, a new version."""
 
 
 @pytest.mark.parametrize("name", PINNED)

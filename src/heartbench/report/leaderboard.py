@@ -93,7 +93,7 @@ def _heading(results: StudyResults) -> str:
         return _wrapped(title)
     board = results.leaderboard
     return _wrapped(
-        f"{title}. Items: {'; '.join(results.provenance.consent_bases)}. "
+        f"{title}. Items: {'; '.join(results.provenance.consent_bases).rstrip('.')}. "
         f"Judged by {board.judged_by} ({plural(board.n_judgments, 'judgment')}, "
         f"{plural(board.n_ties, 'tie')}, {plural(board.n_items, 'item')}, "
         f"{plural(board.n_raters, 'rater')})"
