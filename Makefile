@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
 	@echo "make test   the whole test suite        make quick  its part without servers"
-	@echo "make soak   fifty kills at random moments of a run"
+	@echo "make soak   fifty kills at random moments, and half a minute without a database"
 	@echo "make lint   format, lint, types, imports  make check  lint and test"
 
 install: $(STAMP)
@@ -35,7 +35,7 @@ test: install
 	$(PYTEST) -n 2 --dist loadgroup
 
 soak: install
-	HEART_TEST_KILLS=50 $(PYTEST) tests/end_to_end/test_killed.py
+	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=30 $(PYTEST) tests/end_to_end
 
 quick: install
 	$(PYTEST) -m "not server and not postgres and not engine and not live"

@@ -1,0 +1,65 @@
+"""A server that goes away in the middle of a run: the run waits and ends as if it had not."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from killable_study import finish, write_study
+from postgres_server import running_server
+
+from heartbench.domain import Judgment
+from heartbench.store.copy import copy_store
+from heartbench.store.rows import TABLES
+from heartbench.store.sql import SqlStore
+
+pytestmark = [pytest.mark.server, pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
+
+OUTAGE_SECONDS = float(os.environ.get("HEART_TEST_OUTAGE_SECONDS", "3"))
+"""The whole measurement is 30: ``make soak``."""
+DEADLINE_SECONDS = 180
+
+
+def ids_by_kind(store: SqlStore) -> dict[str, list[str]]:
+    return {kind.__name__: [record.id for record in store.iter(kind)] for kind in TABLES}
+
+
+def wait_for_judgments(url: str) -> None:
+    watcher = SqlStore.open(url)
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not any(True for _ in watcher.iter(Judgment)):
+        assert time.monotonic() < deadline, "the run never judged anything"
+    watcher.close()
+
+
+def test_a_run_waits_for_its_database(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    reference = write_study(tmp_path / "undisturbed")
+    finish(reference)
+    study = write_study(tmp_path / "study")
+    with running_server(tmp_path_factory.mktemp("outage")) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "heartbench", "run", str(study)],
+            env=os.environ | {"HEART_STORE": server.url},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for_judgments(server.url)
+        server.stop()
+        restart = threading.Timer(OUTAGE_SECONDS, server.start)
+        restart.start()
+        _, err = process.communicate(timeout=DEADLINE_SECONDS)
+        restart.join()
+        assert process.returncode == 0, err
+        assert err.count("is not reachable; trying again") == err.count("\n") == 1
+        there, here = SqlStore.open(server.url), SqlStore.in_memory()
+        undisturbed = SqlStore.open(str(reference.parent / "long.db"))
+        copy_store(there, here, progress=lambda _kind, _done: None)
+        assert ids_by_kind(here) == ids_by_kind(undisturbed)
+        for store in (there, here, undisturbed):
+            store.close()
