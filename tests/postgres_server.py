@@ -4,6 +4,7 @@ Debian's server if there is one (as its own user where the suite runs as root, w
 refuses), else the ``pgserver`` wheel; with neither, the tests skip and say so.
 """
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -30,11 +31,10 @@ def server_folder() -> Path | None:
     found = shutil.which("postgres")
     if found:
         return Path(found).parent
-    try:
-        import pgserver  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415
-    except ImportError:
+    wheel = importlib.util.find_spec("pgserver")
+    if wheel is None or wheel.origin is None:
         return None
-    return Path(pgserver.__file__).parent / "pginstall" / "bin"
+    return Path(wheel.origin).parent / "pginstall" / "bin"
 
 
 class PostgresServer:

@@ -23,7 +23,8 @@ def test_a_study_moves_to_postgresql_and_back(
     there = heart("store", "copy", source, postgres_url, "--json").json
     back = heart("store", "copy", postgres_url, study.parent / "back.db", "--json").json
     assert there["schema"] == "heartbench.store_copy/1"
-    assert there["hashes"] == back["hashes"]
+    assert there["hashes"]["from"] == there["hashes"]["to"]
+    assert back["hashes"] == there["hashes"]
     assert there["n_new"]["judgment"] > 0
     before = json.loads((study.parent / "tiny.results.json").read_text(encoding="utf-8"))
     monkeypatch.setenv("HEART_STORE", postgres_url)

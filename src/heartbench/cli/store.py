@@ -43,7 +43,13 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
         new.close()
     require_equal(hashes["from"], hashes["to"])
     if as_json:
-        emit_json("store_copy", {"n_new": dict(n_new), "hashes": dict(hashes["to"])})
+        emit_json(
+            "store_copy",
+            {
+                "n_new": dict(n_new),
+                "hashes": {side: dict(by_kind) for side, by_kind in hashes.items()},
+            },
+        )
         return
     click.echo(f"{'kind':<12}{'new':>9}  hash (the same for both)")
     for kind, digest in hashes["to"].items():
