@@ -135,3 +135,20 @@ def test_the_cue_judge_is_labelled(maker: StudyMaker) -> None:
     other = Rater(name="m", kind="llm", family="gpt", settings={"model": "m"})
     unlabelled = analyze_study(replace(maker.records(), raters=[other]))
     assert unlabelled.judge_notice is None
+
+
+def test_win_rates_are_known_without_a_ranking() -> None:
+    items, systems = make_items(2), make_systems("best", "worst", "absent")
+    made = StudyMaker(items, systems, [CUE])
+    made.judge(items[0], (systems[0], systems[1]), "first")
+    made.judge(items[0], (systems[1], systems[0]), "tie")
+    made.judge(items[1], (systems[0], systems[1]), "first")
+    absent, best, worst = analyze_study(made.records()).win_rates
+    assert (absent.system, absent.n_comparisons, absent.win_rate, absent.axes) == (
+        *("absent", 0, None),
+        {},
+    )
+    assert best.win_rate == pytest.approx(2.5 / 3)
+    assert worst.win_rate == pytest.approx(0.5 / 3)
+    assert best.axes == dict.fromkeys("HEART", pytest.approx(2.5 / 3))
+    assert best.n_comparisons == worst.n_comparisons == 3

@@ -20,6 +20,7 @@ from heartbench.analysis.results import (
     StudyResults,
     SystemCoverage,
     SystemFit,
+    WinRate,
 )
 from heartbench.analysis.study import JUDGED_BY_CUES
 from heartbench.domain import AXES
@@ -59,6 +60,10 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         ),
         leaderboard=_leaderboard(systems),
         leaderboard_problem=None,
+        win_rates=tuple(
+            WinRate(system=name, n_comparisons=80, win_rate=0.625, axes={"H": 0.25})
+            for name, _, _ in systems
+        ),
         stress=tuple(result for judge in judges for result in _stress(judge.rater)),
         consistency=tuple(result for judge in judges for result in _consistency(judge.rater)),
         judge_notice=JUDGED_BY_CUES if cue_judge else None,

@@ -8,6 +8,7 @@ import pytest
 from invented_results import invented_results, rename_system, without_ranking
 
 from heartbench.analysis.study import JUDGED_BY_CUES
+from heartbench.report.leaderboard import leaderboard_lines
 from heartbench.report.numbers import NO_VALUE
 from heartbench.report.page import coverage_totals, render_page
 
@@ -77,7 +78,7 @@ def test_page_without_a_ranking_is_balanced_and_says_why() -> None:
     page = render_page(without_ranking(invented_results(), "groups [a] and [b] never met"))
     parsed = outline(page)
     assert (parsed.misnested, parsed.open) == ([], [])
-    assert "There is no ranking. groups [a] and [b] never met" in words(page)
+    assert "There is no ranking: groups [a] and [b] never met" in words(page)
     assert 'class="board"' not in page
 
 
@@ -263,3 +264,10 @@ def test_consistency_of_every_judge_is_shown() -> None:
     text = words(render_page(invented_results()))
     assert "shown the other way round 91.0 %" in text
     assert "asked again 96.0 %" in text
+
+
+def test_win_rates_stand_where_there_is_no_ranking() -> None:
+    text = words(render_page(without_ranking(invented_results(), "groups never met")))
+    assert "There is no ranking: groups never met" in text
+    assert "62.5" in text
+    assert "62.5" in leaderboard_lines(without_ranking(invented_results(), "groups never met"))

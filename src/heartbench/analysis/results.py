@@ -88,6 +88,23 @@ class LeaderboardRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WinRate:
+    """How often one system won, which needs no ranking to be known.
+
+    Attributes:
+        system: Its name.
+        n_comparisons: Judgments it is part of.
+        win_rate: (wins + half the ties) / comparisons; None without any comparison.
+        axes: The same by axis, only where it has marks.
+    """
+
+    system: str
+    n_comparisons: int
+    win_rate: float | None
+    axes: Mapping[Axis, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairFit:
     """How often one system won over another, and how often the unweighted fit says it does.
 
@@ -335,6 +352,7 @@ class StudyResults:
         funnel: How the items were selected; empty for items that came selected.
         leaderboard: The ranking; None where it could not be computed.
         leaderboard_problem: Why there is no ranking, else None.
+        win_rates: Of every system, ranked or not, by name.
         stress: How each judge did on the stress set.
         consistency: How often each judge gives the same answer twice.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
@@ -346,6 +364,7 @@ class StudyResults:
     funnel: tuple[FunnelStep, ...]
     leaderboard: Leaderboard | None
     leaderboard_problem: str | None
+    win_rates: tuple[WinRate, ...]
     stress: tuple[StressResult, ...]
     consistency: tuple[Consistency, ...]
     judge_notice: str | None

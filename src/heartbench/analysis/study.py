@@ -17,6 +17,7 @@ from heartbench.analysis.results import (
     StudyResults,
 )
 from heartbench.analysis.stress import consistency_results, stress_results
+from heartbench.analysis.win_rates import win_rates
 from heartbench.domain import (
     Assignment,
     Attempt,
@@ -85,6 +86,7 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
         funnel=tuple(records.funnel),
         leaderboard=leaderboard,
         leaderboard_problem=problem,
+        win_rates=win_rates(columns, ranked),
         stress=_stress(select_rows(own, [not flag for flag in is_ranked]), records, level=level),
         consistency=consistency_results(
             select_rows(own, is_ranked),

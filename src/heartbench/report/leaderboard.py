@@ -14,6 +14,7 @@ from heartbench.analysis.results import (
     Leaderboard,
     LeaderboardRow,
     StudyResults,
+    WinRate,
 )
 from heartbench.domain import AXES, AXIS_NAMES, Axis
 from heartbench.report.numbers import (
@@ -27,6 +28,7 @@ from heartbench.report.numbers import (
 )
 
 WIDTH = 100
+MAX_NAME = 60
 RANK_DIFFERS = "\N{NOT EQUAL TO}"
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
@@ -56,6 +58,7 @@ def leaderboard_lines(results: StudyResults) -> str:
     parts.append(_wrapped(_coverage_words(results.coverage)))
     if results.leaderboard is None:
         parts.append(_wrapped(f"No leaderboard: {results.leaderboard_problem}"))
+        parts.append(_win_rate_lines(results.win_rates))
         notes: list[str] = []
     else:
         parts.append(_text_table(results.leaderboard))
@@ -63,6 +66,17 @@ def leaderboard_lines(results: StudyResults) -> str:
     notes += [f"Warning: {warning}" for warning in all_warnings(results)]
     parts += ["\n".join(_wrapped(note) for note in notes)] if notes else []
     return "\n\n".join(parts) + "\n"
+
+
+def _win_rate_lines(rates: Sequence[WinRate]) -> str:
+    """Write the win rates as text, for where there is no ranking."""
+    names = [_printable(rate.system)[:MAX_NAME] for rate in rates]
+    width = max([len("system"), *map(len, names)])
+    lines = [f"{'system':<{width}}    win      n"]
+    for name, rate in zip(names, rates, strict=True):
+        share = NO_VALUE if rate.win_rate is None else bare_percent(rate.win_rate)
+        lines.append(f"{name:<{width}}  {share:>5}  {rate.n_comparisons:>5}")
+    return "\n".join(lines)
 
 
 def leaderboard_csv(results: StudyResults) -> str:
@@ -88,13 +102,14 @@ def all_warnings(results: StudyResults) -> tuple[str, ...]:
 
 
 def _heading(results: StudyResults) -> str:
-    title = f"{results.provenance.study}, version {results.provenance.version}"
+    made = results.provenance
+    items = "; ".join(made.consent_bases).rstrip(".")
+    title = f"{made.study}, version {made.version}. Items: {items}."
     if results.leaderboard is None:
         return _wrapped(title)
     board = results.leaderboard
     return _wrapped(
-        f"{title}. Items: {'; '.join(results.provenance.consent_bases).rstrip('.')}. "
-        f"Judged by {board.judged_by} ({plural(board.n_judgments, 'judgment')}, "
+        f"{title} Judged by {board.judged_by} ({plural(board.n_judgments, 'judgment')}, "
         f"{plural(board.n_ties, 'tie')}, {plural(board.n_items, 'item')}, "
         f"{plural(board.n_raters, 'rater')})"
     )
