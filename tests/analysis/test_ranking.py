@@ -166,7 +166,7 @@ def test_order_of_judgments_systems_and_raters_changes_nothing_to_the_last_digit
 def test_groups_that_are_not_connected_are_named() -> None:
     votes = [
         *three_to_one(),
-        Vote("i1", CAT, DAN, "tie"),
+        *(Vote(item, CAT, DAN, "tie") for item in ("i1", "i2")),
         Vote("i1", ANN, CAT, "first"),
     ]
     with pytest.raises(NotIdentifiedError, match=r"Ann, Ben \| Cat, Dan") as caught:
@@ -238,7 +238,7 @@ def test_percentile_is_the_share_of_other_systems_with_a_lower_win_rate() -> Non
     win: Mapping[Axis, AxisMark] = {"A": AxisMark("first", 1)}
     votes = [Vote(item, ANN, BEN, "tie", axes=win) for item in ("i1", "i2")]
     votes += [Vote(item, CAT, BEN, "tie", axes=win) for item in ("i1", "i2")]
-    votes += [Vote("i1", BEN, DAN, "tie", axes=win)]
+    votes += [Vote(item, BEN, DAN, "tie", axes=win) for item in ("i1", "i2")]
     board = rank(votes, (ANN, BEN, CAT, DAN))
 
     assert {row.system: row.axes["A"].percentile for row in board.rows} == {
@@ -259,7 +259,7 @@ def test_system_without_judgments_is_named_and_left_out() -> None:
     board = rank(three_to_one(), (ANN, BEN, CAT))
 
     assert [row.system for row in board.rows] == ["Ann", "Ben"]
-    assert any("no judgment compares them: Cat" in warning for warning in board.warnings)
+    assert any("fewer than 2 items compare them: Cat" in warning for warning in board.warnings)
 
 
 def test_cycle_of_wins_shows_in_the_fit_check_of_pairs_only() -> None:
@@ -284,12 +284,48 @@ def test_cycle_of_wins_shows_in_the_fit_check_of_pairs_only() -> None:
     ]
 
 
+def test_a_system_on_one_item_has_no_interval_and_is_left_out() -> None:
+    votes = [*three_to_one(), Vote("i1", CAT, ANN, "first"), Vote("i1", CAT, BEN, "second")]
+    board = rank(votes, (ANN, BEN, CAT))
+
+    assert [row.system for row in board.rows] == ["Ann", "Ben"]
+    assert board.n_judgments == 4
+    assert board.rows == rank(three_to_one()).rows
+    assert any("fewer than 2 items compare them: Cat" in warning for warning in board.warnings)
+
+
+def test_systems_on_few_items_are_named_with_their_number() -> None:
+    board = rank(three_to_one())
+
+    assert any("fewer than 10 items: Ann (4), Ben (4)" in warning for warning in board.warnings)
+
+
+def test_an_axis_on_one_item_has_a_win_rate_and_no_elo() -> None:
+    mark: Mapping[Axis, AxisMark] = {"R": AxisMark("first", 1)}
+    votes = [*three_to_one(), Vote("i1", ANN, BEN, "tie", axes=mark)]
+    standing = row_of(rank(votes), ANN).axes["R"]
+
+    assert (standing.win_rate, standing.elo, standing.n_items) == (1.0, None, 1)
+
+
+def test_intervals_without_width_are_called_out() -> None:
+    votes = [
+        Vote(item, one, other, "first")
+        for item in ("i1", "i2", "i3")
+        for one, other in ((ANN, BEN), (BEN, ANN))
+    ]
+    board = rank(votes)
+
+    assert board.rows[0].weighted.low == board.rows[0].weighted.high
+    assert any("that is no precision" in warning for warning in board.warnings)
+
+
 @pytest.mark.parametrize(
     ("raters", "source", "n_warnings"),
     [
-        ([JUDGE] * 4, "judges", 1),
-        ([PERSON] * 4, "people", 2),
-        ([JUDGE, JUDGE, PERSON, PERSON], "both", 3),
+        ([JUDGE] * 4, "judges", 2),
+        ([PERSON] * 4, "people", 3),
+        ([JUDGE, JUDGE, PERSON, PERSON], "both", 4),
     ],
 )
 def test_source_of_the_votes_and_what_the_intervals_leave_out_are_named(

@@ -72,7 +72,7 @@ def any_item(draw: st.DrawFn) -> Item:
         problem=draw(some_text),
         culture=draw(st.none() | some_text),
         population=draw(st.none() | some_text),
-        language=draw(some_text),
+        language=draw(st.sampled_from(["en", "pt-BR", "de"])),
         licence=draw(some_text),
         consent_basis=draw(some_text),
         reference=None if is_adversarial else draw(st.none() | some_text),
@@ -150,7 +150,7 @@ BAD_LINES = {
     "truth as a number": (line(REGULAR, turn_index=True), "in 'turn_index', got true;"),
     "negative index": (
         line(REGULAR, turn_index=-1),
-        "expected a whole number from 0 in 'turn_index', got -1; correct the value",
+        "a whole number from 0, below 2147483648 in 'turn_index', got -1; correct the value",
     ),
     "number as text": (line(REGULAR, problem=7), "expected text in 'problem', got 7;"),
     "null as text": (line(REGULAR, emotion=None), "expected text in 'emotion', got null;"),
@@ -158,6 +158,10 @@ BAD_LINES = {
     "text as list": (line(REGULAR, context="hi"), "expected a list in 'context', got \"hi\";"),
     "object as list": (line(REGULAR, context={}), "expected a list in 'context', got an object;"),
     "text as turn": (line(REGULAR, context=["hi"]), "expected an object in 'context[0]'"),
+    "no language": (
+        line(REGULAR, language="Klingon!!"),
+        "expected a language tag such as en or pt-BR in 'language', got \"Klingon!!\"",
+    ),
     "repeated key": (
         line(REGULAR)[:-1] + ', "emotion": "fear"}',
         "expected each key once, got 'emotion' again; remove one of the two",

@@ -152,6 +152,7 @@ def _rows(systems: tuple[tuple[str, str, str], ...]) -> tuple[LeaderboardRow, ..
             n_ties=12,
             axes={
                 axis: AxisStanding(
+                    n_items=40,
                     win_rate=min(max(rates[k] + 0.09 * math.sin(3 * k + 2 * j), 0.02), 0.98),
                     percentile=100 * (n - 1 - k) / (n - 1),
                     elo=None if axis == "T" else elos[k] + 20 * math.sin(k + j),

@@ -15,8 +15,8 @@ from heartbench.report.leaderboard import (
 )
 
 SIX_SYSTEMS = """\
-Invented pilot, version 3. Items: Invented for tests by a script. Judged by judges (2,400 judgments,
-  36 ties, 40 items, 2 raters)
+Invented pilot, version 3. Items: Invented for tests by a script. Judged by judges: juniper, larch-2
+  (2,400 judgments, 36 ties, 40 items, 2 raters)
 
 Coverage: 236 of 240 completions, 2,396 of 2,400 judgments, 15 of 15 pairs of systems
 

@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from heartbench.stats.proportions import wilson_interval
+from heartbench.stats.proportions import mean_interval, wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -45,3 +47,19 @@ def test_interval_holds_its_share_within_zero_and_one(share: float, n: int) -> N
 def test_impossible_share_is_refused(share: float, n: int) -> None:
     with pytest.raises(ValueError, match="share from 0 to 1"):
         wilson_interval(share, n, level=0.95)
+
+
+def test_mean_interval_is_that_of_t_over_units() -> None:
+    shares = np.array([0.5, 0.75, 1.0, 0.75, 0.9, 0.4])
+    low, high = mean_interval(shares, level=0.95)
+    expected = scipy.stats.ttest_1samp(shares, 0).confidence_interval(0.95)
+    assert (low, high) == pytest.approx((expected.low, min(1.0, expected.high)))
+
+
+def test_mean_interval_of_equal_units_is_the_score_interval() -> None:
+    assert mean_interval(np.ones(60), level=0.95) == wilson_interval(1.0, 60, level=0.95)
+
+
+def test_mean_interval_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one unit"):
+        mean_interval(np.array([]), level=0.95)

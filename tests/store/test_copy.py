@@ -68,6 +68,29 @@ def test_a_store_that_is_not_there_is_named(heart: Heart, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_target_with_records_of_its_own_is_refused_before_anything_is_copied(
+    heart: Heart, study: Path
+) -> None:
+    heart("run", study)
+    target = study.parent / "other.db"
+    store = SqlStore.open(str(target))
+    store.add([System(name="own", kind="baseline", family="baseline")])
+    store.close()
+    done = heart("store", "copy", study.parent / "tiny.db", target)
+    assert done.code == 1
+    assert "nothing was copied" in done.err
+    again = SqlStore.open(str(target))
+    assert [system.name for system in again.iter(System)] == ["own"]
+    assert not list(again.iter(Item))
+    again.close()
+
+
+def test_a_store_is_not_copied_onto_itself(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    database = study.parent / "tiny.db"
+    assert "onto itself" in heart("store", "copy", database, database).err
+
+
 def test_a_target_with_records_of_its_own_is_named_by_kind() -> None:
     source, target = SqlStore.in_memory(), SqlStore.in_memory()
     target.add([System(name="own", kind="baseline", family="baseline")])

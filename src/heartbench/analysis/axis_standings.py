@@ -16,6 +16,7 @@ from heartbench.errors import NotIdentifiedError
 from heartbench.stats.comparisons import (
     Comparisons,
     count_comparisons,
+    count_items,
     keep_compared,
     win_matrix,
 )
@@ -59,25 +60,33 @@ def _axis_table(
 ) -> AxisTable:
     comparisons, kept = keep_compared(comparisons)
     names = [all_names[i] for i in kept]
-    rated: Sequence[EloEstimate | None] = [None] * len(names)
-    problem = None
-    try:
-        rated = estimate_elo(comparisons, names, level=level)
-    except NotIdentifiedError as error:
-        problem = str(error)
+    elos, problem = _axis_elos(comparisons, names, level)
     n = count_comparisons(comparisons)
     win_rates = win_matrix(comparisons).sum(axis=1) / n
+    shares = percentiles(win_rates)
+    n_items = count_items(comparisons)
     standings = {
         name: AxisStanding(
-            win_rate=float(win_rate),
-            percentile=float(percentile),
-            elo=rating.elo if rating else None,
-            low=rating.low if rating else None,
-            high=rating.high if rating else None,
-            n_comparisons=int(count),
+            win_rate=float(win_rates[i]),
+            percentile=float(shares[i]),
+            elo=elos[name].elo if name in elos else None,
+            low=elos[name].low if name in elos else None,
+            high=elos[name].high if name in elos else None,
+            n_comparisons=int(n[i]),
+            n_items=int(n_items[i]),
         )
-        for name, win_rate, percentile, rating, count in zip(
-            names, win_rates, percentiles(win_rates), rated, n, strict=True
-        )
+        for i, name in enumerate(names)
     }
     return AxisTable(axis=axis, standings=standings, problem=problem)
+
+
+def _axis_elos(
+    comparisons: Comparisons, names: Sequence[str], level: float
+) -> tuple[Mapping[str, EloEstimate], str | None]:
+    """Estimate Elo among systems with marks on two items at least; or say why there is none."""
+    enough, kept = keep_compared(comparisons, min_items=2)
+    ranked = [names[i] for i in kept]
+    try:
+        return dict(zip(ranked, estimate_elo(enough, ranked, level=level), strict=True)), None
+    except NotIdentifiedError as error:
+        return {}, str(error)

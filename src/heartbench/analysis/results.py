@@ -46,6 +46,7 @@ class AxisStanding:
         low: Interval end; None likewise.
         high: Interval end; None likewise.
         n_comparisons: Comparisons with a mark on this axis.
+        n_items: Items these are of; an axis Elo needs two, and its t counts the axis's items.
     """
 
     win_rate: float
@@ -54,6 +55,7 @@ class AxisStanding:
     low: float | None
     high: float | None
     n_comparisons: int
+    n_items: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,9 +283,9 @@ class Consistency:
         check: ``order``: the same pair shown the other way round. ``repeat``: asked again.
         n_pairs: Pairs answered twice.
         n_items: Items these pairs are of; the interval is over items.
-        rate: Share of pairs with the same winner both times.
-        low: Wilson interval over items.
-        high: Wilson interval over items.
+        rate: Mean over items of the share of pairs with the same winner both times.
+        low: t interval over items; Wilson's where all items say the same.
+        high: Likewise.
     """
 
     rater: str

@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+import numpy as np
+
 from heartbench.analysis.coverage import winner_of
 from heartbench.analysis.judgment_columns import JudgmentColumns
 from heartbench.analysis.results import Consistency, StressResult
-from heartbench.stats.proportions import wilson_interval
+from heartbench.stats.proportions import mean_interval, wilson_interval
 
 
 def stress_results(
@@ -60,7 +62,7 @@ def consistency_results(
 ) -> tuple[Consistency, ...]:
     """Return, by judge, how often a pair has the same winner in both orders, and when asked again.
 
-    Intervals are Wilson's over items, the mean of an item's pairs being one value.
+    Intervals are over items, the mean of an item's pairs being one value.
 
     Args:
         columns: Judgments of ranked pairs, repeats among them.
@@ -98,7 +100,7 @@ def _consistency(
     rater: str, check: str, by_item: dict[str, list[bool]], *, level: float
 ) -> Consistency:
     values = [sum(by_item[item]) / len(by_item[item]) for item in sorted(by_item)]
-    low, high = wilson_interval(sum(values) / len(values), len(values), level=level)
+    low, high = mean_interval(np.array(values), level=level)
     n_pairs = sum(len(flags) for flags in by_item.values())
     return Consistency(
         rater=rater,

@@ -30,6 +30,7 @@ from heartbench.domain import (
 from heartbench.errors import NotIdentifiedError
 from heartbench.protocol import CUE_NOTICE
 
+MANY_FLIPS = 0.2
 JUDGED_BY_CUES = f"{CUE_NOTICE} Use these numbers to test the pipeline, not to compare systems."
 
 
@@ -80,9 +81,10 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
     columns = select_rows(own, [a and b for a, b in zip(is_ranked, asked_once, strict=True)])
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in records.raters)
     leaderboard, problem = _rank(columns, ranked, records.raters, level=level)
+    coverage = _coverage(records, ranked, columns)
     return StudyResults(
         provenance=records.provenance,
-        coverage=_coverage(records, ranked, columns),
+        coverage=coverage,
         funnel=tuple(records.funnel),
         leaderboard=leaderboard,
         leaderboard_problem=problem,
@@ -94,7 +96,7 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
             level=level,
         ),
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
-        warnings=_warnings(n_foreign),
+        warnings=_warnings(coverage, n_foreign),
     )
 
 
@@ -182,10 +184,22 @@ def _stress(
     )
 
 
-def _warnings(n_foreign: int) -> tuple[str, ...]:
-    if not n_foreign:
-        return ()
-    return (
-        f"{n_foreign} stored judgments are about items, systems or judges that the study file no "
-        "longer names; they are kept and not used.",
-    )
+def _warnings(coverage: Coverage, n_foreign: int) -> tuple[str, ...]:
+    warnings = [
+        f"{row.system} has no completion for {row.n_items - row.n_completions} of {row.n_items} "
+        "items; its figures stand on the others."
+        for row in coverage.systems
+        if 0 < row.n_completions < row.n_items
+    ]
+    warnings += [
+        f"{judge.rater} chose otherwise in {100 * judge.n_flips / judge.n_both_orders:.0f} % of "
+        "the pairs when they were shown the other way round."
+        for judge in coverage.judges
+        if judge.n_flips > MANY_FLIPS * judge.n_both_orders
+    ]
+    if n_foreign:
+        warnings.append(
+            f"{n_foreign} stored judgments are about items, systems or judges that the study file "
+            "no longer names; they are kept and not used."
+        )
+    return tuple(warnings)

@@ -24,7 +24,7 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
 
     from heartbench.cli.console import emit_json, progress_bar
     from heartbench.errors import StoreError
-    from heartbench.store.copy import copy_store, require_equal, store_hashes
+    from heartbench.store.copy import copy_store, require_equal, require_room, store_hashes
     from heartbench.store.probe import require_store
     from heartbench.store.sql import SqlStore
 
@@ -32,9 +32,12 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     if "://" not in source and not Path(source).is_file():
         raise StoreError(f"{source}: there is no such store; check the path")
     require_store(source)
+    if source == target.removeprefix("sqlite:///"):
+        raise StoreError(f"{source}: a store cannot be copied onto itself; name another target")
     old = SqlStore.open(source)
     new = SqlStore.open(target)
     try:
+        require_room(old, new)
         with progress_bar("copying") as progress:
             n_new = copy_store(old, new, progress=lambda _kind, done: progress(done, None))
         hashes = {"from": store_hashes(old), "to": store_hashes(new)}

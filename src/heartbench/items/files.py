@@ -17,6 +17,7 @@ from heartbench.domain import PROFILES, Item, Profile, Role, Screening, Subset, 
 from heartbench.domain.items import Verdict
 from heartbench.errors import SettingsError
 
+LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 MIN_ADVERSARIAL_TURNS = 8
 """Half of them are the seeker's; with fewer, three of the four profiles coincide."""
 
@@ -60,7 +61,7 @@ class _ItemLine(_Line):
     problem: _Text
     culture: _Text | None = None
     population: _Text | None = None
-    language: _Text
+    language: Annotated[str, Field(pattern=LANGUAGE_TAG)]
     licence: _Text
     consent_basis: _Text
     reference: _Text | None = None
@@ -200,8 +201,10 @@ def _explain_json(details: ErrorDetails, where: str) -> SettingsError:
 def _expected(details: ErrorDetails) -> str:
     if details["type"] == "literal_error":
         return str(details["ctx"]["expected"])
-    if details["type"] == "greater_than_equal":
-        return f"a whole number from {details['ctx']['ge']}"
+    if details["type"] in ("greater_than_equal", "less_than"):
+        return "a whole number from 0, below 2147483648"
+    if details["type"] == "string_pattern_mismatch":
+        return "a language tag such as en or pt-BR"
     return _EXPECTED_TYPES.get(details["type"], details["msg"])
 
 

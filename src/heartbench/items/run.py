@@ -113,7 +113,7 @@ def read_item_file(path: Path) -> tuple[Item, ...]:
     Raises:
         SettingsError: The file cannot be read, or a line of it is no valid item.
     """
-    return parse_items(_read_text(path), name=path.name)
+    return parse_items(_read_text(path), name=str(path))
 
 
 def read_screenings(item_file: Path) -> tuple[Screening, ...]:
@@ -123,7 +123,7 @@ def read_screenings(item_file: Path) -> tuple[Screening, ...]:
         SettingsError: The file cannot be read, or a line of it is no valid verdict.
     """
     path = evidence_path(item_file)
-    return parse_screenings(_read_text(path), name=path.name) if path.exists() else ()
+    return parse_screenings(_read_text(path), name=str(path)) if path.exists() else ()
 
 
 def evidence_path(item_file: Path) -> Path:

@@ -71,8 +71,10 @@ def plan_judgments(
     systems = {system.id: system for system in store.iter(System, study)}
     raters = [rater for rater in store.iter(Rater, study) if rater.kind == "llm"]
     completions = list(store.iter(Completion, study))
-    stress = _stress_completions(store, study, systems, completions, policy, now=now)
     candidates = enumerate_pairs([c for c in completions if not _is_stress(systems, c)])
+    stress: list[Completion] = []
+    if candidates.candidates:  # the audit stands beside a ranking, so it waits for one too
+        stress = _stress_completions(store, study, systems, completions, policy, now=now)
     before = list(store.iter(Assignment, study))
     chosen = candidates.candidates
     if policy.design == "balanced" and policy.comparisons is not None:

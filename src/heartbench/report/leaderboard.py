@@ -109,10 +109,15 @@ def _heading(results: StudyResults) -> str:
         return _wrapped(title)
     board = results.leaderboard
     return _wrapped(
-        f"{title} Judged by {board.judged_by} ({plural(board.n_judgments, 'judgment')}, "
+        f"{title} Judged by {board.judged_by}: {_judge_names(results)} "
+        f"({plural(board.n_judgments, 'judgment')}, "
         f"{plural(board.n_ties, 'tie')}, {plural(board.n_items, 'item')}, "
         f"{plural(board.n_raters, 'rater')})"
     )
+
+
+def _judge_names(results: StudyResults) -> str:
+    return ", ".join(judge.rater for judge in results.coverage.judges)
 
 
 def _coverage_words(coverage: Coverage) -> str:

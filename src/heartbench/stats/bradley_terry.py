@@ -20,7 +20,7 @@ from heartbench.stats.comparisons import Comparisons, FloatArray, win_matrix
 ELO_MEAN: Final = 1500.0
 ELO_PER_THETA: Final = 400 / math.log(10)
 STEP_TOLERANCE = 1e-10
-MAX_ITERATIONS = 100
+MAX_ITERATIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -85,13 +85,34 @@ def count_comparisons(comparisons: Comparisons) -> IntArray:
     return np.bincount(ends, minlength=comparisons.n_systems)
 
 
-def keep_compared(comparisons: Comparisons) -> tuple[Comparisons, IntArray]:
-    """Drop systems without a row; also return the former index of each that stays."""
-    kept = np.flatnonzero(count_comparisons(comparisons))
-    compact = replace(
-        comparisons,
-        left=np.searchsorted(kept, comparisons.left),
-        right=np.searchsorted(kept, comparisons.right),
-        n_systems=len(kept),
-    )
-    return compact, kept
+def count_items(comparisons: Comparisons) -> IntArray:
+    """Count, by system, the items on which it was compared."""
+    systems = np.concatenate((comparisons.left, comparisons.right))
+    items = np.concatenate((comparisons.item, comparisons.item))
+    met = np.unique(np.stack((systems, items)), axis=1)
+    return np.bincount(met[0], minlength=comparisons.n_systems)
+
+
+def keep_compared(comparisons: Comparisons, *, min_items: int = 1) -> tuple[Comparisons, IntArray]:
+    """Drop systems compared on fewer items; also return the former index of each that stays.
+
+    Rows with a dropped system go too, until every system that stays has enough items.
+    """
+    kept = np.arange(comparisons.n_systems)
+    while True:
+        is_enough = count_items(comparisons) >= min_items
+        stays = np.flatnonzero(is_enough)
+        rows = is_enough[comparisons.left] & is_enough[comparisons.right]
+        comparisons = replace(
+            comparisons,
+            left=np.searchsorted(stays, comparisons.left[rows]),
+            right=np.searchsorted(stays, comparisons.right[rows]),
+            score=comparisons.score[rows],
+            weight=comparisons.weight[rows],
+            item=comparisons.item[rows],
+            rater=comparisons.rater[rows],
+            n_systems=len(stays),
+        )
+        kept = kept[stays]
+        if len(stays) == len(is_enough):
+            return comparisons, kept

@@ -50,7 +50,7 @@ def published(theta: FloatArray, n_comparisons: IntArray, *, level: float) -> In
     """Return the paper's normal intervals, SE = sqrt(1/n_i), n_i the comparisons of system i.
 
     A comparison carries at most 1/4 unit of information on theta, so these are at least two times
-    too narrow even for independent comparisons (SPEC section 14).
+    too narrow even for independent comparisons (SPEC section 14); both orders of a pair are two.
     """
     quantile = float(ndtri((1 + level) / 2))
     return _symmetric(theta, np.sqrt(1 / n_comparisons), quantile, math.inf)

@@ -2,7 +2,10 @@
 
 import math
 
-from scipy.special import ndtri
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from heartbench.stats.comparisons import FloatArray
 
 
 def wilson_interval(share: float, n: int, *, level: float) -> tuple[float, float]:
@@ -24,3 +27,20 @@ def wilson_interval(share: float, n: int, *, level: float) -> tuple[float, float
     low = max(0.0, min(share, (centre - margin) / scale))
     high = min(1.0, max(share, (centre + margin) / scale))
     return low, high
+
+
+def mean_interval(shares: FloatArray, *, level: float) -> tuple[float, float]:
+    """Return the t interval of the mean of shares, one an independent unit, within 0 and 1.
+
+    Where all units have the same share t has no width, and the score interval of as many units
+    stands in.
+
+    Raises:
+        ValueError: No units.
+    """
+    n = len(shares)
+    if n < 2 or float(np.ptp(shares)) == 0:
+        return wilson_interval(float(np.mean(shares)) if n else 0.0, n, level=level)
+    mean, se = float(np.mean(shares)), float(np.std(shares, ddof=1)) / math.sqrt(n)
+    margin = float(stdtrit(n - 1, (1 + level) / 2)) * se
+    return max(0.0, mean - margin), min(1.0, mean + margin)

@@ -40,6 +40,18 @@ def copy_store(
     return n_new
 
 
+def require_room(source: Store, target: Store) -> None:
+    """Raise `StoreError`, before anything is copied, if the target holds records of its own."""
+    for kind in TABLES:
+        known = {record.id for record in source.iter(kind)}
+        if any(record.id not in known for record in target.iter(kind)):
+            raise StoreError(
+                f"the target holds a {kind_name(kind)} that the source has not; nothing was "
+                "copied. Copy into an empty database",
+                ids=(kind_name(kind),),
+            )
+
+
 def store_hashes(store: Store) -> Mapping[str, str]:
     """Hash every record of each kind, times included, in the order of ids."""
     return {kind_name(kind): _hash_kind(store, kind) for kind in TABLES}
