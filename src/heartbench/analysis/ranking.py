@@ -71,16 +71,7 @@ def rank_systems(
         ValueError: A judgment names a system or a rater that was not given.
     """
     candidates = _candidates(columns, systems)
-    columns = _among(columns, candidates)
-    all_comparisons = to_comparisons(
-        columns, use_strength=False, system_ids=[system.id for system in candidates]
-    )
-    comparisons, kept = keep_compared(all_comparisons, min_items=MIN_ITEMS)
-    if len(columns) and not len(kept):
-        raise NotIdentifiedError(
-            "every system was compared on one item only; an interval needs at least two items"
-        )
-    field = [candidates[i] for i in kept]
+    comparisons, field = _comparable(columns, candidates)
     columns = _among(columns, field)
     ids, names = [system.id for system in field], [system.name for system in field]
     unweighted = estimate_elo(comparisons, names, level=level)
@@ -119,6 +110,21 @@ def _candidates(columns: JudgmentColumns, systems: Sequence[System]) -> list[Sys
     if unknown:
         raise ValueError(f"judgments name systems that were not given: {unknown}")
     return sorted((s for s in systems if s.kind != "stress"), key=lambda system: system.name)
+
+
+def _comparable(
+    columns: JudgmentColumns, candidates: Sequence[System]
+) -> tuple[Comparisons, list[System]]:
+    """Return the comparisons among systems that have items enough for an interval, and these."""
+    everyone = to_comparisons(
+        columns, use_strength=False, system_ids=[system.id for system in candidates]
+    )
+    comparisons, kept = keep_compared(everyone, min_items=MIN_ITEMS)
+    if len(everyone.left) and not len(kept):
+        raise NotIdentifiedError(
+            "every system was compared on one item only; an interval needs at least two items"
+        )
+    return comparisons, [candidates[i] for i in kept]
 
 
 def _among(columns: JudgmentColumns, systems: Sequence[System]) -> JudgmentColumns:
