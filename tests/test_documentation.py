@@ -1,6 +1,7 @@
 """Documentation that fails when it stops being true."""
 
 import dataclasses
+import doctest
 import os
 import re
 import subprocess
@@ -137,3 +138,15 @@ def test_make_demo_ends_with_the_path_of_a_report(tmp_path: Path) -> None:
     path = done.stdout.splitlines()[-1].removeprefix("report: ")
     assert path == str(tmp_path / "demo" / "demo.report.html")
     assert Path(path).is_file()
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=lambda page: page.name
+)
+def test_examples_of_a_page_give_what_it_shows(page: Path) -> None:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+    done = doctest.testfile(str(page), module_relative=False, optionflags=flags)
+
+    assert done.attempted > 0
+    assert done.failed == 0

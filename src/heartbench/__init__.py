@@ -5,6 +5,23 @@ pairs, and the comparisons become ratings with honest intervals. Importing this 
 file and no environment; the command line is ``heart``.
 """
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from heartbench.api import agree, rank, rank_controlled, rank_judge_aware
+
+__all__ = ["__version__", "agree", "rank", "rank_controlled", "rank_judge_aware"]
 
 __version__ = "0.1.0.dev0"
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from heartbench import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

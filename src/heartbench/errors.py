@@ -2,6 +2,10 @@
 
 HeartbenchError
 ├── InvalidRecordError   a record breaks one of its own rules
+├── InvalidVotesError    a row of a vote or rating file cannot be read as what it must be
+├── InvalidReplyError    a model's reply is not what was asked for
+├── ModelCallError       a model gave no reply
+│   └── BudgetError      a call would cost more than the study allows
 ├── NotIdentifiedError   the comparisons do not determine the strengths
 ├── StoreError           stored data contradict what is being added, or cannot be reached
 └── SettingsError        a study file, an item file or a corpus is not usable as it stands
@@ -32,6 +36,42 @@ class HeartbenchError(Exception):
 
 class InvalidRecordError(HeartbenchError):
     """A record breaks one of its own rules."""
+
+
+class InvalidVotesError(HeartbenchError):
+    """A row of a file or dataframe of votes or ratings cannot be read as what it must be."""
+
+
+class InvalidReplyError(HeartbenchError):
+    """A model's reply is not what was asked for; it is missing, never repaired by guessing.
+
+    Attributes:
+        reason: A short fixed word, counted in reports, e.g. ``wrong-axes``.
+    """
+
+    def __init__(self, message: str, *, reason: str, ids: Sequence[str] = ()) -> None:
+        super().__init__(message, ids=ids)
+        self.reason = reason
+
+
+class ModelCallError(HeartbenchError):
+    """A model gave no reply.
+
+    Attributes:
+        reason: A short fixed word, counted in reports, e.g. ``rate-limited`` or ``timeout``.
+        n_attempts: Calls that were made.
+    """
+
+    def __init__(
+        self, message: str, *, reason: str, n_attempts: int = 1, ids: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message, ids=ids)
+        self.reason = reason
+        self.n_attempts = n_attempts
+
+
+class BudgetError(ModelCallError):
+    """A call would cost more than the study allows; nothing was called."""
 
 
 class NotIdentifiedError(HeartbenchError):

@@ -90,6 +90,13 @@ class StudyMaker:
             ),
         )
 
+    def write(self, system: System, item: Item, text: str) -> None:
+        """Have a system say something of its own; before anything of it is assigned."""
+        assert (system.id, item.id) not in self.completions
+        self.completions[system.id, item.id] = Completion(
+            item_id=item.id, system_id=system.id, text=text, created_at=NOW
+        )
+
     def assign(self, item: Item, first: System, second: System, rater: Rater = CUE) -> Assignment:
         one, other = self.completion(first, item), self.completion(second, item)
         pair = Pair(item_id=item.id, completion_ids=(one.id, other.id))

@@ -41,11 +41,18 @@ def test_choices_become_scores_of_the_completion_shown_first() -> None:
     assert comparisons.weight.tolist() == [1, 1, 1]
 
 
-def test_items_and_raters_are_numbered_in_sorted_order() -> None:
+def test_items_are_numbered_in_sorted_order() -> None:
     comparisons = to_comparisons(columns_of(VOTES), use_strength=False, system_ids=["x", "y", "z"])
 
     assert comparisons.item.tolist() == [1, 0, 1]
-    assert comparisons.rater.tolist() == [1, 0, 0]
+
+
+def test_raters_that_are_not_named_are_a_fixed_panel() -> None:
+    comparisons = to_comparisons(
+        columns_of(VOTES), use_strength=False, system_ids=["x", "y", "z"], rater_ids=["r9", "r2"]
+    )
+
+    assert comparisons.rater.tolist() == [1, -1, -1]
 
 
 def test_strength_weighs_decided_votes_and_a_tie_has_weight_one() -> None:

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows
+from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows, select_systems
 
 
 def columns_of(choices: tuple[str, ...], strengths: tuple[int | None, ...]) -> JudgmentColumns:
@@ -45,6 +47,16 @@ def test_selected_rows_keep_their_order_and_their_fields() -> None:
     )
 
 
+def test_rows_are_kept_if_both_systems_are_wanted() -> None:
+    columns = replace(
+        columns_of(("first", "tie", "second"), (3, None, 5)),
+        first_system_id=("x", "y", "z"),
+        second_system_id=("y", "z", "x"),
+    )
+
+    assert select_systems(columns, {"x", "y"}).assignment_id == ("a0",)
+
+
 def test_selection_needs_one_mark_per_judgment() -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="2 judgments need as many flags, not 1"):
         select_rows(columns_of(("first", "tie"), (3, None)), [True])

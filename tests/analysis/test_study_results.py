@@ -1,6 +1,7 @@
 """A whole study's records -> results: coverage, flips, stress, what is left out."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import pytest
 from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
@@ -31,6 +32,25 @@ def test_a_ranking_comes_with_its_coverage(maker: StudyMaker) -> None:
     assert results.coverage.n_pairs == 6
     assert results.coverage.n_system_pairs == results.coverage.n_system_pairs_possible == 3
     assert results.coverage.n_items == {"regular": 3}
+
+
+def test_a_ranking_comes_with_its_audits(maker: StudyMaker) -> None:
+    results = analyze_study(maker.records())
+    assert results.bias_audit is not None
+    assert results.bias_audit.problem is None
+    assert results.judge_panel is None  # one judge
+
+
+def test_results_are_plain_json(maker: StudyMaker) -> None:
+    other = Rater(name="m", kind="llm", family="gpt", settings={"model": "m"})
+    maker.raters.append(other)
+    one, two = maker.systems[:2]
+    maker.judge(maker.items[0], (one, two), "first", rater=other)
+    results = analyze_study(maker.records())
+    assert results.judge_panel is not None
+    document = json.loads(json.dumps(asdict(results), allow_nan=False))
+    assert [d["system"] for d in document["leaderboard"]["differences"]] == ["one", "one", "three"]
+    assert "m" in document["judge_panel"]["problem"]
 
 
 def test_missing_completions_are_counted_by_their_last_reason(maker: StudyMaker) -> None:

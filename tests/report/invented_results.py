@@ -3,23 +3,35 @@
 import dataclasses
 import itertools
 import math
+from typing import TypeVar
 
-from heartbench.analysis.results import (
+from heartbench.analysis.audit_results import (
+    BiasAudit,
+    CovariateEffect,
+    JudgePanel,
+    JudgeRanking,
+    SystemTexts,
+)
+from heartbench.analysis.controlled import AdjustedSystem, JudgeAwareRatings, JudgeTraits
+from heartbench.analysis.leaderboard_results import (
+    AxisInterval,
     AxisStanding,
-    Consistency,
-    Coverage,
     EloEstimate,
     FitCheck,
-    FunnelStep,
-    JudgeCoverage,
     Leaderboard,
     LeaderboardRow,
     PairFit,
+    SystemFit,
+)
+from heartbench.analysis.results import (
+    Consistency,
+    Coverage,
+    FunnelStep,
+    JudgeCoverage,
     Provenance,
     StressResult,
     StudyResults,
     SystemCoverage,
-    SystemFit,
     WinRate,
 )
 from heartbench.analysis.study import JUDGED_BY_CUES
@@ -41,6 +53,7 @@ TWELVE_MORE = (
     ("shuffled", "baseline", "baseline"),
     ("retrieval", "baseline", "baseline"),
 )
+Named = TypeVar("Named", AdjustedSystem, SystemTexts)
 N_ITEMS = 40
 N_PER_PAIR = 160
 
@@ -48,6 +61,7 @@ N_PER_PAIR = 160
 def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyResults:
     """Return results of 6 systems, or 18; judged by two models, or by the cue judge."""
     systems = SIX + TWELVE_MORE if large else SIX
+    leaderboard = _leaderboard(systems)
     judges = _cue_judge() if cue_judge else _model_judges()
     return StudyResults(
         provenance=_provenance(),
@@ -58,7 +72,7 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
             FunnelStep(rule="safe to show", n_in=611, n_out=598),
             FunnelStep(rule="at most two of one dialogue", n_in=598, n_out=N_ITEMS),
         ),
-        leaderboard=_leaderboard(systems),
+        leaderboard=leaderboard,
         leaderboard_problem=None,
         win_rates=tuple(
             WinRate(system=name, n_comparisons=80, win_rate=0.625, axes={"H": 0.25})
@@ -66,6 +80,8 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         ),
         stress=tuple(result for judge in judges for result in _stress(judge.rater)),
         consistency=tuple(result for judge in judges for result in _consistency(judge.rater)),
+        bias_audit=_bias_audit(leaderboard.rows),
+        judge_panel=None if cue_judge else _judge_panel(leaderboard.rows),
         judge_notice=JUDGED_BY_CUES if cue_judge else None,
         warnings=("4 judgments are missing; coverage is 99.8 %.",),
     )
@@ -88,7 +104,13 @@ def _consistency(rater: str) -> list[Consistency]:
 
 def without_ranking(results: StudyResults, problem: str) -> StudyResults:
     """Return the results as they are where no ranking could be computed."""
-    return dataclasses.replace(results, leaderboard=None, leaderboard_problem=problem)
+    return dataclasses.replace(
+        results,
+        leaderboard=None,
+        leaderboard_problem=problem,
+        bias_audit=None,
+        judge_panel=None,
+    )
 
 
 def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
@@ -107,7 +129,21 @@ def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
         for pair in board.fit.pairs
     )
     fit = dataclasses.replace(board.fit, pairs=pairs)
-    return dataclasses.replace(results, leaderboard=dataclasses.replace(board, rows=rows, fit=fit))
+    assert results.bias_audit is not None
+    audit = dataclasses.replace(
+        results.bias_audit,
+        systems=tuple(_renamed(row, old, new) for row in results.bias_audit.systems),
+        texts=tuple(_renamed(row, old, new) for row in results.bias_audit.texts),
+    )
+    return dataclasses.replace(
+        results,
+        leaderboard=dataclasses.replace(board, rows=rows, fit=fit),
+        bias_audit=audit,
+    )
+
+
+def _renamed(row: Named, old: str, new: str) -> Named:
+    return dataclasses.replace(row, system=new) if row.system == old else row
 
 
 def _elo(place: int, n: int) -> float:
@@ -118,7 +154,7 @@ def _chance(mine: float, other: float) -> float:
     return 1 / (1 + 10 ** ((other - mine) / 400))
 
 
-def _rated(elo: float, rank: int, half: float) -> EloEstimate:
+def _rated(elo: float, rank: int, half: float, *, n: int) -> EloEstimate:
     return EloEstimate(
         elo=elo,
         low=elo - half,
@@ -128,6 +164,8 @@ def _rated(elo: float, rank: int, half: float) -> EloEstimate:
         theta=(elo - 1500) * math.log(10) / 400,
         se=half / 2 * math.log(10) / 400,
         rank=rank,
+        rank_low=max(rank - 1, 1),
+        rank_high=min(rank + 1, n),
     )
 
 
@@ -143,8 +181,8 @@ def _rows(systems: tuple[tuple[str, str, str], ...]) -> tuple[LeaderboardRow, ..
             system=name,
             kind=kind,
             family=family,
-            weighted=_rated(elos[k], k + 1, 24 + 9 * abs(math.sin(k))),
-            unweighted=_rated(elos[k] - (18 if k == 0 else 0), unweighted_ranks[k], 26.0),
+            weighted=_rated(elos[k], k + 1, 24 + 9 * abs(math.sin(k)), n=n),
+            unweighted=_rated(elos[k] - (18 if k == 0 else 0), unweighted_ranks[k], 26.0, n=n),
             rank_differs=unweighted_ranks[k] != k + 1,
             win_rate=rates[k],
             n_comparisons=N_PER_PAIR * (n - 1),
@@ -167,13 +205,14 @@ def _rows(systems: tuple[tuple[str, str, str], ...]) -> tuple[LeaderboardRow, ..
     )
 
 
-def _fit(rows: tuple[LeaderboardRow, ...]) -> FitCheck:
+def _fit(rows: tuple[LeaderboardRow, ...], ratings: str) -> FitCheck:
+    stretch = 1.0 if ratings == "unweighted" else 1.25
     pairs = tuple(
         PairFit(
             left=one.system,
             right=other.system,
             n=N_PER_PAIR - 7 * (k % 5),
-            predicted=_chance(one.unweighted.elo, other.unweighted.elo),
+            predicted=_chance(stretch * one.unweighted.elo, stretch * other.unweighted.elo),
             observed=min(
                 max(
                     _chance(one.unweighted.elo, other.unweighted.elo) + 0.07 * math.sin(9 * k), 0.0
@@ -184,7 +223,8 @@ def _fit(rows: tuple[LeaderboardRow, ...]) -> FitCheck:
         for k, (one, other) in enumerate(itertools.combinations(rows, 2))
     )
     return FitCheck(
-        rms_gap=0.0493,
+        ratings=ratings,
+        rms_gap=0.0493 * stretch,
         max_gap=max(abs(pair.observed - pair.predicted) for pair in pairs),
         system_rms_gap=0.0,
         system_max_gap=0.0,
@@ -205,8 +245,13 @@ def _leaderboard(systems: tuple[tuple[str, str, str], ...]) -> Leaderboard:
     rows = _rows(systems)
     return Leaderboard(
         rows=rows,
-        fit=_fit(rows),
+        differences=(),
+        fit=_fit(rows, "unweighted"),
+        fit_weighted=_fit(rows, "weighted"),
         axis_problems={"T": "not identified: generic lost every comparison, groups [generic]."},
+        axis_intervals={
+            axis: AxisInterval(interval_used="item-sandwich", df=N_ITEMS - 1) for axis in AXES[:4]
+        },
         interval_used="item-sandwich",
         level=0.95,
         df=N_ITEMS - 1,
@@ -216,7 +261,95 @@ def _leaderboard(systems: tuple[tuple[str, str, str], ...]) -> Leaderboard:
         n_ties=6 * len(rows),
         n_items=N_ITEMS,
         n_raters=2,
+        n_people=0,
         warnings=(),
+    )
+
+
+def _adjusted(rows: tuple[LeaderboardRow, ...], spread: float) -> tuple[AdjustedSystem, ...]:
+    systems = [
+        AdjustedSystem(
+            system=row.system,
+            elo=row.unweighted.elo,
+            low=row.unweighted.low,
+            high=row.unweighted.high,
+            elo_adjusted=row.unweighted.elo + spread * math.sin(5 * k),
+            low_adjusted=row.unweighted.low + spread * math.sin(5 * k) - 9,
+            high_adjusted=row.unweighted.high + spread * math.sin(5 * k) + 9,
+        )
+        for k, row in enumerate(rows)
+    ]
+    return tuple(sorted(systems, key=lambda system: -system.elo_adjusted))
+
+
+def _effect(covariate: str, beta: float, half: float, step: float) -> CovariateEffect:
+    low, high = beta - half, beta + half
+    return CovariateEffect(
+        covariate=covariate,
+        beta=beta,
+        low=low,
+        high=high,
+        step=step,
+        win_rate=1 / (1 + math.exp(-step * beta)),
+        win_rate_low=1 / (1 + math.exp(-step * low)),
+        win_rate_high=1 / (1 + math.exp(-step * high)),
+    )
+
+
+def _bias_audit(rows: tuple[LeaderboardRow, ...]) -> BiasAudit:
+    return BiasAudit(
+        effects=(_effect("length", 2.04, 0.45, 1 / 3), _effect("position", 0.0, 0.0, 1.0)),
+        status_of_effects="planned",
+        systems=_adjusted(rows, 60.0),
+        status_of_ratings="exploratory",
+        texts=tuple(
+            SystemTexts(system=row.system, n_completions=40, words=31.25 + k, formatting=0.5)
+            for k, row in enumerate(rows)
+        ),
+        left_out={"formatting": "no two completions that were compared differ in formatting"},
+        problem=None,
+        interval_used="item-sandwich",
+        df=N_ITEMS - 1,
+        level=0.95,
+    )
+
+
+def _judge_panel(rows: tuple[LeaderboardRow, ...]) -> JudgePanel:
+    judges = (
+        ("juniper", 1.45, 1.29, 1.61, 0.32, 0.11, 0.53),
+        ("larch-2", 0.55, 0.39, 0.71, -0.02, -0.2, 0.16),
+    )
+    return JudgePanel(
+        judge_aware=JudgeAwareRatings(
+            systems=_adjusted(rows, 25.0),
+            judges=tuple(
+                JudgeTraits(
+                    judge=judge,
+                    n_comparisons=1_198,
+                    discrimination=discrimination,
+                    discrimination_low=low,
+                    discrimination_high=high,
+                    position_bias=bias,
+                    position_bias_low=bias_low,
+                    position_bias_high=bias_high,
+                )
+                for judge, discrimination, low, high, bias, bias_low, bias_high in judges
+            ),
+            interval_used="item-sandwich",
+            df=N_ITEMS - 1,
+            level=0.95,
+        ),
+        problem=None,
+        status_of_ratings="exploratory",
+        alone=tuple(
+            JudgeRanking(
+                judge=judge[0],
+                n_judgments=1_198,
+                ratings={row.system: row.weighted for row in rows},
+                problem=None,
+            )
+            for judge in judges
+        ),
     )
 
 

@@ -8,14 +8,16 @@ import re
 import pytest
 from invented_results import invented_results
 
-from heartbench.analysis.results import FitCheck, PairFit
+from heartbench.analysis.leaderboard_results import FitCheck, PairFit
 from heartbench.report.colours import Theme, heat_colours, heat_step
 from heartbench.report.figures import (
     MEAN_ELO,
+    effect_scale,
     elo_scale,
     favoured,
     fit_scatter,
     pairs_by_gap,
+    pairs_in_both_fits,
     round_ticks,
 )
 from heartbench.report.numbers import MINUS, NO_VALUE, plural, points, reasons
@@ -44,7 +46,13 @@ def page_colour(name: str, theme: Theme) -> str:
 
 def fit_of(*pairs: PairFit) -> FitCheck:
     return FitCheck(
-        rms_gap=0, max_gap=0, system_rms_gap=0, system_max_gap=0, pairs=pairs, systems=()
+        ratings="unweighted",
+        rms_gap=0,
+        max_gap=0,
+        system_rms_gap=0,
+        system_max_gap=0,
+        pairs=pairs,
+        systems=(),
     )
 
 
@@ -82,20 +90,38 @@ def test_heat_steps_meet_at_one_half_and_end_at_10_and_90_percent() -> None:
 def test_elo_scale_holds_every_interval_inside_its_column() -> None:
     board = invented_results(large=True).leaderboard
     assert board is not None
-    scale = elo_scale(board.rows)
-    places = [
-        scale.place(end) for row in board.rows for end in (row.weighted.low, row.weighted.high)
-    ]
+    ends = [end for row in board.rows for end in (row.weighted.low, row.weighted.high)]
+    scale = elo_scale(ends)
+    places = [scale.place(end) for end in ends]
     assert 0 < min(places) < max(places) < 100
     assert MEAN_ELO in scale.ticks
 
 
 def test_elo_scale_of_equal_systems_has_a_width() -> None:
+    assert elo_scale([1500.0, 1500.0]).place(1500.0) == pytest.approx(50)
+
+
+def test_effect_scale_is_as_wide_on_both_sides_of_one_half() -> None:
+    scale = effect_scale([0.42, 0.67])
+    assert scale.ticks == pytest.approx((0.3, 0.5, 0.7))
+    assert scale.place(0.5) == pytest.approx(50)
+    assert scale.place(0.4) + scale.place(0.6) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("shares", [[], [0.5, 0.5], [0.49, 0.52]])
+def test_small_effects_look_small(shares: list[float]) -> None:
+    assert effect_scale(shares).ticks == pytest.approx((0.4, 0.5, 0.6))
+
+
+def test_pair_is_seen_from_the_same_side_in_both_fits() -> None:
     board = invented_results().leaderboard
     assert board is not None
-    flat = dataclasses.replace(board.rows[0].weighted, elo=1500.0, low=1500.0, high=1500.0)
-    rows = [dataclasses.replace(row, weighted=flat) for row in board.rows]
-    assert elo_scale(rows).place(1500.0) == pytest.approx(50)
+    pair = PairFit(left="a", right="b", n=9, observed=0.25, predicted=0.375)
+    headline = dataclasses.replace(pair, predicted=0.5625)
+    both = dataclasses.replace(board, fit=fit_of(pair), fit_weighted=fit_of(headline))
+    ((one, other),) = pairs_in_both_fits(both)
+    assert (one.left, one.observed, one.predicted) == ("b", 0.75, 0.625)
+    assert (other.left, other.observed, other.predicted) == ("b", 0.75, 0.4375)
 
 
 def test_ticks_are_round_and_within() -> None:

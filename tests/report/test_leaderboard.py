@@ -20,15 +20,16 @@ Invented pilot, version 3. Items: Invented for tests by a script. Judged by judg
 
 Coverage: 236 of 240 completions, 2,396 of 2,400 judgments, 15 of 15 pairs of systems
 
-#  system                  Elo      interval  unw.      win     H     E     A     R     T    n
-1  beacon-large-instruct  1760  [1736, 1784]  1742  ≠  82.6  82.6  90.7  75.8  80.0  91.5  800
-2  people                 1662  [1631, 1694]  1662  ≠  71.4  72.6  62.7  77.3  75.1  62.4  800
-3  ember-7b               1559  [1526, 1591]  1559     57.9  55.4  66.8  53.0  53.1  66.8  800
-4  original               1449  [1424, 1474]  1449     42.9  46.7  33.9  46.7  48.8  34.3  800
-5  reflective             1338  [1308, 1369]  1338     28.6  23.7  37.5  26.0  21.8  36.8  800
-6  generic                1233  [1200, 1266]  1233     16.7  22.5   8.0  18.0  24.2   9.1  800
+# system                ranks  Elo     interval unw.    win    H    E    A    R    T   n
+1 beacon-large-instruct   1-2 1760 [1736, 1784] 1742 ≠ 82.6 82.6 90.7 75.8 80.0 91.5 800
+2 people                  1-3 1662 [1631, 1694] 1662 ≠ 71.4 72.6 62.7 77.3 75.1 62.4 800
+3 ember-7b                2-4 1559 [1526, 1591] 1559   57.9 55.4 66.8 53.0 53.1 66.8 800
+4 original                3-5 1449 [1424, 1474] 1449   42.9 46.7 33.9 46.7 48.8 34.3 800
+5 reflective              4-6 1338 [1308, 1369] 1338   28.6 23.7 37.5 26.0 21.8 36.8 800
+6 generic                 5-6 1233 [1200, 1266] 1233   16.7 22.5  8.0 18.0 24.2  9.1 800
 
 Elo: judgments weighted by strength. Interval: item-sandwich, t, 95 %, conditional on these raters.
+ranks: what its differences from the others leave open, 95 % each.
 unw.: every judgment counts once. Win and axes: win rate in percent.
 ≠ the unweighted rank differs.
 Axis T: not identified: generic lost every comparison, groups [generic].
@@ -37,7 +38,7 @@ Warning: 4 judgments are missing; coverage is 99.8 %.
 
 
 def test_six_systems_read_as_expected() -> None:
-    assert leaderboard_lines(invented_results()) == SIX_SYSTEMS
+    assert leaderboard_lines(invented_results()).replace("\N{EN DASH}", "-") == SIX_SYSTEMS
 
 
 def test_no_line_is_wider_than_100_columns() -> None:
@@ -74,6 +75,13 @@ def test_interval_over_people_is_not_conditional_on_them() -> None:
     assert interval_words(board).endswith("conditional on these raters")
 
 
+def test_interval_over_people_beside_judges_is_conditional_on_the_judges() -> None:
+    board = invented_results().leaderboard
+    assert board is not None
+    both = dataclasses.replace(board, interval_used="two-way", judged_by="both")
+    assert interval_words(both).endswith("conditional on these judges")
+
+
 def test_axes_stand_in_the_order_of_the_paper() -> None:
     board = invented_results().leaderboard
     assert board is not None
@@ -88,6 +96,8 @@ def test_csv_holds_every_digit() -> None:
         assert shown["system"] == row.system
         assert float(shown["elo_weighted"]) == row.weighted.elo
         assert float(shown["elo"]) == row.unweighted.elo
+        assert int(shown["rank_low_weighted"]) == row.weighted.rank_low
+        assert int(shown["rank_high"]) == row.unweighted.rank_high
         assert float(shown["win_rate"]) == row.win_rate
         assert float(shown["H_win_rate"]) == row.axes["H"].win_rate
         assert shown["judged_by"] == "judges"

@@ -140,6 +140,120 @@ def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
     assert places == sorted(places)
 
 
+def test_other_explanations_stand_between_the_leaderboard_and_the_fit() -> None:
+    page = render_page(invented_results())
+    places = [page.index(f'id="{name}"') for name in ("leaderboard", "explained", "fit")]
+    assert places == sorted(places)
+
+
+def test_effects_are_told_in_words_with_their_intervals() -> None:
+    text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
+    assert "with twice as many words 66.4 % [62.9, 69.6] wins more often" in text
+    assert "shown first 50.0 % [50.0, 50.0] the same either way" in text
+    assert "with twice as much formatting \N{EN DASH} left out: no two completions" in text
+    assert "length and position held equal" in text
+
+
+def test_planned_and_exploratory_analyses_are_told_apart() -> None:
+    text = words(render_page(invented_results()))
+    assert "Bias audit, planned." in text
+    assert text.count("Exploratory.") == 3
+
+
+def test_every_system_has_a_raw_and_a_controlled_interval() -> None:
+    page = render_page(invented_results(cue_judge=True))
+    section = page[page.index('id="explained"') : page.index('id="fit"')]
+    assert section.count('<rect class="raw"') == section.count('<rect class="held"') == 6 + 1
+
+
+def test_formatting_marks_have_no_column_where_there_are_none() -> None:
+    results = invented_results()
+    assert results.bias_audit is not None
+    plain = tuple(dataclasses.replace(text, formatting=0.0) for text in results.bias_audit.texts)
+    audit = dataclasses.replace(results.bias_audit, texts=plain)
+    page = render_page(dataclasses.replace(results, bias_audit=audit))
+    assert ">Marks</abbr>" in render_page(results)
+    assert ">Marks</abbr>" not in page
+    assert outline(page).misnested == []
+
+
+def test_audit_that_failed_says_why_and_shows_no_rating() -> None:
+    results = invented_results(cue_judge=True)
+    assert results.bias_audit is not None
+    audit = dataclasses.replace(
+        results.bias_audit, effects=(), systems=(), interval_used=None, df=None, problem="<b>why"
+    )
+    page = render_page(dataclasses.replace(results, bias_audit=audit))
+    assert "No ratings with these held equal: <b>why" in words(page)
+    assert "<b>why" not in page
+    assert 'class="held"' not in page
+    assert outline(page).misnested == []
+
+
+def test_judges_are_shown_with_what_they_are_like() -> None:
+    text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
+    assert "juniper 1.45 [1.29, 1.61] 57.9 % [52.7, 62.9] 1,198 sharper than average" in text
+    assert "less sharp than average" in text
+    assert "Do the judges differ?" not in words(render_page(invented_results(cue_judge=True)))
+
+
+def test_judges_that_are_not_determined_are_named_and_rank_alone() -> None:
+    results = invented_results()
+    assert results.judge_panel is not None
+    one, other = results.judge_panel.alone
+    panel = dataclasses.replace(
+        results.judge_panel,
+        judge_aware=None,
+        problem="judges larch-2: never chose one side",
+        alone=(one, dataclasses.replace(other, ratings={}, problem="groups never met")),
+    )
+    page = render_page(dataclasses.replace(results, judge_panel=panel))
+    text = words(page)
+    assert "is not determined: judges larch-2: never chose one side" in text
+    assert "larch-2 alone gives no ranking: groups never met" in text
+    assert outline(page).misnested == []
+
+
+def test_system_that_a_judge_did_not_rank_has_a_dash() -> None:
+    results = invented_results()
+    assert results.judge_panel is not None
+    one, other = results.judge_panel.alone
+    fewer = {name: rating for name, rating in one.ratings.items() if name != "ember-7b"}
+    panel = dataclasses.replace(
+        results.judge_panel, alone=(dataclasses.replace(one, ratings=fewer), other)
+    )
+    page = render_page(dataclasses.replace(results, judge_panel=panel))
+    section = page[page.index('id="judges-differ"') : page.index('id="fit"')]
+    assert section.count(f'<td class="num" data-v="">{NO_VALUE}</td>') == 1
+
+
+def test_ranks_left_open_stand_under_the_rank() -> None:
+    results = invented_results()
+    assert results.leaderboard is not None
+    first, *others = results.leaderboard.rows
+    sure = dataclasses.replace(first.weighted, rank_low=1, rank_high=1)
+    board = dataclasses.replace(
+        results.leaderboard, rows=(dataclasses.replace(first, weighted=sure), *others)
+    )
+    page = render_page(dataclasses.replace(results, leaderboard=board))
+    assert 'data-v="1">1</td>' in page
+    assert f'data-v="2">2<small>1{NO_VALUE}3</small></td>' in page
+
+
+def test_both_fit_checks_are_named_for_what_they_are() -> None:
+    text = words(render_page(invented_results()))
+    assert "Unweighted ratings 4.9 points" in text
+    assert "Headline ratings, weighted by strength 6.2 points" in text
+
+
+def test_axis_with_another_interval_names_it() -> None:
+    results = invented_results()
+    assert results.leaderboard is not None
+    two_way = dataclasses.replace(results.leaderboard, interval_used="two-way", df=7)
+    text = words(render_page(dataclasses.replace(results, leaderboard=two_way)))
+    assert "; H: item-sandwich; E: item-sandwich" in text
+
+
 def test_table_names_votes_and_interval() -> None:
     text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
     assert "Judged by judges." in text

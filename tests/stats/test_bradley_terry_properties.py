@@ -8,12 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heartbench.errors import NotIdentifiedError
-from heartbench.stats.bradley_terry import elo_from_theta, fit_bradley_terry
+from heartbench.stats.bradley_terry import BradleyTerryFit, elo_from_theta, fit_bradley_terry
+from heartbench.stats.clustered_variance import vary_over_items
 from heartbench.stats.comparisons import Comparisons, FloatArray
-from heartbench.stats.intervals import item_covariance
+from heartbench.stats.intervals import influence_on_strengths
 
 SCORES = (0.0, 0.5, 1.0)
 LEVEL = 0.95
+
+
+def item_covariance(comparisons: Comparisons, fit: BradleyTerryFit) -> FloatArray:
+    return vary_over_items(influence_on_strengths(comparisons, fit), comparisons.item).item
 
 
 @st.composite
@@ -36,6 +41,7 @@ def identified_comparisons(draw: st.DrawFn) -> Comparisons:
         right=right,
         score=score,
         weight=weight,
+        count=np.ones_like(weight, dtype=np.int64),
         item=item,
         rater=np.zeros_like(item),
         n_systems=n,
@@ -48,6 +54,7 @@ def reordered(comparisons: Comparisons, order: list[int]) -> Comparisons:
         right=comparisons.right[order],
         score=comparisons.score[order],
         weight=comparisons.weight[order],
+        count=comparisons.count[order],
         item=comparisons.item[order],
         rater=comparisons.rater[order],
         n_systems=comparisons.n_systems,
@@ -62,6 +69,7 @@ def changed(
         right=comparisons.left if is_mirrored else comparisons.right,
         score=1 - comparisons.score if is_mirrored else comparisons.score,
         weight=comparisons.weight if weight is None else weight,
+        count=comparisons.count,
         item=comparisons.item,
         rater=comparisons.rater,
         n_systems=comparisons.n_systems,
@@ -104,6 +112,7 @@ def test_relabelled_systems_have_permuted_strengths_and_covariances(
         right=label[comparisons.right],
         score=comparisons.score,
         weight=comparisons.weight,
+        count=comparisons.count,
         item=comparisons.item,
         rater=comparisons.rater,
         n_systems=comparisons.n_systems,
@@ -169,6 +178,7 @@ def test_perfect_separation_is_not_identified(n: int, data: st.DataObject) -> No
         right=right,
         score=np.array([1.0] * len(worse) + [0.5] * (len(ring) - 1)),
         weight=np.ones(len(left)),
+        count=np.ones(len(left), dtype=np.int64),
         item=np.arange(len(left)),
         rater=np.zeros_like(left),
         n_systems=n,
@@ -191,6 +201,7 @@ def random_comparisons(n_systems: int, n_rows: int, *, tie_share: float) -> Comp
         right=right,
         score=score,
         weight=rng.integers(1, 6, n_rows).astype(np.float64),
+        count=np.ones(n_rows, dtype=np.int64),
         item=rng.integers(0, 50, n_rows),
         rater=np.zeros_like(left),
         n_systems=n_systems,

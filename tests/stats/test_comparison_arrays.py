@@ -1,3 +1,6 @@
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,7 +8,9 @@ from heartbench.stats.comparisons import (
     Comparisons,
     count_comparisons,
     keep_compared,
+    number_labels,
     sum_by,
+    sum_scores,
     win_matrix,
 )
 
@@ -18,6 +23,7 @@ def comparisons_of(rows: list[Row], n_systems: int) -> Comparisons:
         right=np.array([row[1] for row in rows], dtype=np.int64),
         score=np.array([row[2] for row in rows], dtype=np.float64),
         weight=np.array([row[3] for row in rows], dtype=np.float64),
+        count=np.ones(len(rows), dtype=np.int64),
         item=np.arange(len(rows)),
         rater=np.zeros(len(rows), dtype=np.int64),
         n_systems=n_systems,
@@ -84,7 +90,43 @@ def test_columns_of_unequal_length_are_refused() -> None:
             right=indices[:1],
             score=np.ones(2),
             weight=np.ones(2),
+            count=np.ones(2, dtype=np.int64),
             item=indices,
             rater=indices,
             n_systems=2,
         )
+
+
+def test_sums_of_scores_do_not_depend_on_the_order_of_rows() -> None:
+    rng = np.random.default_rng(4)
+    keys, scores = rng.integers(0, 7, 5_000), rng.normal(0, 1, 5_000)
+    order = rng.permutation(5_000)
+
+    sums = sum_scores(keys, scores, 7)
+
+    assert sums.tolist() == sum_scores(keys[order], scores[order], 7).tolist()
+    expected = [math.fsum(scores[keys == key]) for key in range(7)]
+    np.testing.assert_allclose(sums, expected, atol=1e-9)
+
+
+def test_scores_that_are_all_zero_sum_to_zero() -> None:
+    assert sum_scores(np.array([0, 1]), np.zeros(2), 2).tolist() == [0, 0]
+
+
+def test_sums_of_halves_are_exact_without_sorting() -> None:
+    keys = np.array([0, 0, 1])
+
+    assert sum_by(keys, np.array([0.5, 2.0, 1.5]), 2).tolist() == [2.5, 1.5]
+
+
+def test_labels_are_numbered_in_their_order() -> None:
+    numbers, n = number_labels(np.array([7, 2, 7, 9]))
+
+    assert (numbers.tolist(), n) == ([1, 0, 1, 2], 3)
+
+
+def test_row_that_stands_for_no_comparison_is_refused() -> None:
+    once = comparisons_of([(0, 1, 1.0, 1.0)], 2)
+
+    with pytest.raises(ValueError, match="stands for no comparison"):
+        replace(once, count=np.zeros(1, dtype=np.int64))

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from heartbench.stats.bradley_terry import fit_win_matrix
+from heartbench.stats.bradley_terry import fit_win_matrix, win_probabilities
 from heartbench.stats.fit_check import Gaps, check_pairs, check_systems, predict_win_rates
 
 # HEART (arXiv 2601.19922), Figure 4: overall win rate in percent and Elo of its 18 rows.
@@ -34,7 +34,11 @@ def gaps_of_figure_4(*, theta_factor: float) -> Gaps:
     theta = theta_factor * (elo - 1500) * math.log(10) / 400
     n = len(theta)
     balanced = np.ones((n, n)) - np.eye(n)
-    return Gaps(n=np.ones(n), observed=win_rate / 100, predicted=predict_win_rates(theta, balanced))
+    return Gaps(
+        n=np.ones(n),
+        observed=win_rate / 100,
+        predicted=predict_win_rates(win_probabilities(theta), balanced),
+    )
 
 
 def test_printed_win_rates_of_the_paper_do_not_follow_from_its_elo() -> None:
@@ -55,8 +59,8 @@ def test_cycle_of_wins_shows_in_pairs_and_not_in_systems() -> None:
     cycle = np.array([[0.0, 4.0, 0.0], [0.0, 0.0, 4.0], [4.0, 0.0, 0.0]])
     theta = fit_win_matrix(cycle).theta
 
-    left, right, pairs = check_pairs(cycle, theta)
-    systems = check_systems(cycle, theta)
+    left, right, pairs = check_pairs(cycle, win_probabilities(theta))
+    systems = check_systems(cycle, win_probabilities(theta))
 
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
     assert pairs.observed.tolist() == [1, 0, 1]
@@ -69,7 +73,7 @@ def test_cycle_of_wins_shows_in_pairs_and_not_in_systems() -> None:
 def test_pairs_that_never_met_are_not_checked() -> None:
     wins = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
-    left, right, pairs = check_pairs(wins, np.zeros(3))
+    left, right, pairs = check_pairs(wins, np.full((3, 3), 0.5))
 
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 1), (1, 2)]
     assert pairs.n.tolist() == [3, 2]
@@ -86,7 +90,7 @@ def test_system_win_rates_have_no_gap_at_their_own_fit() -> None:
     wins = np.random.default_rng(4).integers(1, 30, (7, 7)).astype(np.float64)
     np.fill_diagonal(wins, 0)
 
-    systems = check_systems(wins, fit_win_matrix(wins).theta)
+    systems = check_systems(wins, win_probabilities(fit_win_matrix(wins).theta))
 
     assert systems.largest < 1e-12
     assert systems.n.tolist() == (wins + wins.T).sum(axis=1).tolist()

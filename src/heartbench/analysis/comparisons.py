@@ -1,8 +1,8 @@
 """Judgments and a policy -> comparisons for `heartbench.stats`.
 
 The policy: a tie is half a win for each side and counts with weight 1; a decided judgment counts
-once, or with its strength (HEART 9.8). Items and raters are indexed in sorted order, so the order
-of judgments changes nothing.
+once, or with its strength (HEART 9.8). Items are indexed in sorted order, so the order of judgments
+changes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +22,7 @@ def to_comparisons(
     axis: Axis | None = None,
     use_strength: bool,
     system_ids: Sequence[str],
+    rater_ids: Sequence[str] = (),
 ) -> Comparisons:
     """Return the comparisons among some systems, the completion shown first on the left.
 
@@ -31,6 +32,7 @@ def to_comparisons(
             left out.
         use_strength: Whether a decided judgment counts with its strength instead of once.
         system_ids: Systems in the order of their indices; judgments of others are left out.
+        rater_ids: Raters in the order of their indices; all others are -1, a fixed panel.
 
     Raises:
         ValueError: `use_strength` is set and a decided judgment has no strength.
@@ -49,7 +51,7 @@ def to_comparisons(
     if use_strength:
         _require_strengths(columns, rows, marks)
     item = _positions(sorted(set(columns.item_id)))
-    rater = _positions(sorted(set(columns.rater_id)))
+    rater = _positions(rater_ids)
     return Comparisons(
         left=_integers(system[first[row]] for row in rows),
         right=_integers(system[second[row]] for row in rows),
@@ -58,8 +60,9 @@ def to_comparisons(
             [strength if use_strength and strength else 1 for _, strength in marks],
             dtype=np.float64,
         ),
+        count=np.ones(len(rows), dtype=np.int64),
         item=_integers(item[columns.item_id[row]] for row in rows),
-        rater=_integers(rater[columns.rater_id[row]] for row in rows),
+        rater=_integers(rater.get(columns.rater_id[row], -1) for row in rows),
         n_systems=len(system_ids),
     )
 

@@ -4,8 +4,9 @@ The shell fills these from the store. They hold facts only; ties, weights and ex
 of each analysis.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import compress
 
 from heartbench.domain import Axis, AxisMark
 
@@ -55,12 +56,15 @@ def select_rows(columns: JudgmentColumns, keep: Sequence[bool]) -> JudgmentColum
     Raises:
         ValueError: There are not as many flags as rows.
     """
+    if len(keep) != len(columns):
+        raise ValueError(f"{len(columns)} judgments need as many flags, not {len(keep)}")
     selected = {
-        field.name: tuple(
-            value
-            for value, is_kept in zip(getattr(columns, field.name), keep, strict=True)
-            if is_kept
-        )
-        for field in fields(columns)
+        field.name: tuple(compress(getattr(columns, field.name), keep)) for field in fields(columns)
     }
     return JudgmentColumns(**selected)
+
+
+def select_systems(columns: JudgmentColumns, system_ids: Collection[str]) -> JudgmentColumns:
+    """Return the rows of which both systems are among these."""
+    ends = zip(columns.first_system_id, columns.second_system_id, strict=True)
+    return select_rows(columns, [one in system_ids and other in system_ids for one, other in ends])

@@ -1,19 +1,19 @@
 """Judgments -> the leaderboard: strength-weighted and unweighted ratings side by side (HEART 9.8).
 
 The headline is weighted by strength, as in the paper; the ranking in which every judgment counts
-once stands beside it, and a system whose rank differs is marked. Intervals are over items,
-conditional on the raters: two-way intervals and rank intervals are left out.
+once stands beside it, and a system whose rank differs is marked. People are sampled raters, LLM
+judges a fixed panel. Giving people and judges equal weight within a pair is left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from heartbench.analysis.axis_standings import AxisTable, axis_tables
 from heartbench.analysis.comparisons import to_comparisons
-from heartbench.analysis.elo import estimate_elo
-from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows
-from heartbench.analysis.results import (
+from heartbench.analysis.elo import EloTable, estimate_elo
+from heartbench.analysis.judgment_columns import JudgmentColumns, select_systems
+from heartbench.analysis.leaderboard_results import (
     EloEstimate,
     FitCheck,
     Leaderboard,
@@ -21,8 +21,16 @@ from heartbench.analysis.results import (
     PairFit,
     SystemFit,
 )
-from heartbench.domain import AXIS_NAMES, Rater, System
+from heartbench.analysis.ranking_warnings import (
+    MIN_ITEMS,
+    absence_warnings,
+    interval_warnings,
+    mark_warnings,
+    sparse_warnings,
+)
+from heartbench.domain import Rater, System
 from heartbench.errors import NotIdentifiedError
+from heartbench.stats.bradley_terry import win_probabilities
 from heartbench.stats.comparisons import (
     TIE_SCORE,
     Comparisons,
@@ -33,13 +41,6 @@ from heartbench.stats.comparisons import (
 )
 from heartbench.stats.fit_check import check_pairs, check_systems
 
-NO_WIDTH = 1e-9
-MIN_ITEMS = 2
-"""On one item a system's score is 0 at the fit, whatever was judged: it has no interval."""
-FEW_ITEMS = 10
-"""Measured coverage of a nominal 95 % for a system on 2, 3, 5, 10 items: .65, .73, .88, .94."""
-FEW_MARKS = 0.9
-"""An axis marked in a smaller share of the judgments is named in the warnings."""
 SOURCES = {
     frozenset({"human"}): "people",
     frozenset({"llm"}): "judges",
@@ -71,37 +72,50 @@ def rank_systems(
         ValueError: A judgment names a system or a rater that was not given.
     """
     candidates = _candidates(columns, systems)
-    comparisons, field = _comparable(columns, candidates)
-    columns = _among(columns, field)
+    people = people_among(raters)
+    comparisons, field = _comparable(columns, candidates, people)
     ids, names = [system.id for system in field], [system.name for system in field]
+    columns = select_systems(columns, set(ids))
     unweighted = estimate_elo(comparisons, names, level=level)
-    weighted_comparisons = to_comparisons(columns, use_strength=True, system_ids=ids)
+    weighted_comparisons = to_comparisons(
+        columns, use_strength=True, system_ids=ids, rater_ids=people
+    )
     weighted = estimate_elo(weighted_comparisons, names, level=level)
-    tables = axis_tables(columns, field, level=level)
+    tables = axis_tables(columns, field, people=people, level=level)
     judged_by = _judged_by(columns, raters)
-    n_items = len(set(columns.item_id))
+    rater_ids = set(columns.rater_id)
+    n_people = len(rater_ids.intersection(people))
     absent = [system.name for system in candidates if system.name not in names]
     n_items_of = dict(zip(names, count_items(comparisons).tolist(), strict=True))
     return Leaderboard(
         rows=_rows(field, comparisons, weighted, unweighted, tables),
-        fit=_check_fit(comparisons, unweighted, names),
+        differences=weighted.differences,
+        fit=_check_fit("unweighted", comparisons, unweighted.estimates, names),
+        fit_weighted=_check_fit("weighted", comparisons, weighted.estimates, names),
         axis_problems={table.axis: table.problem for table in tables if table.problem},
-        interval_used="item-sandwich",
+        axis_intervals={table.axis: table.interval for table in tables if table.interval},
+        interval_used=weighted.interval_used,
         level=level,
-        df=n_items - 1,
+        df=weighted.df,
         ties="half",
         judged_by=judged_by,
         n_judgments=len(columns),
         n_ties=columns.choice.count("tie"),
-        n_items=n_items,
-        n_raters=len(set(columns.rater_id)),
+        n_items=len(set(columns.item_id)),
+        n_raters=len(rater_ids),
+        n_people=n_people,
         warnings=(
-            *_interval_warnings(judged_by),
-            *_sparse_warnings(n_items_of, unweighted),
-            *_mark_warnings(columns),
-            *_absence_warnings(absent, names, tables),
+            *interval_warnings(judged_by, weighted.interval_used, n_people, tables),
+            *sparse_warnings(n_items_of, unweighted.estimates),
+            *mark_warnings(columns),
+            *absence_warnings(absent, names, tables),
         ),
     )
+
+
+def people_among(raters: Sequence[Rater]) -> list[str]:
+    """Return the ids of the human raters, sorted: those that intervals treat as sampled."""
+    return sorted(rater.id for rater in raters if rater.kind == "human")
 
 
 def _candidates(columns: JudgmentColumns, systems: Sequence[System]) -> list[System]:
@@ -113,11 +127,14 @@ def _candidates(columns: JudgmentColumns, systems: Sequence[System]) -> list[Sys
 
 
 def _comparable(
-    columns: JudgmentColumns, candidates: Sequence[System]
+    columns: JudgmentColumns, candidates: Sequence[System], people: Sequence[str]
 ) -> tuple[Comparisons, list[System]]:
     """Return the comparisons among systems that have items enough for an interval, and these."""
     everyone = to_comparisons(
-        columns, use_strength=False, system_ids=[system.id for system in candidates]
+        columns,
+        use_strength=False,
+        system_ids=[system.id for system in candidates],
+        rater_ids=people,
     )
     comparisons, kept = keep_compared(everyone, min_items=MIN_ITEMS)
     if len(everyone.left) and not len(kept):
@@ -125,12 +142,6 @@ def _comparable(
             "every system was compared on one item only; an interval needs at least two items"
         )
     return comparisons, [candidates[i] for i in kept]
-
-
-def _among(columns: JudgmentColumns, systems: Sequence[System]) -> JudgmentColumns:
-    ids = {system.id for system in systems}
-    ends = zip(columns.first_system_id, columns.second_system_id, strict=True)
-    return select_rows(columns, [first in ids and second in ids for first, second in ends])
 
 
 def _judged_by(columns: JudgmentColumns, raters: Sequence[Rater]) -> str:
@@ -144,8 +155,8 @@ def _judged_by(columns: JudgmentColumns, raters: Sequence[Rater]) -> str:
 def _rows(
     field: Sequence[System],
     comparisons: Comparisons,
-    weighted: Sequence[EloEstimate],
-    unweighted: Sequence[EloEstimate],
+    weighted: EloTable,
+    unweighted: EloTable,
     tables: Sequence[AxisTable],
 ) -> tuple[LeaderboardRow, ...]:
     n_comparisons = count_comparisons(comparisons)
@@ -158,9 +169,9 @@ def _rows(
             system=system.name,
             kind=system.kind,
             family=system.family,
-            weighted=weighted[i],
-            unweighted=unweighted[i],
-            rank_differs=weighted[i].rank != unweighted[i].rank,
+            weighted=weighted.estimates[i],
+            unweighted=unweighted.estimates[i],
+            rank_differs=weighted.estimates[i].rank != unweighted.estimates[i].rank,
             win_rate=float(n_won_or_half[i] / n_comparisons[i]),
             n_comparisons=int(n_comparisons[i]),
             n_wins=int(n_won_or_half[i] - n_ties[i] / 2),
@@ -173,13 +184,14 @@ def _rows(
 
 
 def _check_fit(
-    comparisons: Comparisons, unweighted: Sequence[EloEstimate], names: Sequence[str]
+    ratings: str, comparisons: Comparisons, estimates: Sequence[EloEstimate], names: Sequence[str]
 ) -> FitCheck:
     wins = win_matrix(comparisons)
-    theta = np.array([rating.theta for rating in unweighted])
-    left, right, pairs = check_pairs(wins, theta)
-    systems = check_systems(wins, theta)
+    expected = win_probabilities(np.array([estimate.theta for estimate in estimates]))
+    left, right, pairs = check_pairs(wins, expected)
+    systems = check_systems(wins, expected)
     return FitCheck(
+        ratings=ratings,
         rms_gap=pairs.root_mean_square,
         max_gap=pairs.largest,
         system_rms_gap=systems.root_mean_square,
@@ -204,68 +216,3 @@ def _check_fit(
             for i, name in enumerate(names)
         ),
     )
-
-
-def _interval_warnings(judged_by: str) -> list[str]:
-    warnings = [
-        "Intervals are item-sandwich, conditional on these raters: they say how the ratings would"
-        " move with other items, not with other raters."
-    ]
-    if judged_by != "judges":
-        warnings.append(
-            "People voted, and people differ: these intervals are too narrow for a claim about"
-            " other people. Two-way intervals, over items and people, are not computed here."
-        )
-    if judged_by == "both":
-        warnings.append(
-            "People and judges are pooled judgment by judgment, without giving both kinds the same"
-            " total weight within a pair."
-        )
-    return warnings
-
-
-def _sparse_warnings(n_items_of: Mapping[str, int], estimates: Sequence[EloEstimate]) -> list[str]:
-    warnings = []
-    few = [f"{name} ({n})" for name, n in n_items_of.items() if n < FEW_ITEMS]
-    if few:
-        warnings.append(
-            f"Compared on fewer than {FEW_ITEMS} items: {', '.join(few)}; the intervals are too"
-            " narrow, these systems' most."
-        )
-    if max(estimate.se for estimate in estimates) < NO_WIDTH:
-        warnings.append(
-            "The intervals have no width because every item says the same, as when a rater answers"
-            " by position: that is no precision."
-        )
-    return warnings
-
-
-def _mark_warnings(columns: JudgmentColumns) -> list[str]:
-    """Name the axes on which many judgments say nothing."""
-    shares = {
-        axis: sum(axis in marks for marks in columns.axes) / len(columns) for axis in AXIS_NAMES
-    }
-    return [
-        f"Axis {axis} is marked in {100 * share:.1f} % of the judgments, where the raters saw a"
-        " difference; its figures are among these."
-        for axis, share in shares.items()
-        if 0 < share < FEW_MARKS
-    ]
-
-
-def _absence_warnings(
-    absent: Sequence[str], names: Sequence[str], tables: Sequence[AxisTable]
-) -> list[str]:
-    warnings = []
-    if absent:
-        warnings.append(
-            f"Not ranked, because fewer than {MIN_ITEMS} items compare them: {', '.join(absent)}."
-        )
-    for table in tables:
-        unmarked = [name for name in names if name not in table.standings]
-        if unmarked:
-            warnings.append(
-                f"Axis {table.axis} has no marks for {', '.join(unmarked)}; its percentiles and Elo"
-                " are among the other systems."
-            )
-    return warnings

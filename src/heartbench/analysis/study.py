@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from heartbench.analysis.audit_results import BiasAudit, JudgePanel
+from heartbench.analysis.bias_audit import ShownTexts, audit_bias
 from heartbench.analysis.coverage import BASELINE_FAMILY, cover_judges, cover_systems
+from heartbench.analysis.judge_panel import compare_judges
 from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows
-from heartbench.analysis.ranking import rank_systems
+from heartbench.analysis.leaderboard_results import Leaderboard
+from heartbench.analysis.ranking import people_among, rank_systems
 from heartbench.analysis.results import (
     Coverage,
     FunnelStep,
-    Leaderboard,
     Provenance,
     StressResult,
     StudyResults,
@@ -81,6 +84,7 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
     columns = select_rows(own, [a and b for a, b in zip(is_ranked, asked_once, strict=True)])
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in records.raters)
     leaderboard, problem = _rank(columns, ranked, records.raters, level=level)
+    bias_audit, judge_panel = _audit(columns, leaderboard, records, level=level)
     coverage = _coverage(records, ranked, columns)
     return StudyResults(
         provenance=records.provenance,
@@ -95,6 +99,8 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
             raters={rater.id: rater.name for rater in records.raters},
             level=level,
         ),
+        bias_audit=bias_audit,
+        judge_panel=judge_panel,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         warnings=_warnings(coverage, n_foreign),
     )
@@ -124,6 +130,28 @@ def _rank(
         return rank_systems(columns, systems, raters, level=level), None
     except NotIdentifiedError as error:
         return None, str(error)
+
+
+def _audit(
+    columns: JudgmentColumns,
+    leaderboard: Leaderboard | None,
+    records: StudyRecords,
+    *,
+    level: float,
+) -> tuple[BiasAudit | None, JudgePanel | None]:
+    """Audit the ranking of the systems that have one."""
+    if leaderboard is None:
+        return None, None
+    names = {row.system for row in leaderboard.rows}
+    systems = [system for system in records.systems if system.name in names]
+    shown = ShownTexts(
+        completions=records.completions, pairs=records.pairs, assignments=records.assignments
+    )
+    people = people_among(records.raters)
+    return (
+        audit_bias(columns, systems, shown, people=people, level=level),
+        compare_judges(columns, systems, records.raters, level=level),
+    )
 
 
 def _coverage(

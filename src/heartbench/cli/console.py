@@ -45,8 +45,14 @@ def utc_now() -> datetime:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a progress bar with rate and time left on a terminal; elsewhere nothing.
+def progress_bar(
+    label: str, *, cost: Callable[[], float] | None = None
+) -> Iterator[Callable[[int, int | None], None]]:
+    """Show a progress bar with rate, cost so far and time left on a terminal; elsewhere nothing.
+
+    Args:
+        label: What is going on.
+        cost: Gives the US dollars spent so far; None where nothing costs anything.
 
     Yields:
         A function to be told how many of how many are done.
@@ -77,7 +83,9 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int | None], None]]:
 
         def advance(done: int, total: int | None) -> None:
             speed = progress.tasks[0].speed
-            rate = f"{speed:,.0f}/s" if speed else ""
+            rate = f"{speed:,.1f}/s" if speed else ""
+            if cost is not None:
+                rate = f"{rate}  ${cost():.2f}"
             progress.update(task, completed=done, total=total, rate=rate)
 
         yield advance

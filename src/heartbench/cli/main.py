@@ -27,6 +27,10 @@ VERBS: Mapping[str, str] = {
     "judge": "Plan the pairs and have the judges compare them.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
+    "rank": "Rank systems by any file of pairwise votes.",
+    "agree": "Measure how far raters agree, from any file of ratings.",
+    "systems": "List the systems that a study can name.",
+    "judges": "List the judges that a study can name.",
     "store": "Move studies between databases.",
 }
 

@@ -10,6 +10,7 @@ from heartbench import __version__
 from heartbench.analysis.judgment_columns import JudgmentColumns
 from heartbench.analysis.results import FunnelStep, Provenance, StudyResults
 from heartbench.analysis.study import StudyRecords, analyze_study
+from heartbench.cli.asking import ask_for_completions, ask_for_judgments
 from heartbench.cli.console import emit_json, note, progress_bar, utc_now, warn, write_whole
 from heartbench.cli.session import Session, output_path
 from heartbench.completions.run import complete_items
@@ -36,11 +37,20 @@ def complete_step(session: Session, study: Study) -> dict[str, Any]:
     """Have the systems answer; return the counts."""
     with progress_bar("completions") as progress:
         counts = complete_items(session.store, study, now=utc_now, progress=progress)
+    asked = ask_for_completions(session, study)
+    total = {
+        "n_wanted": counts.n_wanted + asked.n_wanted,
+        "n_before": counts.n_before + asked.n_before,
+        "n_added": counts.n_added + asked.n_added,
+        "n_missing": counts.n_missing + sum(asked.missing.values()),
+    }
     note(
-        f"completions: {counts.n_before + counts.n_added} of {counts.n_wanted} "
-        f"({counts.n_added} new, {counts.n_missing} impossible)"
+        f"completions: {total['n_before'] + total['n_added']} of {total['n_wanted']} "
+        f"({total['n_added']} new, {total['n_missing']} missing)"
     )
-    return asdict(counts)
+    for reason, n in asked.missing.items():
+        warn(f"{n} completions of models are missing: {reason}")
+    return {**total, "missing": dict(asked.missing)}
 
 
 def judge_step(session: Session, study: Study) -> dict[str, Any]:
@@ -62,10 +72,19 @@ def judge_step(session: Session, study: Study) -> dict[str, Any]:
         )
     with progress_bar("judgments") as progress:
         counts = judge_assignments(session.store, study, now=utc_now, progress=progress)
+    asked = ask_for_judgments(session, study)
+    total = {
+        "n_wanted": counts.n_wanted + asked.n_wanted,
+        "n_before": counts.n_before + asked.n_before,
+        "n_added": counts.n_added + asked.n_added,
+    }
     note(
-        f"judgments: {counts.n_before + counts.n_added} of {counts.n_wanted} ({counts.n_added} new)"
+        f"judgments: {total['n_before'] + total['n_added']} of {total['n_wanted']} "
+        f"({total['n_added']} new)"
     )
-    return {"plan": asdict(plan), "judgments": asdict(counts)}
+    for reason, n in asked.missing.items():
+        warn(f"{n} judgments are missing: {reason}")
+    return {"plan": asdict(plan), "judgments": {**total, "missing": dict(asked.missing)}}
 
 
 def analyze_step(session: Session, study: Study) -> StudyResults:
@@ -129,6 +148,10 @@ def leaderboard_rows(results: StudyResults) -> list[dict[str, Any]]:
             "elo": row.unweighted.elo,
             "low": row.unweighted.low,
             "high": row.unweighted.high,
+            "rank_low_weighted": row.weighted.rank_low,
+            "rank_high_weighted": row.weighted.rank_high,
+            "rank_low": row.unweighted.rank_low,
+            "rank_high": row.unweighted.rank_high,
             "win_rate": row.win_rate,
             "n_comparisons": row.n_comparisons,
         }

@@ -8,14 +8,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heartbench.analysis.results import FitCheck, LeaderboardRow, PairFit
+from heartbench.analysis.leaderboard_results import FitCheck, Leaderboard, PairFit
 from heartbench.report.numbers import percent, points
 
-ELO_MARGIN = 8.0
+MARGIN_PERCENT = 8.0
 MEAN_ELO = 1500.0
 PLOT_WIDTH = 440
 PLOT_HEIGHT = 380
 N_LABELS = 6
+MIN_HALF_WIDTH = 0.1
+"""A scale of effects shows at least 40 % to 60 %, so that small ones look small."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 12, 44
 _LABEL_WIDTH, _LABEL_HEIGHT = 10, 12
 _LARGEST_DOT, _SMALLEST_DOT = 5.0, 2.2
@@ -75,20 +77,30 @@ class Scatter:
     labelled: tuple[PairFit, ...]
 
 
-def elo_scale(rows: Sequence[LeaderboardRow]) -> Scale:
-    """Return one scale, in percent of its column, for every headline interval and 1500."""
-    ends = [MEAN_ELO, *(row.weighted.low for row in rows), *(row.weighted.high for row in rows)]
+def elo_scale(shown: Sequence[float]) -> Scale:
+    """Return one scale, in percent of its column, for ratings and interval ends, and 1500."""
+    ends = [MEAN_ELO, *shown]
     low, high = min(ends), max(ends)
     if low == high:
         low, high = low - 1, high + 1
     return Scale(
         low=low,
         high=high,
-        start=ELO_MARGIN,
-        end=100 - ELO_MARGIN,
+        start=MARGIN_PERCENT,
+        end=100 - MARGIN_PERCENT,
         ticks=tuple(
             MEAN_ELO + tick for tick in round_ticks(low - MEAN_ELO, high - MEAN_ELO, n_most=6)
         ),
+    )
+
+
+def effect_scale(shares: Sequence[float]) -> Scale:
+    """Return a scale of shares, in percent of its column, as wide on both sides of one half."""
+    farthest = max((abs(share - 0.5) for share in shares), default=0.0)
+    half_width = max(math.ceil(farthest * 20 - 1e-9) / 20, MIN_HALF_WIDTH)
+    low, high = 0.5 - half_width, 0.5 + half_width
+    return Scale(
+        low=low, high=high, start=MARGIN_PERCENT, end=100 - MARGIN_PERCENT, ticks=(low, 0.5, high)
     )
 
 
@@ -103,8 +115,11 @@ def round_ticks(low: float, high: float, *, n_most: int) -> tuple[float, ...]:
 
 def favoured(pair: PairFit) -> PairFit:
     """Return a pair seen from the system that the fit expects to win more often."""
-    if pair.predicted >= 0.5:
-        return pair
+    return pair if pair.predicted >= 0.5 else turned(pair)
+
+
+def turned(pair: PairFit) -> PairFit:
+    """Return a pair seen from the other system."""
     return PairFit(
         left=pair.right,
         right=pair.left,
@@ -116,8 +131,23 @@ def favoured(pair: PairFit) -> PairFit:
 
 def pairs_by_gap(fit: FitCheck) -> tuple[PairFit, ...]:
     """Return pairs from the favoured side, largest gap first, then by name."""
-    turned = (favoured(pair) for pair in fit.pairs)
-    return tuple(sorted(turned, key=lambda p: (-abs(p.observed - p.predicted), p.left, p.right)))
+    return tuple(sorted(map(favoured, fit.pairs), key=_by_gap))
+
+
+def pairs_in_both_fits(board: Leaderboard) -> tuple[tuple[PairFit, PairFit], ...]:
+    """Return each pair as the unweighted fit and as the headline see it, largest gap first.
+
+    Both are seen from the side that the unweighted fit favours.
+    """
+    both = [
+        (pair, headline) if pair.predicted >= 0.5 else (turned(pair), turned(headline))
+        for pair, headline in zip(board.fit.pairs, board.fit_weighted.pairs, strict=True)
+    ]
+    return tuple(sorted(both, key=lambda fits: _by_gap(fits[0])))
+
+
+def _by_gap(pair: PairFit) -> tuple[float, str, str]:
+    return (-abs(pair.observed - pair.predicted), pair.left, pair.right)
 
 
 def fit_scatter(fit: FitCheck) -> Scatter:

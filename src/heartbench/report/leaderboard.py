@@ -5,17 +5,10 @@ The terminal gets rounded numbers in at most 100 columns; the CSV gets every num
 
 import csv
 import io
-import textwrap
 from collections.abc import Sequence
 
-from heartbench.analysis.results import (
-    AxisStanding,
-    Coverage,
-    Leaderboard,
-    LeaderboardRow,
-    StudyResults,
-    WinRate,
-)
+from heartbench.analysis.leaderboard_results import AxisStanding, Leaderboard, LeaderboardRow
+from heartbench.analysis.results import Coverage, StudyResults, WinRate
 from heartbench.domain import AXES, AXIS_NAMES, Axis
 from heartbench.report.numbers import (
     NO_VALUE,
@@ -24,14 +17,13 @@ from heartbench.report.numbers import (
     interval,
     level_percent,
     plural,
+    ranks,
     whole,
 )
+from heartbench.report.text import WIDTH, printable, shortened, wrapped
 
-WIDTH = 100
 MAX_NAME = 60
 RANK_DIFFERS = "\N{NOT EQUAL TO}"
-_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-_UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
 
 
 def marked_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
@@ -44,6 +36,8 @@ def interval_words(leaderboard: Leaderboard) -> str:
     words = [leaderboard.interval_used, "t", level_percent(leaderboard.level)]
     if leaderboard.interval_used != "two-way":
         words.append("conditional on these raters")
+    elif leaderboard.judged_by == "both":
+        words.append("conditional on these judges")
     return ", ".join(words)
 
 
@@ -54,23 +48,23 @@ def leaderboard_lines(results: StudyResults) -> str:
     """
     parts = [_heading(results)]
     if results.judge_notice:
-        parts.append(_wrapped(results.judge_notice))
-    parts.append(_wrapped(_coverage_words(results.coverage)))
+        parts.append(wrapped(results.judge_notice))
+    parts.append(wrapped(_coverage_words(results.coverage)))
     if results.leaderboard is None:
-        parts.append(_wrapped(f"No leaderboard: {results.leaderboard_problem}"))
+        parts.append(wrapped(f"No leaderboard: {results.leaderboard_problem}"))
         parts.append(_win_rate_lines(results.win_rates))
         notes: list[str] = []
     else:
         parts.append(_text_table(results.leaderboard))
         notes = _notes(results.leaderboard)
     notes += [f"Warning: {warning}" for warning in all_warnings(results)]
-    parts += ["\n".join(_wrapped(note) for note in notes)] if notes else []
+    parts += ["\n".join(wrapped(note) for note in notes)] if notes else []
     return "\n\n".join(parts) + "\n"
 
 
 def _win_rate_lines(rates: Sequence[WinRate]) -> str:
     """Write the win rates as text, for where there is no ranking."""
-    names = [_printable(rate.system)[:MAX_NAME] for rate in rates]
+    names = [printable(rate.system)[:MAX_NAME] for rate in rates]
     width = max([len("system"), *map(len, names)])
     lines = [f"{'system':<{width}}    win      n"]
     for name, rate in zip(names, rates, strict=True):
@@ -106,9 +100,9 @@ def _heading(results: StudyResults) -> str:
     items = "; ".join(made.consent_bases).rstrip(".")
     title = f"{made.study}, version {made.version}. Items: {items}."
     if results.leaderboard is None:
-        return _wrapped(title)
+        return wrapped(title)
     board = results.leaderboard
-    return _wrapped(
+    return wrapped(
         f"{title} Judged by {board.judged_by}: {_judge_names(results)} "
         f"({plural(board.n_judgments, 'judgment')}, "
         f"{plural(board.n_ties, 'tie')}, {plural(board.n_items, 'item')}, "
@@ -134,6 +128,8 @@ def _coverage_words(coverage: Coverage) -> str:
 
 def _notes(leaderboard: Leaderboard) -> list[str]:
     notes = [f"Elo: judgments weighted by strength. Interval: {interval_words(leaderboard)}."]
+    level = level_percent(leaderboard.level)
+    notes.append(f"ranks: what its differences from the others leave open, {level} each.")
     notes.append("unw.: every judgment counts once. Win and axes: win rate in percent.")
     if any(row.rank_differs for row in leaderboard.rows):
         notes.append(f"{RANK_DIFFERS} the unweighted rank differs.")
@@ -143,7 +139,7 @@ def _notes(leaderboard: Leaderboard) -> list[str]:
 
 def _text_table(leaderboard: Leaderboard) -> str:
     axes = marked_axes(leaderboard)
-    heading = ["#", "system", "Elo", "interval", "unw.", "", "win", *axes, "n"]
+    heading = ["#", "system", "ranks", "Elo", "interval", "unw.", "", "win", *axes, "n"]
     rows = [_text_row(row, axes) for row in leaderboard.rows]
     columns = list(zip(heading, *rows, strict=True))
     widths = [max(len(cell) for cell in column) for column in columns]
@@ -156,7 +152,8 @@ def _text_table(leaderboard: Leaderboard) -> str:
 def _text_row(row: LeaderboardRow, axes: Sequence[Axis]) -> list[str]:
     return [
         str(row.weighted.rank),
-        _printable(row.system),
+        printable(row.system),
+        ranks(row.weighted.rank_low, row.weighted.rank_high),
         whole(row.weighted.elo),
         interval(row.weighted.low, row.weighted.high),
         whole(row.unweighted.elo),
@@ -169,18 +166,8 @@ def _text_row(row: LeaderboardRow, axes: Sequence[Axis]) -> list[str]:
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
     aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-    name = cells[1] if len(cells[1]) <= widths[1] else cells[1][: widths[1] - 1] + _ELLIPSIS
-    aligned[1] = name.ljust(widths[1])
+    aligned[1] = shortened(cells[1], widths[1]).ljust(widths[1])
     return gap.join(aligned).rstrip()
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(_printable(text), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _printable(text: str) -> str:
-    plain = text.replace("\N{NO-BREAK SPACE}", " ")
-    return "".join(c if c.isprintable() else _UNPRINTABLE for c in plain)
 
 
 def _csv_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
@@ -196,7 +183,9 @@ def _csv_heading(axes: Sequence[Axis]) -> list[str]:
         "family",
         *("elo_weighted", "low_weighted", "high_weighted"),
         *("published_low_weighted", "published_high_weighted"),
-        *("rank_unweighted", "elo", "low", "high", "published_low", "published_high"),
+        *("rank_low_weighted", "rank_high_weighted"),
+        *("rank_unweighted", "rank_low", "rank_high"),
+        *("elo", "low", "high", "published_low", "published_high"),
         *("win_rate", "n_comparisons", "n_wins", "n_ties"),
         *(f"{axis}_{field}" for axis in axes for field in fields),
         *("judged_by", "interval_used", "level", "judge_notice", "items"),
@@ -211,7 +200,9 @@ def _csv_row(
         *(weighted.rank, row.system, row.kind, row.family),
         *(weighted.elo, weighted.low, weighted.high),
         *(weighted.published_low, weighted.published_high),
-        *(unweighted.rank, unweighted.elo, unweighted.low, unweighted.high),
+        *(weighted.rank_low, weighted.rank_high),
+        *(unweighted.rank, unweighted.rank_low, unweighted.rank_high),
+        *(unweighted.elo, unweighted.low, unweighted.high),
         *(unweighted.published_low, unweighted.published_high),
         *(row.win_rate, row.n_comparisons, row.n_wins, row.n_ties),
         *(cell for axis in axes for cell in _csv_axis(row.axes.get(axis))),

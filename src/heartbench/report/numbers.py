@@ -4,7 +4,7 @@ Ratings are whole Elo, or one decimal in the detailed tables; shares are percent
 No unit is left out: what returns a bare number says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
@@ -26,9 +26,25 @@ def decimal(value: float | None) -> str:
     return NO_VALUE if value is None else f"{value:.1f}"
 
 
+def signed(value: float) -> str:
+    """Write a difference of ratings as a whole number with its sign."""
+    text = f"{value:+.0f}"
+    return "0" if text in {"+0", "-0"} else text.replace("-", MINUS)
+
+
+def ranks(low: int, high: int) -> str:
+    """Write the ranks that are left open, from the best to the worst."""
+    return str(low) if low == high else f"{low}{NO_VALUE}{high}"
+
+
 def small(value: float) -> str:
     """Write a log-strength or its standard error with three decimals."""
     return f"{value:.3f}".replace("-", MINUS)
+
+
+def hundredths(value: float) -> str:
+    """Write a ratio such as a discrimination with two decimals."""
+    return f"{value:.2f}".replace("-", MINUS)
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -67,6 +83,11 @@ def pixels(value: float) -> str:
 def plural(n: int, one: str, many: str | None = None) -> str:
     """Write a count with its noun."""
     return f"{count(n)}{NO_BREAK_SPACE}{one if n == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names as a list in a sentence."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def reasons(missing: Mapping[str, int]) -> str:

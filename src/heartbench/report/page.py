@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from heartbench.analysis.audit_results import BiasAudit, JudgePanel
+from heartbench.analysis.leaderboard_results import Leaderboard
 from heartbench.analysis.results import (
     Consistency,
     Coverage,
@@ -20,7 +22,7 @@ from heartbench.analysis.results import (
     StudyResults,
 )
 from heartbench.domain import AXIS_NAMES
-from heartbench.report import colours, figures, leaderboard, numbers
+from heartbench.report import colours, explanations, figures, leaderboard, numbers
 
 NO_REASON = "without a recorded reason"
 STRESS_NAMES = {
@@ -96,15 +98,56 @@ def _context(results: StudyResults) -> dict[str, object]:
         "axes": leaderboard.marked_axes(board) if board else (),
         "axis_names": AXIS_NAMES,
         "interval_words": leaderboard.interval_words(board) if board else "",
-        "elo": figures.elo_scale(board.rows) if board else None,
-        "pairs": figures.pairs_by_gap(board.fit) if board else (),
+        "elo": _board_scale(board) if board else None,
+        "pairs": figures.pairs_in_both_fits(board) if board else (),
         "scatter": figures.fit_scatter(board.fit) if board and board.fit.pairs else None,
+        **_explained(results.bias_audit),
+        **_judged(results.judge_panel),
         "stress": _by_judge(results.stress),
         "stress_names": STRESS_NAMES,
         "consistency": _by_judge(results.consistency),
         "consistency_names": CONSISTENCY_NAMES,
         "people": [row.system for row in board.rows if row.kind == "human"] if board else [],
         "heat": {"light": colours.heat_colours("light"), "dark": colours.heat_colours("dark")},
+    }
+
+
+def _board_scale(board: Leaderboard) -> figures.Scale:
+    rated = [row.weighted for row in board.rows]
+    return figures.elo_scale([end for each in rated for end in (each.low, each.high)])
+
+
+def _explained(audit: BiasAudit | None) -> dict[str, object]:
+    """Return what the section on other explanations shows of length, formatting and position."""
+    if audit is None:
+        return {"bias": None}
+    held = [effect.covariate for effect in audit.effects]
+    return {
+        "bias": audit,
+        "effects": explanations.effect_rows(audit),
+        "effect_scale": figures.effect_scale(
+            [end for e in audit.effects for end in (e.win_rate_low, e.win_rate_high)]
+        ),
+        "controlled": explanations.pair_ratings(audit.systems) if audit.systems else None,
+        "controlled_for": numbers.listed(held),
+        "texts": explanations.texts_by_system(audit),
+        "has_marks": any(text.formatting for text in audit.texts),
+    }
+
+
+def _judged(panel: JudgePanel | None) -> dict[str, object]:
+    """Return what the section shows of the judges."""
+    if panel is None:
+        return {"panel": None}
+    aware = explanations.pair_ratings(panel.judge_aware.systems) if panel.judge_aware else None
+    rows = {row.rating.system: row for row in aware.rows} if aware else {}
+    alone = [ranking for ranking in panel.alone if ranking.ratings]
+    return {
+        "panel": panel,
+        "judge_aware": aware,
+        "judge_aware_rows": rows,
+        "judges_alone": alone,
+        "panel_systems": list(dict.fromkeys([*rows, *(s for one in alone for s in one.ratings)])),
     }
 
 
@@ -139,12 +182,18 @@ def _environment() -> Environment:
         describe=figures.describe_pair,
         dropped=_dropped,
         heat_step=colours.heat_step,
+        hundredths=numbers.hundredths,
         interval=lambda ends: numbers.interval(ends.low, ends.high),
+        judge_reading=explanations.read_judge,
+        level_percent=numbers.level_percent,
+        odds_share=explanations.share_of_log_odds,
         percent=numbers.percent,
         pixels=numbers.pixels,
         plural=numbers.plural,
         points=numbers.points,
+        rank_range=lambda rated: numbers.ranks(rated.rank_low, rated.rank_high),
         reasons=numbers.reasons,
+        signed=numbers.signed,
         small=numbers.small,
         whole=numbers.whole,
         why_missing=_why_missing,

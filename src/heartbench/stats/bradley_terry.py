@@ -12,15 +12,14 @@ from typing import Final
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from heartbench.errors import NotIdentifiedError
 from heartbench.stats.comparisons import Comparisons, FloatArray, win_matrix
+from heartbench.stats.newton import climb, mean_curvature
+from heartbench.stats.threads import one_blas_thread
 
 ELO_MEAN: Final = 1500.0
 ELO_PER_THETA: Final = 400 / math.log(10)
-STEP_TOLERANCE = 1e-10
-MAX_ITERATIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,8 +54,31 @@ def fit_win_matrix(wins: FloatArray) -> BradleyTerryFit:
             1957; a tie is an edge both ways), or wins so uneven that Newton does not converge.
     """
     require_identified(wins)
-    with threadpool_limits(limits=1, user_api="blas"):
-        return _maximise_likelihood(wins)
+    everyone = slice(0, len(wins))
+    try:
+        with one_blas_thread():
+            theta, information, n_iterations = climb(
+                lambda theta: _derivatives(wins, theta), np.zeros(len(wins)), gauge=everyone
+            )
+    except NotIdentifiedError as error:
+        raise NotIdentifiedError(
+            f"{error}: wins are too uneven (weights from {wins[wins > 0].min():g} to"
+            f" {wins.max():g})"
+        ) from error
+    return BradleyTerryFit(theta=theta, information=information, n_iterations=n_iterations)
+
+
+def add_prior(wins: FloatArray, prior: float) -> FloatArray:
+    """Add `prior` half-won comparisons to every pair of systems; 0 adds nothing.
+
+    A declared prior pulls strengths together and makes any comparisons identify them.
+
+    Raises:
+        ValueError: A prior below 0, infinite or NaN.
+    """
+    if not (math.isfinite(prior) and prior >= 0):
+        raise ValueError(f"a prior is a finite weight of 0 or more, not {prior}")
+    return np.asarray(wins + prior / 2 * (1 - np.eye(len(wins))))
 
 
 def require_identified(wins: FloatArray) -> None:
@@ -87,7 +109,7 @@ def centred_inverse(information: FloatArray) -> FloatArray:
 
     It is the covariance of theta - mean theta if comparisons are independent and weights counts.
     """
-    shift = _mean_curvature(information)
+    shift = mean_curvature(information)
     return np.asarray(np.linalg.inv(information + shift) - 1 / (shift * len(information) ** 2))
 
 
@@ -96,36 +118,9 @@ def elo_from_theta(theta: FloatArray) -> FloatArray:
     return np.asarray(ELO_PER_THETA * (theta - theta.mean()) + ELO_MEAN)
 
 
-def _maximise_likelihood(wins: FloatArray) -> BradleyTerryFit:
-    theta = np.zeros(len(wins))
-    for n_iterations in range(1, MAX_ITERATIONS + 1):
-        gradient, information = _derivatives(wins, theta)
-        try:
-            step = np.linalg.solve(information + _mean_curvature(information), gradient)
-        except np.linalg.LinAlgError:
-            break
-        # Damped as log(1 + r) / r, which cannot overshoot a logistic likelihood (Bach 2010) and
-        # becomes a full Newton step near the maximum: no line search is needed.
-        spread = float(np.ptp(step))
-        theta = theta + step * (math.log1p(spread) / spread if spread > 0 else 1.0)
-        theta -= theta.mean()
-        if spread <= STEP_TOLERANCE * (1 + float(np.ptp(theta))):
-            information = _derivatives(wins, theta)[1]
-            return BradleyTerryFit(theta=theta, information=information, n_iterations=n_iterations)
-    raise NotIdentifiedError(
-        f"strengths did not converge in {MAX_ITERATIONS} steps: wins are too uneven"
-        f" (weights from {wins[wins > 0].min():g} to {wins.max():g})"
-    )
-
-
 def _derivatives(wins: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
     chance = win_probabilities(theta)
     # Equal to wins - n * chance, without its cancellation where one side nearly always wins.
     gradient = (wins * chance.T - wins.T * chance).sum(axis=1)
     curvature = (wins + wins.T) * chance * chance.T
     return gradient, np.diag(curvature.sum(axis=1)) - curvature
-
-
-def _mean_curvature(information: FloatArray) -> float:
-    """Return a number of the matrix's size; added to every entry, it makes it invertible."""
-    return float(np.trace(information)) / len(information) ** 2

@@ -5,6 +5,7 @@ same way round first. So the order of rows, and which system stands left, change
 digit. What the rows mean (ties, strengths, exclusions) is decided in `heartbench.analysis`.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,13 +20,14 @@ TIE_SCORE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Comparisons:
-    """Comparisons of systems, one row each, as arrays of equal length.
+    """Comparisons of systems, one row for each or for several equal ones, as arrays of one length.
 
     Attributes:
         left: Index of one system, 0 to `n_systems` - 1.
         right: Index of the other system.
         score: 1 where left won, 0 where right won, 1/2 for a tie.
-        weight: How much the row counts, above 0.
+        weight: How much each comparison of the row weighs, above 0.
+        count: How many equal comparisons the row stands for, 1 or more.
         item: Index of the item, the cluster that intervals resample.
         rater: Index of the rater.
         n_systems: How many systems there are, compared or not.
@@ -35,13 +37,14 @@ class Comparisons:
     right: IntArray
     score: FloatArray
     weight: FloatArray
+    count: IntArray
     item: IntArray
     rater: IntArray
     n_systems: int
 
     def __post_init__(self) -> None:
-        arrays = (self.left, self.right, self.score, self.weight, self.item, self.rater)
-        lengths = [len(array) for array in arrays]
+        columns = (self.score, self.weight, self.count, self.item, self.rater)
+        lengths = [len(array) for array in (self.left, self.right, *columns)]
         if len(set(lengths)) > 1:
             raise ValueError(f"columns must be of one length, not {lengths}")
         lower, upper = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
@@ -49,9 +52,15 @@ class Comparisons:
         _reject(self.left == self.right, "compares a system with itself")
         _reject(~np.isin(self.score, (0.0, TIE_SCORE, 1.0)), "has a score other than 0, 1/2 and 1")
         _reject(~(np.isfinite(self.weight) & (self.weight > 0)), "has no finite weight above 0")
+        _reject(self.count < 1, "stands for no comparison")
 
     def __len__(self) -> int:
         return len(self.left)
+
+    @property
+    def total_weight(self) -> FloatArray:
+        """Weight of each row: that of one comparison times how many it stands for."""
+        return self.weight * self.count
 
 
 def _reject(is_bad: BoolArray, problem: str) -> None:
@@ -59,10 +68,33 @@ def _reject(is_bad: BoolArray, problem: str) -> None:
         raise ValueError(f"row {np.argmax(is_bad)} {problem} ({is_bad.sum()} such rows)")
 
 
+def number_labels(labels: IntArray) -> tuple[IntArray, int]:
+    """Number the labels (0 or more) that occur, from 0 in their order; also say how many."""
+    occurs = np.bincount(labels) > 0
+    return (np.cumsum(occurs) - 1)[labels], int(occurs.sum())
+
+
 def sum_by(keys: IntArray, values: FloatArray, n_keys: int) -> FloatArray:
     """Sum values by key, the same to the last digit whatever the order of rows."""
+    halves = values * 2
+    if np.array_equal(halves, np.rint(halves)):  # such sums are exact, in any order
+        return np.bincount(keys, weights=values, minlength=n_keys).astype(np.float64)
     order = np.argsort(values)
     return np.bincount(keys[order], weights=values[order], minlength=n_keys).astype(np.float64)
+
+
+def sum_scores(keys: IntArray, scores: FloatArray, n_keys: int) -> FloatArray:
+    """Sum scores by key without sorting, the same to the last digit whatever the order of rows.
+
+    Scores are first rounded to a power of two at which no sum can lose a digit. The error is below
+    n^2 2^-53 times the largest score, n the rows; it suits scores of one size, not weights of many.
+    """
+    largest = float(np.abs(scores).max(initial=0.0))
+    if largest == 0:
+        return np.zeros(n_keys)
+    quantum = 2.0 ** (math.frexp(largest * len(scores))[1] - 53)
+    exact = np.rint(scores / quantum) * quantum
+    return np.bincount(keys, weights=exact, minlength=n_keys).astype(np.float64)
 
 
 def win_matrix(comparisons: Comparisons) -> FloatArray:
@@ -74,23 +106,50 @@ def win_matrix(comparisons: Comparisons) -> FloatArray:
     keys = np.concatenate(
         (comparisons.left * n + comparisons.right, comparisons.right * n + comparisons.left)
     )
-    won = comparisons.weight * comparisons.score
-    lost = comparisons.weight * (1 - comparisons.score)
+    won = comparisons.total_weight * comparisons.score
+    lost = comparisons.total_weight * (1 - comparisons.score)
     return sum_by(keys, np.concatenate((won, lost)), n * n).reshape(n, n)
 
 
+def order_pairs(comparisons: Comparisons) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return each row's lower and higher system, and the score of the lower one.
+
+    Turned the same way round, a sum over rows does not depend on which system stood left.
+    """
+    is_turned = comparisons.left > comparisons.right
+    low = np.where(is_turned, comparisons.right, comparisons.left)
+    high = np.where(is_turned, comparisons.left, comparisons.right)
+    return low, high, np.where(is_turned, 1 - comparisons.score, comparisons.score)
+
+
 def count_comparisons(comparisons: Comparisons) -> IntArray:
-    """Count the rows each system is part of, weights apart."""
+    """Count the comparisons each system is part of, weights apart."""
     ends = np.concatenate((comparisons.left, comparisons.right))
-    return np.bincount(ends, minlength=comparisons.n_systems)
+    counts = np.tile(comparisons.count, 2)
+    return np.bincount(ends, weights=counts, minlength=comparisons.n_systems).astype(np.int64)
+
+
+def select_comparisons(comparisons: Comparisons, rows: BoolArray | IntArray) -> Comparisons:
+    """Return some of the rows, all systems kept."""
+    return replace(
+        comparisons,
+        left=comparisons.left[rows],
+        right=comparisons.right[rows],
+        score=comparisons.score[rows],
+        weight=comparisons.weight[rows],
+        count=comparisons.count[rows],
+        item=comparisons.item[rows],
+        rater=comparisons.rater[rows],
+    )
 
 
 def count_items(comparisons: Comparisons) -> IntArray:
     """Count, by system, the items on which it was compared."""
     systems = np.concatenate((comparisons.left, comparisons.right))
     items = np.concatenate((comparisons.item, comparisons.item))
-    met = np.unique(np.stack((systems, items)), axis=1)
-    return np.bincount(met[0], minlength=comparisons.n_systems)
+    item, n_items = number_labels(items)
+    met = np.unique(systems * n_items + item)
+    return np.bincount(met // max(n_items, 1), minlength=comparisons.n_systems)
 
 
 def keep_compared(comparisons: Comparisons, *, min_items: int = 1) -> tuple[Comparisons, IntArray]:
@@ -103,14 +162,11 @@ def keep_compared(comparisons: Comparisons, *, min_items: int = 1) -> tuple[Comp
         is_enough = count_items(comparisons) >= min_items
         stays = np.flatnonzero(is_enough)
         rows = is_enough[comparisons.left] & is_enough[comparisons.right]
+        comparisons = select_comparisons(comparisons, rows)
         comparisons = replace(
             comparisons,
-            left=np.searchsorted(stays, comparisons.left[rows]),
-            right=np.searchsorted(stays, comparisons.right[rows]),
-            score=comparisons.score[rows],
-            weight=comparisons.weight[rows],
-            item=comparisons.item[rows],
-            rater=comparisons.rater[rows],
+            left=np.searchsorted(stays, comparisons.left),
+            right=np.searchsorted(stays, comparisons.right),
             n_systems=len(stays),
         )
         kept = kept[stays]

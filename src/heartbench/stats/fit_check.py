@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heartbench.stats.bradley_terry import win_probabilities
 from heartbench.stats.comparisons import FloatArray, IntArray
 
 
@@ -38,28 +37,27 @@ class Gaps:
         return float(np.abs(self.observed - self.predicted).max())
 
 
-def predict_win_rates(theta: FloatArray, counts: FloatArray) -> FloatArray:
+def predict_win_rates(expected: FloatArray, counts: FloatArray) -> FloatArray:
     """Return the overall win rate each system should have against whom it met.
 
     Args:
-        theta: Log-strengths; only differences matter.
+        expected: Share of wins system i (row) should have against j, a tie counting half.
         counts: Comparisons of each pair of systems, (n_systems, n_systems) and symmetric; every
             system is in at least one.
     """
-    return np.asarray((counts * win_probabilities(theta)).sum(axis=1) / counts.sum(axis=1))
+    return np.asarray((counts * expected).sum(axis=1) / counts.sum(axis=1))
 
 
-def check_pairs(wins: FloatArray, theta: FloatArray) -> tuple[IntArray, IntArray, Gaps]:
+def check_pairs(wins: FloatArray, expected: FloatArray) -> tuple[IntArray, IntArray, Gaps]:
     """Compare shares of wins for each pair of systems that met; the first is the lower index."""
     counts = np.triu(wins + wins.T)
     left, right = np.nonzero(counts)
     n = counts[left, right]
-    predicted = win_probabilities(theta)[left, right]
-    return left, right, Gaps(n=n, observed=wins[left, right] / n, predicted=predicted)
+    return left, right, Gaps(n=n, observed=wins[left, right] / n, predicted=expected[left, right])
 
 
-def check_systems(wins: FloatArray, theta: FloatArray) -> Gaps:
-    """Compare overall win rates; without a gap at the fit of the same wins."""
+def check_systems(wins: FloatArray, expected: FloatArray) -> Gaps:
+    """Compare overall win rates; without a gap at the plain fit of the same wins."""
     counts = wins + wins.T
     n = counts.sum(axis=1)
-    return Gaps(n=n, observed=wins.sum(axis=1) / n, predicted=predict_win_rates(theta, counts))
+    return Gaps(n=n, observed=wins.sum(axis=1) / n, predicted=predict_win_rates(expected, counts))

@@ -1,8 +1,8 @@
 """Intervals for Bradley-Terry strengths, each for the contrast theta_i - mean theta.
 
-``item-sandwich`` treats items as the sampled units and raters as given. ``published`` is the
-paper's (HEART 9.8), kept to compare with its table; it is too narrow. Two-way and bootstrap
-intervals are left out.
+``two-way`` treats items and raters as the sampled units, ``item-sandwich`` items alone, raters as
+given; both are made here from a `ClusteredVariance`. ``published`` is the paper's (HEART 9.8), kept
+to compare with its table; it is too narrow. The bootstrap is in `heartbench.stats.bootstrap`.
 """
 
 import math
@@ -10,11 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, ndtri, stdtrit
-from threadpoolctl import threadpool_limits
 
-from heartbench.errors import NotIdentifiedError
 from heartbench.stats.bradley_terry import BradleyTerryFit, centred_inverse
-from heartbench.stats.comparisons import Comparisons, FloatArray, IntArray, sum_by
+from heartbench.stats.clustered_variance import ClusteredVariance, InfluenceOf, vary_over_votes
+from heartbench.stats.comparisons import (
+    Comparisons,
+    FloatArray,
+    IntArray,
+    number_labels,
+    order_pairs,
+    sum_scores,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,16 +40,15 @@ class Intervals:
     df: float
 
 
-def item_sandwich(comparisons: Comparisons, fit: BradleyTerryFit, *, level: float) -> Intervals:
-    """Return cluster-robust intervals over items with t(items - 1) (SPEC section 6).
+def clustered(theta: FloatArray, variance: ClusteredVariance, *, level: float) -> Intervals:
+    """Return theta_i +- t se_i, t with min(items, raters) - 1 degrees of freedom.
 
-    Raises:
-        NotIdentifiedError: Under two items.
+    They are ``two-way`` if the variance is over items and raters, ``item-sandwich`` if it is over
+    items (SPEC section 6).
     """
-    variance = np.diag(item_covariance(comparisons, fit))
-    df = len(np.unique(comparisons.item)) - 1
-    quantile = float(stdtrit(df, (1 + level) / 2))
-    return _symmetric(fit.theta, np.sqrt(variance), quantile, df)
+    se = np.sqrt(variance.of_parameters())
+    quantile = float(stdtrit(variance.df, (1 + level) / 2))
+    return _symmetric(theta, se, quantile, variance.df)
 
 
 def published(theta: FloatArray, n_comparisons: IntArray, *, level: float) -> Intervals:
@@ -56,22 +61,25 @@ def published(theta: FloatArray, n_comparisons: IntArray, *, level: float) -> In
     return _symmetric(theta, np.sqrt(1 / n_comparisons), quantile, math.inf)
 
 
-def item_covariance(comparisons: Comparisons, fit: BradleyTerryFit) -> FloatArray:
-    """Return the covariance of theta - mean theta over items: B (sum_g u_g u_g') B G/(G - 1).
+def influence_on_strengths(comparisons: Comparisons, fit: BradleyTerryFit) -> InfluenceOf:
+    """Return what gives the influence of clusters on theta - mean theta, B u_g.
 
-    B inverts the information on contrasts, u_g is the score of item g and G counts the items
-    (Liang and Zeger 1986). A weight is part of the score, so weights need not be counts.
+    B inverts the information on contrasts and u_g is the score of cluster g. A weight is part of
+    the score, so weights need not be counts.
+    """
+    bread = centred_inverse(fit.information)
+    return lambda cluster: scores_by_cluster(comparisons, fit.theta, cluster) @ bread
+
+
+def independent_votes(comparisons: Comparisons, fit: BradleyTerryFit) -> ClusteredVariance:
+    """Return the variance of a fit whose votes are all independent of each other.
 
     Raises:
-        NotIdentifiedError: Under two items.
+        NotIdentifiedError: Under two votes.
     """
-    scores = scores_by_cluster(comparisons, fit.theta, comparisons.item)
-    n_items = len(scores)
-    if n_items < 2:
-        raise NotIdentifiedError(f"an interval over items needs at least two items, not {n_items}")
-    with threadpool_limits(limits=1, user_api="blas"):
-        influence = scores @ centred_inverse(fit.information)
-        return influence.T @ influence * (n_items / (n_items - 1))
+    low, high, score = order_pairs(comparisons)
+    points = comparisons.weight * (score - expit(fit.theta[low] - fit.theta[high]))
+    return vary_over_votes(comparisons, points, centred_inverse(fit.information))
 
 
 def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntArray) -> FloatArray:
@@ -79,16 +87,13 @@ def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntA
 
     Clusters are in the order of their indices, those without a row left out.
     """
-    names, row_cluster = np.unique(cluster, return_inverse=True)
-    is_turned = comparisons.left > comparisons.right
-    low = np.where(is_turned, comparisons.right, comparisons.left)
-    high = np.where(is_turned, comparisons.left, comparisons.right)
-    score = np.where(is_turned, 1 - comparisons.score, comparisons.score)
-    residual = comparisons.weight * (score - expit(theta[low] - theta[high]))
+    row_cluster, n_clusters = number_labels(cluster)
+    low, high, score = order_pairs(comparisons)
+    residual = comparisons.total_weight * (score - expit(theta[low] - theta[high]))
     n_systems = comparisons.n_systems
     keys = np.concatenate((row_cluster * n_systems + low, row_cluster * n_systems + high))
-    sums = sum_by(keys, np.concatenate((residual, -residual)), len(names) * n_systems)
-    return sums.reshape(len(names), n_systems)
+    sums = sum_scores(keys, np.concatenate((residual, -residual)), n_clusters * n_systems)
+    return sums.reshape(n_clusters, n_systems)
 
 
 def _symmetric(theta: FloatArray, se: FloatArray, quantile: float, df: float) -> Intervals:

@@ -1,0 +1,1 @@
+"""Files and dataframes of votes and ratings -> arrays. Opens no store, computes no statistic."""

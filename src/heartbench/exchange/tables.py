@@ -1,0 +1,52 @@
+"""Any file or dataframe -> a table of coded columns.
+
+Files are told apart by their suffix alone: .csv, .tsv, .jsonl or .ndjson, each also with .gz, and
+.parquet, which needs the extra of that name. Every dataframe that narwhals knows will do.
+"""
+
+from pathlib import Path
+
+from narwhals.stable.v2.typing import IntoFrame
+
+from heartbench.errors import SettingsError
+from heartbench.exchange.columns import Table
+from heartbench.exchange.csv_files import CsvTable
+from heartbench.exchange.frames import FrameTable
+from heartbench.exchange.json_lines import JsonLinesTable
+from heartbench.exchange.parquet import ParquetTable
+
+Source = Path | str | IntoFrame
+
+
+def open_table(source: Source) -> Table:
+    """Open a file or dataframe for reading.
+
+    Raises:
+        SettingsError: There is no such file, it is empty, its suffix is not known, two columns
+            have one name, or it cannot be read at all.
+        InvalidVotesError: A Parquet file is cut short or damaged.
+        TypeError: The source is neither a path nor a dataframe.
+    """
+    if not isinstance(source, str | Path):
+        return FrameTable(source)
+    path = Path(source)
+    if path.is_dir():
+        raise SettingsError(f"{path} is a folder; give a file of votes or ratings")
+    if not path.exists():
+        raise SettingsError(f"there is no file {path}; check the path")
+    table = _table_for(path)
+    if path.stat().st_size == 0:
+        raise SettingsError(f"{path} is empty; check the path")
+    return table(path)
+
+
+def _table_for(path: Path) -> type[CsvTable] | type[JsonLinesTable] | type[ParquetTable]:
+    match path.name.lower().removesuffix(".gz").rpartition(".")[2]:
+        case "csv" | "tsv":
+            return CsvTable
+        case "jsonl" | "ndjson":
+            return JsonLinesTable
+        case "parquet" if path.suffix.lower() == ".parquet":
+            return ParquetTable
+    known = ".csv, .tsv, .jsonl or .ndjson (each also with .gz) or .parquet"
+    raise SettingsError(f"{path}: the format cannot be told; name the file {known}")

@@ -1,0 +1,148 @@
+"""A table of votes -> `Votes`: distinct rows with counts, and what was left out and why.
+
+Rows stream through in batches, so memory follows the distinct rows, not the file.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from heartbench.analysis.votes import Votes
+from heartbench.errors import InvalidVotesError
+from heartbench.exchange.columns import Report, Table, report_nothing
+from heartbench.exchange.item_groups import ITEM
+from heartbench.exchange.vocabulary import LEFT_WON, TIED, OutcomeNames
+from heartbench.exchange.vote_coder import (
+    COVARIATES,
+    NO_STRENGTH,
+    RATER,
+    STRENGTH,
+    VoteCoder,
+    VoteColumns,
+)
+from heartbench.exchange.vote_rows import VoteRows
+from heartbench.stats.comparisons import Comparisons
+from heartbench.stats.tally import Tally
+
+__all__ = ["VoteColumns", "read_votes"]
+
+BAD_STRENGTH = "bad strength"
+_SHOWN_NAMES = 5
+
+
+def read_votes(
+    table: Table, columns: VoteColumns, names: OutcomeNames, report: Report = report_nothing
+) -> Votes:
+    """Read votes; rows in another order give the same result.
+
+    A row is left out, and counted by reason, when a cell it needs is missing, both systems are one,
+    or it is decided and its strength is no finite number above 0.
+
+    Args:
+        table: The table.
+        columns: Its columns.
+        names: What the labels of the winner column mean, where they are not known ones.
+        report: Told how far the reading is.
+
+    Raises:
+        SettingsError: A column is missing, or the winners can be read in two ways.
+        InvalidVotesError: A label is unknown, a row is damaged, or no vote is left.
+    """
+    coder = VoteCoder(columns, names)
+    rows = _count(table, coder, columns, report)
+    outcomes = coder.winner.decide(table, columns.winner)
+    rows.columns["outcome"] = outcomes[rows.columns.pop("winner")]
+    n_dropped = {**coder.n_dropped, BAD_STRENGTH: _drop_without_strength(rows, coder)}
+    n_dropped = {reason: n for reason, n in n_dropped.items() if n}
+    if not len(rows.count):
+        raise _refuse_empty(table, coder.n_rows, n_dropped)
+    return _build(rows, coder, columns, n_dropped)
+
+
+def _count(table: Table, coder: VoteCoder, columns: VoteColumns, report: Report) -> VoteRows:
+    wanted = tuple(dict.fromkeys((*columns.by_role().values(), *columns.covariates)))
+    tally = Tally(len(coder.roles))
+    for batch in table.batches(wanted, report):
+        rows = coder.code(batch)
+        tally.add(*(rows[role] for role in coder.roles))
+        coder.items.fold_above(tally, coder.roles, tally.n_distinct)
+    coded, count = tally.rows()
+    if coder.items.fold_above(tally, coder.roles, len(count)):
+        coded, count = tally.rows()
+    return VoteRows(dict(zip(coder.roles, coded, strict=True)), count)
+
+
+def _drop_without_strength(rows: VoteRows, coder: VoteCoder) -> int:
+    """Drop decided votes without a strength; return how many. A tie has none from here on."""
+    if STRENGTH not in rows.columns:
+        return 0
+    strength = rows.columns[STRENGTH]
+    strength[rows.columns["outcome"] == TIED] = coder.strengths[1.0]
+    is_bad = strength == NO_STRENGTH
+    n_bad = int(rows.count[is_bad].sum())
+    if n_bad:
+        coder.note_lost(rows.columns["left"][is_bad], rows.columns["right"][is_bad])
+        rows.keep(~is_bad)
+    return n_bad
+
+
+def _refuse_empty(table: Table, n_rows: int, n_dropped: dict[str, int]) -> InvalidVotesError:
+    if not n_rows:
+        return InvalidVotesError(f"{table.label} holds no votes, only the names of its columns")
+    reasons = ", ".join(f"{reason}: {n:,}" for reason, n in n_dropped.items())
+    return InvalidVotesError(f"{table.label}: none of its {n_rows:,} rows can be used ({reasons})")
+
+
+def _build(
+    rows: VoteRows, coder: VoteCoder, columns: VoteColumns, n_dropped: dict[str, int]
+) -> Votes:
+    names = tuple(coder.systems)
+    systems = rows.rename(names, "left", "right")
+    strengths = (
+        rows.rename(tuple(coder.strengths), STRENGTH) if STRENGTH in rows.columns else (1.0,)
+    )
+    items = rows.rename(coder.items.group_names, ITEM) if ITEM in rows.columns else ()
+    raters = rows.rename(tuple(coder.raters), RATER) if RATER in rows.columns else ()
+    values = rows.rename(tuple(coder.covariates), COVARIATES) if columns.covariates else ((),)
+    rows.sort()
+    outcome = rows.columns["outcome"]
+    none = np.zeros(len(outcome), np.int64)
+    comparisons = Comparisons(
+        left=rows.columns["left"],
+        right=rows.columns["right"],
+        score=outcome / LEFT_WON,
+        weight=np.array(strengths)[rows.columns.get(STRENGTH, none)],
+        count=rows.count,
+        item=rows.columns.get(ITEM, none),
+        rater=rows.columns.get(RATER, none),
+        n_systems=len(systems),
+    )
+    is_folded = coder.items.is_folded
+    n_items = coder.items.n_used if is_folded else len(items)
+    lost = sorted({names[code] for code in coder.lost_systems} - set(systems))
+    return Votes(
+        systems=systems,
+        comparisons=comparisons,
+        covariates=np.array(values, dtype=np.float64)[rows.columns.get(COVARIATES, none)],
+        has_strength=columns.strength is not None,
+        n_items=None if columns.cluster is None else n_items,
+        n_item_groups=len(items) if is_folded else None,
+        raters=None if columns.rater is None else raters,
+        n_votes=int(rows.count.sum()),
+        n_ties=int(rows.count[outcome == TIED].sum()),
+        n_dropped=n_dropped,
+        warnings=_warnings(n_items, len(items) if is_folded else None, lost),
+    )
+
+
+def _warnings(n_items: int, n_item_groups: int | None, lost: Sequence[str]) -> tuple[str, ...]:
+    warnings = []
+    if n_item_groups is not None:
+        warnings.append(
+            f"{n_items:,} items were put into {n_item_groups:,} groups by a hash of their names, "
+            "to fit in memory; intervals take a group as one item"
+        )
+    if lost:
+        shown = ", ".join(lost[:_SHOWN_NAMES]) + (", ..." if len(lost) > _SHOWN_NAMES else "")
+        warnings.append(f"systems named only in rows that were left out ({len(lost)}): {shown}")
+    return tuple(warnings)

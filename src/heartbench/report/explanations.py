@@ -1,0 +1,144 @@
+"""The section "What else could explain the ranking": rows and words for it.
+
+Numbers come as they are in the results; only scales, order and wording are made here.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from heartbench.analysis.audit_results import BiasAudit, CovariateEffect, SystemTexts
+from heartbench.analysis.controlled import AdjustedSystem, JudgeTraits
+from heartbench.report.figures import Scale, elo_scale
+
+EFFECT_WORDS: Mapping[str, str] = {
+    "length": "with twice as many words",
+    "formatting": "with twice as much formatting",
+    "position": "shown first",
+}
+NO_EFFECT = "no sign of an effect"
+MORE_OFTEN = "wins more often"
+LESS_OFTEN = "wins less often"
+SAME_EITHER_WAY = "the same either way, on every item"
+NO_PRECISION = "the same on every item: that is no precision"
+RATING_DECIMALS = 6
+"""Ratings equal to this many decimals share a rank, as on the leaderboard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectRow:
+    """One covariate: its effect, or why it was left out.
+
+    Attributes:
+        words: Completes "Of two equals, the one ...".
+        effect: Its effect; None where it was left out.
+        reading: What the interval says, or why it was left out.
+    """
+
+    words: str
+    effect: CovariateEffect | None
+    reading: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedRow:
+    """One system's raw and adjusted rating.
+
+    Attributes:
+        rating: Both, with intervals.
+        change: Adjusted minus raw.
+        rank: By the raw rating among the systems shown.
+        rank_adjusted: By the adjusted one.
+    """
+
+    rating: AdjustedSystem
+    change: float
+    rank: int
+    rank_adjusted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedRatings:
+    """Raw and adjusted ratings on one scale.
+
+    Attributes:
+        scale: In percent of its column.
+        rows: Best raw rating first, as on the unweighted leaderboard.
+    """
+
+    scale: Scale
+    rows: tuple[PairedRow, ...]
+
+
+def pair_ratings(systems: Sequence[AdjustedSystem]) -> PairedRatings:
+    """Return raw and adjusted ratings in the order of the raw ones, then by name."""
+    rank = _ranks({row.system: row.elo for row in systems})
+    rank_adjusted = _ranks({row.system: row.elo_adjusted for row in systems})
+    rows = [
+        PairedRow(
+            rating=row,
+            change=row.elo_adjusted - row.elo,
+            rank=rank[row.system],
+            rank_adjusted=rank_adjusted[row.system],
+        )
+        for row in sorted(systems, key=lambda row: (rank[row.system], row.system))
+    ]
+    ends = [(row.low, row.high, row.low_adjusted, row.high_adjusted) for row in systems]
+    return PairedRatings(scale=elo_scale([end for row in ends for end in row]), rows=tuple(rows))
+
+
+def effect_rows(audit: BiasAudit) -> tuple[EffectRow, ...]:
+    """Return every covariate in a fixed order, those left out with the reason."""
+    effects = {effect.covariate: effect for effect in audit.effects}
+    return tuple(
+        EffectRow(
+            words=words,
+            effect=effects.get(name),
+            reading=_read(effects[name]) if name in effects else audit.left_out[name],
+        )
+        for name, words in EFFECT_WORDS.items()
+        if name in effects or name in audit.left_out
+    )
+
+
+def texts_by_system(audit: BiasAudit) -> Mapping[str, SystemTexts]:
+    """Return what the completions look like, by system."""
+    return {text.system: text for text in audit.texts}
+
+
+def read_judge(judge: JudgeTraits) -> str:
+    """Say what a judge's traits mean, as far as their intervals do."""
+    said = []
+    if judge.discrimination_high < 0:
+        said.append("prefers what the others find weaker")
+    elif judge.discrimination_low <= 0:
+        said.append("may not tell the systems apart")
+    elif judge.discrimination_low > 1:
+        said.append("sharper than average")
+    elif judge.discrimination_high < 1:
+        said.append("less sharp than average")
+    if judge.position_bias_low > 0:
+        said.append("favours what is shown first")
+    elif judge.position_bias_high < 0:
+        said.append("favours what is shown second")
+    return ", ".join(said) or "nothing unusual"
+
+
+def share_of_log_odds(log_odds: float) -> float:
+    """Convert log odds to the share of wins that they mean."""
+    return (1 + math.tanh(log_odds / 2)) / 2
+
+
+def _read(effect: CovariateEffect) -> str:
+    if effect.low == effect.high:
+        return NO_PRECISION if effect.beta else SAME_EITHER_WAY
+    if effect.low > 0:
+        return MORE_OFTEN
+    return LESS_OFTEN if effect.high < 0 else NO_EFFECT
+
+
+def _ranks(ratings: Mapping[str, float]) -> Mapping[str, int]:
+    rounded = {name: round(elo, RATING_DECIMALS) for name, elo in ratings.items()}
+    return {
+        name: 1 + sum(other > elo for other in rounded.values()) for name, elo in rounded.items()
+    }

@@ -1,0 +1,117 @@
+"""Intraclass correlations of single ratings in the two-way model, over units that all raters rated.
+
+ICC(C,1) asks whether raters agree up to a constant of their own, ICC(A,1) whether they agree.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from heartbench.errors import NotIdentifiedError
+from heartbench.stats.agreement.table import Coefficient, RatingTable, divide
+from heartbench.stats.comparisons import FloatArray, IntArray
+
+NO_VARIANCE = "the variances it compares add up to 0"
+ROUNDING = 1e-10
+"""Share of the sum of squares below which a difference of such sums is rounding, so zero."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _MeanSquares:
+    """Mean squares of the two-way analysis of variance, one of each for every sample.
+
+    Attributes:
+        rows: Between units.
+        columns: Between raters.
+        error: The rest.
+        n_rows: How many units.
+        floor: Below it, a mean square is rounding.
+    """
+
+    rows: FloatArray
+    columns: FloatArray
+    error: FloatArray
+    n_rows: FloatArray
+    floor: FloatArray
+
+
+def count_complete(table: RatingTable) -> int:
+    """Count the units that every rater rated."""
+    return int(table.count[table.sizes == table.n_raters].sum())
+
+
+def icc_c1(table: RatingTable) -> Coefficient:
+    """Return ICC(C,1), consistency: (MSR - MSE) / (MSR + (k - 1) MSE) (McGraw and Wong 1996).
+
+    MSR and MSE are the mean squares of units and of the rest, k the raters. Two-way model, single
+    ratings, units that all raters rated.
+
+    Raises:
+        NotIdentifiedError: Under two raters or two such units.
+    """
+    rows, x = _complete(table)
+    k = table.n_raters
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        ms = _mean_squares(x, weights[rows])
+        return _quotient(ms.rows - ms.error, ms.rows + (k - 1) * ms.error, ms.floor)
+
+    return Coefficient(of_weights=of_weights, undefined=NO_VARIANCE)
+
+
+def icc_a1(table: RatingTable) -> Coefficient:
+    """Return ICC(A,1), absolute agreement (McGraw and Wong 1996).
+
+    (MSR - MSE) / (MSR + (k - 1) MSE + (k / n) (MSC - MSE)) with MSC the mean square of raters and n
+    the units; otherwise as `icc_c1`.
+
+    Raises:
+        NotIdentifiedError: Under two raters or two such units.
+    """
+    rows, x = _complete(table)
+    k = table.n_raters
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        ms = _mean_squares(x, weights[rows])
+        shift = k * divide(ms.columns - ms.error, ms.n_rows)
+        return _quotient(ms.rows - ms.error, ms.rows + (k - 1) * ms.error + shift, ms.floor)
+
+    return Coefficient(of_weights=of_weights, undefined=NO_VARIANCE)
+
+
+def _complete(table: RatingTable) -> tuple[IntArray, FloatArray]:
+    if table.n_raters < 2:
+        raise NotIdentifiedError(f"needs two raters, not {table.n_raters}")
+    n_complete = count_complete(table)
+    if n_complete < 2:
+        raise NotIdentifiedError(f"needs two units that every rater rated, not {n_complete}")
+    is_complete = table.sizes == table.n_raters
+    rows = np.flatnonzero(is_complete)
+    ratings = table.category[is_complete[table.unit]]
+    x = table.values[ratings].reshape(len(rows), table.n_raters)
+    return rows, x - np.median(x)
+
+
+def _mean_squares(x: FloatArray, weights: FloatArray) -> _MeanSquares:
+    """Analyse the variance of x, as (units, raters), with weights as (units, samples)."""
+    k = x.shape[1]
+    n = weights.sum(axis=0)
+    raw = (x**2).sum(axis=1) @ weights
+    column_means = divide(x.T @ weights, n)
+    correction = n * k * column_means.mean(axis=0) ** 2
+    between_rows = x.sum(axis=1) ** 2 @ weights / k - correction
+    between_columns = n * (column_means**2).sum(axis=0) - correction
+    # Rounding must not push a sum of squares below 0, and with it perfect agreement above 1.
+    rest = np.maximum(raw - correction - between_rows - between_columns, 0)
+    degrees = np.where(n >= 2, n - 1, 0)
+    return _MeanSquares(
+        rows=divide(between_rows, degrees),
+        columns=between_columns / (k - 1),
+        error=divide(rest, degrees * (k - 1)),
+        n_rows=n,
+        floor=divide(ROUNDING * raw, n),
+    )
+
+
+def _quotient(numerator: FloatArray, denominator: FloatArray, floor: FloatArray) -> FloatArray:
+    return divide(numerator, np.where(denominator > floor, denominator, 0))

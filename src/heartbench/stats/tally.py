@@ -1,0 +1,127 @@
+"""Count equal rows of small integers as they stream in, in memory that follows the distinct rows.
+
+Votes come in any order and number; what a ranking needs of them is how often each distinct row
+(systems, outcome, strength, item, rater) occurs. Counts are integers, so the order of rows cannot
+change a digit of what is computed from them.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heartbench.stats.comparisons import IntArray
+
+CodeArray = NDArray[np.integer]
+
+BATCH_ROWS = 1 << 22
+"""Rows held before they are counted."""
+MAX_CELLS = 1 << 24
+"""Distinct rows possible (128 MiB of counts) up to which a count is a table, and no sort."""
+
+
+class Tally:
+    """Counts of equal rows.
+
+    Args:
+        n_columns: Columns of a row.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self._waiting: list[tuple[CodeArray, ...]] = []
+        self._n_waiting = 0
+        self._columns: tuple[CodeArray, ...] = (np.empty(0, np.int32),) * n_columns
+        self._counts: IntArray = np.empty(0, np.int64)
+
+    def add(self, *columns: CodeArray) -> None:
+        """Add rows, given as columns of equal length with values from 0 to 2^31 - 1."""
+        if len(columns) != len(self._columns) or len({len(column) for column in columns}) != 1:
+            raise ValueError(f"expected {len(self._columns)} columns of one length")
+        self._waiting.append(columns)
+        self._n_waiting += len(columns[0])
+        if self._n_waiting >= BATCH_ROWS:
+            self._count()
+
+    def relabel(self, column: int, names: CodeArray) -> None:
+        """Give the values of one column new names; rows that become equal are counted together."""
+        self._count()
+        renamed = list(self._columns)
+        renamed[column] = names[renamed[column]]
+        self._columns, self._counts = _merge(tuple(renamed), self._counts)
+
+    @property
+    def n_distinct(self) -> int:
+        """Distinct rows among those counted so far; some may still wait to be."""
+        return len(self._counts)
+
+    def rows(self) -> tuple[tuple[IntArray, ...], IntArray]:
+        """Return the distinct rows as columns in lexicographic order, and how often each came."""
+        self._count()
+        return tuple(column.astype(np.int64) for column in self._columns), self._counts
+
+    def _count(self) -> None:
+        if not self._n_waiting:
+            return
+        waiting, self._waiting, self._n_waiting = self._waiting, [], 0
+        columns = tuple(
+            np.concatenate([before, *(rows[i] for rows in waiting)], dtype=np.int32)
+            for i, before in enumerate(self._columns)
+        )
+        self._columns, self._counts = _merge(columns, self._counts)
+
+
+def _merge(
+    columns: tuple[CodeArray, ...], counts: IntArray
+) -> tuple[tuple[CodeArray, ...], IntArray]:
+    """Count equal rows; the first ones stand for `counts` rows each, those after them for one."""
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    n_cells = math.prod(sizes)
+    if n_cells > np.iinfo(np.int64).max:  # no single key can hold a row
+        return _count_by_columns(columns, counts)
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        keys *= size
+        keys += column
+    if n_cells <= MAX_CELLS:
+        distinct, totals = _count_in_table(keys, counts, n_cells)
+    else:
+        distinct, totals = _count_by_sorting(keys, counts)
+    return _unpack(distinct, sizes), totals
+
+
+def _count_in_table(keys: IntArray, counts: IntArray, n_cells: int) -> tuple[IntArray, IntArray]:
+    table = np.bincount(keys[len(counts) :], minlength=n_cells)
+    np.add.at(table, keys[: len(counts)], counts)
+    distinct = np.flatnonzero(table)
+    return distinct, table[distinct]
+
+
+def _count_by_sorting(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    order = np.argsort(keys)
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
+    all_counts = np.ones(len(keys), np.int64)
+    all_counts[: len(counts)] = counts
+    return keys[starts], np.add.reduceat(all_counts[order], starts)
+
+
+def _count_by_columns(
+    columns: tuple[CodeArray, ...], counts: IntArray
+) -> tuple[tuple[CodeArray, ...], IntArray]:
+    order = np.lexsort(columns[::-1])
+    columns = tuple(column[order] for column in columns)
+    differs = np.ones(len(order), np.bool_)
+    differs[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    starts = np.flatnonzero(differs)
+    all_counts = np.ones(len(order), np.int64)
+    all_counts[: len(counts)] = counts
+    totals = np.add.reduceat(all_counts[order], starts)
+    return tuple(column[starts] for column in columns), totals
+
+
+def _unpack(keys: IntArray, sizes: list[int]) -> tuple[CodeArray, ...]:
+    columns: list[CodeArray] = []
+    for size in reversed(sizes):
+        columns.append((keys % size).astype(np.int32))
+        keys = keys // size
+    return tuple(reversed(columns))

@@ -1,0 +1,18 @@
+"""One BLAS thread for small matrices, where more threads cost several times what they save."""
+
+from contextlib import AbstractContextManager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Return a context in which matrix products use one thread."""
+    limits: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Looking up the loaded libraries takes about a millisecond; it is done once.
+    return ThreadpoolController()

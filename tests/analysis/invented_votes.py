@@ -1,0 +1,90 @@
+"""Votes invented for tests: systems of known strength, items, raters, strengths."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from heartbench.analysis.votes import Votes
+from heartbench.stats.comparisons import Comparisons, IntArray, select_comparisons
+
+NAMES = ("ash", "birch", "cedar", "dogwood", "elm", "fir")
+
+
+def rater_names(n: int | None) -> tuple[str, ...] | None:
+    """Return names for raters, none for None."""
+    return None if n is None else tuple(f"rater {i}" for i in range(n))
+
+
+def invented_votes(
+    *,
+    n_votes: int = 1_200,
+    n_items: int = 40,
+    n_raters: int = 6,
+    n_systems: int = 5,
+    seed: int = 3,
+) -> Votes:
+    """Return votes among systems whose strengths are half a unit apart, one in six a tie."""
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, n_systems, n_votes)
+    right = (left + rng.integers(1, n_systems, n_votes)) % n_systems
+    score = (rng.random(n_votes) < 1 / (1 + np.exp((left - right) / 2))).astype(float)
+    score[rng.random(n_votes) < 1 / 6] = 0.5
+    weight = np.where(score == 0.5, 1.0, rng.integers(1, 6, n_votes))
+    comparisons = Comparisons(
+        left=left,
+        right=right,
+        score=score,
+        weight=weight,
+        count=np.ones(n_votes, dtype=np.int64),
+        item=rng.integers(0, n_items, n_votes),
+        rater=rng.integers(0, n_raters, n_votes),
+        n_systems=n_systems,
+    )
+    return votes_of(comparisons, NAMES[:n_systems], n_items=n_items, n_raters=n_raters)
+
+
+def votes_of(
+    comparisons: Comparisons,
+    names: Sequence[str],
+    *,
+    n_items: int | None,
+    n_raters: int | None,
+    has_strength: bool = True,
+) -> Votes:
+    """Return votes that stand on some comparisons."""
+    return Votes(
+        systems=tuple(names),
+        comparisons=comparisons,
+        covariates=np.zeros((len(comparisons), 0)),
+        has_strength=has_strength,
+        n_items=n_items,
+        n_item_groups=None,
+        raters=rater_names(n_raters),
+        n_votes=int(comparisons.count.sum()),
+        n_ties=int(comparisons.count[comparisons.score == 0.5].sum()),
+        n_dropped={},
+        warnings=(),
+    )
+
+
+def with_rows(votes: Votes, rows: IntArray) -> Votes:
+    """Return votes of some rows, in this order."""
+    return replace(votes, comparisons=select_comparisons(votes.comparisons, rows))
+
+
+def decided(rows: Sequence[tuple[int, int]], names: Sequence[str]) -> Votes:
+    """Return votes of (winner, loser), two items in turn, no strengths and no raters."""
+    left, right = np.array(rows, dtype=np.int64).T
+    n = len(rows)
+    comparisons = Comparisons(
+        left=left,
+        right=right,
+        score=np.ones(n),
+        weight=np.ones(n),
+        count=np.ones(n, dtype=np.int64),
+        item=np.arange(n) % 2,
+        rater=np.zeros(n, dtype=np.int64),
+        n_systems=len(names),
+    )
+    return votes_of(comparisons, names, n_items=2, n_raters=None, has_strength=False)

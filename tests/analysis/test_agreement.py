@@ -1,0 +1,241 @@
+"""From rows of text to measures: what counts, what is refused, what changes nothing."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rating_tables import FLEISS_1971, KRIPPENDORFF_C, coded_ratings, from_counts, long_rows
+
+from heartbench.analysis.agreement import Agreement, AgreementMeasure, measure_agreement
+from heartbench.errors import InvalidVotesError, SettingsError
+from heartbench.stats.agreement.table import Level
+
+NUMBERS_ONLY = (
+    "cohen_kappa_weighted_value",
+    "cohen_kappa_weighted_index",
+    "gwet_ac2",
+    "icc_c1",
+    "icc_a1",
+)
+Row = tuple[str, str, str | None]
+
+
+def measures(agreement: Agreement) -> dict[str, AgreementMeasure]:
+    found = {field.name: getattr(agreement, field.name) for field in dataclasses.fields(agreement)}
+    return {name: each for name, each in found.items() if isinstance(each, AgreementMeasure)}
+
+
+def two_raters(*pairs: tuple[str | None, str | None]) -> list[Row]:
+    return [
+        (f"u{i}", rater, cell)
+        for i, pair in enumerate(pairs)
+        for rater, cell in zip("xy", pair, strict=True)
+    ]
+
+
+def test_table_with_gaps_gives_the_published_values() -> None:
+    found = measure_agreement(
+        coded_ratings(long_rows(KRIPPENDORFF_C)), level="ordinal", n_resamples=200
+    )
+    assert (found.n_units, found.n_raters, found.n_values) == (12, 4, 41)
+    assert found.excluded == {"missing": 7}
+    values = {
+        name: round(each.value, 3)
+        for name, each in measures(found).items()
+        if each.value is not None
+    }
+    assert (
+        values.items()
+        >= {
+            "percent_agreement": 0.818,
+            "fleiss_kappa": 0.761,
+            "krippendorff_alpha": 0.815,
+            "gwet_ac1": 0.775,
+            "gwet_ac2": 0.899,
+        }.items()
+    )
+    assert found.cohen_kappa.reason == "needs exactly two raters, not 4"
+    assert any("8 of 12 units that all 4 raters rated" in text for text in found.warnings)
+    assert any("1 of 12 units have fewer than two values" in text for text in found.warnings)
+
+
+def test_intervals_hold_the_value_and_come_from_the_seed() -> None:
+    ratings = coded_ratings(long_rows(from_counts(FLEISS_1971)))
+    found = measure_agreement(ratings, level="nominal", n_resamples=300, seed=7)
+    kappa = found.fleiss_kappa
+    assert kappa.low is not None
+    assert kappa.high is not None
+    assert kappa.low < 0.430 < kappa.high
+    assert found == measure_agreement(ratings, level="nominal", n_resamples=300, seed=7)
+    assert kappa != measure_agreement(ratings, level="nominal", n_resamples=300).fleiss_kappa
+
+
+def test_names_have_no_weighted_measure() -> None:
+    rows = two_raters(("yes", "yes"), ("no", "no"), ("yes", "no"))
+    found = measures(measure_agreement(coded_ratings(rows), level="nominal", n_resamples=50))
+    refused = {name for name, each in found.items() if each.value is None}
+    assert refused == set(NUMBERS_ONLY)
+    assert all("nominal level" in (found[name].reason or "") for name in refused)
+
+
+def test_unevenly_spaced_values_tell_the_weighted_kappas_apart() -> None:
+    rows = two_raters(("1", "1"), ("1", "2"), ("7", "2"))
+    found = measure_agreement(coded_ratings(rows), level="interval", n_resamples=50)
+    assert found.cohen_kappa_weighted_value.value == pytest.approx(1 - 26 / 30)
+    assert found.cohen_kappa_weighted_index.value == pytest.approx(1 - 6 / 10)
+
+
+def test_texts_of_one_number_are_one_category_except_as_names() -> None:
+    rows = coded_ratings(two_raters(("1", "1.0"), ("2", " 2"), ("3e0", "3")))
+    assert measure_agreement(rows, level="ordinal", n_resamples=9).percent_agreement.value == 1
+    assert measure_agreement(rows, level="nominal", n_resamples=9).percent_agreement.value == 0
+
+
+def test_cells_that_do_not_count_are_counted_by_reason() -> None:
+    rows = two_raters(
+        ("1", "1"), ("2", "good"), ("3", None), ("9", "nan"), ("inf", "1_0"), ("4", "5"), ("0", "2")
+    )
+    found = measure_agreement(
+        coded_ratings(rows), level="interval", minimum=1, maximum=5, n_resamples=9
+    )
+    assert found.excluded == {"missing": 1, "unparsable": 4, "out of range": 2}
+    assert found.n_values == 7
+    assert found.n_values + sum(found.excluded.values()) == len(rows)
+
+
+def test_limits_are_part_of_the_range() -> None:
+    found = measure_agreement(
+        coded_ratings(two_raters(("1", "1"), ("5", "5"))), level="ordinal", minimum=1, maximum=5
+    )
+    assert found.excluded == {}
+
+
+@pytest.mark.parametrize("second", ["3", "4", "x", "99"])
+def test_a_rater_who_rates_a_unit_twice_is_an_error(second: str) -> None:
+    rows = [*two_raters(("3", "4"), ("1", "2")), ("u1", "y", second)]
+    with pytest.raises(InvalidVotesError, match="rater 'y' rates unit 'u1' 2 times") as caught:
+        measure_agreement(coded_ratings(rows), level="interval", maximum=5)
+    assert caught.value.ids == ("u1", "y")
+
+
+def test_a_missing_cell_beside_a_value_is_no_second_rating() -> None:
+    rows = [*two_raters(("3", "4"), ("1", "2")), ("u1", "y", None)]
+    found = measure_agreement(coded_ratings(rows), level="interval", n_resamples=9)
+    assert (found.n_values, found.excluded) == (4, {"missing": 1})
+
+
+def test_ratio_level_refuses_negative_values_unless_they_are_out_of_range() -> None:
+    ratings = coded_ratings(two_raters(("-1", "2"), ("1", "1"), ("3", "2")))
+    with pytest.raises(InvalidVotesError, match="rater 'x' gives unit 'u0'"):
+        measure_agreement(ratings, level="ratio")
+    found = measure_agreement(ratings, level="ratio", minimum=0, n_resamples=9)
+    assert found.excluded == {"out of range": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": "cardinal"}, "nominal, ordinal, interval, ratio"),
+        ({"level": "nominal", "minimum": 1}, "min and max need numbers"),
+        ({"level": "ordinal", "minimum": 5, "maximum": 1}, "in that order"),
+        ({"level": "ordinal", "maximum": float("nan")}, "finite"),
+        ({"level": "ordinal", "n_resamples": 0}, "resamples must be 1 or more"),
+        ({"level": "ordinal", "seed": -1}, "seed must be 0 or more"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        measure_agreement(coded_ratings(two_raters(("1", "1"))), **options)  # type: ignore[arg-type]
+
+
+def test_one_category_has_percent_agreement_and_nothing_else() -> None:
+    found = measures(
+        measure_agreement(
+            coded_ratings(two_raters(("2", "2"), ("2", "2"), ("2", "2"))),
+            level="interval",
+            n_resamples=50,
+        )
+    )
+    assert found.pop("percent_agreement") == AgreementMeasure(value=1, low=1, high=1, reason=None)
+    assert all(each.value is None for each in found.values())
+    assert found["fleiss_kappa"].reason is not None
+    assert found["fleiss_kappa"].reason.startswith("only one category")
+    assert found["icc_a1"].reason == "the variances it compares add up to 0"
+
+
+def test_one_unit_has_percent_agreement_without_an_interval() -> None:
+    found = measures(
+        measure_agreement(coded_ratings(two_raters(("1", "2"))), level="interval", n_resamples=50)
+    )
+    percent = found.pop("percent_agreement")
+    assert (percent.value, percent.low, percent.high) == (0, None, None)
+    assert percent.reason == "no interval: only one unit has two values"
+    assert all(each.value is None and each.reason for each in found.values())
+
+
+def test_no_value_at_all_gives_reasons() -> None:
+    found = measure_agreement(coded_ratings(two_raters((None, "x"))), level="ordinal")
+    assert found.excluded == {"missing": 1, "unparsable": 1}
+    assert (found.n_units, found.n_raters, found.n_values) == (1, 2, 0)
+    assert all(each.value is None and each.reason for each in measures(found).values())
+
+
+def test_undefined_samples_take_the_interval_away_or_are_named() -> None:
+    rare = two_raters(*[("a", "a")] * 9, ("b", "b"))
+    found = measure_agreement(coded_ratings(rare), level="nominal", n_resamples=500)
+    assert found.fleiss_kappa.value == 1
+    assert found.fleiss_kappa.low is None
+    assert "of 500 bootstrap samples" in (found.fleiss_kappa.reason or "")
+    often = two_raters(*[("a", "a")] * 15, *[("b", "b")] * 5)
+    named = measure_agreement(coded_ratings(often), level="nominal", n_resamples=2000)
+    assert named.fleiss_kappa.low == 1
+    assert any(text.startswith("fleiss_kappa: ") for text in named.warnings)
+
+
+def test_few_units_are_warned_about() -> None:
+    few = measure_agreement(
+        coded_ratings(two_raters(("1", "2"), ("2", "2"))), level="ordinal", n_resamples=9
+    )
+    assert any(text.startswith("only 2 units carry pairs") for text in few.warnings)
+    many = measure_agreement(
+        coded_ratings(two_raters(*[("1", "2"), ("2", "2")] * 15)), level="ordinal", n_resamples=9
+    )
+    assert many.warnings == ()
+
+
+def test_a_rater_without_a_value_is_named_and_leaves_two() -> None:
+    rows = [*two_raters(("1", "2"), ("2", "2")), ("u0", "z", None)]
+    found = measure_agreement(coded_ratings(rows), level="ordinal", n_resamples=9)
+    assert found.n_raters == 3
+    assert found.cohen_kappa.value is not None
+    assert "1 of 3 raters have no value that counts" in found.warnings
+
+
+def test_huge_values_do_not_overflow() -> None:
+    rows = two_raters(("1e300", "1e300"), ("-1e308", "1e308"), ("0", "0"))
+    scaled = two_raters(("1e-8", "1e-8"), ("-1", "1"), ("0", "0"))
+    found = measures(measure_agreement(coded_ratings(rows), level="interval", n_resamples=9))
+    expected = measures(measure_agreement(coded_ratings(scaled), level="interval", n_resamples=9))
+    for name, each in found.items():
+        assert each.value == pytest.approx(expected[name].value), name
+
+
+@settings(max_examples=20)
+@given(st.permutations(long_rows(KRIPPENDORFF_C)))
+def test_order_of_rows_changes_no_digit(rows: list[Row]) -> None:
+    expected = measure_agreement(
+        coded_ratings(long_rows(KRIPPENDORFF_C)), level="ratio", n_resamples=20
+    )
+    assert measure_agreement(coded_ratings(rows), level="ratio", n_resamples=20) == expected
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_perfect_agreement_is_one(level: Level) -> None:
+    answers = np.random.default_rng(0).integers(1, 6, size=40)
+    rows = two_raters(*((str(a), str(a)) for a in answers))
+    found = measures(measure_agreement(coded_ratings(rows), level=level, n_resamples=50))
+    values = [each.value for each in found.values() if each.value is not None]
+    assert len(values) == (5 if level == "nominal" else 10)
+    assert values == pytest.approx([1] * len(values))

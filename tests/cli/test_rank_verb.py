@@ -1,0 +1,148 @@
+"""``heart rank`` and ``heart agree`` as typed: exit codes, JSON alone on stdout, messages."""
+
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+
+HEADING = "model_a,model_b,winner,prompt,voter\n"
+ROWS = "".join(
+    f"{a},{b},{w},p{i % 9},v{i % 6}\n"
+    for i, (a, b, w) in enumerate(
+        [("ash", "elm", "model_a"), ("elm", "fir", "tie"), ("fir", "ash", "model_b")] * 9
+        + [("elm", "ash", "model_a"), ("fir", "elm", "model_a"), ("ash", "fir", "model_b")] * 3
+    )
+)
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    path.write_text(HEADING + ROWS)
+    return path
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.csv"
+    rows = [f"t{i // 3},c{i % 3},{1 + (i // 3 + (i % 7 == 0)) % 4}" for i in range(30)]
+    path.write_text("text,coder,label\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_ranking_is_one_object_on_stdout(heart: Heart, votes: Path) -> None:
+    done = heart("rank", votes, "--cluster", "prompt", "--rater", "voter", "--json")
+
+    found = done.json
+    assert done.code == 0
+    assert found["schema"] == "heartbench.rank/1"
+    assert found["settings"]["interval_used"] == "two-way"
+    assert [row["system"] for row in found["systems"]] == ["ash", "fir", "elm"]
+
+
+def test_ranking_is_a_table_for_people(heart: Heart, votes: Path) -> None:
+    done = heart("rank", votes, "--cluster", "prompt")
+
+    assert done.code == 0
+    assert "3 systems: 36 votes, 9 ties, 9 items" in done.out
+    assert "Interval: item-sandwich, t with 8 degrees of freedom" in done.out
+
+
+def test_votes_without_items_are_warned_of(heart: Heart, votes: Path) -> None:
+    done = heart("rank", votes)
+
+    assert "Warning: Every vote counts as an item of its own" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--interval", "two-way"], "two-way needs"),
+        (["--interval", "two-way", "--cluster", "prompt"], "two-way needs raters"),
+        (["--interval", "item-bootstrap"], "item-bootstrap needs items"),
+        (["--left", "modela"], "no column 'modela'"),
+        (["--cluster", "promt"], "prompt"),
+        (["--left-name", "model_a"], "right"),
+        (["--ties", "maybe"], "--ties"),
+        (["--prior", "-1"], "--prior"),
+        (["--prior", "nan"], "prior"),
+        (["--level", "1"], "--level"),
+        (["--resamples", "3"], "--resamples"),
+    ],
+)
+def test_wrong_use_exits_with_2(heart: Heart, votes: Path, options: list[str], words: str) -> None:
+    done = heart("rank", votes, *options, "--json")
+
+    assert done.code == 2
+    assert words in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "words"),
+    [
+        ("ash,elm,model_x,p1,v1\n", "invalid_votes", "row 37"),
+        ("ash,elm\n", "invalid_votes", "row 37"),
+        ("oak,yew,model_a,p1,v1\nyew,oak,model_a,p2,v1\n", "not_identified", "oak, yew"),
+        ("oak,ash,model_a,p1,v1\n", "not_identified", "oak"),
+    ],
+)
+def test_votes_that_cannot_be_ranked_exit_with_1(
+    heart: Heart, votes: Path, rows: str, kind: str, words: str
+) -> None:
+    votes.write_text(HEADING + ROWS + rows)
+
+    done = heart("rank", votes, "--json")
+
+    error = done.json["error"]
+    assert done.code == 1
+    assert error["kind"] == kind
+    assert words in error["message"]
+
+
+def test_missing_file_is_said_in_one_line(heart: Heart, tmp_path: Path) -> None:
+    done = heart("rank", tmp_path / "none.csv")
+
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert "none.csv" in done.err
+
+
+def test_winners_with_two_readings_exit_with_2(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "ab.csv"
+    path.write_text("left,right,winner\nB,A,A\nA,B,B\nA,B,A\n")
+
+    done = heart("rank", path, "--json")
+
+    assert done.code == 2
+    assert "--left-name" in done.json["error"]["message"]
+
+
+def test_agreement_is_one_object_on_stdout(heart: Heart, ratings: Path) -> None:
+    words = ("--unit", "text", "--rater", "coder", "--value", "label", "--level", "ordinal")
+
+    done = heart("agree", ratings, *words, "--min", "1", "--max", "3", "--json")
+
+    found = done.json
+    assert done.code == 0
+    assert found["schema"] == "heartbench.agree/1"
+    assert found["n_raters"] == 3
+    assert found["excluded"]["out of range"] > 0
+    assert found["cohen_kappa"]["value"] is None
+    assert found["cohen_kappa"]["reason"]
+
+
+def test_agreement_is_a_table_for_people(heart: Heart, ratings: Path) -> None:
+    words = ("--unit", "text", "--rater", "coder", "--value", "label", "--level", "nominal")
+
+    done = heart("agree", ratings, *words)
+
+    assert done.code == 0
+    assert "10 units, 3 raters, 30 values at nominal level" in done.out
+    assert "Krippendorff's \N{GREEK SMALL LETTER ALPHA}" in done.out
+
+
+def test_agreement_without_its_columns_exits_with_2(heart: Heart, ratings: Path) -> None:
+    done = heart("agree", ratings, "--unit", "text", "--json")
+
+    assert done.code == 2
+    assert done.json["error"]["kind"] == "usage"

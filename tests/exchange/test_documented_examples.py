@@ -1,0 +1,55 @@
+"""The examples of docs/reference/vote-files.md are read as it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from heartbench.exchange.ratings import read_ratings
+from heartbench.exchange.tables import open_table
+from heartbench.exchange.vocabulary import OutcomeNames
+from heartbench.exchange.votes import VoteColumns, read_votes
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "vote-files.md"
+
+
+@pytest.fixture
+def examples() -> list[str]:
+    return re.findall(r"```\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_votes(examples: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(examples[0], encoding="utf-8")
+    columns = VoteColumns(
+        left="shown_first",
+        right="shown_second",
+        winner="choice",
+        strength="strength",
+        cluster="item",
+        rater="person",
+    )
+
+    votes = read_votes(open_table(path), columns, OutcomeNames())
+
+    assert (votes.n_votes, votes.n_ties, votes.n_dropped) == (3, 1, {})
+
+
+def test_battles(examples: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "battles.jsonl"
+    path.write_text(examples[2], encoding="utf-8")
+    columns = VoteColumns(left="model_a", right="model_b", winner="winner")
+
+    votes = read_votes(open_table(path), columns, OutcomeNames(tie=("tie (bothbad)",)))
+
+    assert votes.comparisons.score.tolist() == [0.0, 0.5]
+
+
+def test_ratings(examples: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(examples[4], encoding="utf-8")
+
+    found = read_ratings(open_table(path), unit="reply", rater="rater", value="warmth").ratings
+
+    assert found.values == ("4", "5")
+    assert found.value.tolist() == [0, 1, -1]

@@ -1,0 +1,150 @@
+"""Words and order of the section on other explanations."""
+
+import math
+
+import pytest
+
+from heartbench.analysis.audit_results import BiasAudit, CovariateEffect
+from heartbench.analysis.controlled import AdjustedSystem, JudgeTraits
+from heartbench.report.explanations import (
+    LESS_OFTEN,
+    MORE_OFTEN,
+    NO_EFFECT,
+    NO_PRECISION,
+    SAME_EITHER_WAY,
+    effect_rows,
+    pair_ratings,
+    read_judge,
+    share_of_log_odds,
+)
+from heartbench.report.numbers import MINUS, hundredths, listed, ranks, signed
+
+
+def audit_of(low: float, beta: float, high: float) -> BiasAudit:
+    effect = CovariateEffect(
+        covariate="position",
+        beta=beta,
+        low=low,
+        high=high,
+        step=1.0,
+        win_rate=0.5,
+        win_rate_low=0.5,
+        win_rate_high=0.5,
+    )
+    return BiasAudit(
+        effects=(effect,),
+        status_of_effects="planned",
+        systems=(),
+        status_of_ratings="exploratory",
+        texts=(),
+        left_out={"length": "all equally long"},
+        problem=None,
+        interval_used="item-sandwich",
+        df=9,
+        level=0.95,
+    )
+
+
+def judge_of(discrimination: tuple[float, float], position: tuple[float, float]) -> JudgeTraits:
+    return JudgeTraits(
+        judge="j",
+        n_comparisons=9,
+        discrimination=sum(discrimination) / 2,
+        discrimination_low=discrimination[0],
+        discrimination_high=discrimination[1],
+        position_bias=sum(position) / 2,
+        position_bias_low=position[0],
+        position_bias_high=position[1],
+    )
+
+
+def system_of(name: str, elo: float, adjusted: float) -> AdjustedSystem:
+    return AdjustedSystem(
+        system=name,
+        elo=elo,
+        low=elo - 10,
+        high=elo + 10,
+        elo_adjusted=adjusted,
+        low_adjusted=adjusted - 20,
+        high_adjusted=adjusted + 20,
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "beta", "high", "reading"),
+    [
+        (0.1, 0.2, 0.3, MORE_OFTEN),
+        (-0.3, -0.2, -0.1, LESS_OFTEN),
+        (-0.1, 0.2, 0.5, NO_EFFECT),
+        (0.0, 0.0, 0.0, SAME_EITHER_WAY),
+        (0.2, 0.2, 0.2, NO_PRECISION),
+    ],
+)
+def test_effect_is_read_from_its_interval(
+    low: float, beta: float, high: float, reading: str
+) -> None:
+    *_, row = effect_rows(audit_of(low, beta, high))
+    assert row.reading == reading
+
+
+def test_covariates_left_out_stand_in_their_place_with_the_reason() -> None:
+    left_out, shown_first = effect_rows(audit_of(0.1, 0.2, 0.3))
+    assert (left_out.words, left_out.effect, left_out.reading) == (
+        "with twice as many words",
+        None,
+        "all equally long",
+    )
+    assert shown_first.words == "shown first"
+
+
+def test_ratings_stand_in_the_raw_order_with_both_ranks() -> None:
+    rows = pair_ratings(
+        [system_of("c", 1400, 1600), system_of("b", 1500, 1450), system_of("a", 1500, 1450)]
+    ).rows
+    assert [(row.rating.system, row.rank, row.rank_adjusted, row.change) for row in rows] == [
+        ("a", 1, 2, -50),
+        ("b", 1, 2, -50),
+        ("c", 3, 1, 200),
+    ]
+
+
+def test_one_scale_holds_both_intervals() -> None:
+    scale = pair_ratings([system_of("a", 1600, 1700), system_of("b", 1400, 1300)]).scale
+    assert (scale.low, scale.high) == (1280, 1720)
+
+
+@pytest.mark.parametrize(
+    ("discrimination", "position", "reading"),
+    [
+        ((0.8, 1.2), (-0.1, 0.1), "nothing unusual"),
+        ((1.1, 1.3), (0.1, 0.2), "sharper than average, favours what is shown first"),
+        ((0.5, 0.9), (-0.2, -0.1), "less sharp than average, favours what is shown second"),
+        ((-0.2, 0.4), (-0.1, 0.1), "may not tell the systems apart"),
+        ((-0.9, -0.1), (-0.1, 0.1), "prefers what the others find weaker"),
+    ],
+)
+def test_judge_is_read_from_its_intervals(
+    discrimination: tuple[float, float], position: tuple[float, float], reading: str
+) -> None:
+    assert read_judge(judge_of(discrimination, position)) == reading
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "share"), [(0, 0.5), (math.log(3), 0.75), (-2000, 0), (2000, 1)]
+)
+def test_log_odds_are_a_share_of_wins(log_odds: float, share: float) -> None:
+    assert share_of_log_odds(log_odds) == pytest.approx(share)
+
+
+def test_numbers_are_written_with_their_signs_and_ranges() -> None:
+    assert (signed(12.4), signed(-12.6), signed(-0.2)) == ("+12", f"{MINUS}13", "0")
+    assert (ranks(2, 2), ranks(1, 3)) == ("2", "1\N{EN DASH}3")
+    assert hundredths(-0.5) == f"{MINUS}0.50"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"), ([], "")],
+)
+def test_names_are_listed_as_in_a_sentence(names: list[str], text: str) -> None:
+    assert listed(names) == text

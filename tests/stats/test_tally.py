@@ -1,0 +1,79 @@
+"""Counting rows gives what a dictionary would, whatever the order and the way of counting."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heartbench.stats import tally as tally_module
+from heartbench.stats.tally import Tally
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), min_size=1, max_size=60)
+
+
+def counted(tally: Tally) -> dict[tuple[int, ...], int]:
+    columns, counts = tally.rows()
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return dict(zip(rows, counts.tolist(), strict=True))
+
+
+def columns_of(rows: list[tuple[int, int]]) -> list[np.ndarray[tuple[int], np.dtype[np.int32]]]:
+    return [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
+
+
+@given(ROWS, st.integers(1, 7), st.sampled_from([1, 1 << 24]))
+@settings(max_examples=60)
+def test_counts_are_those_of_a_dictionary(
+    rows: list[tuple[int, int]], batch_rows: int, max_cells: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tally_module, "BATCH_ROWS", batch_rows)
+        patch.setattr(tally_module, "MAX_CELLS", max_cells)
+        tally = Tally(2)
+        for row in rows:
+            tally.add(*columns_of([row]))
+        assert counted(tally) == Counter(rows)
+
+
+@given(ROWS)
+def test_rows_come_sorted(rows: list[tuple[int, int]]) -> None:
+    tally = Tally(2)
+    tally.add(*columns_of(rows))
+
+    columns, _ = tally.rows()
+
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == sorted(set(rows))
+
+
+def test_rows_that_become_equal_are_counted_together() -> None:
+    tally = Tally(2)
+    tally.add(*columns_of([(0, 5), (1, 5), (2, 5), (2, 6)]))
+
+    tally.relabel(0, np.array([7, 7, 1]))
+
+    assert counted(tally) == {(1, 5): 1, (1, 6): 1, (7, 5): 2}
+
+
+def test_nothing_added_is_no_row() -> None:
+    columns, counts = Tally(3).rows()
+
+    assert [len(column) for column in columns] == [0, 0, 0]
+    assert len(counts) == 0
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 columns of one length"):
+        Tally(2).add(np.array([1, 2]), np.array([1]))
+
+
+def test_rows_of_any_number_of_possible_values_are_counted() -> None:
+    big = 2**31 - 1
+    tally = Tally(3)
+    tally.add(*[np.array([big, 0, big, 4])] * 3)
+    tally.add(*[np.array([4, big])] * 3)
+
+    assert counted(tally) == {(0, 0, 0): 1, (4, 4, 4): 2, (big, big, big): 3}
+    tally.add(*[np.array([4])] * 3)
+    assert counted(tally) == {(0, 0, 0): 1, (4, 4, 4): 3, (big, big, big): 3}
