@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heartbench.config import load_study
+from heartbench.config import load_study, read_key
 from heartbench.errors import SettingsError
 
 GOOD = """
@@ -89,20 +89,60 @@ FAULTS = {
     ),
     "unknown preset": (
         GOOD.replace('"generic"', '"genric"'),
-        "preset 'genric' is not available in this version (did you mean 'generic'?)",
+        "there is no preset 'genric' (did you mean 'generic'?)",
     ),
-    "a model": (
-        GOOD.replace('preset = "generic"', 'model = "openai/x"'),
-        "runs only systems without a key",
+    "a model without a family": (
+        GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"'),
+        "family: name the developer's line",
+    ),
+    "a model without an address": (
+        GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"\nfamily = "ours"'),
+        "base_url is missing",
+    ),
+    "a local model that is not there": (
+        GOOD.replace('preset = "generic"', 'model = "local:no.gguf"\nfamily = "ours"'),
+        "there is no file",
+    ),
+    "a family of people": (
+        GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"\nfamily = "human"'),
+        "none of human",
+    ),
+    "a key in the file": (
+        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nkey_name = "sk-abcdef0123"'),
+        "never a key itself",
+    ),
+    "an unknown setting refused": (
+        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nrefuses = ["warmth"]'),
+        "refuses: warmth",
+    ),
+    "a provider that does not serve it": (
+        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nprovider = "google"'),
+        "is served by openrouter, openai",
+    ),
+    "a published model without an endpoint": (
+        GOOD.replace('preset = "generic"', 'preset = "polaris-4.0"'),
+        "base_url is missing",
+    ),
+    "the best human": (
+        GOOD.replace('preset = "generic"', 'preset = "best_human"'),
+        "no people yet",
+    ),
+    "a judge that nobody names": (
+        GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\n',
+        "does not name the judge 'mine'",
     ),
     "no preset": (GOOD.replace('preset = "generic"', ""), "system 2: preset is missing"),
     "a family": (
-        GOOD.replace('preset = "generic"', 'preset = "generic"\nfamily = "gpt"'),
+        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nfamily = "gpt"'),
         "brings its own family",
+    ),
+    "an address for a baseline": (
+        GOOD.replace('preset = "generic"', 'preset = "generic"\nbase_url = "http://x/v1"'),
+        "base_url: the preset 'generic' needs nothing more",
     ),
     "two of a name": (GOOD.replace('"stock"', '"original"'), "two systems have the name"),
     "two of a preset": (GOOD.replace('"generic"', '"original"'), "two systems have the preset"),
-    "unknown judge": (GOOD.replace('["cue"]', '["gpt"]'), "judge 'gpt' is not available"),
+    "unknown judge": (GOOD.replace('["cue"]', '["gtp"]'), "there is no judge 'gtp'"),
     "a judge twice": (GOOD.replace('["cue"]', '["cue", "cue"]'), "listed twice"),
     "no judges": (GOOD.replace('["cue"]', "[]"), "judging.judges"),
     "balanced without a number": (
@@ -191,3 +231,69 @@ def test_a_store_of_the_wrong_type_is_not_repeated(tmp_path: Path, value: str) -
     with pytest.raises(SettingsError, match=r"study\.store") as caught:
         load_study(path)
     assert "hunter2" not in str(caught.value)
+
+
+MODELS = """
+[[system]]
+preset = "gpt-5"
+[[system]]
+name = "ours"
+model = "openai-compatible/our-model"
+base_url = "http://user:secret-word@127.0.0.1:8000/v1"
+family = "ours"
+key_name = "OUR_KEY"
+price = { input = 0.5, output = 1.5 }
+[[judge]]
+name = "sharp"
+preset = "claude-4.5-sonnet"
+provider = "anthropic"
+"""
+WITH_MODELS = GOOD.replace('["cue"]', '["cue", "sharp", "gemini"]') + MODELS
+
+
+def test_models_come_as_presets_as_own_endpoints_and_as_judges(tmp_path: Path) -> None:
+    settings = load_study(write(tmp_path, WITH_MODELS))
+
+    gpt, ours = (system.model for system in settings.systems[2:])
+    assert gpt is not None
+    assert (gpt.provider, gpt.family, gpt.key_name) == ("openrouter", "gpt", "OPENROUTER_API_KEY")
+    assert gpt.refuses == {"temperature", "top_p"}
+    assert settings.systems[2].name == "GPT-5"
+    assert ours is not None
+    assert (ours.provider, ours.model, ours.key_name) == (
+        "openai-compatible",
+        "our-model",
+        "OUR_KEY",
+    )
+    assert ours.price is not None
+    assert (ours.price.input_usd, ours.price.output_usd) == (0.5, 1.5)
+    cue, sharp, gemini = settings.judging.judges
+    assert cue.model is None
+    assert sharp.model is not None
+    assert (sharp.name, sharp.model.provider, sharp.model.family) == (
+        "sharp",
+        "anthropic",
+        "claude",
+    )
+    assert gemini.model is not None
+    assert gemini.model.family == "gemini"
+
+
+def test_addresses_and_keys_are_no_part_of_what_is_shown_or_hashed(tmp_path: Path) -> None:
+    one = load_study(write(tmp_path, WITH_MODELS))
+    two = load_study(write(tmp_path, WITH_MODELS.replace("127.0.0.1:8000", "10.0.0.1")))
+
+    assert one.settings_hash == two.settings_hash
+    assert "secret-word" not in repr(one)
+
+
+def test_key_comes_from_the_environment_and_is_missed_by_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OUR_KEY", " canary \n")
+    assert read_key("OUR_KEY", who="system ours") == "canary"
+    assert read_key(None, who="system ours") is None
+
+    monkeypatch.delenv("OUR_KEY")
+    with pytest.raises(SettingsError, match=r"system ours needs a key: set .* OUR_KEY"):
+        read_key("OUR_KEY", who="system ours")

@@ -11,8 +11,14 @@ from heartbench.protocol import load_protocol
 PINNED = {
     "baselines": ("1", "c5af0fa5a653c32e"),
     "cues": ("2", "f75c8d8e671f7e50"),
+    "injections": ("1", "3dde2d67e637f4b8"),
+    "judge_prompt": ("1", "beb83510df017806"),
+    "rating_prompt": ("1", "f9934eea050df90c"),
+    "replies": ("1", "aa4d67845cc47c50"),
+    "rubric": ("1", "6f177bf9c6a6bd9f"),
     "screening": ("1", "eea97a0c43c15be9"),
     "stress": ("1", "f5795cfd47ecc660"),
+    "support_prompt": ("1", "e7f155076f9a34fa"),
 }
 """By file, its version and the first digits of its SHA-256; a new text, a new version."""
 

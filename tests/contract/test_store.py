@@ -18,7 +18,7 @@ from heartbench.domain import (
     System,
 )
 from heartbench.errors import StoreError
-from heartbench.store.base import JUDGMENT_COLUMNS, Store
+from heartbench.store.base import JUDGMENT_COLUMNS, Store, StoredReply
 from heartbench.store.sql import PAGE_ROWS, SqlStore
 
 LATER = datetime(2026, 2, 2, tzinfo=UTC)
@@ -169,3 +169,20 @@ class TestStore:
         found = list(store.iter(Attempt))
         assert odd in found
         assert marked in found
+
+    def test_first_reply_under_an_id_stays(self, store: Store) -> None:
+        kept = StoredReply(id="0" * 31 + "1", reply={"text": "é"}, cost=0.5, created_at=NOW)
+        store.keep_replies([kept])
+        store.keep_replies([replace(kept, reply={"text": "other"}, cost=9.0)])
+        assert store.find_reply(kept.id) == kept
+        assert store.spent_usd() == 0.5
+
+    def test_unknown_reply_is_none_and_nothing_is_spent(self, store: Store) -> None:
+        store.keep_replies([])
+        assert store.find_reply("0" * 32) is None
+        assert store.spent_usd() == 0
+
+    def test_unknown_costs_are_not_summed(self, store: Store) -> None:
+        reply = StoredReply(id="0" * 32, reply={}, cost=None, created_at=NOW)
+        store.keep_replies([reply, replace(reply, id="1" * 32, cost=0.25)])
+        assert store.spent_usd() == 0.25

@@ -3,6 +3,7 @@
 import math
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,7 +12,7 @@ class FiniteFloat(click.FloatRange):
     """A number in a range; never NaN or infinity, which click lets pass."""
 
     def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Read the number."""
         number = float(super().convert(value, param, ctx))

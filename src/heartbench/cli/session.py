@@ -11,11 +11,19 @@ import numpy as np
 from heartbench import __version__
 from heartbench.cli.console import note, utc_now, warn
 from heartbench.completions.baselines import baseline_system
-from heartbench.config import StudySettings, load_study
+from heartbench.completions.prompting import support_prompt_hash
+from heartbench.config import (
+    JudgeSettings,
+    ModelSettings,
+    StudySettings,
+    SystemSettings,
+    load_study,
+)
 from heartbench.domain import Rater, Study, System, hash_records, record_id
 from heartbench.errors import SettingsError, StoreError
 from heartbench.items.run import GatheredItems, gather_items
 from heartbench.judgments.cue_judge.judge import cue_rater
+from heartbench.judgments.judge_prompt import judge_prompt_hash
 from heartbench.judgments.plan import PlanPolicy, shrunk_settings
 from heartbench.judgments.stress import stress_systems
 from heartbench.protocol import PROTOCOL_VERSION
@@ -67,7 +75,7 @@ def register(session: Session, gathered: GatheredItems) -> Study:
     """Store items, systems, raters and, where anything has changed, a new version of the study."""
     settings, store = session.settings, session.store
     systems = study_systems(settings)
-    raters = study_raters()
+    raters = study_raters(settings)
     study = Study(
         name=settings.name,
         seed=settings.seed,
@@ -142,16 +150,59 @@ def _nothing_stored(settings: StudySettings) -> StoreError:
 
 def study_systems(settings: StudySettings) -> tuple[System, ...]:
     """Return the study's competitors and the bearers of the stress set."""
-    competitors = [
-        replace(baseline_system(entry.preset, seed=settings.seed), name=entry.name, id="")
-        for entry in settings.systems
-    ]
+    competitors = [_competitor(entry, seed=settings.seed) for entry in settings.systems]
     return (*competitors, *stress_systems(seed=settings.seed))
 
 
-def study_raters() -> tuple[Rater, ...]:
-    """Return the study's judges; the offline cue judge is the only one of this version."""
-    return (cue_rater(),)
+def study_raters(settings: StudySettings) -> tuple[Rater, ...]:
+    """Return the study's judges."""
+    return tuple(_rater(entry, settings) for entry in settings.judging.judges)
+
+
+def system_models(settings: StudySettings) -> dict[str, ModelSettings]:
+    """Return the models that compete, by system id."""
+    return {
+        _competitor(entry, seed=settings.seed).id: entry.model
+        for entry in settings.systems
+        if entry.model is not None
+    }
+
+
+def judge_models(settings: StudySettings) -> dict[str, ModelSettings]:
+    """Return the models that judge, by rater id."""
+    return {
+        _rater(entry, settings).id: entry.model
+        for entry in settings.judging.judges
+        if entry.model is not None
+    }
+
+
+def _competitor(entry: SystemSettings, *, seed: int) -> System:
+    if entry.preset is not None:
+        return replace(baseline_system(entry.preset, seed=seed), name=entry.name, id="")
+    assert entry.model is not None
+    return System(
+        name=entry.name,
+        kind="model",
+        family=entry.model.family,
+        settings={**entry.model.identity, "prompt_hash": support_prompt_hash()},
+    )
+
+
+def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
+    if entry.model is None:
+        return cue_rater()
+    protocol = settings.judging.protocol
+    return Rater(
+        name=entry.name,
+        kind="llm",
+        family=entry.model.family,
+        settings={
+            **entry.model.identity,
+            "protocol": protocol,
+            "prompt_hash": judge_prompt_hash(protocol=protocol),
+        },
+    )
 
 
 def _design(settings: StudySettings, gathered: GatheredItems) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def complete_items(
         progress: Told how many of how many are there.
     """
     items = list(store.iter(Item, study))
-    systems = [system for system in store.iter(System, study) if system.kind != "stress"]
+    systems = [s for s in store.iter(System, study) if s.kind not in ("stress", "model")]
     answered = {(c.system_id, c.item_id) for c in store.iter(Completion, study)}
     n_before = sum((s.id, item.id) in answered for s in systems for item in items)
     n_wanted, n_added = len(systems) * len(items), 0

@@ -1,26 +1,33 @@
-"""Study files and the environment -> settings: the only reader of both.
+"""A study file -> settings.
 
 A study file is TOML (DESIGN section 3). Anything unknown in it is an error that names the key, so
 that a misspelt setting never becomes a default. Relative paths are relative to the file.
 """
 
 import difflib
-import os
 import re
 import tomllib
-import unicodedata
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from heartbench.completions.baselines import BASELINES
+from heartbench.config.environment import store_override
+from heartbench.config.models import (
+    Judge,
+    JudgeSettings,
+    Section,
+    System,
+    SystemSettings,
+    find_judge,
+    read_judge,
+    read_system,
+)
 from heartbench.domain import content_hash
 from heartbench.errors import SettingsError
 from heartbench.judgments.plan import PlanPolicy
 
-JUDGES = ("cue",)
 DEFAULT_ESCONV_REGULAR = 280
 MAX_SHOWN = 60
 NO_PATH = re.compile(r"^(postgres\w*|sqlite):|password=|\x00", re.IGNORECASE)
@@ -57,18 +64,10 @@ class ItemSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemSettings:
-    """One competitor: its name in the study and the preset it runs."""
-
-    name: str
-    preset: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingSettings:
-    """Who judges what: names of LLM judges, their protocol, and the plan."""
+    """Who judges what: LLM judges, their protocol, and the plan."""
 
-    judges: tuple[str, ...]
+    judges: tuple[JudgeSettings, ...]
     protocol: Literal["forced-strength"]
     plan: PlanPolicy
 
@@ -106,8 +105,12 @@ class StudySettings:
                 "name": self.name,
                 "seed": self.seed,
                 "items": items,
-                "systems": self.systems,
-                "judging": self.judging,
+                "systems": [system.identity for system in self.systems],
+                "judging": {
+                    "judges": [judge.identity for judge in self.judging.judges],
+                    "protocol": self.judging.protocol,
+                    "plan": self.judging.plan,
+                },
                 "max_usd": self.max_usd,
             }
         )
@@ -136,32 +139,20 @@ def load_study(path: Path) -> StudySettings:
     return _settings(path, wire)
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _Study(_Section):
+class _Study(Section):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     store: str | None = None
 
 
-class _Items(_Section):
+class _Items(Section):
     source: Annotated[str, Field(min_length=1)]
     from_: Annotated[str | None, Field(alias="from")] = None
     regular: Annotated[int | None, Field(ge=0)] = None
     adversarial: Annotated[int | None, Field(ge=0)] = None
 
 
-class _System(_Section):
-    preset: str | None = None
-    name: Annotated[str | None, Field(min_length=1, max_length=100)] = None
-    model: str | None = None
-    base_url: str | None = None
-    family: str | None = None
-
-
-class _Judging(_Section):
+class _Judging(Section):
     judges: Annotated[list[str], Field(min_length=1)]
     protocol: Literal["forced-strength"] = "forced-strength"
     design: Literal["full", "balanced"] = "full"
@@ -172,14 +163,15 @@ class _Judging(_Section):
     repeat_pairs: Annotated[int, Field(ge=0)] = 50
 
 
-class _Budget(_Section):
+class _Budget(Section):
     max_usd: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
 
 
-class _StudyFile(_Section):
+class _StudyFile(Section):
     study: _Study
     items: _Items
-    system: Annotated[list[_System], Field(min_length=2)]
+    system: Annotated[list[System], Field(min_length=2)]
+    judge: Annotated[list[Judge], Field(default_factory=list)]
     judging: _Judging
     budget: _Budget = _Budget()
 
@@ -187,7 +179,8 @@ class _StudyFile(_Section):
 SECTIONS: dict[str, type[BaseModel]] = {
     "study": _Study,
     "items": _Items,
-    "system": _System,
+    "system": System,
+    "judge": Judge,
     "judging": _Judging,
     "budget": _Budget,
 }
@@ -217,13 +210,13 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         store=_store_place(path, wire.study),
         items=_item_settings(path, wire.items),
         systems=_system_settings(path, wire.system),
-        judging=_judging_settings(path, wire.judging),
+        judging=_judging_settings(path, wire),
         max_usd=wire.budget.max_usd,
     )
 
 
 def _store_place(path: Path, study: _Study) -> str:
-    place = os.environ.get("HEART_STORE") or study.store or f"{study.name}.db"
+    place = store_override() or study.store or f"{study.name}.db"
     if "://" in place and not place.startswith("sqlite:"):
         return place
     place = place.removeprefix("sqlite:///")
@@ -282,13 +275,14 @@ def _esconv_settings(path: Path, items: _Items) -> ItemSettings:
     return ItemSettings(source="esconv", path=folder, regular=regular, adversarial=0)
 
 
-def _system_settings(path: Path, entries: list[_System]) -> tuple[SystemSettings, ...]:
+def _system_settings(path: Path, entries: list[System]) -> tuple[SystemSettings, ...]:
     systems = [
-        _one_system(f"{path}: system {number}", entry)
+        read_system(f"{path}: system {number}", path.parent, entry)
         for number, entry in enumerate(entries, start=1)
     ]
     names = [system.name for system in systems]
-    for key, values in (("name", names), ("preset", [system.preset for system in systems])):
+    presets = [system.preset for system in systems if system.preset is not None]
+    for key, values in (("name", names), ("preset", presets)):
         repeated = sorted({value for value in values if values.count(value) > 1})
         if repeated:
             raise SettingsError(
@@ -297,36 +291,19 @@ def _system_settings(path: Path, entries: list[_System]) -> tuple[SystemSettings
     return tuple(systems)
 
 
-def _one_system(where: str, entry: _System) -> SystemSettings:
-    if entry.model is not None or entry.base_url is not None:
-        raise SettingsError(
-            f"{where}: this version runs only systems without a key; use a preset: "
-            f"{', '.join(BASELINES)}"
-        )
-    if entry.preset is None:
-        raise SettingsError(f"{where}: preset is missing; one of: {', '.join(BASELINES)}")
-    if entry.preset not in BASELINES:
-        raise SettingsError(
-            f"{where}: preset {entry.preset!r} is not available in this version"
-            f"{_guess(entry.preset, BASELINES)}; one of: {', '.join(BASELINES)}"
-        )
-    if entry.family is not None:
-        raise SettingsError(f"{where}: family: a preset brings its own family; remove it")
-    name = unicodedata.normalize("NFC", entry.name or entry.preset).strip()
-    if not name.isprintable() or not name or name.startswith("stress-"):
-        raise SettingsError(
-            f"{where}: name: expected visible characters that do not begin with 'stress-'"
-        )
-    return SystemSettings(name=name, preset=entry.preset)
-
-
-def _judging_settings(path: Path, judging: _Judging) -> JudgingSettings:
-    for judge in judging.judges:
-        if judge not in JUDGES:
-            raise SettingsError(
-                f"{path}: judging.judges: judge {judge!r} is not available in this version; "
-                f"one of: {', '.join(JUDGES)}"
-            )
+def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
+    judging = wire.judging
+    described = [
+        read_judge(f"{path}: judge {number}", path.parent, entry)
+        for number, entry in enumerate(wire.judge, start=1)
+    ]
+    own = {judge.name: judge for judge in described}
+    if len(own) < len(described):
+        raise SettingsError(f"{path}: two [[judge]] have one name; give each another")
+    judges = tuple(find_judge(f"{path}: judging.judges", name, own) for name in judging.judges)
+    unused = sorted(set(own) - set(judging.judges))
+    if unused:
+        raise SettingsError(f"{path}: judging.judges does not name the judge {unused[0]!r}; add it")
     if len(set(judging.judges)) < len(judging.judges):
         raise SettingsError(f"{path}: judging.judges: a judge is listed twice")
     if judging.design == "balanced" and judging.comparisons is None:
@@ -340,7 +317,7 @@ def _judging_settings(path: Path, judging: _Judging) -> JudgingSettings:
             'design = "balanced"'
         )
     return JudgingSettings(
-        judges=tuple(judging.judges),
+        judges=judges,
         protocol=judging.protocol,
         plan=PlanPolicy(**judging.model_dump(exclude={"judges", "protocol"})),
     )

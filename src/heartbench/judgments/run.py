@@ -125,7 +125,7 @@ def judge_assignments(
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
 ) -> JudgeCounts:
-    """Have the cue judge answer every assignment that has no judgment, a batch a transaction.
+    """Have the cue judge answer every assignment of its own, a batch a transaction.
 
     Assignments about items, systems or judges that the study no longer names stay as they are.
     """
@@ -136,7 +136,7 @@ def judge_assignments(
         for pair in store.iter(Pair, study)
         if all(completion_id in completions for completion_id in pair.completion_ids)
     }
-    raters = set(study.rater_ids)
+    raters = {rater.id for rater in store.iter(Rater, study) if rater.family == "cue"}
     wanted = {
         a.id: a
         for a in store.iter(Assignment, study)

@@ -29,6 +29,8 @@ FIRST_BLOCK = 2_048
 """Clusters of the first block, before the number of parameters is known."""
 BLOCK_NUMBERS = 1 << 22
 """Influences held at once (32 MiB), however many clusters there are."""
+ROUNDING = 1e-12
+"""Variance of a difference, relative to those of its two parameters, that counts as 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,7 +95,9 @@ def vary_over_items_and_raters(
     """Return the covariances over items and raters, each term times its own G/(G - 1).
 
     The variance of a contrast is max(item + rater - cell, item) (Cameron, Gelbach and Miller 2011;
-    SPEC section 6). Assumes items and raters sampled independently of each other.
+    SPEC section 6). Beside a panel, the influences d of the n sampled raters sum to what tells them
+    apart from it, however alike they are: their term is n/(n - 1) sum (d - mean d)(d - mean d)',
+    and likewise that of cells. Assumes items and raters sampled independently of each other.
 
     Args:
         influence_of: Influence of clusters.
@@ -110,12 +114,12 @@ def vary_over_items_and_raters(
     cells, n_cells = number_labels(items * n_raters + raters)
     label = np.full(len(rater), -1)
     label[is_sampled] = raters
-    over_raters = _covariance(influence_of, label, n_raters, "raters")
+    over_raters = _covariance(influence_of, label, n_raters, "raters", about_mean=True)
     label[is_sampled] = cells
     return ClusteredVariance(
         item=over_items.item,
         rater=over_raters,
-        cell=_covariance(influence_of, label, n_cells, "cells"),
+        cell=_covariance(influence_of, label, n_cells, "cells", about_mean=True),
         n_items=over_items.n_items,
         n_raters=n_raters,
         df=min(over_items.n_items, n_raters) - 1,
@@ -171,11 +175,17 @@ def _require_two(n_clusters: int, what: str) -> None:
 
 
 def _covariance(
-    influence_of: InfluenceOf, label: IntArray, n_clusters: int, what: str
+    influence_of: InfluenceOf,
+    label: IntArray,
+    n_clusters: int,
+    what: str,
+    *,
+    about_mean: bool = False,
 ) -> FloatArray:
     """Sum d d' over clusters, times G/(G - 1); rows labelled -1 are in none."""
     _require_two(n_clusters, what)
     total: FloatArray = np.zeros(())
+    drift: FloatArray = np.zeros(())
     start, n_block = 0, FIRST_BLOCK
     with one_blas_thread():
         while start < n_clusters:
@@ -184,12 +194,16 @@ def _covariance(
             # The rows outside are one cluster more, computed and not used.
             inside = influence_of(np.where(is_inside, label - start, stop - start))[: stop - start]
             total = total + inside.T @ inside
+            drift = drift + inside.sum(axis=0)
             start, n_block = stop, max(1, BLOCK_NUMBERS // inside.shape[1])
+    if about_mean:
+        total = total - np.outer(drift, drift) / n_clusters
     return np.asarray(total * (n_clusters / (n_clusters - 1)))
 
 
 def _of_differences(covariance: FloatArray) -> FloatArray:
     variance = np.diag(covariance)
-    differences = variance[:, None] + variance[None, :] - covariance - covariance.T
-    # Rounding may leave a difference that does not vary a hair below 0.
-    return np.maximum(differences, 0.0)
+    both = variance[:, None] + variance[None, :]
+    differences = both - covariance - covariance.T
+    # Rounding leaves a difference that does not vary a hair off 0, on either side.
+    return np.where(differences > ROUNDING * both, differences, 0.0)

@@ -30,7 +30,8 @@ class PairwiseDifferences:
         high: Upper ends.
         p: Two-sided p-values of no difference.
         q: The same, adjusted over all S (S - 1) / 2 differences (Benjamini and Hochberg 1995):
-            of the differences with q <= x, a share of at most x is expected to be none.
+            of the differences with q <= x, a share of at most x is expected to be none. So it is
+            for independent tests; differences share systems, and for them it is approximate.
     """
 
     difference: FloatArray

@@ -54,8 +54,9 @@ def clustered(theta: FloatArray, variance: ClusteredVariance, *, level: float) -
 def published(theta: FloatArray, n_comparisons: IntArray, *, level: float) -> Intervals:
     """Return the paper's normal intervals, SE = sqrt(1/n_i), n_i the comparisons of system i.
 
-    A comparison carries at most 1/4 unit of information on theta, so these are at least two times
-    too narrow even for independent comparisons (SPEC section 14); both orders of a pair are two.
+    A comparison carries at most 1/4 unit of information on a difference. Even for independent
+    comparisons of S equal systems, all pairs equally often, the standard error is 2 (S - 1)/S times
+    this one: 1 with two systems, 1.9 with 18, and more for unequal ones. Both orders count as two.
     """
     quantile = float(ndtri((1 + level) / 2))
     return _symmetric(theta, np.sqrt(1 / n_comparisons), quantile, math.inf)

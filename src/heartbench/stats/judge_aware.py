@@ -77,9 +77,10 @@ def fit_judge_aware(comparisons: Comparisons) -> JudgeAwareFit:
     """Fit strengths, discriminations and position biases by maximum likelihood; a tie is half.
 
     Judges are `comparisons.rater`, 0 to K - 1. With theta and a unknown only their product has a
-    unit: mean a = 1 makes theta that of the average judge, so that judges who are all alike give
-    the theta of the plain fit, and `elo_from_theta` its scale. One judge gives the plain fit with a
-    position effect. The likelihood is not concave: Newton steps (Fisher scoring where the curvature
+    unit: mean a = 1 makes theta that of the average judge, so that judges who are all alike and
+    favour no side give the theta of the plain fit, and `elo_from_theta` its scale; those who favour
+    one give that of the fit with a position effect, which is wider than the plain one, and so does
+    a single judge. The likelihood is not concave: Newton steps (Fisher scoring where the curvature
     is not that of a maximum, halved while the likelihood falls) start from the pooled fit with one
     position effect, and end at a maximum near it, which need not be the highest.
 

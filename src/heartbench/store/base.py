@@ -11,6 +11,8 @@ Rules every store keeps, tested by one class for all of them (``tests/contract``
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from heartbench.domain import (
@@ -44,6 +46,23 @@ JUDGMENT_COLUMNS = (
     "axes",
     "finish_reason",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReply:
+    """What a model answered, under a hash of all that was asked.
+
+    Attributes:
+        id: Hash of endpoint family, model, messages, settings and repeat, 32 hexadecimal digits.
+        reply: The reply as JSON.
+        cost: US dollars; None if unknown.
+        created_at: UTC.
+    """
+
+    id: str
+    reply: Mapping[str, Any]
+    cost: float | None
+    created_at: datetime
 
 
 class Store(Protocol):
@@ -80,6 +99,18 @@ class Store(Protocol):
 
         Meant for analysis: no texts, no costs. Judgments of attention checks are left out.
         """
+        ...
+
+    def keep_replies(self, replies: Sequence[StoredReply]) -> None:
+        """Keep replies in one transaction; of two under one id the first stays."""
+        ...
+
+    def find_reply(self, reply_id: str) -> StoredReply | None:
+        """Return a reply that was kept, or None."""
+        ...
+
+    def spent_usd(self) -> float:
+        """Return what all replies that were kept have cost, unknown costs apart."""
         ...
 
     def close(self) -> None:

@@ -216,3 +216,12 @@ Index(
     judgments.c.axes,
     judgments.c.finish_reason,
 )
+
+replies = Table(
+    "replies",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("reply", Json, nullable=False),
+    Column("cost", Double),
+    Column("created_at", Utc, nullable=False),
+)

@@ -10,12 +10,13 @@ from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Column, Connection, Engine, Select, insert, select
+from sqlalchemy import Column, Connection, Engine, Select, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from heartbench.domain import Assignment, Pair, Study, canonical_json
 from heartbench.errors import StoreError
 from heartbench.store import schema
-from heartbench.store.base import JUDGMENT_COLUMNS, Record
+from heartbench.store.base import JUDGMENT_COLUMNS, Record, StoredReply
 from heartbench.store.engines import memory_engine, open_engine, refresh_statistics
 from heartbench.store.migrations import migrate
 from heartbench.store.outages import run_patiently
@@ -115,6 +116,22 @@ class SqlStore:
             columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
             yield columns
 
+    def keep_replies(self, replies: Sequence[StoredReply]) -> None:
+        """Keep replies in one transaction; of two under one id the first stays."""
+        if replies:
+            self._write(lambda connection: _keep_replies(connection, replies))
+
+    def find_reply(self, reply_id: str) -> StoredReply | None:
+        """Return a reply that was kept, or None."""
+        query = select(schema.replies).where(schema.replies.c.id == reply_id)
+        rows = self._read(partial(_rows_of, query))
+        return StoredReply(**rows[0]) if rows else None
+
+    def spent_usd(self) -> float:
+        """Return what all replies that were kept have cost, unknown costs apart."""
+        query = select(func.coalesce(func.sum(schema.replies.c.cost), 0.0).label("usd"))
+        return float(self._read(partial(_rows_of, query))[0]["usd"])
+
     def _add_kind(
         self, connection: Connection, kind: type[Record], records: Sequence[Record]
     ) -> int:
@@ -202,6 +219,18 @@ class SqlStore:
 
 def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
     return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _keep_replies(connection: Connection, replies: Sequence[StoredReply]) -> None:
+    table = schema.replies
+    insertion = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    connection.execute(
+        insertion(table).on_conflict_do_nothing(index_elements=[table.c.id]),
+        [
+            {"id": r.id, "reply": r.reply, "cost": r.cost, "created_at": r.created_at}
+            for r in replies
+        ],
+    )
 
 
 def _read_studies(connection: Connection) -> list[Study]:

@@ -1,0 +1,282 @@
+"""Measure judge calls: our client, the bare aiohttp loop and the openai SDK, side by side.
+
+    python benchmarks/model_calls.py [--seconds 3] [--only NAME...]
+
+A loopback endpoint in a process of its own answers after a fixed time with a judgment of about
+1,500 characters, whole or in 40 chunks. So many workers call it one call after the other for a few
+seconds. CPU is this process's alone: client and server share two cores. The same cell is run in
+the same order for every peer; read the rows of one cell as ratios.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+import numpy as np
+
+from heartbench.models.base import Message, Sampling, Schema
+from heartbench.models.concurrency import AdaptiveLimit
+from heartbench.models.connections import open_client
+from heartbench.models.openai_compatible import OpenAICompatibleModel
+from heartbench.models.retrying import Retrying, RetryPolicy
+from heartbench.models.wire import Endpoint, build_body
+
+CELLS = ((500, 256), (50, 64), (50, 256))
+"""Milliseconds of the server, and calls in flight."""
+N_CHUNKS = 40
+CHOICE = {"type": "string", "enum": ["A", "B"]}
+SCHEMA = Schema(
+    name="judgment",
+    schema={
+        "type": "object",
+        "properties": dict.fromkeys(("H", "E", "A", "R", "T", "overall"), CHOICE),
+        "required": ["H", "E", "A", "R", "T", "overall"],
+        "additionalProperties": False,
+    },
+)
+MESSAGES = [
+    Message(role="system", content="You compare two replies on five axes. " * 60),
+    Message(role="user", content="A dialogue of about eight turns and two replies to it. " * 50),
+]
+REPLY = json.dumps(
+    {
+        axis: {"reason": "names what is heavy in the seeker's own words, " * 5, "winner": "A"}
+        for axis in "HEART"
+    }
+)
+SAMPLING = Sampling(schema=SCHEMA, max_tokens=800)
+Call = Callable[[], Awaitable[object]]
+Opening = Callable[[str, int], AbstractAsyncContextManager[Call]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row of the table."""
+
+    n_calls: int
+    wall: float
+    cpu: float
+
+
+def main() -> None:
+    arguments = _parse_arguments()
+    print("| server | in flight | client | calls/s | of the possible | CPU ms a call |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for latency_ms, n_workers in CELLS:
+        with _Server(latency_ms) as server:
+            for name, opening in PEERS.items():
+                if arguments.only and name not in arguments.only:
+                    continue
+                row = asyncio.run(_measure(opening, server.url, n_workers, arguments.seconds))
+                rate = row.n_calls / row.wall
+                share = rate / (n_workers / latency_ms * 1000)
+                print(
+                    f"| {latency_ms} ms | {n_workers} | {name} | {rate:,.0f} | {share:.1%} | "
+                    f"{1000 * row.cpu / row.n_calls:.2f} |",
+                    flush=True,
+                )
+
+
+async def _measure(opening: Opening, url: str, n_workers: int, seconds: float) -> Measured:
+    async with opening(url, n_workers) as call:
+        await asyncio.gather(*[call() for _ in range(n_workers)])  # connections and imports
+        n_calls = 0
+        cpu, began = time.process_time(), time.perf_counter()
+
+        async def work() -> None:
+            nonlocal n_calls
+            while time.perf_counter() - began < seconds:
+                await call()
+                n_calls += 1
+
+        await asyncio.gather(*[work() for _ in range(n_workers)])
+        wall = time.perf_counter() - began
+        return Measured(n_calls=n_calls, wall=wall, cpu=time.process_time() - cpu)
+
+
+def _endpoint(url: str, *, is_streamed: bool) -> Endpoint:
+    return Endpoint(
+        name="bench", model="bench", base_url=url, api_key="none", is_streamed=is_streamed
+    )
+
+
+@asynccontextmanager
+async def _open_ours(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[Call]:
+    """Open the whole chain of a study: retries around the adaptive limit around the client."""
+    async with open_client() as client:
+        model = OpenAICompatibleModel(_endpoint(url, is_streamed=is_streamed), client)
+        limit = AdaptiveLimit(model, highest=n_workers, start=n_workers)
+        retrying = Retrying(limit, RetryPolicy(), rng=np.random.default_rng(1))
+
+        async def call() -> None:
+            reply = await retrying.complete(MESSAGES, SAMPLING)
+            # Validating and storing the reply come here: the rest of DESIGN section 7's row.
+            assert reply.text == REPLY
+
+        yield call
+
+
+@asynccontextmanager
+async def _open_bare(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[Call]:
+    """Open the least one can do with aiohttp: post, read, parse the JSON."""
+    del n_workers
+    body = build_body(MESSAGES, SAMPLING, _endpoint(url, is_streamed=is_streamed))
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+        async def call() -> None:
+            async with session.post(f"{url}/chat/completions", json=body) as response:
+                if not is_streamed:
+                    text = (await response.json())["choices"][0]["message"]["content"]
+                else:
+                    text = ""
+                    async for line in response.content:
+                        if line.startswith(b"data: {"):
+                            choices = json.loads(line[6:])["choices"]
+                            text += choices[0]["delta"].get("content", "") if choices else ""
+            assert text == REPLY
+
+        yield call
+
+
+@asynccontextmanager
+async def _open_sdk(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[Call]:
+    """Open the openai SDK with as many connections as it needs."""
+    del n_workers
+    from openai import AsyncOpenAI
+
+    body = build_body(MESSAGES, SAMPLING, _endpoint(url, is_streamed=is_streamed))
+    async with AsyncOpenAI(base_url=url, api_key="none") as client:
+
+        async def call() -> None:
+            answer = await client.chat.completions.create(**body)
+            if is_streamed:
+                chunks = [chunk.choices[0].delta.content async for chunk in answer if chunk.choices]
+                text = "".join(chunk or "" for chunk in chunks)
+            else:
+                text = answer.choices[0].message.content
+            assert text == REPLY
+
+        yield call
+
+
+PEERS: dict[str, Opening] = {
+    "bare aiohttp, whole": lambda url, n: _open_bare(url, n, is_streamed=False),
+    "heartbench, whole": lambda url, n: _open_ours(url, n, is_streamed=False),
+    "openai SDK, whole": lambda url, n: _open_sdk(url, n, is_streamed=False),
+    "bare aiohttp, streamed": lambda url, n: _open_bare(url, n, is_streamed=True),
+    "heartbench, streamed": lambda url, n: _open_ours(url, n, is_streamed=True),
+    "openai SDK, streamed": lambda url, n: _open_sdk(url, n, is_streamed=True),
+}
+
+
+class _Server:
+    """The endpoint, in a process of its own."""
+
+    def __init__(self, latency_ms: int) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        context = multiprocessing.get_context("fork")
+        self._process = context.Process(
+            target=_serve, args=(self._socket, latency_ms / 1000), daemon=True
+        )
+
+    def __enter__(self) -> "_Server":
+        self._process.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.join()
+        self._socket.close()
+
+
+def _serve(listening: socket.socket, latency: float) -> None:
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: _Answering(latency), sock=listening)
+        await server.serve_forever()
+
+    asyncio.run(run())
+
+
+class _Answering(asyncio.Protocol):
+    """As little of HTTP as the three clients need, so that the server is not what is measured."""
+
+    def __init__(self, latency: float) -> None:
+        self._latency = latency
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, gap, body = self._received.partition(b"\r\n\r\n")
+        length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+        if not gap or len(body) < int(length):
+            return
+        self._received = b""
+        loop = asyncio.get_running_loop()
+        if b'"stream": true' in body or b'"stream":true' in body:
+            loop.call_later(self._latency / 2, self._write, FIRST_HALF)
+            loop.call_later(self._latency, self._write, SECOND_HALF)
+        else:
+            loop.call_later(self._latency, self._write, WHOLE)
+
+    def _write(self, data: bytes) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+
+def _http_chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def _make_answers() -> tuple[bytes, bytes, bytes]:
+    usage = {"prompt_tokens": 900, "completion_tokens": 300, "total_tokens": 1200}
+    top = {"id": "c1", "created": 1, "model": "bench", "usage": usage}
+    message = {"index": 0, "message": {"role": "assistant", "content": REPLY}}
+    body = json.dumps(
+        {**top, "object": "chat.completion", "choices": [{**message, "finish_reason": "stop"}]}
+    ).encode()
+    whole = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+        + f"{len(body)}\r\n\r\n".encode()
+        + body
+    )
+    top = {"id": "c1", "created": 1, "model": "bench", "object": "chat.completion.chunk"}
+    step = -(-len(REPLY) // N_CHUNKS)
+    pieces = [REPLY[start : start + step] for start in range(0, len(REPLY), step)]
+    deltas = [
+        {"index": 0, "delta": {"content": piece}, "finish_reason": None} for piece in pieces
+    ] + [{"index": 0, "delta": {}, "finish_reason": "stop"}]
+    events = [json.dumps({**top, "choices": [delta]}) for delta in deltas]
+    events += [json.dumps({**top, "choices": [], "usage": usage}), "[DONE]"]
+    chunks = [_http_chunk(f"data: {event}\n\n".encode()) for event in events]
+    head = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    half = len(chunks) // 2
+    return whole, head + b"".join(chunks[:half]), b"".join(chunks[half:]) + b"0\r\n\r\n"
+
+
+WHOLE, FIRST_HALF, SECOND_HALF = _make_answers()
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--only", nargs="*", choices=list(PEERS))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Ask the models of a study: its systems for completions, its judges for judgments."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeVar
+
+from heartbench.cli.console import progress_bar, utc_now
+from heartbench.cli.models import Asking, open_models
+from heartbench.cli.session import Session, judge_models, system_models
+from heartbench.completions.run_models import ModelCompletionCounts, ask_systems
+from heartbench.config import ModelSettings
+from heartbench.domain import Study
+from heartbench.errors import HeartbenchError
+from heartbench.judgments.run_models import ModelJudgeCounts, ask_judges
+from heartbench.store.grouped import GroupedWriter
+
+T = TypeVar("T")
+
+
+def ask_for_completions(session: Session, study: Study) -> ModelCompletionCounts:
+    """Have the study's models answer the items they have not answered."""
+    systems = system_models(session.settings)
+    if not systems:
+        return ModelCompletionCounts(n_wanted=0, n_before=0, n_added=0, missing={})
+
+    async def ask(asking: Asking) -> ModelCompletionCounts:
+        with progress_bar("completions", cost=lambda: asking.ledger.spent_usd) as progress:
+            return await ask_systems(
+                asking.writer, study, asking.systems, now=utc_now, progress=progress
+            )
+
+    return _ask(session, ask, systems=systems)
+
+
+def ask_for_judgments(session: Session, study: Study) -> ModelJudgeCounts:
+    """Have the study's LLM judges judge what they have not judged."""
+    judges = judge_models(session.settings)
+    if not judges:
+        return ModelJudgeCounts(n_wanted=0, n_before=0, n_added=0, missing={})
+
+    async def ask(asking: Asking) -> ModelJudgeCounts:
+        with progress_bar("judgments", cost=lambda: asking.ledger.spent_usd) as progress:
+            return await ask_judges(
+                asking.writer,
+                study,
+                asking.judges,
+                protocol=session.settings.judging.protocol,
+                now=utc_now,
+                progress=progress,
+            )
+
+    return _ask(session, ask, judges=judges)
+
+
+def _ask(
+    session: Session,
+    ask: Callable[[Asking], Awaitable[T]],
+    *,
+    systems: Mapping[str, ModelSettings] | None = None,
+    judges: Mapping[str, ModelSettings] | None = None,
+) -> T:
+    async def run() -> T:
+        async with (
+            GroupedWriter(session.store) as writer,
+            open_models(
+                session.settings, writer, systems=systems or {}, judges=judges or {}
+            ) as asking,
+        ):
+            return await ask(asking)
+
+    return run_to_end(run())
+
+
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine; of several faults at once, raise the first that is ours."""
+    try:
+        return asyncio.run(work)
+    except BaseExceptionGroup as group:
+        ours = group.subgroup(HeartbenchError)
+        raise _first(ours if ours is not None else group) from None
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

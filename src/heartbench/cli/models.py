@@ -1,0 +1,204 @@
+"""Where models are built: settings -> clients with retries, limits, budget and cache around them.
+
+From the inside out: the client (or the server of a local model), how many calls at once, trying
+again, the price and the budget, the reply cache. Keys are read here and go to the client alone.
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heartbench.cli.console import utc_now
+from heartbench.config import ModelSettings, StudySettings, read_key
+from heartbench.domain import AXES
+from heartbench.errors import SettingsError
+from heartbench.judgments.reply_schema import judge_schema
+from heartbench.models.base import AskedModel, ChatModel, Message, Sampling, Schema, Usage
+from heartbench.models.budget import Budgeted, SpendingLimit
+from heartbench.models.cached import Cached
+from heartbench.models.concurrency import AdaptiveLimit
+from heartbench.models.connections import Client, open_client
+from heartbench.models.local import LocalModel, LocalSettings, run_local_model
+from heartbench.models.openai_compatible import OpenAICompatibleModel
+from heartbench.models.prices import Tariff, estimate_prompt_tokens, price_call, price_per_million
+from heartbench.models.retrying import Retrying, RetryPolicy
+from heartbench.models.wire import Endpoint
+from heartbench.store.base import StoredReply
+from heartbench.store.grouped import GroupedWriter
+
+LOCAL_CONTEXT = 16_384
+LOCAL_REASON_CHARACTERS = 300
+"""A small model held to a grammar may never end a text that has no bound."""
+PROMPT_MARGIN = 2.0
+"""The ceiling of a call's price allows a prompt of twice the estimated tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Everything that asking models needs, for one run of a verb.
+
+    Attributes:
+        systems: Models by system id.
+        judges: Models by rater id.
+        writer: Where replies go.
+        ledger: What they cost.
+    """
+
+    systems: Mapping[str, AskedModel]
+    judges: Mapping[str, AskedModel]
+    writer: GroupedWriter
+    ledger: SpendingLimit
+
+
+class StoredReplies:
+    """A `heartbench.models.base.ReplyCache` in the study's store."""
+
+    def __init__(self, writer: GroupedWriter) -> None:
+        self._writer = writer
+
+    def find(self, key: str) -> Mapping[str, Any] | None:
+        """Return the reply kept under a key, or None."""
+        found = self._writer.store.find_reply(key)
+        return None if found is None else found.reply
+
+    async def keep(self, key: str, reply: Mapping[str, Any], *, cost: float | None) -> None:
+        """Keep a reply; it is durable when this returns."""
+        await self._writer.keep([StoredReply(id=key, reply=reply, cost=cost, created_at=utc_now())])
+
+
+def require_prices(settings: StudySettings) -> None:
+    """Ask for every price that is not known; an unknown price is never zero.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    for name, model in paid_models(settings):
+        if price_per_million(tariff_of(model), when=utc_now()) is None:
+            raise SettingsError(
+                f"{settings.file}: {name}: no list has a price for {model.model} by"
+                f" {model.provider}; give it in dollars per million tokens, e.g."
+                " price = { input = 0.5, output = 1.5 }, or 0 for what costs nothing",
+                ids=(name,),
+            )
+
+
+def paid_models(settings: StudySettings) -> list[tuple[str, ModelSettings]]:
+    """Return the models of a study's systems and judges, by what the file calls them."""
+    systems = [(f"system {s.name}", s.model) for s in settings.systems]
+    judges = [(f"judge {j.name}", j.model) for j in settings.judging.judges]
+    return [(name, model) for name, model in (*systems, *judges) if model is not None]
+
+
+def tariff_of(model: ModelSettings) -> Tariff:
+    """Return how a model's calls are charged."""
+    return Tariff(provider=model.provider, model=model.model, own=model.price)
+
+
+def system_sampling(model: ModelSettings) -> Sampling:
+    """Return how a system samples (HEART 9.4: temperature 0, top-p 1, where it takes them)."""
+    return Sampling(max_tokens=model.max_tokens, refuses=model.refuses)
+
+
+def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:
+    """Return how a judge samples: as deterministic as it can, held to the schema."""
+    bound = LOCAL_REASON_CHARACTERS if model.path is not None else None
+    schema = judge_schema(AXES, protocol=settings.judging.protocol, max_reason_characters=bound)
+    return Sampling(
+        max_tokens=model.max_tokens,
+        refuses=model.refuses,
+        schema=Schema(name="heart_judgment", schema=schema),
+    )
+
+
+@asynccontextmanager
+async def open_models(
+    settings: StudySettings,
+    writer: GroupedWriter,
+    *,
+    systems: Mapping[str, ModelSettings],
+    judges: Mapping[str, ModelSettings],
+) -> AsyncIterator[Asking]:
+    """Open the models of a study, by system and rater id, and close them at the end.
+
+    Raises:
+        SettingsError: A key is not set, or a local model cannot be served.
+    """
+    ledger = SpendingLimit(limit_usd=settings.max_usd, spent_usd=writer.store.spent_usd())
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(open_client(trust_env=True))
+        opened: dict[str, tuple[ChatModel, ModelSettings]] = {}
+        for model in (*systems.values(), *judges.values()):
+            key = _place(model)
+            if key not in opened:
+                opened[key] = (_open_one(model, client, stack, settings.seed), model)
+
+        def asked(model: ModelSettings, sampling: Sampling) -> AskedModel:
+            calling, _ = opened[_place(model)]
+            budgeted = _budgeted(calling, model, ledger)
+            cached = Cached(budgeted, StoredReplies(writer), identity=model.identity)
+            return AskedModel(model=cached, sampling=sampling, n_at_once=model.concurrency)
+
+        yield Asking(
+            systems={id_: asked(m, system_sampling(m)) for id_, m in systems.items()},
+            judges={id_: asked(m, judge_sampling(m, settings)) for id_, m in judges.items()},
+            writer=writer,
+            ledger=ledger,
+        )
+
+
+def _place(model: ModelSettings) -> str:
+    """Say which models share a connection, a limit and a local server."""
+    return f"{model.base_url} {model.path} {model.provider} {model.model}"
+
+
+def _open_one(model: ModelSettings, client: Client, stack: AsyncExitStack, seed: int) -> ChatModel:
+    if model.path is not None:
+        server = stack.enter_context(
+            run_local_model(model.path, LocalSettings(context=LOCAL_CONTEXT))
+        )
+        endpoint = Endpoint(name=model.model, model=server.model, base_url=server.base_url)
+        calling: ChatModel = LocalModel(OpenAICompatibleModel(endpoint, client), server)
+    else:
+        calling = OpenAICompatibleModel(_endpoint(model), client)
+    limited = AdaptiveLimit(calling, highest=model.concurrency)
+    return Retrying(limited, RetryPolicy(), rng=np.random.default_rng(seed))
+
+
+def _endpoint(model: ModelSettings) -> Endpoint:
+    try:
+        return Endpoint(
+            name=model.model,
+            model=model.model,
+            base_url=model.base_url or "",
+            api_key=read_key(model.key_name, who=model.model),
+            extra_body=model.extra_body,
+            max_tokens_key=model.max_tokens_key,
+        )
+    except ValueError as error:
+        raise SettingsError(str(error), ids=(model.model,)) from None
+
+
+def _budgeted(calling: ChatModel, model: ModelSettings, ledger: SpendingLimit) -> Budgeted:
+    tariff = tariff_of(model)
+
+    def ceiling(messages: Sequence[Message], sampling: Sampling) -> float:
+        tokens = PROMPT_MARGIN * estimate_prompt_tokens(messages, schema_text(sampling))
+        usage = Usage(input_tokens=round(tokens), output_tokens=model.max_tokens)
+        price = price_call(tariff, usage, when=utc_now())
+        return 0.0 if price is None else price
+
+    return Budgeted(
+        calling,
+        ledger,
+        ceiling=ceiling,
+        price=lambda usage: price_call(tariff, usage, when=utc_now()),
+    )
+
+
+def schema_text(sampling: Sampling) -> str:
+    """Return the schema that goes with every prompt, as text; empty without one."""
+    return "" if sampling.schema is None else json.dumps(sampling.schema.schema)

@@ -1,0 +1,162 @@
+"""The step for models: ask them for what they have not answered, and store each reply at once."""
+
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from heartbench.completions.checks import COMPLETION_FAULTS, check_completion
+from heartbench.completions.prompting import support_messages, support_prompt_hash
+from heartbench.domain import Attempt, Completion, Item, Study
+from heartbench.engine.local import run_tasks
+from heartbench.errors import BudgetError, InvalidReplyError, ModelCallError
+from heartbench.models.asking import FATAL, failed_call, invalid_reply, to_messages, used
+from heartbench.models.base import AskedModel, Reply
+from heartbench.store.base import Store
+from heartbench.store.grouped import GroupedWriter
+
+MAX_INVALID = 2
+"""Replies that cannot be used, after which an item is left missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCompletionCounts:
+    """What the step found and did.
+
+    Attributes:
+        n_wanted: Models times items.
+        n_before: Completions that were there already.
+        n_added: Completions written now.
+        missing: Completions that are still missing, by the reason of the last attempt.
+    """
+
+    n_wanted: int
+    n_before: int
+    n_added: int
+    missing: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What was tried before for one completion."""
+
+    n: int = 0
+    n_invalid: int = 0
+    last_reason: str = ""
+
+
+async def ask_systems(
+    writer: GroupedWriter,
+    study: Study,
+    asked: Mapping[str, AskedModel],
+    *,
+    now: Callable[[], datetime],
+    progress: Callable[[int, int], None],
+) -> ModelCompletionCounts:
+    """Ask every model for the items it has not answered.
+
+    A reply that is empty, refused, cut off or over-long becomes an attempt with its reason, and is
+    asked for once more; a call that fails becomes one too, and is made again in the next run.
+
+    Args:
+        writer: Where replies are written, at the store they are about.
+        study: The study's current version.
+        asked: Models by system id.
+        now: Gives the time, UTC.
+        progress: Told how many of how many are there.
+
+    Raises:
+        ExceptionGroup: Of `ModelCallError` for a failure that every further call would meet, or
+            `BudgetError`; what came before is stored.
+    """
+    store = writer.store
+    items = list(store.iter(Item, study))
+    answered = {(c.system_id, c.item_id) for c in store.iter(Completion, study)}
+    tries = _earlier_tries(store, study)
+    wanted = [(system_id, item) for item in items for system_id in asked]
+    open_ones = [(s, item) for s, item in wanted if (s, item.id) not in answered]
+    n_before, outcomes = len(wanted) - len(open_ones), Counter[str]()
+    progress(n_before, len(wanted))
+
+    async def complete(system_id: str, item: Item) -> None:
+        target = {"system_id": system_id, "item_id": item.id}
+        outcome = await _complete(
+            writer, asked[system_id], target, item, tries[system_id, item.id], now
+        )
+        outcomes[outcome] += 1
+        progress(n_before + sum(outcomes.values()), len(wanted))
+
+    tasks: Iterator[Callable[[], Awaitable[None]]] = (
+        partial(complete, system_id, item) for system_id, item in open_ones
+    )
+    await run_tasks(tasks, n_at_once=sum(model.n_at_once for model in asked.values()))
+    n_added = outcomes.pop("", 0)
+    return ModelCompletionCounts(
+        n_wanted=len(wanted), n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    )
+
+
+def _earlier_tries(store: Store, study: Study) -> Mapping[tuple[str, str], _Tries]:
+    tries: defaultdict[tuple[str, str], _Tries] = defaultdict(_Tries)
+    for attempt in store.iter(Attempt, study):
+        if attempt.system_id is not None and attempt.item_id is not None:
+            earlier = tries[attempt.system_id, attempt.item_id]
+            earlier.n = max(earlier.n, attempt.attempt + 1)
+            earlier.n_invalid += attempt.reason in COMPLETION_FAULTS
+            earlier.last_reason = attempt.reason
+    return tries
+
+
+async def _complete(
+    writer: GroupedWriter,
+    asked: AskedModel,
+    target: Mapping[str, str],
+    item: Item,
+    tries: _Tries,
+    now: Callable[[], datetime],
+) -> str:
+    """Ask for one completion; return an empty text, or the reason why it is missing."""
+    messages = to_messages(support_messages(item))
+    while tries.n_invalid < MAX_INVALID:
+        try:
+            # The number of unusable replies is part of the key under which a reply is kept: after a
+            # kill the same question finds its answer, and a second try is a new question.
+            reply = await asked.model.complete(messages, asked.sampling, repeat=tries.n_invalid)
+        except BudgetError:
+            raise
+        except ModelCallError as error:
+            await writer.add([failed_call(error, target, attempt=tries.n, now=now())])
+            if error.reason in FATAL:
+                raise
+            return error.reason
+        try:
+            text = check_completion(
+                reply.text, finish_reason=reply.finish_reason, refusal=reply.refusal
+            )
+        except InvalidReplyError as error:
+            await writer.add([invalid_reply(error, reply, target, attempt=tries.n, now=now())])
+            tries.n, tries.n_invalid = tries.n + 1, tries.n_invalid + 1
+            tries.last_reason = error.reason
+            continue
+        await writer.add([_completion(target, text, reply, now())])
+        return ""
+    return tries.last_reason
+
+
+def _completion(
+    target: Mapping[str, str], text: str, reply: Reply, created_at: datetime
+) -> Completion:
+    return Completion(
+        item_id=target["item_id"],
+        system_id=target["system_id"],
+        text=text,
+        prompt_hash=support_prompt_hash(),
+        finish_reason=reply.finish_reason,
+        first_token_ms=reply.first_text_ms,
+        first_reasoning_ms=reply.first_reasoning_ms,
+        total_ms=reply.total_ms,
+        cached=reply.cached,
+        created_at=created_at,
+        **used(reply),
+    )

@@ -1,0 +1,23 @@
+"""Study files and the environment -> settings: the only reader of both."""
+
+from heartbench.config.environment import read_key
+from heartbench.config.models import JudgeSettings, ModelSettings, SystemSettings
+from heartbench.config.study_file import (
+    SECTIONS,
+    ItemSettings,
+    JudgingSettings,
+    StudySettings,
+    load_study,
+)
+
+__all__ = [
+    "SECTIONS",
+    "ItemSettings",
+    "JudgeSettings",
+    "JudgingSettings",
+    "ModelSettings",
+    "StudySettings",
+    "SystemSettings",
+    "load_study",
+    "read_key",
+]

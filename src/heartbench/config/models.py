@@ -1,0 +1,369 @@
+"""Entries of a study file that name a model: a preset, an endpoint of one's own, a local file."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from heartbench.completions.baselines import BASELINES
+from heartbench.domain import content_hash
+from heartbench.errors import SettingsError
+from heartbench.models.presets import (
+    CUE_JUDGE,
+    ModelPreset,
+    Route,
+    load_judge_presets,
+    load_model_presets,
+)
+from heartbench.models.prices import TokenPrice
+
+LOCAL, OWN_ENDPOINT = "local", "openai-compatible"
+KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+REFUSABLE = ("temperature", "top_p", "seed", "max_tokens", "schema")
+NOT_FAMILIES = ("human", "original", "baseline", "cue")
+SYSTEM_MAX_TOKENS, JUDGE_MAX_TOKENS = 1_024, 4_096
+
+MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
+
+
+class Section(BaseModel):
+    """A section of a study file; anything unknown in it is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Price(Section):
+    """US dollars per million tokens; 0 for what really costs nothing."""
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class System(Section):
+    """One ``[[system]]``."""
+
+    preset: str | None = None
+    name: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    model: str | None = None
+    provider: str | None = None
+    base_url: str | None = None
+    family: str | None = None
+    key_name: str | None = None
+    refuses: list[str] | None = None
+    price: Price | None = None
+    max_tokens: Annotated[int | None, Field(ge=1)] = None
+    concurrency: Annotated[int, Field(ge=1, le=4096)] = 32
+
+
+class Judge(System):
+    """One ``[[judge]]``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """A model that a study asks.
+
+    Attributes:
+        provider: Who serves it: a provider of the presets, ``openai-compatible`` or ``local``.
+        model: Its id there; of a local model the file's name.
+        family: The developer's line.
+        preset: The preset it comes from; None for one's own.
+        base_url: Address of the endpoint; may hold a secret. None for a local model.
+        key_name: Environment variable that holds the key; None where none is needed.
+        refuses: Settings it does not take.
+        max_tokens: Most tokens of a reply, reasoning included.
+        max_tokens_key: What the endpoint calls that limit.
+        extra_body: Further keys of every request.
+        price: The study file's own price; None takes the list's.
+        concurrency: Most calls at once.
+        path: The file of a local model.
+    """
+
+    provider: str
+    model: str
+    family: str
+    preset: str | None
+    base_url: str | None = field(repr=False)
+    key_name: str | None
+    refuses: frozenset[str]
+    max_tokens: int
+    max_tokens_key: MaxTokensKey
+    extra_body: Mapping[str, Any]
+    price: TokenPrice | None
+    concurrency: int
+    path: Path | None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes it another model: never an address, a key, a path or a speed."""
+        return {
+            "preset": self.preset,
+            "provider": self.provider,
+            "model": self.model,
+            "refuses": sorted(self.refuses),
+            "max_tokens": self.max_tokens,
+            "extra_body": dict(self.extra_body),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemSettings:
+    """One competitor: its name in the study, and the baseline or the model it is."""
+
+    name: str
+    preset: str | None
+    model: ModelSettings | None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of the entry makes the study's settings."""
+        return _identity(self.name, self.preset, self.model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """One LLM judge: its name in the study and its model; None for the offline cue judge."""
+
+    name: str
+    model: ModelSettings | None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of the entry makes the study's settings."""
+        return _identity(self.name, None, self.model)
+
+
+def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
+    """Read a ``[[system]]``.
+
+    Args:
+        where: What messages call it.
+        folder: What relative paths are relative to.
+        entry: The entry.
+
+    Raises:
+        SettingsError: It names no preset and no model, both, or what does not exist.
+    """
+    if entry.model is None and entry.preset is None:
+        raise SettingsError(
+            f"{where}: preset is missing; one of: {', '.join(BASELINES)}, a model of"
+            " `heart systems`; or give model, base_url and family"
+        )
+    if entry.preset == "best_human":
+        raise SettingsError(
+            f"{where}: best_human is chosen from people's completions when a study is analysed, and"
+            " this version has no people yet"
+        )
+    if entry.preset in BASELINES:
+        _refuse_extras(where, entry)
+        name = _clean_name(where, entry.name or entry.preset)
+        return SystemSettings(name=name, preset=entry.preset, model=None)
+    model = _read_model(where, folder, entry, max_tokens=SYSTEM_MAX_TOKENS)
+    preset = load_model_presets().get(entry.preset or "")
+    name = _clean_name(where, entry.name or (preset.name if preset else model.model))
+    return SystemSettings(name=name, preset=None, model=model)
+
+
+def read_judge(where: str, folder: Path, entry: Judge) -> JudgeSettings:
+    """Read a ``[[judge]]``; the arguments and errors are those of `read_system`."""
+    model = _read_model(where, folder, entry, max_tokens=JUDGE_MAX_TOKENS)
+    return JudgeSettings(
+        name=_clean_name(where, entry.name or entry.preset or model.model), model=model
+    )
+
+
+def find_judge(where: str, name: str, own: Mapping[str, JudgeSettings]) -> JudgeSettings:
+    """Return the judge of a name: a ``[[judge]]`` of the file, a preset, or the cue judge.
+
+    Raises:
+        SettingsError: There is none.
+    """
+    if name in own:
+        return own[name]
+    presets = load_judge_presets()
+    if name == CUE_JUDGE:
+        return JudgeSettings(name=name, model=None)
+    if name not in presets:
+        raise SettingsError(
+            f"{where}: there is no judge {name!r}; one of: {', '.join((*own, *presets))}, or"
+            " describe it in [[judge]]",
+            ids=(name,),
+        )
+    preset = presets[name].model
+    assert preset is not None
+    model = _of_route(preset, preset.routes[0], Judge(), max_tokens=JUDGE_MAX_TOKENS)
+    return JudgeSettings(name=name, model=model)
+
+
+def _identity(name: str, preset: str | None, model: ModelSettings | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": name, "preset": preset}
+    return found if model is None else {**found, "model": content_hash(model.identity)}
+
+
+def _refuse_extras(where: str, entry: System) -> None:
+    extras = sorted(entry.model_fields_set - {"preset", "name"})
+    if extras:
+        raise SettingsError(
+            f"{where}: {', '.join(extras)}: the preset {entry.preset!r} needs nothing more;"
+            " remove it"
+        )
+
+
+def _clean_name(where: str, name: str) -> str:
+    clean = unicodedata.normalize("NFC", name).strip()
+    if not clean.isprintable() or not clean or clean.startswith("stress-"):
+        raise SettingsError(
+            f"{where}: name: expected visible characters that do not begin with 'stress-'"
+        )
+    return clean
+
+
+def _read_model(where: str, folder: Path, entry: System, *, max_tokens: int) -> ModelSettings:
+    _check_words(where, entry)
+    if entry.preset is None:
+        return _own_model(where, folder, entry, max_tokens=max_tokens)
+    preset = load_model_presets().get(entry.preset)
+    if preset is None:
+        known = (*BASELINES, *load_model_presets())
+        close = get_close_matches(entry.preset, known, n=1)
+        guess = f" (did you mean {close[0]!r}?)" if close else ""
+        raise SettingsError(
+            f"{where}: there is no preset {entry.preset!r}{guess}; `heart systems` lists them"
+        )
+    if entry.family is not None:
+        raise SettingsError(f"{where}: family: a preset brings its own family; remove it")
+    if not preset.routes or entry.base_url is not None:
+        return _own_endpoint(where, entry, preset=preset, max_tokens=max_tokens)
+    if entry.model is not None:
+        raise SettingsError(f"{where}: model: a preset brings its own; remove it, or add base_url")
+    return _of_route(preset, _choose_route(where, preset, entry), entry, max_tokens=max_tokens)
+
+
+def _choose_route(where: str, preset: ModelPreset, entry: System) -> Route:
+    if entry.provider is None:
+        return preset.routes[0]
+    routes = {route.provider: route for route in preset.routes}
+    if entry.provider not in routes:
+        raise SettingsError(
+            f"{where}: provider: {preset.id} is served by {', '.join(routes)}, not by"
+            f" {entry.provider!r}"
+        )
+    return routes[entry.provider]
+
+
+def _of_route(
+    preset: ModelPreset, route: Route, entry: System, *, max_tokens: int
+) -> ModelSettings:
+    return ModelSettings(
+        provider=route.provider,
+        model=route.model,
+        family=preset.family,
+        preset=preset.id,
+        base_url=route.base_url,
+        key_name=entry.key_name or route.key_name,
+        refuses=frozenset(route.refuses if entry.refuses is None else entry.refuses),
+        max_tokens=entry.max_tokens or max_tokens,
+        max_tokens_key=route.max_tokens_key,
+        extra_body=route.extra_body,
+        price=_price(entry),
+        concurrency=entry.concurrency,
+        path=None,
+    )
+
+
+def _own_model(where: str, folder: Path, entry: System, *, max_tokens: int) -> ModelSettings:
+    model = entry.model or ""
+    if entry.provider is not None:
+        raise SettingsError(f"{where}: provider: goes with a preset; remove it")
+    if entry.family is None:
+        raise SettingsError(
+            f"{where}: family: name the developer's line (gpt, claude, llama, a word of your own);"
+            " judges never decide on their own family"
+        )
+    if model.startswith(f"{LOCAL}:"):
+        return _local_model(where, folder, entry, max_tokens=max_tokens)
+    return _own_endpoint(where, entry, preset=None, max_tokens=max_tokens)
+
+
+def _own_endpoint(
+    where: str, entry: System, *, preset: ModelPreset | None, max_tokens: int
+) -> ModelSettings:
+    if entry.base_url is None or entry.model is None:
+        lacking = "base_url" if entry.base_url is None else "model"
+        raise SettingsError(
+            f"{where}: {lacking} is missing: an endpoint of your own needs model ="
+            ' "openai-compatible/ID" and base_url = "http://HOST/v1"'
+        )
+    family = preset.family if preset else entry.family
+    assert family is not None
+    return ModelSettings(
+        provider=OWN_ENDPOINT,
+        model=entry.model.removeprefix(f"{OWN_ENDPOINT}/"),
+        family=family,
+        preset=preset.id if preset else None,
+        base_url=entry.base_url,
+        key_name=entry.key_name,
+        refuses=frozenset(entry.refuses or ()),
+        max_tokens=entry.max_tokens or max_tokens,
+        max_tokens_key="max_tokens",
+        extra_body={},
+        price=_price(entry),
+        concurrency=entry.concurrency,
+        path=None,
+    )
+
+
+def _local_model(where: str, folder: Path, entry: System, *, max_tokens: int) -> ModelSettings:
+    path = folder / (entry.model or "").removeprefix(f"{LOCAL}:")
+    for setting in ("base_url", "key_name"):
+        if getattr(entry, setting) is not None:
+            raise SettingsError(f"{where}: {setting}: a local model needs none; remove it")
+    if not path.is_file():
+        raise SettingsError(f"{where}: model: there is no file {path}", ids=(str(path),))
+    assert entry.family is not None
+    return ModelSettings(
+        provider=LOCAL,
+        model=path.name,
+        family=entry.family,
+        preset=None,
+        base_url=None,
+        key_name=None,
+        refuses=frozenset(entry.refuses or ()),
+        max_tokens=entry.max_tokens or max_tokens,
+        max_tokens_key="max_tokens",
+        extra_body={},
+        price=_price(entry) or TokenPrice(input_usd=0.0, output_usd=0.0),
+        concurrency=entry.concurrency,
+        path=path,
+    )
+
+
+def _price(entry: System) -> TokenPrice | None:
+    if entry.price is None:
+        return None
+    return TokenPrice(input_usd=entry.price.input, output_usd=entry.price.output)
+
+
+def _check_words(where: str, entry: System) -> None:
+    if entry.key_name is not None and not KEY_NAME.fullmatch(entry.key_name):
+        raise SettingsError(
+            f"{where}: key_name: expected the name of an environment variable in capitals, such as"
+            " OPENAI_API_KEY; never a key itself"
+        )
+    unknown = sorted(set(entry.refuses or ()) - set(REFUSABLE))
+    if unknown:
+        raise SettingsError(
+            f"{where}: refuses: {', '.join(unknown)}: expected some of {', '.join(REFUSABLE)}"
+        )
+    if entry.family is not None and (
+        entry.family in NOT_FAMILIES or not re.fullmatch(r"[\w.-]+", entry.family)
+    ):
+        raise SettingsError(
+            f"{where}: family: expected a word for the developer's line, none of"
+            f" {', '.join(NOT_FAMILIES)}"
+        )

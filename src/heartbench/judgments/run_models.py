@@ -1,0 +1,252 @@
+"""The step for LLM judges: ask them for the judgments that are missing, and store each at once."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from heartbench.domain import (
+    AXES,
+    Assignment,
+    Attempt,
+    Axis,
+    Completion,
+    Item,
+    Judgment,
+    Pair,
+    Study,
+)
+from heartbench.engine.local import run_tasks
+from heartbench.errors import BudgetError, InvalidReplyError, ModelCallError
+from heartbench.judgments.delimiters import delimiter_nonce
+from heartbench.judgments.judge_prompt import judge_messages, judge_prompt_hash, repair_messages
+from heartbench.judgments.judge_reply import JudgeVerdict, read_reply
+from heartbench.judgments.reply_json import REPLY_FAULTS
+from heartbench.judgments.reply_schema import PairProtocol
+from heartbench.models.asking import FATAL, failed_call, invalid_reply, to_messages, used
+from heartbench.models.base import AskedModel, Message, Reply
+from heartbench.store.base import Store
+from heartbench.store.grouped import GroupedWriter
+
+MAX_INVALID = 2
+"""A reply that cannot be used is asked for once more, with its fault named; then it is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelJudgeCounts:
+    """What the judges did.
+
+    Attributes:
+        n_wanted: Assignments of these judges.
+        n_before: Judgments that were there already.
+        n_added: Judgments given now.
+        missing: Judgments that are still missing, by the reason of the last attempt.
+    """
+
+    n_wanted: int
+    n_before: int
+    n_added: int
+    missing: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """One assignment with the texts it is about."""
+
+    assignment: Assignment
+    item: Item
+    first: str
+    second: str
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What was tried before for one assignment."""
+
+    n: int = 0
+    faults: list[str] | None = None
+
+
+async def ask_judges(
+    writer: GroupedWriter,
+    study: Study,
+    asked: Mapping[str, AskedModel],
+    *,
+    protocol: PairProtocol,
+    now: Callable[[], datetime],
+    progress: Callable[[int, int], None],
+) -> ModelJudgeCounts:
+    """Ask every judge for the assignments it has not answered.
+
+    A reply that is not exactly what was asked is an attempt with its reason, asked for once more,
+    then missing: never a tie, a default or a win.
+
+    Args:
+        writer: Where judgments are written, at the store they are about.
+        study: The study's current version.
+        asked: Judges by rater id.
+        protocol: What is asked of a pair.
+        now: Gives the time, UTC.
+        progress: Told how many of how many are there.
+
+    Raises:
+        ExceptionGroup: As `heartbench.completions.run_models.ask_systems`.
+    """
+    store = writer.store
+    items = {item.id: item for item in store.iter(Item, study)}
+    completions = {completion.id: completion for completion in store.iter(Completion, study)}
+    pairs = {pair.id: pair for pair in store.iter(Pair, study)}
+
+    def is_wanted(a: Assignment) -> bool:
+        pair = pairs.get(a.pair_id)
+        return (
+            a.rater_id in asked
+            and pair is not None
+            and all(completion_id in completions for completion_id in pair.completion_ids)
+        )
+
+    n_wanted = sum(map(is_wanted, store.iter(Assignment, study)))
+    unjudged = [a for a in store.unjudged(study) if is_wanted(a)]
+    tries = _earlier_tries(store, study)
+    n_before, outcomes = n_wanted - len(unjudged), Counter[str]()
+    progress(n_before, n_wanted)
+
+    async def judge(assignment: Assignment) -> None:
+        case = _case(assignment, pairs[assignment.pair_id], items, completions)
+        outcome = await _judge(
+            writer,
+            asked[assignment.rater_id],
+            case,
+            tries[assignment.id],
+            _Asking(seed=study.seed, protocol=protocol, now=now),
+        )
+        outcomes[outcome] += 1
+        progress(n_before + sum(outcomes.values()), n_wanted)
+
+    await run_tasks(
+        (partial(judge, a) for a in unjudged),
+        n_at_once=sum(model.n_at_once for model in asked.values()),
+    )
+    n_added = outcomes.pop("", 0)
+    return ModelJudgeCounts(
+        n_wanted=n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """What is the same for all assignments."""
+
+    seed: int
+    protocol: PairProtocol
+    now: Callable[[], datetime]
+    axes: tuple[Axis, ...] = AXES
+
+
+def _earlier_tries(store: Store, study: Study) -> Mapping[str, _Tries]:
+    tries: defaultdict[str, _Tries] = defaultdict(lambda: _Tries(faults=[]))
+    attempts = [a for a in store.iter(Attempt, study) if a.assignment_id is not None]
+    for attempt in sorted(attempts, key=lambda attempt: attempt.attempt):
+        assert attempt.assignment_id is not None
+        earlier = tries[attempt.assignment_id]
+        earlier.n = attempt.attempt + 1
+        if attempt.reason in REPLY_FAULTS and earlier.faults is not None:
+            earlier.faults.append(attempt.reason)
+    return tries
+
+
+def _case(
+    assignment: Assignment,
+    pair: Pair,
+    items: Mapping[str, Item],
+    completions: Mapping[str, Completion],
+) -> _Case:
+    low, high = pair.completion_ids
+    first = assignment.first_completion_id
+    return _Case(
+        assignment=assignment,
+        item=items[pair.item_id],
+        first=completions[first].text,
+        second=completions[high if first == low else low].text,
+    )
+
+
+async def _judge(
+    writer: GroupedWriter, asked: AskedModel, case: _Case, tries: _Tries, asking: _Asking
+) -> str:
+    """Ask for one judgment; return an empty text, or the reason why it is missing."""
+    faults = tries.faults if tries.faults is not None else []
+    target = {"assignment_id": case.assignment.id, "repeat": case.assignment.repeat}
+    while len(faults) < MAX_INVALID:
+        try:
+            reply = await asked.model.complete(
+                _messages(case, faults, asking),
+                asked.sampling,
+                repeat=case.assignment.repeat,
+            )
+        except BudgetError:
+            raise
+        except ModelCallError as error:
+            await writer.add([failed_call(error, target, attempt=tries.n, now=asking.now())])
+            if error.reason in FATAL:
+                raise
+            return error.reason
+        try:
+            verdict = read_reply(
+                reply.text,
+                axes=asking.axes,
+                protocol=asking.protocol,
+                finish_reason=reply.finish_reason,
+                refusal=reply.refusal,
+            )
+        except InvalidReplyError as error:
+            await writer.add(
+                [invalid_reply(error, reply, target, attempt=tries.n, now=asking.now())]
+            )
+            tries.n += 1
+            faults.append(error.reason)
+            continue
+        await writer.add([_judgment(case.assignment, verdict, reply, asking)])
+        return ""
+    return faults[-1]
+
+
+def _messages(case: _Case, faults: list[str], asking: _Asking) -> tuple[Message, ...]:
+    """Return the question; after an unusable reply, with its fault named."""
+    nonce = delimiter_nonce(
+        asking.seed,
+        case.assignment.id,
+        [case.first, case.second, *(turn.text for turn in case.item.context)],
+    )
+    messages = judge_messages(
+        case.item.context,
+        case.first,
+        case.second,
+        nonce=nonce,
+        axes=asking.axes,
+        protocol=asking.protocol,
+    )
+    if faults:
+        messages = repair_messages(messages, InvalidReplyError("", reason=faults[-1]))
+    return to_messages(messages)
+
+
+def _judgment(
+    assignment: Assignment, verdict: JudgeVerdict, reply: Reply, asking: _Asking
+) -> Judgment:
+    return Judgment(
+        assignment_id=assignment.id,
+        choice=verdict.choice,
+        strength=verdict.strength,
+        axes=verdict.axes,
+        reasons=verdict.reasons,
+        rationale=verdict.rationale,
+        seconds=None if reply.total_ms is None else reply.total_ms / 1000,
+        raw=reply.text,
+        prompt_hash=judge_prompt_hash(asking.axes, protocol=asking.protocol),
+        finish_reason=reply.finish_reason,
+        cached=reply.cached,
+        created_at=asking.now(),
+        **used(reply),
+    )

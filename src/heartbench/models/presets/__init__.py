@@ -1,0 +1,134 @@
+"""The published models, and the judges of three families: how each is reached and what it refuses.
+
+The facts are data, in ``models.toml``. None could be tried from where they were written down, so
+every route says what it rests on (`Route.source`) and is unverified. Keys are named here, never
+held: only `heartbench.config` reads them. Systems without a model (the corpus's own reply, the
+baselines) are not here.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Literal
+
+from heartbench.models.base import JsonObject
+
+CUE_JUDGE = "cue"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One way to reach a model over an OpenAI-compatible endpoint.
+
+    Attributes:
+        provider: Who serves it, by the name under which its prices are listed.
+        model: The model's id there.
+        base_url: Address up to the version, without a key.
+        key_name: Environment variable that holds the key; None for endpoints without keys.
+        refuses: Settings of `Sampling` that it does not take or ignores; they are not sent.
+        max_tokens_key: What the endpoint calls the limit on tokens.
+        strict_schema: Whether a strict JSON schema is enforced, as documented; None if
+            undocumented.
+        context: Tokens of prompt and reply together; None if unknown.
+        extra_body: Further keys of every request: as little reasoning as the model allows, and
+            what stops a router from dropping settings without a word.
+        retires: The day from which calls fail or another model answers; None if none is known.
+        source: What all this rests on.
+        verified: Whether it was called and behaved as written here.
+    """
+
+    provider: str
+    model: str
+    base_url: str
+    key_name: str | None = None
+    refuses: frozenset[str] = frozenset()
+    max_tokens_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    strict_schema: bool | None = None
+    context: int | None = None
+    extra_body: JsonObject = field(default_factory=dict)
+    retires: date | None = None
+    source: str = ""
+    verified: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPreset:
+    """One published model.
+
+    Attributes:
+        id: What a study file calls it.
+        name: What the paper's table calls it.
+        family: The developer's line, whoever serves it; no judge of it decides on the model.
+        routes: Ways to reach it, the preferred one first; none for a model without a public
+            endpoint, which needs a base URL in the study file.
+    """
+
+    id: str
+    name: str
+    family: str
+    routes: tuple[Route, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePreset:
+    """One judge of the ensemble, or the offline baseline.
+
+    Attributes:
+        name: What a study file calls it.
+        family: Whose models it does not judge.
+        model: The preset it asks; None for the offline baseline, which asks nobody.
+    """
+
+    name: str
+    family: str
+    model: ModelPreset | None
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it measures nothing and exists so that everything runs without a key."""
+        return self.model is None
+
+
+@cache
+def load_model_presets() -> Mapping[str, ModelPreset]:
+    """Return the published models by id, in the order of the file: by family."""
+    data = _read_file()
+    providers = data["providers"]
+    presets = {
+        preset_id: ModelPreset(
+            id=preset_id,
+            name=entry["name"],
+            family=entry["family"],
+            routes=tuple(_route(route, providers[route["provider"]]) for route in entry["routes"]),
+        )
+        for preset_id, entry in data["models"].items()
+    }
+    return MappingProxyType(presets)
+
+
+@cache
+def load_judge_presets() -> Mapping[str, JudgePreset]:
+    """Return the judges by name: one per family, then the offline baseline."""
+    models = load_model_presets()
+    judges = {
+        name: JudgePreset(name=name, family=name, model=models[entry["model"]])
+        for name, entry in _read_file()["judges"].items()
+    }
+    judges[CUE_JUDGE] = JudgePreset(name=CUE_JUDGE, family=CUE_JUDGE, model=None)
+    return MappingProxyType(judges)
+
+
+@cache
+def _read_file() -> dict[str, Any]:
+    return tomllib.loads((files(__name__) / "models.toml").read_text(encoding="utf-8"))
+
+
+def _route(entry: dict[str, Any], provider: dict[str, Any]) -> Route:
+    merged = provider | entry
+    merged["refuses"] = frozenset(entry.get("refuses", ()))
+    merged["extra_body"] = provider.get("extra_body", {}) | entry.get("extra_body", {})
+    return Route(**merged)

@@ -1,0 +1,258 @@
+"""What calls cost, and what calls not yet made will use.
+
+Prices come from the snapshot inside the pinned `genai-prices`, or from the study file, which wins.
+Nothing is looked up on the network. A price that is not known is None, never zero: whoever spends
+asks for it. That a list price is what a bill says is the provider's business, not known here.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from importlib.metadata import version
+from typing import Any
+
+from heartbench.models.base import Message, Usage
+
+PER_MILLION = 1_000_000
+ASCII_PER_TOKEN = 4
+TOKENS_PER_MESSAGE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenPrice:
+    """US dollars per million tokens of prompt and of reply, reasoning included."""
+
+    input_usd: float
+    output_usd: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no price."""
+        for usd in (self.input_usd, self.output_usd):
+            if not (math.isfinite(usd) and usd >= 0):
+                raise ValueError(f"a price per million tokens is at least 0 dollars, not {usd!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tariff:
+    """How the calls of one model are charged.
+
+    Attributes:
+        provider: Who charges, by the exact name that `genai-prices` has for it.
+        model: The model's id there.
+        own: The study file's own price, which wins; 0 for a model that really costs nothing.
+        is_batch: Whether the calls go through the provider's batch interface. Where the list has
+            no batch price this is the ordinary one.
+    """
+
+    provider: str
+    model: str
+    own: TokenPrice | None = None
+    is_batch: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What calls not yet made will use; sums with ``+``.
+
+    Attributes:
+        n_calls: Calls.
+        input_tokens: Tokens of all prompts.
+        output_tokens: Tokens of all replies of the expected length.
+        usd_low: US dollars if each call is made once and answers at the expected length; None if
+            a price is unknown.
+        usd_high: US dollars if each call is made as often as allowed and each reply is as long as
+            allowed; None likewise.
+        seconds: Time if each call takes the expected time; 0 where nothing is known of it.
+    """
+
+    n_calls: int
+    input_tokens: int
+    output_tokens: int
+    usd_low: float | None
+    usd_high: float | None
+    seconds: float
+
+    def __add__(self, other: "Estimate") -> "Estimate":
+        """Add calls made after these; the price is unknown if either is."""
+        return Estimate(
+            n_calls=self.n_calls + other.n_calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            usd_low=_sum_known(self.usd_low, other.usd_low),
+            usd_high=_sum_known(self.usd_high, other.usd_high),
+            seconds=self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPlan:
+    """What is assumed of calls not yet made.
+
+    Attributes:
+        output_tokens: Expected tokens of a reply, reasoning included.
+        max_tokens: Most tokens of a reply, reasoning included.
+        max_attempts: Most calls that are paid for one reply, retries and repair included.
+        seconds: Expected seconds of one call.
+        concurrency: Calls under way at once.
+    """
+
+    output_tokens: int
+    max_tokens: int
+    max_attempts: int = 1
+    seconds: float = 0.0
+    concurrency: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a plan whose ceiling lies below what it expects."""
+        if not 0 <= self.output_tokens <= self.max_tokens:
+            raise ValueError(
+                f"expected 0 to {self.max_tokens} (max_tokens) output tokens, "
+                f"not {self.output_tokens}"
+            )
+        if self.max_attempts < 1 or self.concurrency < 1 or self.seconds < 0:
+            raise ValueError("expected at least one attempt and one call at once, and no time < 0")
+
+
+def price_list() -> str:
+    """Name the pinned list that prices come from, e.g. ``genai-prices 0.2.3``."""
+    return f"genai-prices {version('genai-prices')}"
+
+
+def price_per_million(tariff: Tariff, *, when: datetime) -> TokenPrice | None:
+    """Return what a tariff charges for a short prompt; None if unknown.
+
+    Some providers charge more for very long prompts; `price_call` knows of it.
+    """
+    if tariff.own is not None:
+        return tariff.own
+    listed = _listed(tariff, Usage(input_tokens=0, output_tokens=0), when=when)
+    if listed is None:
+        return None
+    prices = listed.model_price
+    return TokenPrice(
+        input_usd=float(_base_price(prices.input_mtok)),
+        output_usd=float(_base_price(prices.output_mtok)),
+    )
+
+
+def price_call(tariff: Tariff, usage: Usage, *, when: datetime) -> float | None:
+    """Return what one call cost in US dollars.
+
+    Cached prompt tokens are charged at the list's price for them, and reasoning as output, as
+    `genai-prices` documents; a study's own price makes no difference for cached tokens.
+
+    Args:
+        tariff: How the model is charged.
+        usage: Tokens as the endpoint counted them.
+        when: Time of the call, since prices change.
+
+    Returns:
+        None if the price is unknown, or the endpoint did not say how many tokens it counted, or
+        what it said cannot be (more cached tokens than prompt, more reasoning than output).
+    """
+    if usage.input_tokens is None or usage.output_tokens is None or not _is_possible(usage):
+        return None
+    if tariff.own is not None:
+        dollars = (
+            usage.input_tokens * tariff.own.input_usd + usage.output_tokens * tariff.own.output_usd
+        )
+        return dollars / PER_MILLION
+    listed = _listed(tariff, usage, when=when)
+    return None if listed is None else float(listed.total_price)
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text: four ASCII characters each, every other character one.
+
+    English text has about four characters a token with the vocabularies in use; characters outside
+    ASCII (curly quotes, other scripts) mostly take a token of their own. No vocabulary is read.
+    """
+    n_ascii = sum(character.isascii() for character in text)
+    return math.ceil(n_ascii / ASCII_PER_TOKEN) + len(text) - n_ascii
+
+
+def estimate_prompt_tokens(messages: Sequence[Message], schema_text: str = "") -> int:
+    """Estimate the tokens of a prompt: its messages, four more for each, and the schema if sent."""
+    tokens = sum(estimate_tokens(message.content) + TOKENS_PER_MESSAGE for message in messages)
+    return tokens + estimate_tokens(schema_text)
+
+
+def estimate_calls(
+    tariff: Tariff, prompt_tokens: Sequence[int], plan: CallPlan, *, when: datetime
+) -> Estimate:
+    """Estimate what calls will use and cost.
+
+    Args:
+        tariff: How the model is charged.
+        prompt_tokens: Tokens of each prompt, one call each.
+        plan: What is assumed of the replies.
+        when: Time of the calls, since prices change.
+    """
+    low = _price_all(tariff, prompt_tokens, plan.output_tokens, when=when)
+    high = _price_all(tariff, prompt_tokens, plan.max_tokens, when=when)
+    return Estimate(
+        n_calls=len(prompt_tokens),
+        input_tokens=sum(prompt_tokens),
+        output_tokens=plan.output_tokens * len(prompt_tokens),
+        usd_low=low,
+        usd_high=None if high is None else high * plan.max_attempts,
+        seconds=math.ceil(len(prompt_tokens) / plan.concurrency) * plan.seconds,
+    )
+
+
+def _price_all(
+    tariff: Tariff, prompt_tokens: Sequence[int], output_tokens: int, *, when: datetime
+) -> float | None:
+    dollars = []
+    for tokens, n_calls in sorted(Counter(prompt_tokens).items()):
+        usage = Usage(input_tokens=tokens, output_tokens=output_tokens)
+        price = price_call(tariff, usage, when=when)
+        if price is None:
+            return None
+        dollars.append(price * n_calls)
+    return math.fsum(dollars)
+
+
+def _listed(tariff: Tariff, usage: Usage, *, when: datetime) -> Any:
+    """Return the list's calculation, or None if the list does not really know the price."""
+    import genai_prices  # noqa: PLC0415 - reads 1.6 MB of prices: 0.8 s that `heart --help` saves
+
+    counts = {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_tokens": usage.cached_tokens,
+        "output_reasoning_tokens": usage.reasoning_tokens,
+    }
+    try:
+        found = genai_prices.calc_price(
+            genai_prices.Usage(**counts),
+            tariff.model,
+            provider_id=tariff.provider,
+            genai_request_timestamp=when,
+            price_context={"processing": "batch"} if tariff.is_batch else None,
+        )
+    except LookupError:
+        return None
+    # The list finds providers by parts of their names ("openai-compatible" is "openai") and sums
+    # prices it does not have to zero (models offered for nothing, or priced by the image).
+    if found.provider.id != tariff.provider:
+        return None
+    prices = (found.model_price.input_mtok, found.model_price.output_mtok)
+    return None if any(price is None or _base_price(price) == 0 for price in prices) else found
+
+
+def _base_price(price: Any) -> Decimal:
+    base: Decimal = getattr(price, "base", price)
+    return base
+
+
+def _is_possible(usage: Usage) -> bool:
+    cached, reasoning = usage.cached_tokens or 0, usage.reasoning_tokens or 0
+    return 0 <= cached <= (usage.input_tokens or 0) and 0 <= reasoning <= (usage.output_tokens or 0)
+
+
+def _sum_known(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other

@@ -1,0 +1,137 @@
+"""``heart systems`` and ``heart judges list``: what they print."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from heartbench.cli import judges, systems
+from heartbench.completions.baselines import BASELINES
+from heartbench.report.text import WIDTH
+
+PUBLISHED = {  # HEART (arXiv 2601.19922), Figure 4
+    "GPT-5": "gpt",
+    "Polaris 4.0": "polaris",
+    "GPT-o3": "gpt",
+    "Claude 4.5 Haiku": "claude",
+    "Kimi K2": "kimi",
+    "Claude 4.5 Sonnet": "claude",
+    "GPT-4.1 Mini": "gpt",
+    "Claude 3.7 Sonnet": "claude",
+    "Best Human": "human",
+    "Claude 4 Opus": "claude",
+    "GPT-4o": "gpt",
+    "Gemini 2.5 Pro": "gemini",
+    "Gemini 3 Pro Preview": "gemini",
+    "Llama 4 Maverick": "llama",
+    "Gemini 2.5 Flash": "gemini",
+    "Llama 3.1 405B": "llama",
+    "Llama 3.1 70B": "llama",
+    "Original Dataset Completions": "original",
+}
+
+
+def printed(command: Any, *words: str) -> str:
+    done = CliRunner().invoke(command, list(words), catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def listed() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(printed(systems.command, "--json"))
+    return document
+
+
+def test_json_has_the_eighteen_published_rows_with_their_families(listed: dict[str, Any]) -> None:
+    assert listed["schema"] == "heartbench.systems/1"
+    published = {row["name"]: row["family"] for row in listed["systems"] if row["published"]}
+    assert published == PUBLISHED
+
+
+def test_the_other_systems_are_the_baselines(listed: dict[str, Any]) -> None:
+    others = [row for row in listed["systems"] if not row["published"]]
+    assert [row["preset"] for row in others] == [name for name in BASELINES if name != "original"]
+    assert {row["kind"] for row in others} == {"baseline"}
+
+
+def test_kinds_are_those_of_system_records(listed: dict[str, Any]) -> None:
+    kinds = {row["preset"]: row["kind"] for row in listed["systems"]}
+    assert (kinds["gpt-5"], kinds["best_human"], kinds["original"]) == (
+        "model",
+        "human",
+        "original",
+    )
+    assert len(kinds) == len(listed["systems"])
+
+
+def test_a_route_says_where_what_it_refuses_its_context_and_price(listed: dict[str, Any]) -> None:
+    (row,) = [row for row in listed["systems"] if row["preset"] == "gpt-5"]
+    native = row["routes"][1]
+    assert native["provider"] == "openai"
+    assert native["model"] == "gpt-5-2025-08-07"
+    assert native["refuses"] == ["temperature", "top_p"]
+    assert native["context"] == 400_000
+    assert native["verified"] is False
+    assert native["retires"] == "2026-12-11"
+    assert native["price"] == {"input_usd": 1.25, "output_usd": 10.0}
+
+
+def test_an_unknown_price_is_null_and_never_zero(listed: dict[str, Any]) -> None:
+    prices = [route["price"] for row in listed["systems"] for route in row["routes"]]
+    assert None in prices
+    assert all(price["input_usd"] > 0 and price["output_usd"] > 0 for price in prices if price)
+
+
+def test_what_cannot_be_called_has_no_routes_and_says_why(listed: dict[str, Any]) -> None:
+    rows = {row["preset"]: row for row in listed["systems"]}
+    assert rows["polaris-4.0"]["routes"] == rows["best_human"]["routes"] == []
+    assert "base_url" in rows["polaris-4.0"]["note"]
+    assert "analysis" in rows["best_human"]["note"]
+
+
+@pytest.mark.parametrize(("command", "words"), [(systems.command, ()), (judges.command, ("list",))])
+def test_the_table_fits_a_terminal_and_aligns_prices(command: Any, words: tuple[str, ...]) -> None:
+    lines = printed(command, *words).splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    routes = [line for line in lines if line.startswith(("  openrouter", "  openai"))]
+    ends = {match.end() for line in routes if (match := re.search(r"\d+\.\d\d +\d+\.\d\d", line))}
+    assert len(ends) == 1
+
+
+def test_the_table_names_whole_model_ids_refusals_and_ends() -> None:
+    lines = printed(systems.command).splitlines()
+    at = lines.index("gpt-5: GPT-5, family gpt")
+    assert lines[at + 2].split() == [
+        *("openai", "gpt-5-2025-08-07", "--J", "1.25", "10.00", "2026-12-11")
+    ]
+    assert any("meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8" in line for line in lines)
+    assert "shuffled: family baseline, needs no key" in lines
+
+
+def test_the_table_marks_what_is_unknown() -> None:
+    lines = printed(systems.command).splitlines()
+    (line,) = [line for line in lines if "google/gemini-3-pro-preview" in line]
+    assert line.split()[2:5] == ["TPJ", "?", "?"]
+    (line,) = [line for line in lines if "moonshotai/kimi-k2" in line]
+    assert line.split()[2] == "TP?"
+
+
+def test_judges_are_three_families_and_the_offline_baseline() -> None:
+    document = json.loads(printed(judges.command, "list", "--json"))
+    assert document["schema"] == "heartbench.judges/1"
+    rows = document["judges"]
+    assert [row["name"] for row in rows] == ["gpt", "claude", "gemini", "cue"]
+    assert [row["is_baseline"] for row in rows] == [False, False, False, True]
+    assert {row["kind"] for row in rows} == {"llm"}
+    assert all(row["routes"] for row in rows[:3])
+    assert rows[3]["routes"] == []
+    assert rows[3]["model"] is None
+
+
+def test_the_list_of_judges_says_that_the_cue_judge_measures_nothing_about_empathy() -> None:
+    text = printed(judges.command, "list")
+    assert "measures nothing about empathy" in text
+    assert "cue: offline baseline" in text

@@ -1,0 +1,140 @@
+"""One class that every model and every wrapper around models passes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from scripted_server import echo, running_server
+
+from heartbench.errors import ModelCallError
+from heartbench.models.base import ChatModel, Message, Reply, Sampling, Schema
+from heartbench.models.canned import Answer, CannedModel
+from heartbench.models.concurrency import AdaptiveLimit
+from heartbench.models.connections import open_client
+from heartbench.models.openai_compatible import OpenAICompatibleModel
+from heartbench.models.retrying import Retrying, RetryPolicy
+from heartbench.models.wire import Endpoint
+
+T = TypeVar("T")
+Opening = AbstractAsyncContextManager[ChatModel]
+HELLO = [Message(role="system", content="Listen."), Message(role="user", content="Hello. 💙")]
+
+
+@asynccontextmanager
+async def open_canned() -> AsyncIterator[ChatModel]:
+    def answer(messages: Sequence[Message], sampling: Sampling, repeat: int) -> Answer:
+        said = messages[-1].content
+        return ModelCallError("no", reason="bad-key") if said == "fail" else f"You said: {said}"
+
+    yield CannedModel(answer, name="tiny")
+
+
+@asynccontextmanager
+async def open_endpoint(*, is_streamed: bool) -> AsyncIterator[ChatModel]:
+    async with running_server(echo()) as server, open_client() as client:
+        endpoint = Endpoint(name="tiny", model="tiny", base_url=server.url, is_streamed=is_streamed)
+        yield OpenAICompatibleModel(endpoint, client)
+
+
+@asynccontextmanager
+async def open_wrapped() -> AsyncIterator[ChatModel]:
+    async with open_endpoint(is_streamed=True) as model:
+        limit = AdaptiveLimit(model, highest=4)
+        yield Retrying(limit, RetryPolicy(), rng=np.random.default_rng(1))
+
+
+KINDS: dict[str, Callable[[], Opening]] = {
+    "canned": open_canned,
+    "streamed": lambda: open_endpoint(is_streamed=True),
+    "whole": lambda: open_endpoint(is_streamed=False),
+    "wrapped": open_wrapped,
+}
+
+
+@pytest.fixture(params=list(KINDS))
+def opening(request: pytest.FixtureRequest) -> Callable[[], Opening]:
+    return KINDS[request.param]
+
+
+def run(opening: Callable[[], Opening], use: Callable[[ChatModel], Awaitable[T]]) -> T:
+    async def main() -> T:
+        async with opening() as model:
+            return await use(model)
+
+    return asyncio.run(main())
+
+
+def ask(opening: Callable[[], Opening], sampling: Sampling, text: str = "") -> Reply:
+    messages = [Message(role="user", content=text)] if text else HELLO
+    return run(opening, lambda model: model.complete(messages, sampling))
+
+
+class TestChatModel:
+    def test_answers_the_messages(self, opening: Callable[[], Opening]) -> None:
+        reply = ask(opening, Sampling())
+        assert reply.text == "You said: Hello. 💙"
+        assert (reply.finish_reason, reply.n_attempts, reply.cached) == ("stop", 1, False)
+
+    def test_names_the_model_that_answered(self, opening: Callable[[], Opening]) -> None:
+        assert run(opening, _name_of) == "tiny"
+        assert ask(opening, Sampling()).model.startswith("tiny")
+
+    def test_keeps_what_came(self, opening: Callable[[], Opening]) -> None:
+        assert "You said: " in ask(opening, Sampling()).raw
+
+    def test_says_what_was_requested_and_what_was_sent(
+        self, opening: Callable[[], Opening]
+    ) -> None:
+        schema = Schema(name="mark", schema={"type": "object"})
+        sampling = Sampling(max_tokens=9, schema=schema, refuses=frozenset({"temperature"}))
+        reply = ask(opening, sampling)
+        sent = {"top_p": 1.0, "max_tokens": 9, "schema": "mark"}
+        assert reply.requested == {"temperature": 0.0, **sent}
+        assert reply.effective == sent
+
+    def test_repeats_are_answered(self, opening: Callable[[], Opening]) -> None:
+        async def use(model: ChatModel) -> list[str]:
+            return [
+                (await model.complete(HELLO, Sampling(), repeat=repeat)).text for repeat in (0, 1)
+            ]
+
+        assert run(opening, use) == ["You said: Hello. 💙"] * 2
+
+    def test_calls_at_once_get_their_own_answers(self, opening: Callable[[], Opening]) -> None:
+        async def use(model: ChatModel) -> list[str]:
+            calls = [
+                model.complete([Message(role="user", content=str(number))], Sampling())
+                for number in range(20)
+            ]
+            return [reply.text for reply in await asyncio.gather(*calls)]
+
+        assert run(opening, use) == [f"You said: {number}" for number in range(20)]
+
+    def test_no_reply_is_an_error_with_a_reason(self, opening: Callable[[], Opening]) -> None:
+        with pytest.raises(ModelCallError) as caught:
+            ask(opening, Sampling(), "fail")
+        assert (caught.value.reason, caught.value.n_attempts) == ("bad-key", 1)
+
+    def test_no_messages_is_a_mistake(self, opening: Callable[[], Opening]) -> None:
+        with pytest.raises(ValueError, match="at least one message"):
+            run(opening, lambda model: model.complete([], Sampling()))
+
+    def test_cancelled_call_ends_and_the_next_is_answered(
+        self, opening: Callable[[], Opening]
+    ) -> None:
+        async def use(model: ChatModel) -> str:
+            task = asyncio.create_task(model.complete(HELLO, Sampling()))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return (await model.complete(HELLO, Sampling())).text
+
+        assert run(opening, use) == "You said: Hello. 💙"
+
+
+async def _name_of(model: ChatModel) -> str:
+    return model.name

@@ -1,0 +1,209 @@
+"""The presets as data: what every route must say, and what none may hold."""
+
+import dataclasses
+import re
+from datetime import date
+
+import pytest
+
+from heartbench.models.base import Message, Sampling, Schema
+from heartbench.models.presets import Route, load_judge_presets, load_model_presets
+from heartbench.models.wire import Endpoint, build_body
+
+PUBLISHED_MODELS = {  # HEART (arXiv 2601.19922), Figure 4; families as in SPEC section 1
+    "GPT-5": "gpt",
+    "Polaris 4.0": "polaris",
+    "GPT-o3": "gpt",
+    "Claude 4.5 Haiku": "claude",
+    "Kimi K2": "kimi",
+    "Claude 4.5 Sonnet": "claude",
+    "GPT-4.1 Mini": "gpt",
+    "Claude 3.7 Sonnet": "claude",
+    "Claude 4 Opus": "claude",
+    "GPT-4o": "gpt",
+    "Gemini 2.5 Pro": "gemini",
+    "Gemini 3 Pro Preview": "gemini",
+    "Llama 4 Maverick": "llama",
+    "Gemini 2.5 Flash": "gemini",
+    "Llama 3.1 405B": "llama",
+    "Llama 3.1 70B": "llama",
+}
+ROUTES = [
+    pytest.param(route, id=f"{preset.id} at {route.provider}")
+    for preset in load_model_presets().values()
+    for route in preset.routes
+]
+LONGEST_PLAIN_WORD = 24
+
+
+def all_text(value: object) -> list[str]:
+    """Every string in a record, at any depth."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for part in pair for text in all_text(part)]
+    if isinstance(value, frozenset | list | tuple):
+        return [text for part in value for text in all_text(part)]
+    return []
+
+
+def test_the_models_are_those_of_the_published_table() -> None:
+    found = {preset.name: preset.family for preset in load_model_presets().values()}
+    assert found == PUBLISHED_MODELS
+    assert len(load_model_presets()) == 16
+
+
+def test_a_preset_is_found_under_its_own_id() -> None:
+    assert {key: preset.id for key, preset in load_model_presets().items()} == {
+        key: key for key in load_model_presets()
+    }
+
+
+def test_all_but_polaris_can_be_reached_through_openrouter() -> None:
+    missing = [
+        preset.id
+        for preset in load_model_presets().values()
+        if "openrouter" not in [route.provider for route in preset.routes]
+    ]
+    assert missing == ["polaris-4.0"]
+    assert load_model_presets()["polaris-4.0"].routes == ()
+
+
+def test_no_preset_has_two_routes_at_one_provider() -> None:
+    for preset in load_model_presets().values():
+        providers = [route.provider for route in preset.routes]
+        assert len(set(providers)) == len(providers)
+
+
+def test_no_model_of_a_provider_is_two_presets() -> None:
+    routes = [param.values[0] for param in ROUTES]
+    ids = [(route.provider, route.model) for route in routes if isinstance(route, Route)]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_an_address_is_https_and_holds_no_user_query_or_trailing_slash(route: Route) -> None:
+    assert re.fullmatch(r"https://[a-z0-9.-]+(/[a-z0-9]+)+", route.base_url)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_route_names_its_key_and_holds_none(route: Route) -> None:
+    assert re.fullmatch(r"[A-Z]+_API_KEY", route.key_name or "")
+    values = [getattr(route, field.name) for field in dataclasses.fields(route)]
+    words = [word for text in all_text(values) for word in re.split(r"[^A-Za-z0-9]", text)]
+    assert len(words) > 5
+    assert max(map(len, words)) < LONGEST_PLAIN_WORD
+    assert not {"sk", "Bearer", "AIza"} & set(words)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_refusals_are_settings_that_can_be_sent(route: Route) -> None:
+    settings = {field.name for field in dataclasses.fields(Sampling)} - {"refuses"}
+    assert route.refuses <= settings
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_schema_is_sent_unless_it_is_known_to_be_ignored(route: Route) -> None:
+    assert ("schema" in route.refuses) == (route.strict_schema is False)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_extra_keys_are_no_settings_that_have_a_place_of_their_own(route: Route) -> None:
+    settings = {field.name for field in dataclasses.fields(Sampling)}
+    assert not settings & set(route.extra_body)
+    assert not {"model", "messages", "stream", "response_format"} & set(route.extra_body)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_request_holds_what_the_route_takes_and_nothing_that_it_refuses(route: Route) -> None:
+    endpoint = Endpoint(
+        name=route.model,
+        model=route.model,
+        base_url=route.base_url,
+        extra_body=route.extra_body,
+        max_tokens_key=route.max_tokens_key,
+    )
+    sampling = Sampling(
+        temperature=0.0,
+        top_p=1.0,
+        max_tokens=300,
+        seed=7,
+        schema=Schema(name="choice", schema={"type": "object"}),
+        refuses=route.refuses,
+    )
+    body = build_body([Message(role="user", content="Hello")], sampling, endpoint)
+    values = {"temperature": 0.0, "top_p": 1.0, "seed": 7}
+    assert {key: body.get(key) for key in values} == {
+        key: None if key in route.refuses else value for key, value in values.items()
+    }
+    assert ("response_format" in body) == ("schema" not in route.refuses)
+    assert {key: body[key] for key in body if key.startswith("max_")} == {route.max_tokens_key: 300}
+    assert body["model"] == route.model
+    assert {key: body[key] for key in route.extra_body} == dict(route.extra_body)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_route_says_what_it_rests_on_and_that_nobody_has_called_it(route: Route) -> None:
+    assert len(route.source) > 10
+    assert route.verified is False
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_contexts_hold_a_dialogue_where_they_are_known(route: Route) -> None:
+    assert route.context is None or route.context >= 100_000
+
+
+@pytest.mark.parametrize("preset_id", ["gpt-5", "gpt-o3"])
+def test_reasoning_models_of_openai_refuse_temperature_on_every_route(preset_id: str) -> None:
+    for route in load_model_presets()[preset_id].routes:
+        assert route.refuses == {"temperature", "top_p"}
+
+
+def test_openai_itself_is_sent_the_name_that_its_reasoning_models_take() -> None:
+    limits = {
+        route.provider: route.max_tokens_key
+        for preset in load_model_presets().values()
+        for route in preset.routes
+    }
+    assert limits["openai"] == "max_completion_tokens"
+    assert limits["openrouter"] == "max_tokens"
+
+
+def test_the_router_may_not_drop_settings_without_a_word() -> None:
+    for preset in load_model_presets().values():
+        for route in preset.routes:
+            if route.provider == "openrouter":
+                assert route.extra_body["provider"] == {"require_parameters": True}
+
+
+def test_keys_of_a_route_come_on_top_of_those_of_its_provider() -> None:
+    (route, _) = load_model_presets()["gpt-5"].routes
+    assert route.extra_body == {
+        "provider": {"require_parameters": True},
+        "reasoning": {"effort": "minimal"},
+    }
+
+
+def test_an_end_of_service_is_a_day() -> None:
+    (_, route) = load_model_presets()["claude-4-opus"].routes
+    assert route.retires == date(2026, 6, 15)
+
+
+def test_presets_cannot_be_changed_by_those_who_read_them() -> None:
+    with pytest.raises(TypeError):
+        load_model_presets()["mine"] = load_model_presets()["gpt-5"]  # type: ignore[index]
+
+
+def test_there_is_a_judge_of_each_of_three_families_and_the_offline_baseline() -> None:
+    judges = load_judge_presets()
+    assert list(judges) == ["gpt", "claude", "gemini", "cue"]
+    assert [judge.name for judge in judges.values()] == list(judges)
+    assert [judge.family for judge in judges.values()] == list(judges)
+    assert [judge.is_baseline for judge in judges.values()] == [False, False, False, True]
+
+
+def test_a_judge_asks_a_model_of_its_own_family_that_is_held_to_the_schema() -> None:
+    for judge in load_judge_presets().values():
+        if judge.model is not None:
+            assert judge.model.family == judge.family
+            assert judge.model.routes[0].strict_schema is True

@@ -1,0 +1,155 @@
+"""Commits are grouped, and nothing counts as stored before its commit."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from heartbench.domain import System
+from heartbench.errors import StoreError
+from heartbench.store import grouped
+from heartbench.store.base import Record, StoredReply
+from heartbench.store.grouped import GroupedWriter
+from heartbench.store.sql import SqlStore
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class CountingStore(SqlStore):
+    """A store in memory that counts its transactions."""
+
+    n_added = 0
+
+    def add(self, records: Sequence[Record]) -> int:
+        self.n_added += 1
+        return super().add(records)
+
+
+def counting_store() -> CountingStore:
+    store = CountingStore.in_memory()
+    assert isinstance(store, CountingStore)
+    return store
+
+
+def system(name: str) -> System:
+    return System(name=name, kind="model", family="gpt")
+
+
+def reply(number: int) -> StoredReply:
+    return StoredReply(id=f"{number:032x}", reply={"text": "hi"}, cost=0.25, created_at=NOW)
+
+
+def test_what_arrives_together_is_committed_together() -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0.01)
+
+    async def add_many() -> None:
+        await asyncio.gather(*(writer.add([system(f"s{i}")]) for i in range(40)))
+
+    asyncio.run(add_many())
+
+    assert store.n_added == 1
+    assert len(list(store.iter(System))) == 40
+
+
+def test_full_group_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouped, "MAX_GROUP", 10)
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=3600)
+
+    async def add_many() -> None:
+        await asyncio.gather(*(writer.add([system(f"s{i}")]) for i in range(20)))
+
+    asyncio.run(add_many())
+
+    assert store.n_added == 2
+
+
+def test_what_was_added_is_stored_when_add_returns() -> None:
+    store = counting_store()
+
+    async def add() -> int:
+        await GroupedWriter(store, wait_seconds=0.001).add([system("one")])
+        return len(list(store.iter(System)))
+
+    assert asyncio.run(add()) == 1
+
+
+def test_replies_are_kept_and_counted() -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0.001)
+
+    async def keep() -> None:
+        await asyncio.gather(*(writer.keep([reply(i)]) for i in range(4)))
+
+    asyncio.run(keep())
+
+    assert store.spent_usd() == 1.0
+    assert store.find_reply(f"{3:032x}") == reply(3)
+
+
+def test_record_at_fault_does_not_take_the_others_with_it() -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0.001)
+    store.add([system("taken")])
+    other = System(name="other", kind="model", family="gpt", id=system("taken").id)
+
+    async def add() -> list[BaseException | None]:
+        wanted = [writer.add([other]), writer.add([system("fine")])]
+        return await asyncio.gather(*wanted, return_exceptions=True)
+
+    wrong, right = asyncio.run(add())
+
+    assert isinstance(wrong, StoreError)
+    assert right is None
+    assert {found.name for found in store.iter(System)} == {"taken", "fine"}
+
+
+def test_task_that_is_cancelled_while_it_waits_is_still_stored() -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0.02)
+
+    async def add() -> None:
+        task = asyncio.create_task(writer.add([system("paid for")]))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await writer.add([system("later")])
+
+    asyncio.run(add())
+
+    assert {found.name for found in store.iter(System)} == {"paid for", "later"}
+
+
+def test_fault_of_the_store_reaches_everyone_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0.001)
+
+    def broken(_records: Sequence[Record]) -> int:
+        raise OSError("disk")
+
+    monkeypatch.setattr(store, "add", broken)
+
+    async def add() -> list[BaseException | None]:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, _context: None)
+        wanted = [writer.add([system("a")]), writer.add([system("b")])]
+        return await asyncio.gather(*wanted, return_exceptions=True)
+
+    assert [type(outcome) for outcome in asyncio.run(add())] == [OSError, OSError]
+
+
+def test_what_still_waits_at_the_end_is_committed() -> None:
+    store = counting_store()
+
+    async def add() -> None:
+        async with GroupedWriter(store, wait_seconds=3600) as writer:
+            task = asyncio.create_task(writer.add([system("late")]))
+            await asyncio.sleep(0)
+        await task
+
+    asyncio.run(add())
+
+    assert [found.name for found in store.iter(System)] == ["late"]
