@@ -5,9 +5,9 @@ pairs, and the comparisons become ratings with honest intervals. Importing this 
 file and no environment; the command line is ``heart``.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from heartbench.api import agree, rank, rank_controlled, rank_judge_aware
 
 __all__ = ["__version__", "agree", "rank", "rank_controlled", "rank_judge_aware"]
@@ -15,7 +15,7 @@ __all__ = ["__version__", "agree", "rank", "rank_controlled", "rank_judge_aware"
 __version__ = "0.1.0.dev0"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     if name in __all__:
         from heartbench import api
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from heartbench.analysis.agreement import Agreement, measure_agreement
 from heartbench.analysis.controlled import (
+    TWICE_AS_MUCH,
     ControlledRatings,
     JudgeAwareRatings,
     control,
@@ -189,7 +190,8 @@ def rank_controlled(
     """Rank with length, formatting or position held equal, beside the raw ratings.
 
     Each control enters as (left - right) / (left + right), as lengths and counts do best; its
-    effect is linear in log odds and one for all. See docs/reference/controlled-ratings.md.
+    effect is linear in log odds and one for all, and its `win_rate` is that of the side with twice
+    as much. See docs/reference/controlled-ratings.md.
 
     Args:
         votes: As in `rank`.
@@ -234,6 +236,7 @@ def rank_controlled(
         np.column_stack(covariates),
         names=read.systems,
         covariate_names=names,
+        steps=(*[TWICE_AS_MUCH] * len(controls), *([1.0] if position else [])),
         level=level,
     )
 

@@ -23,22 +23,33 @@ def invented_votes(
     n_raters: int = 6,
     n_systems: int = 5,
     seed: int = 3,
+    sds: tuple[float, float] = (0.0, 0.0),
 ) -> Votes:
-    """Return votes among systems whose strengths are half a unit apart, one in six a tie."""
+    """Return votes among systems whose strengths are half a unit apart, one in six a tie.
+
+    Strengths depart by item and by rater, with these two standard deviations.
+    """
     rng = np.random.default_rng(seed)
     left = rng.integers(0, n_systems, n_votes)
     right = (left + rng.integers(1, n_systems, n_votes)) % n_systems
-    score = (rng.random(n_votes) < 1 / (1 + np.exp((left - right) / 2))).astype(float)
-    score[rng.random(n_votes) < 1 / 6] = 0.5
-    weight = np.where(score == 0.5, 1.0, rng.integers(1, 6, n_votes))
+    drawn, is_tie = rng.random(n_votes), rng.random(n_votes) < 1 / 6
+    strength = rng.integers(1, 6, n_votes)
+    item, rater = rng.integers(0, n_items, n_votes), rng.integers(0, n_raters, n_votes)
+    on_item = rng.normal(0, sds[0], (n_items, n_systems))
+    by_rater = rng.normal(0, sds[1], (n_raters, n_systems))
+    theta = -np.arange(n_systems) / 2 + on_item[item] + by_rater[rater]
+    votes = np.arange(n_votes)
+    difference = theta[votes, left] - theta[votes, right]
+    score = np.where(is_tie, 0.5, drawn < 1 / (1 + np.exp(-difference)))
+    weight = np.where(is_tie, 1.0, strength)
     comparisons = Comparisons(
         left=left,
         right=right,
         score=score,
         weight=weight,
         count=np.ones(n_votes, dtype=np.int64),
-        item=rng.integers(0, n_items, n_votes),
-        rater=rng.integers(0, n_raters, n_votes),
+        item=item,
+        rater=rater,
         n_systems=n_systems,
     )
     return votes_of(comparisons, NAMES[:n_systems], n_items=n_items, n_raters=n_raters)

@@ -205,6 +205,19 @@ def test_few_units_are_warned_about() -> None:
     assert many.warnings == ()
 
 
+def test_icc_from_few_complete_units_is_warned_about() -> None:
+    """Sixty units carry pairs, 29 or 30 of them complete."""
+    for n_complete, is_few in ((29, True), (30, False)):
+        rows = [
+            *two_raters(*[("1", "2"), ("2", "2")] * 30),
+            *((f"u{i}", "z", "2") for i in range(n_complete)),
+        ]
+        found = measure_agreement(coded_ratings(rows), level="interval", n_resamples=9)
+        (text,) = (w for w in found.warnings if w.startswith("icc_c1"))
+        assert f"the {n_complete} of 60 units" in text
+        assert ("less than 95 %" in text) == is_few
+
+
 def test_a_rater_without_a_value_is_named_and_leaves_two() -> None:
     rows = [*two_raters(("1", "2"), ("2", "2")), ("u0", "z", None)]
     found = measure_agreement(coded_ratings(rows), level="ordinal", n_resamples=9)

@@ -10,7 +10,7 @@ from heartbench.analysis.controlled import control, rate_judge_aware
 from heartbench.analysis.rank_policy import RankPolicy
 from heartbench.analysis.vote_ranking import rank_votes
 from heartbench.errors import NotIdentifiedError
-from heartbench.stats.comparisons import Comparisons
+from heartbench.stats.comparisons import Comparisons, select_comparisons
 
 ONE_SIDE = np.ones((1_200, 1))
 
@@ -34,6 +34,7 @@ def test_raw_ratings_are_those_of_the_plain_ranking() -> None:
         ONE_SIDE,
         names=votes.systems,
         covariate_names=["position"],
+        steps=[1],
         level=0.95,
     )
 
@@ -48,23 +49,34 @@ def test_raw_ratings_are_those_of_the_plain_ranking() -> None:
 def test_effect_of_a_covariate_is_found_with_its_interval() -> None:
     comparisons, length = votes_with_length()
 
-    found = control(comparisons, length, names=NAMES[:5], covariate_names=["length"], level=0.95)
+    found = control(
+        comparisons, length, names=NAMES[:5], covariate_names=["length"], steps=[1 / 3], level=0.95
+    )
 
     (effect,) = found.effects
     assert effect.covariate == "length"
+    assert effect.low is not None
+    assert effect.high is not None
     assert 0 < effect.low < effect.beta < effect.high
-    assert effect.win_rate == pytest.approx(1 / (1 + np.exp(-effect.beta)))
+    assert effect.step == 1 / 3
+    assert effect.win_rate == pytest.approx(1 / (1 + np.exp(-effect.beta / 3)))
+    assert found.warnings == ()
 
 
 def test_adjusted_ratings_mean_1500_and_come_best_first() -> None:
     comparisons, length = votes_with_length()
 
-    found = control(comparisons, length, names=NAMES[:5], covariate_names=["length"], level=0.95)
+    found = control(
+        comparisons, length, names=NAMES[:5], covariate_names=["length"], steps=[1 / 3], level=0.95
+    )
 
     adjusted = [row.elo_adjusted for row in found.systems]
     assert np.mean(adjusted) == pytest.approx(1500)
     assert adjusted == sorted(adjusted, reverse=True)
-    assert all(row.low_adjusted < row.elo_adjusted < row.high_adjusted for row in found.systems)
+    for row in found.systems:
+        assert row.low_adjusted is not None
+        assert row.high_adjusted is not None
+        assert row.low_adjusted < row.elo_adjusted < row.high_adjusted
 
 
 @pytest.mark.parametrize("rater", [np.full(1_200, -1), np.arange(1_200) % 4])
@@ -76,6 +88,7 @@ def test_raters_that_are_no_sample_leave_the_item_sandwich(rater: np.ndarray) ->
         length,
         names=NAMES[:5],
         covariate_names=["length"],
+        steps=[1 / 3],
         level=0.95,
     )
 
@@ -92,6 +105,7 @@ def test_covariate_that_is_not_determined_is_named() -> None:
             both,
             names=NAMES[:5],
             covariate_names=["length", "formatting"],
+            steps=[1 / 3, 1 / 3],
             level=0.95,
         )
 
@@ -107,8 +121,131 @@ def test_groups_that_never_met_are_named() -> None:
             np.ones((4, 1)),
             names=votes.systems,
             covariate_names=["position"],
+            steps=[1],
             level=0.95,
         )
+
+
+def on_one_item(votes: Comparisons, rows: np.ndarray) -> Comparisons:
+    """Keep some rows on item 3 only, and all others."""
+    kept = np.flatnonzero(~rows | (votes.item == 3))
+    return replace(select_comparisons(votes, kept), weight=np.ones(len(kept)))
+
+
+@pytest.mark.parametrize("is_panel", [True, False])
+def test_system_on_one_item_has_ratings_without_intervals(is_panel: bool) -> None:
+    votes = invented_votes().comparisons
+    kept = on_one_item(votes, (votes.left == 0) | (votes.right == 0))
+    if is_panel:
+        kept = replace(kept, rater=np.full(len(kept), -1))
+
+    found = control(
+        kept,
+        np.ones((len(kept), 1)),
+        names=NAMES[:5],
+        covariate_names=["position"],
+        steps=[1],
+        level=0.95,
+    )
+
+    alone = next(row for row in found.systems if row.system == NAMES[0])
+    assert (alone.low, alone.high, alone.low_adjusted, alone.high_adjusted) == (None,) * 4
+    others = [row for row in found.systems if row is not alone]
+    assert all(None not in (row.low, row.high_adjusted) for row in others)
+    assert f"No interval for what rests on one of the items only: {NAMES[0]}." in found.warnings
+
+
+def test_system_of_one_rater_has_no_two_way_interval() -> None:
+    votes = invented_votes(n_votes=3_000).comparisons
+    is_first = (votes.left == 0) | (votes.right == 0)
+    kept = select_comparisons(votes, np.flatnonzero(~is_first | (votes.rater == 0)))
+
+    found = control(
+        kept,
+        np.ones((len(kept), 1)),
+        names=NAMES[:5],
+        covariate_names=["position"],
+        steps=[1],
+        level=0.95,
+    )
+
+    alone = next(row for row in found.systems if row.system == NAMES[0])
+    assert (alone.low, alone.low_adjusted) == (None, None)
+    assert any(f"one rater alone voted on: {NAMES[0]}" in warning for warning in found.warnings)
+
+
+def test_covariate_on_one_item_has_no_interval() -> None:
+    comparisons, length = votes_with_length()
+    length[comparisons.item != 3] = 0
+
+    found = control(
+        comparisons,
+        length,
+        names=NAMES[:5],
+        covariate_names=["length"],
+        steps=[1 / 3],
+        level=0.95,
+    )
+
+    assert (found.effects[0].low, found.effects[0].high) == (None, None)
+    assert any("one of the items only: effect of length" in warning for warning in found.warnings)
+    assert all(row.low_adjusted is not None for row in found.systems)
+
+
+def test_few_items_are_said() -> None:
+    votes = invented_votes(n_items=9)
+
+    found = control(
+        votes.comparisons,
+        ONE_SIDE,
+        names=votes.systems,
+        covariate_names=["position"],
+        steps=[1],
+        level=0.95,
+    )
+
+    assert any("fewer than 10 items" in w and "effect of position" in w for w in found.warnings)
+
+
+def test_judge_on_one_item_has_traits_without_intervals() -> None:
+    votes = invented_votes(n_votes=3_000, n_raters=3).comparisons
+
+    found = rate_judge_aware(
+        on_one_item(votes, votes.rater == 2),
+        names=NAMES[:5],
+        judges=("a", "b", "one item"),
+        level=0.95,
+    )
+
+    a, _, judge = found.judges
+    assert (judge.discrimination_low, judge.discrimination_high) == (None, None)
+    assert (judge.position_bias_low, judge.position_bias_high) == (None, None)
+    assert a.discrimination_low is not None
+    assert "No interval for what rests on one of the items only: judge one item." in found.warnings
+
+
+def test_one_judge_has_a_discrimination_of_1_by_definition() -> None:
+    found = rate_judge_aware(
+        invented_votes(n_raters=1).comparisons, names=NAMES[:5], judges=("only",), level=0.95
+    )
+
+    (judge,) = found.judges
+    assert (judge.discrimination, judge.discrimination_low) == (1, None)
+    assert judge.position_bias_low is not None
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize(("n_against", "is_said"), [(1, False), (2, True)])
+def test_judges_who_cancel_each_other_are_said(n_against: int, is_said: bool) -> None:
+    """Five equal judges of whom so many answer the other way round: means 3/5 and 1/5 of one."""
+    votes = invented_votes(n_votes=6_000, n_raters=5).comparisons
+    score = np.where(votes.rater < n_against, 1 - votes.score, votes.score)
+
+    found = rate_judge_aware(
+        replace(votes, score=score), names=NAMES[:5], judges=tuple("abcde"), level=0.95
+    )
+
+    assert any("cancels in the mean" in warning for warning in found.warnings) == is_said
 
 
 def test_judges_come_with_their_traits() -> None:
@@ -127,9 +264,18 @@ def test_judges_come_with_their_traits() -> None:
 
     traits = {judge.judge: judge for judge in found.judges}
     assert np.mean([judge.discrimination for judge in found.judges]) == pytest.approx(1)
-    assert traits["random"].discrimination_high < traits["sharp"].discrimination_low
+    random_high, sharp_low = (
+        traits["random"].discrimination_high,
+        traits["sharp"].discrimination_low,
+    )
+    assert random_high is not None
+    assert sharp_low is not None
+    assert random_high < sharp_low
     assert sum(judge.n_comparisons for judge in found.judges) == 1_200
-    assert all(j.position_bias_low < j.position_bias < j.position_bias_high for j in found.judges)
+    for judge in found.judges:
+        assert judge.position_bias_low is not None
+        assert judge.position_bias_high is not None
+        assert judge.position_bias_low < judge.position_bias < judge.position_bias_high
     assert found.interval_used == "item-sandwich"
     assert np.mean([row.elo_adjusted for row in found.systems]) == pytest.approx(1500)
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from invented_votes import NAMES, decided, invented_votes, rater_names, with_rows
+from invented_votes import NAMES, decided, invented_votes, rater_names, votes_of, with_rows
 
 from heartbench.analysis.rank_policy import IntervalName, RankPolicy, Ties
 from heartbench.analysis.vote_ranking import rank_votes
 from heartbench.analysis.vote_results import VoteRanking
 from heartbench.analysis.votes import Votes
 from heartbench.errors import NotIdentifiedError, SettingsError
+from heartbench.stats.comparisons import Comparisons
 
 EVERY_TIES: tuple[Ties, ...] = ("half", "davidson", "drop")
 EVERY_INTERVAL: tuple[IntervalName, ...] = (
@@ -183,8 +184,15 @@ def test_what_an_interval_rests_on_is_said() -> None:
     assert rank(votes).warnings == ()
     assert is_said(rank(replace(votes, raters=None)), "conditional on these raters")
     assert is_said(rank(replace(votes, n_items=None)), "an item of its own")
-    assert is_said(rank(replace(votes, raters=rater_names(4))), "There are 4 raters")
+    assert is_said(rank(invented_votes(n_raters=4)), "There are 4 raters")
     assert is_said(rank(votes, interval="published"), "too narrow")
+
+
+def test_raters_without_items_are_said_to_be_unused() -> None:
+    votes = replace(invented_votes(), n_items=None)
+
+    assert is_said(rank(votes), "raters are not used")
+    assert not is_said(rank(replace(votes, raters=None)), "raters are not used")
 
 
 def test_published_interval_is_that_of_the_paper() -> None:
@@ -249,6 +257,32 @@ def test_dropped_ties_are_counted() -> None:
     assert fit.n_dropped == {"tie": votes.n_ties}
     assert fit.n_votes == votes.n_votes - votes.n_ties
     assert fit.n_ties == votes.n_ties
+
+
+def test_interval_is_chosen_by_the_votes_that_are_left_without_ties() -> None:
+    votes = invented_votes()
+    comparisons = votes.comparisons
+    is_tied = (comparisons.rater >= 2) | (comparisons.item >= 30)
+    score = np.where(is_tied, 0.5, comparisons.score)
+    votes = replace(votes, comparisons=replace(comparisons, score=score))
+
+    kept, dropped = rank(votes), rank(votes, ties="drop")
+
+    assert (kept.settings.interval_used, kept.settings.n_items, kept.settings.n_raters) == (
+        "two-way",
+        40,
+        6,
+    )
+    made = dropped.settings
+    assert (made.interval_used, made.df) == ("item-sandwich", 29)
+    assert (made.n_items, made.n_raters) == (30, 2)
+    assert is_said(dropped, "There are 2 raters")
+
+
+def test_items_folded_into_groups_are_counted_as_named() -> None:
+    votes = replace(invented_votes(), n_items=9_000, n_item_groups=40)
+
+    assert rank(votes, ties="drop").settings.n_items == 9_000
 
 
 def test_ties_to_drop_need_not_be_there() -> None:
@@ -339,10 +373,136 @@ def test_few_items_are_said() -> None:
     assert is_said(rank(invented_votes(n_items=9)), "fewer than 10 items")
 
 
-def test_items_that_all_say_the_same_leave_no_width() -> None:
-    votes = decided([(0, 1), (0, 1), (1, 0), (1, 0)], "ab")
+def repeated(rows: list[tuple[int, int]], *, n_items: int, n_chances: int = 0) -> Votes:
+    """Return votes of (winner, loser) of a, b, c on every item, and chance votes of a against b."""
+    rng = np.random.default_rng(0)
+    wins = [(*row, item) for item in range(n_items) for row in rows]
+    for item in range(n_items):
+        wins += [(0, 1, item) if rng.random() < 0.6 else (1, 0, item) for _ in range(n_chances)]
+    winner, loser, item_of = np.array(wins).T
+    comparisons = Comparisons(
+        left=winner,
+        right=loser,
+        score=np.ones(len(wins)),
+        weight=np.ones(len(wins)),
+        count=np.ones(len(wins), dtype=np.int64),
+        item=item_of,
+        rater=np.zeros(len(wins), dtype=np.int64),
+        n_systems=3,
+    )
+    return votes_of(comparisons, "abc", n_items=n_items, n_raters=None, has_strength=False)
 
-    assert is_said(rank(votes), "that is no precision")
+
+@pytest.mark.parametrize("interval", ["item-sandwich", "item-bootstrap"])
+def test_items_that_all_say_the_same_leave_no_interval(interval: IntervalName) -> None:
+    votes = repeated([(0, 1), (0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)], n_items=40)
+
+    ranking = rank(votes, interval=interval)
+
+    assert {(row.low, row.high, row.se) for row in ranking.systems} == {(None, None, None)}
+    assert {(row.rank_low, row.rank_high) for row in ranking.systems} == {(1, 3)}
+    assert {(d.low, d.high, d.p) for d in ranking.differences} == {(None, None, 1.0)}
+    assert is_said(ranking, "all items say the same: that is no precision: a, b, c.")
+
+
+@pytest.mark.parametrize("interval", ["item-sandwich", "item-bootstrap"])
+def test_difference_on_which_items_agree_is_left_open(interval: IntervalName) -> None:
+    votes = repeated([(0, 2)] * 7 + [(2, 0)] * 6, n_items=40, n_chances=4)
+
+    ranking = rank(votes, interval=interval)
+
+    (flat,) = (d for d in ranking.differences if {d.system, d.other} == {"a", "c"})
+    assert flat.elo > 10
+    assert (flat.low, flat.high, flat.p, flat.q) == (None, None, 1.0, 1.0)
+    ranks = {row.system: (row.rank_low, row.rank_high) for row in ranking.systems}
+    assert ranks["a"][1] >= 2
+    assert ranks["c"][0] <= 2
+    assert all(row.low is not None for row in ranking.systems)
+
+
+def raters_of_the_first(n: int) -> Votes:
+    """Return votes of 15 raters, those on the first system by so many of them only."""
+    votes = invented_votes(n_votes=4_000, n_raters=15)
+    is_first = (votes.comparisons.left == 0) | (votes.comparisons.right == 0)
+    return with_rows(votes, np.flatnonzero(~is_first | (votes.comparisons.rater < n)))
+
+
+def test_system_of_one_rater_has_no_two_way_interval() -> None:
+    ranking = rank(raters_of_the_first(1))
+
+    alone = next(row for row in ranking.systems if row.system == NAMES[0])
+    assert ranking.settings.interval_used == "two-way"
+    assert (alone.low, alone.high, alone.se) == (None, None, None)
+    assert (alone.rank_low, alone.rank_high) == (1, 5)
+    assert is_said(ranking, f"what one rater alone voted on: {NAMES[0]}.")
+    assert all(row.low is not None for row in ranking.systems if row is not alone)
+    given = rank(raters_of_the_first(1), interval="item-sandwich")
+    assert all(row.low is not None for row in given.systems)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_system_of_few_raters_is_named(n: int) -> None:
+    ranking = rank(raters_of_the_first(n))
+
+    assert is_said(
+        ranking, f"fewer than 5 raters, so that two-way intervals are too narrow: ash ({n})"
+    )
+    assert all(row.low is not None for row in ranking.systems)
+
+
+def test_system_of_five_raters_is_not_named() -> None:
+    assert rank(raters_of_the_first(5)).warnings == ()
+
+
+def test_rater_with_most_votes_is_said() -> None:
+    votes = invented_votes(n_votes=3_000, n_raters=15)
+    is_kept = np.random.default_rng(1).random(3_000) < np.where(votes.comparisons.rater, 1 / 14, 1)
+    uneven = with_rows(votes, np.flatnonzero(is_kept))
+
+    ranking = rank(uneven)
+
+    share = np.bincount(uneven.comparisons.rater) / len(uneven.comparisons)
+    assert 0.4 < share[0] < 0.6
+    assert is_said(ranking, f"One rater gave {100 * share[0]:.0f} % of the votes")
+    assert is_said(ranking, f"count as {1 / (share**2).sum():.1f} equal ones")
+    assert not is_said(rank(uneven, interval="item-sandwich"), "One rater gave")
+
+
+def test_votes_that_fall_on_few_items_are_said() -> None:
+    votes = invented_votes(n_votes=3_000, n_items=50)
+    chance = np.where(votes.comparisons.item < 5, 1, 1 / 20)
+    is_kept = np.random.default_rng(1).random(3_000) < chance
+    uneven = with_rows(votes, np.flatnonzero(is_kept))
+
+    assert is_said(rank(uneven), "Most votes fall on few items")
+    assert not is_said(rank(uneven), "fewer than 10 items")
+    assert not is_said(rank(votes), "Most votes fall on few items")
+
+
+@pytest.mark.parametrize(("n_items", "is_few"), [(29, True), (40, False)])
+def test_percentiles_over_few_items_are_said_to_be_too_narrow(n_items: int, is_few: bool) -> None:
+    votes = invented_votes(n_votes=4_000, n_items=n_items)
+
+    assert is_said(rank(votes, interval="item-bootstrap"), "fewer than 30 items") == is_few
+    assert not is_said(rank(votes, interval="item-sandwich"), "too narrow")
+
+
+def widths(votes: Votes) -> list[float]:
+    return [row.se for row in rank(votes).systems if row.se is not None]
+
+
+def test_each_interval_widens_with_what_it_resamples() -> None:
+    """The mean standard error of twelve tables, against that of the interval that knows less."""
+    raters, items = [], []
+    for seed in range(12):
+        by_rater = invented_votes(n_raters=8, sds=(0, 0.7), seed=seed)
+        by_item = invented_votes(sds=(1.2, 0), n_votes=3_000, seed=seed)
+        raters.append(np.mean(widths(by_rater)) / np.mean(widths(replace(by_rater, raters=None))))
+        given = replace(by_item, raters=None)
+        items.append(np.mean(widths(given)) / np.mean(widths(replace(given, n_items=None))))
+
+    assert np.mean(raters) > 1.5
+    assert np.mean(items) > 1.5
 
 
 def test_differences_name_every_two_systems_best_first() -> None:

@@ -108,6 +108,80 @@ def test_votes_of_a_fixed_panel_vary_over_items_alone() -> None:
     assert (variance.n_items, variance.n_raters, variance.df) == (2, 2, 1)
 
 
+def test_raters_and_cells_vary_about_what_tells_them_apart_from_the_panel() -> None:
+    """Half a unit on each row of people, taken back by the panel on the same item: no new spread.
+
+    Items still sum to -1 and 1, raters to 3 and -3 about their mean, cells to 1, -2, 2 and -1.
+    """
+    item, rater = TWO_BY_TWO
+    variance = vary_over_items_and_raters(
+        adding([1.5, -1.5, 2.5, -0.5, -1, -1]),
+        np.append(item, [0, 1]),
+        np.append(rater, [-1, -1]),
+    )
+    np.testing.assert_allclose(variance.of_parameters(), [4 + 36 - 40 / 3], rtol=1e-12)
+
+
+def two_way_se_beside_a_panel(departure: float, seed: int) -> FloatArray:
+    """Return standard errors from people and a judge who departs from them in every strength."""
+    rng = np.random.default_rng(seed)
+    theta = np.linspace(0.8, -0.8, 6)
+    people = Population(theta=theta, item_sd=0.6, rater_sd=0.3)
+    judge = Population(theta=theta, item_sd=0.6, panel=departure * np.array([[1, -1] * 3]))
+    design = Design(n_items=60, pairs_per_item=6, n_raters=8, raters_per_pair=5)
+    one = Design(n_items=60, pairs_per_item=6, n_raters=1, raters_per_pair=1)
+    both = [simulate_comparisons(people, design, rng), simulate_comparisons(judge, one, rng)]
+    both[1] = dataclasses.replace(
+        both[1], rater=np.full(360, -1), count=np.full(360, 5, dtype=np.int64)
+    )
+    columns = ("left", "right", "score", "weight", "count", "item", "rater")
+    comparisons = Comparisons(
+        **{name: np.concatenate([getattr(part, name) for part in both]) for name in columns},
+        n_systems=6,
+    )
+    influence_of = influence_on_strengths(comparisons, fit_bradley_terry(comparisons))
+    variance = vary_over_items_and_raters(influence_of, comparisons.item, comparisons.rater)
+    return np.sqrt(variance.of_parameters())
+
+
+def test_two_way_interval_does_not_widen_as_a_panel_departs_from_people() -> None:
+    near, far = (
+        np.mean([two_way_se_beside_a_panel(departure, seed) for seed in range(20)])
+        for departure in (0.0, 1.0)
+    )
+    assert far == pytest.approx(near, rel=0.15)
+
+
+def test_difference_on_which_no_item_departs_has_no_variance() -> None:
+    """Every item has 7 votes for the first over the third and 6 against, and both meet no other.
+
+    The two systems vary with the second; their difference does so by rounding only.
+    """
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        wins = [(0, 2, item) for item in range(12)] * 7 + [(2, 0, item) for item in range(12)] * 6
+        for item in np.repeat(np.arange(12), 6):
+            for pair in ((0, 1), (1, 3)):
+                wins.append((*(pair if rng.random() < 0.6 else pair[::-1]), item))
+        winner, loser, item_of = np.array(wins).T
+        comparisons = Comparisons(
+            left=winner,
+            right=loser,
+            score=np.ones(len(wins)),
+            weight=np.ones(len(wins)),
+            count=np.ones(len(wins), dtype=np.int64),
+            item=item_of,
+            rater=np.zeros(len(wins), dtype=np.int64),
+            n_systems=4,
+        )
+        influence_of = influence_on_strengths(comparisons, fit_bradley_terry(comparisons))
+
+        variance = vary_over_items(influence_of, comparisons.item).of_differences()
+
+        assert variance[0, 2] == variance[2, 0] == 0
+        assert variance[0, 1] > 1e-3
+
+
 def test_degrees_of_freedom_are_those_of_the_scarcer_clusters() -> None:
     comparisons = votes(1)
     influence_of = influence_on_strengths(comparisons, fit_bradley_terry(comparisons))

@@ -23,6 +23,7 @@ from heartbench.stats.comparisons import (
 from heartbench.stats.intervals import (
     Intervals,
     clustered,
+    independent_votes,
     influence_on_strengths,
     published,
     scores_by_cluster,
@@ -105,14 +106,29 @@ def test_published_interval_is_one_over_the_root_of_n() -> None:
     assert intervals.df == math.inf
 
 
-def test_published_interval_is_half_of_what_even_independent_votes_give() -> None:
-    comparisons = one_vote_per_item(500, 500)
+@pytest.mark.parametrize(("n_systems", "factor"), [(2, 1), (3, 4 / 3), (18, 17 / 9)])
+def test_published_interval_is_too_narrow_by_2_less_2_over_s_for_equal_systems(
+    n_systems: int, factor: float
+) -> None:
+    """The information is m/4 (S I - J), m votes a pair: V(theta_i - mean) = 4 (S - 1)/(m S^2)."""
+    left, right = np.nonzero(1 - np.eye(n_systems))
+    n_rows = len(left)
+    comparisons = Comparisons(
+        left=left,
+        right=right,
+        score=np.ones(n_rows),
+        weight=np.ones(n_rows),
+        count=np.full(n_rows, 5_000),
+        item=np.zeros(n_rows, dtype=np.int64),
+        rater=np.zeros(n_rows, dtype=np.int64),
+        n_systems=n_systems,
+    )
     fit = fit_bradley_terry(comparisons)
-    difference_se = 2 * item_sandwich(comparisons, level=0.95).se[0]
 
-    published_se = published(fit.theta, count_comparisons(comparisons), level=0.95).se[0]
+    sound = np.sqrt(independent_votes(comparisons, fit).of_parameters())
 
-    assert difference_se == pytest.approx(2 * published_se, rel=1e-3)
+    narrow = published(fit.theta, count_comparisons(comparisons), level=0.95).se
+    np.testing.assert_allclose(sound / narrow, factor, rtol=1e-3)
 
 
 def test_scores_are_the_derivative_of_the_log_likelihood() -> None:

@@ -145,6 +145,16 @@ def test_judges_who_are_all_alike_give_the_plain_strengths() -> None:
     np.testing.assert_allclose(fit.position_bias, np.zeros(3), atol=1e-8)
 
 
+def test_judges_alike_in_favouring_a_side_give_the_fit_with_a_position_effect() -> None:
+    theta = np.array([0.9, 0.1, -1.0])
+    comparisons = exact_rows(theta, np.ones(3), np.ones(3))
+
+    fit = fit_judge_aware(comparisons)
+
+    np.testing.assert_allclose(fit.theta, theta, atol=1e-8)
+    assert np.ptp(fit_bradley_terry(comparisons).theta) < 0.9 * np.ptp(theta)
+
+
 def test_one_judge_gives_the_fit_with_a_position_effect() -> None:
     comparisons = replace(panel(), rater=np.zeros(2000, dtype=np.int64))
     ones = np.ones((2000, 1))

@@ -333,8 +333,9 @@ def _table_warnings(ratings: CodedRatings, table: RatingTable, level: Level) -> 
         )
     n_complete = count_complete(table)
     if level != "nominal" and n_complete < table.n_pairable:
+        few = ": intervals from so few cover less than 95 %" if n_complete < FEW_UNITS else ""
         warnings.append(
             f"icc_c1 and icc_a1 use the {n_complete} of {len(ratings.units)} units that all"
-            f" {table.n_raters} raters rated"
+            f" {table.n_raters} raters rated{few}"
         )
     return warnings

@@ -19,7 +19,7 @@ from heartbench.analysis.audit_results import (
     SystemTexts,
 )
 from heartbench.analysis.comparisons import to_comparisons
-from heartbench.analysis.controlled import ControlledRatings, Effect, control
+from heartbench.analysis.controlled import TWICE_AS_MUCH, ControlledRatings, Effect, control
 from heartbench.analysis.judgment_columns import JudgmentColumns, select_systems
 from heartbench.analysis.text_features import count_formatting, count_words
 from heartbench.domain import Assignment, Completion, Pair, System
@@ -27,8 +27,6 @@ from heartbench.errors import NotIdentifiedError
 from heartbench.stats.comparisons import Comparisons, FloatArray
 from heartbench.stats.covariates import relative_difference
 
-TWICE_AS_MUCH = 1 / 3
-"""The relative difference of 2 n and n."""
 STEPS: Mapping[str, float] = {"length": TWICE_AS_MUCH, "formatting": TWICE_AS_MUCH, "position": 1.0}
 DECIMALS = 9
 """The fit is good to about this many; an effect of exactly 0 is found with a rounding error."""
@@ -153,6 +151,7 @@ def _control(
                 np.stack([values[name] for name in kept], axis=1),
                 names=names,
                 covariate_names=kept,
+                steps=[STEPS[name] for name in kept],
                 level=level,
             )
         except NotIdentifiedError as error:
@@ -165,19 +164,18 @@ def _control(
 
 
 def _effect(effect: Effect) -> CovariateEffect:
-    step = STEPS[effect.covariate]
-    beta, low, high = (
-        round(value, DECIMALS) + 0.0 for value in (effect.beta, effect.low, effect.high)
-    )
+    # No width stands for no interval, and is read as such.
+    ends = (effect.beta if end is None else end for end in (effect.low, effect.high))
+    beta, low, high = (round(value, DECIMALS) + 0.0 for value in (effect.beta, *ends))
     return CovariateEffect(
         covariate=effect.covariate,
         beta=beta,
         low=low,
         high=high,
-        step=step,
-        win_rate=float(expit(step * beta)),
-        win_rate_low=float(expit(step * low)),
-        win_rate_high=float(expit(step * high)),
+        step=effect.step,
+        win_rate=float(expit(effect.step * beta)),
+        win_rate_low=float(expit(effect.step * low)),
+        win_rate_high=float(expit(effect.step * high)),
     )
 
 

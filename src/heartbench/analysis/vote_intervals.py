@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 
 from heartbench.analysis.rank_policy import IntervalName, RankPolicy
-from heartbench.analysis.votes import Votes
 from heartbench.errors import SettingsError
 from heartbench.stats.bootstrap import bootstrap_items
 from heartbench.stats.clustered_variance import (
@@ -19,6 +18,7 @@ from heartbench.stats.clustered_variance import (
     vary_over_items_and_raters,
 )
 from heartbench.stats.comparisons import FloatArray, count_comparisons
+from heartbench.stats.contrasts import MIN_SE
 from heartbench.stats.intervals import Intervals, clustered, published
 from heartbench.stats.tied_fit import TiedFit
 
@@ -30,10 +30,14 @@ NO_CLUSTER = (
     "Every vote counts as an item of its own, because no cluster column was named. If votes share"
     " items (prompts, dialogues), these intervals are too narrow: name the column."
 )
+UNUSED_RATERS = (
+    "The raters are not used: an interval over raters is over items too, so name a cluster column."
+)
 GIVEN_RATERS = "Intervals are conditional on these raters: other raters may rank otherwise."
 TOO_NARROW = (
-    "The published interval, SE = sqrt(1/n), is at least two times too narrow even for independent"
-    " votes; it is kept to compare with the paper's table."
+    "The published interval, SE = sqrt(1/n), is too narrow: even for independent votes its width is"
+    " S/(2 (S - 1)) of what it should be with S equal systems, and less with others; it is kept to"
+    " compare with the paper's table."
 )
 
 
@@ -66,28 +70,35 @@ class Uncertainty:
     warnings: tuple[str, ...]
 
 
-def choose_interval(votes: Votes, asked: IntervalName | None) -> IntervalChoice:
-    """Choose by what the votes name.
+def choose_interval(
+    asked: IntervalName | None, *, n_items: int | None, n_raters: int | None
+) -> IntervalChoice:
+    """Choose by what the votes that are used name.
+
+    Args:
+        asked: The interval wanted; None for the default.
+        n_items: Items; None where votes name none.
+        n_raters: Raters; None likewise.
 
     Raises:
         SettingsError: The interval asked for needs a column that was not named.
     """
-    has_items, has_raters = votes.n_items is not None, votes.n_raters is not None
     if asked == "published":
         return IntervalChoice(used="published", warnings=(TOO_NARROW,))
-    if asked is not None and not has_items:
+    if asked is not None and n_items is None:
         raise SettingsError(f"the interval {asked} needs items: name a cluster column")
-    if asked == "two-way" and not has_raters:
+    if asked == "two-way" and n_raters is None:
         raise SettingsError("the interval two-way needs raters: name a rater column")
     if asked in ("item-bootstrap", "item-sandwich"):
         return IntervalChoice(used=asked, warnings=(GIVEN_RATERS,))
-    if not has_items:
-        return IntervalChoice(used="item-sandwich", warnings=(NO_CLUSTER,))
-    if votes.n_raters is None:
+    if n_items is None:
+        unused = () if n_raters is None else (UNUSED_RATERS,)
+        return IntervalChoice(used="item-sandwich", warnings=(NO_CLUSTER, *unused))
+    if n_raters is None:
         return IntervalChoice(used="item-sandwich", warnings=(GIVEN_RATERS,))
-    if votes.n_raters < MIN_RATERS:
+    if n_raters < MIN_RATERS:
         few = (
-            f"There are {votes.n_raters} raters, and a two-way interval needs {MIN_RATERS}:"
+            f"There are {n_raters} raters, and a two-way interval needs {MIN_RATERS}:"
             " item-sandwich is used."
         )
         return IntervalChoice(used="item-sandwich", warnings=(few, GIVEN_RATERS))
@@ -166,11 +177,15 @@ def _bootstrapped(fit: TiedFit, choice: IntervalChoice, policy: RankPolicy) -> U
         uncertainty = _clustered(fit, fallback, over_items, level)
         return replace(uncertainty, n_not_identified=lost)
     low, high = np.quantile(drawn.theta, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    covariance = np.cov(drawn.theta, rowvar=False)
-    variance = replace(over_items, item=covariance)
+    variance = replace(over_items, item=np.cov(drawn.theta, rowvar=False))
+    # Replicates are float32: what does not vary over items differs among them by rounding.
+    varies, differs = (
+        v > MIN_SE**2 for v in (over_items.of_parameters(), over_items.of_differences())
+    )
+    se = np.sqrt(np.where(varies, variance.of_parameters(), 0.0))
     return Uncertainty(
-        intervals=Intervals(low=low, high=high, se=np.sqrt(np.diag(covariance)), df=np.inf),
-        of_differences=variance.of_differences(),
+        intervals=Intervals(low=low, high=high, se=se, df=np.inf),
+        of_differences=np.where(differs, variance.of_differences(), 0.0),
         df=over_items.df,
         used="item-bootstrap",
         n_not_identified=lost,

@@ -12,6 +12,7 @@ import numpy as np
 
 from heartbench.analysis.elo import name_components
 from heartbench.analysis.rank_policy import RankPolicy
+from heartbench.analysis.support import FEW_ITEMS, FEW_ITEMS_OF_A_BOOTSTRAP, Support, find_support
 from heartbench.analysis.vote_intervals import (
     IntervalChoice,
     Uncertainty,
@@ -36,17 +37,13 @@ from heartbench.stats.comparisons import (
     FloatArray,
     IntArray,
     count_comparisons,
-    count_items,
     select_comparisons,
 )
-from heartbench.stats.contrasts import pairwise_differences, rank_bounds
+from heartbench.stats.contrasts import MIN_SE, pairwise_differences, rank_bounds
 from heartbench.stats.fit_check import check_pairs, check_systems
 from heartbench.stats.tied_fit import TiedFit, fit_ties
 
 REMEDY = "Add votes across them, or declare a prior."
-FEW_CLUSTERS = 10
-"""Measured coverage of a nominal 95 % for a system on 2, 3, 5, 10 items: .65, .73, .88, .94."""
-NO_WIDTH = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,12 +51,22 @@ class _Estimate:
     """One fit with its uncertainty.
 
     Attributes:
-        has_interval: Whether a system's votes determine its interval.
+        support: What the interval of each system rests on.
     """
 
     fit: TiedFit
     uncertainty: Uncertainty
-    has_interval: BoolArray
+    support: Support
+
+    @property
+    def has_width(self) -> BoolArray:
+        """Whether standard errors are more than rounding."""
+        return self.uncertainty.intervals.se > MIN_SE
+
+    @property
+    def has_interval(self) -> BoolArray:
+        """Whether the votes of a system determine its interval."""
+        return self.support.is_enough & self.has_width
 
     def elo(self, theta: FloatArray) -> FloatArray:
         """Scale values of theta, e.g. interval ends, on the fit's own mean."""
@@ -79,8 +86,9 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             groups of systems.
         SettingsError: The interval asked for needs a column that was not named.
     """
-    choice = choose_interval(votes, policy.interval)
     comparisons, n_dropped = _drop_ties(votes, policy)
+    n_items, n_raters = _count_used(votes, comparisons)
+    choice = choose_interval(policy.interval, n_items=n_items, n_raters=n_raters)
     once = replace(comparisons, weight=np.ones(len(comparisons)))
     estimate = _estimate(votes, once, policy, choice)
     weighted = _estimate(votes, comparisons, policy, choice) if votes.has_strength else None
@@ -100,10 +108,10 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             resamples=policy.n_resamples,
             seed=policy.seed,
             columns=columns,
-            n_items=votes.n_items,
-            n_raters=votes.n_raters,
+            n_items=n_items,
+            n_raters=n_raters,
         ),
-        warnings=(*votes.warnings, *uncertainty.warnings, *_sparse_warnings(votes, estimate)),
+        warnings=(*votes.warnings, *uncertainty.warnings, *_support_warnings(estimate)),
         differences=tuple(_differences(votes.systems, estimate, order, policy.level)),
         pairs=tuple(_pairs(votes.systems, estimate.fit)),
     )
@@ -119,27 +127,32 @@ def _drop_ties(votes: Votes, policy: RankPolicy) -> tuple[Comparisons, dict[str,
     return select_comparisons(votes.comparisons, is_decided), n_dropped
 
 
+def _count_used(votes: Votes, comparisons: Comparisons) -> tuple[int | None, int | None]:
+    """Count the items and raters of the votes that are used; None where votes name none."""
+    is_folded = votes.n_item_groups is not None
+    n_items = votes.n_items if is_folded else len(np.unique(comparisons.item))
+    return (
+        None if votes.n_items is None else n_items,
+        None if votes.raters is None else len(np.unique(comparisons.rater)),
+    )
+
+
 def _estimate(
     votes: Votes, comparisons: Comparisons, policy: RankPolicy, choice: IntervalChoice
 ) -> _Estimate:
+    has_items = votes.n_items is not None
     try:
         fit = fit_ties(
             comparisons,
             ties="davidson" if policy.ties == "davidson" else "half",
             prior=policy.prior,
         )
-        uncertainty = find_uncertainty(fit, choice, policy, has_items=votes.n_items is not None)
+        uncertainty = find_uncertainty(fit, choice, policy, has_items=has_items)
     except NotIdentifiedError as error:
         raise name_components(error, votes.systems, remedy=REMEDY) from error
-    return _Estimate(
-        fit=fit, uncertainty=uncertainty, has_interval=_n_clusters(votes, comparisons) > 1
-    )
-
-
-def _n_clusters(votes: Votes, comparisons: Comparisons) -> FloatArray:
-    """Count by system the independent units its interval rests on: items, or votes without."""
-    counts = count_comparisons if votes.n_items is None else count_items
-    return counts(comparisons).astype(np.float64)
+    over_raters = uncertainty.used == "two-way"
+    support = find_support(comparisons, votes.systems, has_items=has_items, over_raters=over_raters)
+    return _Estimate(fit=fit, uncertainty=uncertainty, support=support)
 
 
 def _systems(
@@ -252,23 +265,9 @@ def _pairs(names: Sequence[str], fit: TiedFit) -> list[PairGap]:
     ]
 
 
-def _sparse_warnings(votes: Votes, estimate: _Estimate) -> list[str]:
-    unit = "votes" if votes.n_items is None else "items"
-    n_clusters = _n_clusters(votes, estimate.fit.comparisons)
-    warnings = []
-    alone = [name for name, n in zip(votes.systems, n_clusters, strict=True) if n < 2]
-    if alone:
-        warnings.append(
-            f"No interval for what was compared on one of the {unit} only: {', '.join(alone)}."
-        )
-    few = [name for name, n in zip(votes.systems, n_clusters, strict=True) if 2 <= n < FEW_CLUSTERS]
-    if few:
-        warnings.append(
-            f"Compared on fewer than {FEW_CLUSTERS} {unit}, so that their intervals are too"
-            f" narrow: {', '.join(few)}."
-        )
-    if float(estimate.uncertainty.intervals.se.max()) < NO_WIDTH:
-        warnings.append(
-            f"The intervals have no width because all {unit} say the same: that is no precision."
-        )
-    return warnings
+def _support_warnings(estimate: _Estimate) -> list[str]:
+    is_bootstrap = estimate.uncertainty.used == "item-bootstrap"
+    return estimate.support.warnings(
+        has_width=estimate.has_width,
+        few_items=FEW_ITEMS_OF_A_BOOTSTRAP if is_bootstrap else FEW_ITEMS,
+    )

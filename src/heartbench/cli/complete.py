@@ -4,15 +4,17 @@ from pathlib import Path
 
 import click
 
-from heartbench.cli.options import json_option, quoted, study_argument
+from heartbench.cli.options import json_option, quoted, study_argument, yes_option
 
 
 @click.command("complete")
 @study_argument
+@yes_option
 @json_option
-def command(study_file: Path, *, as_json: bool) -> None:
+def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""
     from heartbench.cli.console import emit_json
+    from heartbench.cli.money import confirm_spending, estimate_spending, what_is_done
     from heartbench.cli.run_log import run_log
     from heartbench.cli.session import gather, open_session, register
     from heartbench.cli.steps import complete_step
@@ -23,6 +25,9 @@ def command(study_file: Path, *, as_json: bool) -> None:
         gathered = gather(settings)
         with open_session(settings) as session:
             study = register(session, gathered)
+            done = what_is_done(session.store, study)
+            estimate = estimate_spending(settings, gathered.items, done, of="systems")
+            confirm_spending(settings, estimate, yes=yes)
             counts = complete_step(session, study)
     if as_json:
         body = {"study": study.name, "version": study.version, "completions": counts}

@@ -24,7 +24,7 @@ from heartbench.models.concurrency import AdaptiveLimit
 from heartbench.models.connections import Client, open_client
 from heartbench.models.local import LocalModel, LocalSettings, run_local_model
 from heartbench.models.openai_compatible import OpenAICompatibleModel
-from heartbench.models.prices import Tariff, estimate_prompt_tokens, price_call, price_per_million
+from heartbench.models.prices import Tariff, estimate_prompt_tokens, price_call
 from heartbench.models.retrying import Retrying, RetryPolicy
 from heartbench.models.wire import Endpoint
 from heartbench.store.base import StoredReply
@@ -68,22 +68,6 @@ class StoredReplies:
     async def keep(self, key: str, reply: Mapping[str, Any], *, cost: float | None) -> None:
         """Keep a reply; it is durable when this returns."""
         await self._writer.keep([StoredReply(id=key, reply=reply, cost=cost, created_at=utc_now())])
-
-
-def require_prices(settings: StudySettings) -> None:
-    """Ask for every price that is not known; an unknown price is never zero.
-
-    Raises:
-        SettingsError: A price is unknown.
-    """
-    for name, model in paid_models(settings):
-        if price_per_million(tariff_of(model), when=utc_now()) is None:
-            raise SettingsError(
-                f"{settings.file}: {name}: no list has a price for {model.model} by"
-                f" {model.provider}; give it in dollars per million tokens, e.g."
-                " price = { input = 0.5, output = 1.5 }, or 0 for what costs nothing",
-                ids=(name,),
-            )
 
 
 def paid_models(settings: StudySettings) -> list[tuple[str, ModelSettings]]:

@@ -27,6 +27,9 @@ study_argument = click.argument(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one versioned JSON object and nothing else."
 )
+yes_option = click.option(
+    "--yes", is_flag=True, help="Spend money without asking; what is free never asks."
+)
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=100, max=1_000_000),

@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heartbench.cli.options import json_option, study_argument
+from heartbench.cli.options import json_option, study_argument, yes_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from heartbench.config import StudySettings
+    from heartbench.domain import Item
+    from heartbench.models.prices import Estimate
 
 
 @click.command("run")
 @study_argument
 @click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
-@click.option("--yes", is_flag=True, help="Spend money without asking; a free run never asks.")
+@yes_option
 @json_option
 def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Run a study: items, completions, judgments, ranking, report.
@@ -25,6 +28,7 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
     Every step can be stopped at any time; run again, it finishes what is missing.
     """
     from heartbench.cli.console import emit_json
+    from heartbench.cli.money import estimate_spending
     from heartbench.cli.run_log import run_log
     from heartbench.cli.session import gather
     from heartbench.config import load_study
@@ -32,26 +36,31 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
     settings = load_study(study_file)
     if not dry_run:
         with run_log(settings, "run"):
-            _run(settings, as_json=as_json)
+            _run(settings, as_json=as_json, yes=yes)
         return
-    ceiling = _ceiling(len(gather(settings).items), settings)
+    items = gather(settings).items
+    ceiling = _ceiling(items, settings, estimate_spending(settings, items))
     if as_json:
         emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": ceiling})
     else:
         click.echo(_ceiling_line(ceiling))
 
 
-def _run(settings: StudySettings, *, as_json: bool) -> None:
+def _run(settings: StudySettings, *, as_json: bool, yes: bool) -> None:
     from heartbench.cli import steps
     from heartbench.cli.console import emit_json, note
+    from heartbench.cli.money import confirm_spending, estimate_spending, what_is_done
     from heartbench.cli.session import gather, open_session, register
     from heartbench.report.leaderboard import all_warnings
 
     gathered = gather(settings)
-    ceiling = _ceiling(len(gathered.items), settings)
-    note(_ceiling_line(ceiling))
     with open_session(settings) as session:
         study = register(session, gathered)
+        done = what_is_done(session.store, study)
+        estimate = estimate_spending(settings, gathered.items, done)
+        ceiling = _ceiling(gathered.items, settings, estimate)
+        note(_ceiling_line(ceiling))
+        confirm_spending(settings, estimate, yes=yes)
         completions = steps.complete_step(session, study)
         judgments = steps.judge_step(session, study)
         results = steps.analyze_step(session, study)
@@ -81,32 +90,30 @@ def _run(settings: StudySettings, *, as_json: bool) -> None:
     emit_json("run", body)
 
 
-def _ceiling(n_items: int, settings: StudySettings) -> dict[str, Any]:
-    """Return what a first run does at most, before any completion is known."""
-    from heartbench.judgments.stress import STRESS_KINDS
+def _ceiling(items: Sequence[Item], settings: StudySettings, estimate: Estimate) -> dict[str, Any]:
+    """Return what a first run does at most, and what is still to be paid for."""
+    from heartbench.cli.money import estimate_object, n_judgments
 
     n_systems = len(settings.systems)
-    n_pairs = n_items * n_systems * (n_systems - 1) // 2
-    if settings.judging.plan.comparisons is not None:
-        n_pairs = min(n_pairs, settings.judging.plan.comparisons)
-    n_orders = 2 if settings.judging.plan.both_orders else 1
-    n_stress = min(n_items, settings.judging.plan.stress_items) * (len(STRESS_KINDS) - 1)
-    n_repeats = min(n_pairs, settings.judging.plan.repeat_pairs)
-    n_judges = len(settings.judging.judges)
     return {
-        "n_items": n_items,
+        "n_items": len(items),
         "n_systems": n_systems,
-        "n_judges": n_judges,
-        "max_completions": n_items * n_systems,
-        "max_judgments": ((n_pairs + n_stress) * n_orders + n_repeats) * n_judges,
-        "max_usd": 0.0,
+        "n_judges": len(settings.judging.judges),
+        "max_completions": len(items) * n_systems,
+        "max_judgments": sum(n_judgments(settings, len(items)).values()),
+        "max_usd": estimate.usd_high,
+        "limit_usd": settings.max_usd,
+        "estimate": estimate_object(estimate),
     }
 
 
 def _ceiling_line(ceiling: dict[str, Any]) -> str:
+    from heartbench.cli.money import estimate_words
+    from heartbench.models.prices import Estimate
+
     return (
         f"plan: {ceiling['n_items']} items, {ceiling['n_systems']} systems, at most "
         f"{ceiling['max_completions']} completions and {ceiling['max_judgments']} judgments by "
         f"{ceiling['n_judges']} judge(s), the judges' audit included; "
-        f"cost at most ${ceiling['max_usd']:.2f} (nothing here needs a key)"
+        f"{estimate_words(Estimate(**ceiling['estimate']))}"
     )

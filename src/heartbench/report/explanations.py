@@ -83,8 +83,12 @@ def pair_ratings(systems: Sequence[AdjustedSystem]) -> PairedRatings:
         )
         for row in sorted(systems, key=lambda row: (rank[row.system], row.system))
     ]
-    ends = [(row.low, row.high, row.low_adjusted, row.high_adjusted) for row in systems]
-    return PairedRatings(scale=elo_scale([end for row in ends for end in row]), rows=tuple(rows))
+    shown = [
+        (row.elo, row.elo_adjusted, row.low, row.high, row.low_adjusted, row.high_adjusted)
+        for row in systems
+    ]
+    scale = elo_scale([value for row in shown for value in row if value is not None])
+    return PairedRatings(scale=scale, rows=tuple(rows))
 
 
 def effect_rows(audit: BiasAudit) -> tuple[EffectRow, ...]:
@@ -108,20 +112,29 @@ def texts_by_system(audit: BiasAudit) -> Mapping[str, SystemTexts]:
 
 def read_judge(judge: JudgeTraits) -> str:
     """Say what a judge's traits mean, as far as their intervals do."""
-    said = []
-    if judge.discrimination_high < 0:
-        said.append("prefers what the others find weaker")
-    elif judge.discrimination_low <= 0:
-        said.append("may not tell the systems apart")
-    elif judge.discrimination_low > 1:
-        said.append("sharper than average")
-    elif judge.discrimination_high < 1:
-        said.append("less sharp than average")
-    if judge.position_bias_low > 0:
-        said.append("favours what is shown first")
-    elif judge.position_bias_high < 0:
-        said.append("favours what is shown second")
-    return ", ".join(said) or "nothing unusual"
+    discrimination = _read_discrimination(judge.discrimination_low, judge.discrimination_high)
+    bias = _read_bias(judge.position_bias_low, judge.position_bias_high)
+    return ", ".join(filter(None, (discrimination, bias))) or "nothing unusual"
+
+
+def _read_discrimination(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    if high < 0:
+        return "prefers what the others find weaker"
+    if low <= 0:
+        return "may not tell the systems apart"
+    if low > 1:
+        return "sharper than average"
+    return "less sharp than average" if high < 1 else ""
+
+
+def _read_bias(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    if low > 0:
+        return "favours what is shown first"
+    return "favours what is shown second" if high < 0 else ""
 
 
 def share_of_log_odds(log_odds: float) -> float:

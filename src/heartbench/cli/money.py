@@ -1,0 +1,211 @@
+"""What a run may cost: estimated before it starts, shown, and agreed to before a call is made."""
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import click
+
+from heartbench.cli.console import utc_now
+from heartbench.cli.models import (
+    judge_sampling,
+    paid_models,
+    schema_text,
+    tariff_of,
+)
+from heartbench.cli.session import judge_models, study_raters, study_systems, system_models
+from heartbench.completions.prompting import support_messages
+from heartbench.config import ModelSettings, StudySettings
+from heartbench.domain import Assignment, Completion, Item, Study, content_hash
+from heartbench.errors import SettingsError
+from heartbench.judgments.judge_prompt import judge_messages
+from heartbench.judgments.stress import STRESS_KINDS
+from heartbench.models.asking import to_messages
+from heartbench.models.base import Sampling
+from heartbench.models.prices import (
+    CallPlan,
+    Estimate,
+    estimate_calls,
+    estimate_prompt_tokens,
+    price_per_million,
+)
+from heartbench.store.base import Store
+
+COMPLETION_TOKENS, JUDGMENT_TOKENS = 60, 420
+"""Expected tokens of a reply: about 40 words; six reasons of a sentence or two in JSON."""
+COMPLETION_SECONDS, JUDGMENT_SECONDS = 3.0, 12.0
+TYPICAL_REPLY = "word " * 40
+MAX_PAID_TRIES = 2
+"""A reply that cannot be used is asked for once more."""
+NOTHING = Estimate(
+    n_calls=0, input_tokens=0, output_tokens=0, usd_low=0.0, usd_high=0.0, seconds=0.0
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a study has already.
+
+    Attributes:
+        completions: Items answered, by system id.
+        judgments: Judgments given, by rater id.
+    """
+
+    completions: Mapping[str, frozenset[str]]
+    judgments: Mapping[str, int]
+
+
+NOTHING_DONE = Done(completions={}, judgments={})
+
+
+def what_is_done(store: Store, study: Study) -> Done:
+    """Count what a study has already."""
+    completions: dict[str, set[str]] = {}
+    for completion in store.iter(Completion, study):
+        completions.setdefault(completion.system_id, set()).add(completion.item_id)
+    open_ones = {assignment.id for assignment in store.unjudged(study)}
+    judgments = Counter(a.rater_id for a in store.iter(Assignment, study) if a.id not in open_ones)
+    return Done(
+        completions={system: frozenset(items) for system, items in completions.items()},
+        judgments=judgments,
+    )
+
+
+def estimate_spending(
+    settings: StudySettings,
+    items: Sequence[Item],
+    done: Done = NOTHING_DONE,
+    *,
+    of: Literal["systems", "judges", "both"] = "both",
+) -> Estimate:
+    """Estimate the calls that a study still needs of its systems, its judges or both.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    _require_prices(settings)
+    total = NOTHING
+    systems = {} if of == "judges" else system_models(settings)
+    judges = {} if of == "systems" else judge_models(settings)
+    for system_id, model in systems.items():
+        answered = done.completions.get(system_id, frozenset())
+        prompts = [
+            estimate_prompt_tokens(to_messages(support_messages(item)))
+            for item in items
+            if item.id not in answered
+        ]
+        total += _estimate(model, prompts, output=COMPLETION_TOKENS, seconds=COMPLETION_SECONDS)
+    for rater_id, model in judges.items():
+        n = n_judgments(settings, len(items))[rater_id] - done.judgments.get(rater_id, 0)
+        tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
+        total += _estimate(
+            model, [tokens] * max(0, n), output=JUDGMENT_TOKENS, seconds=JUDGMENT_SECONDS
+        )
+    return total
+
+
+def n_judgments(settings: StudySettings, n_items: int) -> dict[str, int]:
+    """Return how many judgments each judge may be asked for, by rater id; a ceiling."""
+    plan = settings.judging.plan
+    families = [system.family for system in study_systems(settings) if system.kind != "stress"]
+    n_orders = 2 if plan.both_orders else 1
+    n_stress = min(n_items, plan.stress_items) * (len(STRESS_KINDS) - 1)
+    n_pairs = math.comb(len(families), 2)
+    counts = {}
+    for rater in study_raters(settings):
+        n_own = families.count(rater.family) if plan.exclude_own_family else 0
+        n_eligible = math.comb(len(families) - n_own, 2)
+        wanted = n_items * n_eligible
+        if plan.comparisons is not None:
+            # A balanced plan draws from all pairs; a judge gets its share of those it may judge.
+            wanted = min(wanted, math.ceil(plan.comparisons * n_eligible / max(n_pairs, 1)))
+        counts[rater.id] = (wanted + n_stress) * n_orders + min(wanted, plan.repeat_pairs)
+    return counts
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Say what is to come: calls, tokens, money, time."""
+    if not estimate.n_calls:
+        return "no model is asked: it costs nothing"
+    minutes = estimate.seconds / 60
+    time = f"{minutes:.0f} minutes" if minutes >= 2 else f"{estimate.seconds:.0f} seconds"
+    return (
+        f"{estimate.n_calls:,} calls, about {estimate.input_tokens:,} tokens in and"
+        f" {estimate.output_tokens:,} out: about ${estimate.usd_low:.2f}, at most"
+        f" ${estimate.usd_high:.2f}; about {time}"
+    )
+
+
+def estimate_object(estimate: Estimate) -> dict[str, Any]:
+    """Return an estimate as JSON says it."""
+    return asdict(estimate)
+
+
+def confirm_spending(settings: StudySettings, estimate: Estimate, *, yes: bool) -> None:
+    """Ask before money is spent; what costs nothing never asks.
+
+    Raises:
+        SettingsError: It costs money, nobody is there to be asked, and nobody has said yes.
+        click.Abort: The answer was no.
+    """
+    if not estimate.usd_high or yes:
+        return
+    limit = settings.max_usd
+    words = estimate_words(estimate)
+    if limit is not None:
+        words += f"; it stops at budget.max_usd, ${limit:.2f} in all"
+    if not sys.stdin.isatty():
+        raise SettingsError(
+            f"{settings.file}: this asks models and costs money ({words}); add --yes to go ahead"
+        )
+    click.echo(words, err=True)
+    click.confirm("Go ahead?", abort=True, err=True)
+
+
+def _require_prices(settings: StudySettings) -> None:
+    for name, model in paid_models(settings):
+        if price_per_million(tariff_of(model), when=utc_now()) is None:
+            raise SettingsError(
+                f"{settings.file}: {name}: no list has a price for {model.model} by"
+                f" {model.provider}; give it in dollars per million tokens, e.g."
+                " price = { input = 0.5, output = 1.5 }, or 0 for what costs nothing",
+                ids=(name,),
+            )
+
+
+def _estimate(
+    model: ModelSettings, prompts: Sequence[int], *, output: int, seconds: float
+) -> Estimate:
+    plan = CallPlan(
+        output_tokens=min(output, model.max_tokens),
+        max_tokens=model.max_tokens,
+        max_attempts=MAX_PAID_TRIES,
+        seconds=seconds,
+        concurrency=model.concurrency,
+    )
+    return estimate_calls(tariff_of(model), prompts, plan, when=utc_now())
+
+
+def _judge_prompt_tokens(items: Sequence[Item], sampling: Sampling, settings: StudySettings) -> int:
+    """Return the tokens of a judge's prompt for an item of average length."""
+    if not items:
+        return 0
+    tokens = [
+        estimate_prompt_tokens(
+            to_messages(
+                judge_messages(
+                    item.context,
+                    TYPICAL_REPLY,
+                    TYPICAL_REPLY,
+                    nonce=content_hash(item.id)[:16],
+                    protocol=settings.judging.protocol,
+                )
+            ),
+            schema_text(sampling),
+        )
+        for item in items
+    ]
+    return round(sum(tokens) / len(tokens))

@@ -1,0 +1,174 @@
+"""Money: shown and agreed to before a call is made, never passed, and what the bill then says."""
+
+import json
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+from paying_server import PayingServer, paying_server
+
+STUDY = """
+[study]
+name = "paid"
+seed = 1
+[items]
+source = "starter"
+regular = 10
+adversarial = 2
+[[system]]
+preset = "generic"
+[[system]]
+name = "ours"
+model = "openai-compatible/our-model"
+base_url = "{url}"
+family = "ours"
+key_name = "OUR_KEY"
+{price}
+[[judge]]
+name = "theirs"
+model = "openai-compatible/their-judge"
+base_url = "{url}"
+family = "theirs"
+price = {{ input = 1.0, output = 4.0 }}
+[judging]
+judges = ["theirs"]
+stress_items = 0
+repeat_pairs = 0
+[budget]
+{limit}
+"""
+PRICE = "price = { input = 0.5, output = 2.0 }"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> PayingServer:
+    monkeypatch.setenv("OUR_KEY", "canary-0123456789")
+    return PayingServer(url="http://127.0.0.1:9/v1")
+
+
+def write(folder: Path, url: str, *, price: str = PRICE, limit: str = "") -> Path:
+    path = folder / "paid.toml"
+    path.write_text(STUDY.format(url=url, price=price, limit=limit))
+    return path
+
+
+def test_without_a_terminal_a_run_that_costs_money_needs_yes(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    done = heart("run", write(tmp_path, server.url), "--json")
+
+    assert done.code == 2
+    assert "add --yes to go ahead" in done.json["error"]["message"]
+    assert "about $" in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize("verb", ["complete", "judge"])
+def test_steps_ask_too(heart: Heart, server: PayingServer, tmp_path: Path, verb: str) -> None:
+    assert heart(verb, write(tmp_path, server.url), "--json").code == 2
+
+
+def test_dry_run_shows_what_it_would_cost_and_stores_nothing(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    done = heart("run", write(tmp_path, server.url), "--dry-run", "--json")
+
+    ceiling = done.json["ceiling"]
+    assert ceiling["max_completions"] == 24
+    assert ceiling["max_judgments"] == 24
+    assert ceiling["estimate"]["n_calls"] == 12 + 24
+    assert 0 < ceiling["estimate"]["usd_low"] < ceiling["max_usd"]
+    assert not list(tmp_path.glob("*.db"))
+
+
+def test_unknown_price_is_asked_for_and_never_zero(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    done = heart("run", write(tmp_path, server.url, price=""), "--yes", "--json")
+
+    assert done.code == 2
+    assert "system ours: no list has a price for our-model" in done.json["error"]["message"]
+
+
+def test_missing_key_is_named_before_anything_is_asked(
+    heart: Heart, server: PayingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OUR_KEY")
+
+    done = heart("run", write(tmp_path, server.url), "--yes", "--json")
+
+    assert done.code == 2
+    assert "set the environment variable OUR_KEY" in done.json["error"]["message"]
+
+
+@pytest.mark.server
+def test_estimate_is_within_15_percent_of_what_the_run_uses(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        estimate = heart("run", path, "--dry-run", "--json").json["ceiling"]["estimate"]
+
+        done = heart("run", path, "--yes", "--json")
+
+    assert done.code == 0
+    assert len(provider.prompts) == estimate["n_calls"]
+    n_in, n_out = (sum(used) for used in zip(*provider.used.values(), strict=True))
+    assert estimate["input_tokens"] == pytest.approx(n_in, rel=0.15)
+    assert estimate["output_tokens"] == pytest.approx(n_out, rel=0.15)
+    prices = {"our-model": (0.5, 2.0), "their-judge": (1.0, 4.0)}
+    bill = sum(
+        (usd_in * provider.used[model][0] + usd_out * provider.used[model][1]) / 1e6
+        for model, (usd_in, usd_out) in prices.items()
+    )
+    assert estimate["usd_low"] == pytest.approx(bill, rel=0.15)
+
+
+@pytest.mark.server
+def test_second_run_asks_nothing_and_pays_nothing(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        assert heart("run", path, "--yes", "--json").code == 0
+        n_calls = len(provider.prompts)
+
+        again = heart("run", path, "--json")
+
+    assert again.code == 0
+    assert len(provider.prompts) == n_calls
+    assert again.json["ceiling"]["estimate"]["n_calls"] == 0
+
+
+@pytest.mark.server
+def test_limit_stops_a_run_and_a_higher_one_goes_on(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        stopped = heart(
+            "run", write(tmp_path, provider.url, limit="max_usd = 0.06"), "--yes", "--json"
+        )
+        n_first = len(provider.prompts)
+        went_on = heart(
+            "run", write(tmp_path, provider.url, limit="max_usd = 5.0"), "--yes", "--json"
+        )
+
+    assert stopped.code == 1
+    assert stopped.json["error"]["kind"] == "budget"
+    assert 0 < n_first < 36
+    assert went_on.code == 0
+    assert len(provider.prompts) == 36
+    assert len(set(provider.prompts)) == 36
+
+
+@pytest.mark.server
+def test_key_goes_to_its_endpoint_and_nowhere_else(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        done = heart("run", write(tmp_path, provider.url), "--yes", "--json")
+
+    assert "Bearer canary-0123456789" in provider.keys
+    assert "canary" not in done.out + done.err
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or b"canary" not in path.read_bytes()
+    assert json.loads((tmp_path / "paid.results.json").read_text())["leaderboard"]

@@ -1,0 +1,100 @@
+"""A loopback endpoint in a thread of its own that counts tokens and calls, as a provider bills.
+
+It answers judges by the schema they send and everyone else with a sentence of support. A token is
+what a byte-pair vocabulary of English makes of about four characters; words are counted here, not
+characters, so that it is another count than the estimate's.
+"""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+REPLY = (
+    "That sounds really heavy, and it makes sense that it has been weighing on you. You do not"
+    " have to sort all of it out today. What part of it feels hardest to carry right now?"
+)
+REASON = (
+    "The first reply picks up what was said about the week and asks one open question, while the"
+    " other stays with kind words that would fit any conversation and moves on too quickly."
+)
+TOKENS_PER_WORD = 1.3
+
+
+@dataclass
+class PayingServer:
+    """What a provider knows: every prompt, and by model the tokens in and out that it bills."""
+
+    url: str = ""
+    prompts: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    used: dict[str, tuple[int, int]] = field(default_factory=dict)
+    delay_seconds: float = 0.0
+
+
+def count_tokens(text: str) -> int:
+    """Count tokens as 1.3 a word, marks of punctuation apart."""
+    marks = sum(character in '{}[]":,.' for character in text) // 2
+    return round(len(text.split()) * TOKENS_PER_WORD) + marks
+
+
+@contextmanager
+def paying_server() -> Iterator[PayingServer]:
+    """Serve until the block ends."""
+    server, ready, stop = PayingServer(), threading.Event(), threading.Event()
+
+    def serve() -> None:
+        asyncio.run(_serve(server, ready, stop))
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        assert ready.wait(10)
+        yield server
+    finally:
+        stop.set()
+        thread.join()
+
+
+async def _serve(server: PayingServer, ready: threading.Event, stop: threading.Event) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        body = await request.json()
+        text = _answer(body)
+        await asyncio.sleep(server.delay_seconds)
+        prompt = json.dumps(body["messages"]) + json.dumps(body.get("response_format", ""))
+        usage = {"prompt_tokens": count_tokens(prompt), "completion_tokens": count_tokens(text)}
+        server.prompts.append(prompt)
+        server.keys.append(request.headers.get("Authorization", ""))
+        n_in, n_out = server.used.get(body["model"], (0, 0))
+        server.used[body["model"]] = (
+            n_in + usage["prompt_tokens"],
+            n_out + usage["completion_tokens"],
+        )
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return web.json_response({"model": body["model"], "choices": [choice], "usage": usage})
+
+    application = web.Application()
+    application.router.add_post("/v1/chat/completions", answer)
+    runner = web.AppRunner(application, shutdown_timeout=0.1, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    server.url = f"http://{host}:{port}/v1"
+    ready.set()
+    while not stop.is_set():
+        await asyncio.sleep(0.01)
+    await runner.cleanup()
+
+
+def _answer(body: Mapping[str, Any]) -> str:
+    if "response_format" not in body:
+        return REPLY + f" ({len(body['messages'])})"
+    schema = body["response_format"]["json_schema"]["schema"]
+    mark = {"reason": REASON, "winner": "A", "strength": 3}
+    return json.dumps(dict.fromkeys(schema["required"], mark))
