@@ -35,6 +35,7 @@ class PayingServer:
     keys: list[str] = field(default_factory=list)
     used: dict[str, tuple[int, int]] = field(default_factory=dict)
     delay_seconds: float = 0.0
+    ignores_schemas: bool = False
 
 
 def count_tokens(text: str) -> int:
@@ -64,7 +65,7 @@ def paying_server() -> Iterator[PayingServer]:
 async def _serve(server: PayingServer, ready: threading.Event, stop: threading.Event) -> None:
     async def answer(request: web.Request) -> web.Response:
         body = await request.json()
-        text = _answer(body)
+        text = REPLY if server.ignores_schemas else _answer(body)
         await asyncio.sleep(server.delay_seconds)
         prompt = json.dumps(body["messages"]) + json.dumps(body.get("response_format", ""))
         usage = {"prompt_tokens": count_tokens(prompt), "completion_tokens": count_tokens(text)}
@@ -96,5 +97,7 @@ def _answer(body: Mapping[str, Any]) -> str:
     if "response_format" not in body:
         return REPLY + f" ({len(body['messages'])})"
     schema = body["response_format"]["json_schema"]["schema"]
+    if "colour" in schema["properties"]:
+        return json.dumps({"colour": schema["properties"]["colour"]["enum"][0]})
     mark = {"reason": REASON, "winner": "A", "strength": 3}
     return json.dumps(dict.fromkeys(schema["required"], mark))

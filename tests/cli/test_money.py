@@ -75,7 +75,7 @@ def test_dry_run_shows_what_it_would_cost_and_stores_nothing(
     ceiling = done.json["ceiling"]
     assert ceiling["max_completions"] == 24
     assert ceiling["max_judgments"] == 24
-    assert ceiling["estimate"]["n_calls"] == 12 + 24
+    assert ceiling["estimate"]["n_calls"] == 12 + 24 + 1
     assert 0 < ceiling["estimate"]["usd_low"] < ceiling["max_usd"]
     assert not list(tmp_path.glob("*.db"))
 
@@ -154,10 +154,10 @@ def test_limit_stops_a_run_and_a_higher_one_goes_on(
 
     assert stopped.code == 1
     assert stopped.json["error"]["kind"] == "budget"
-    assert 0 < n_first < 36
+    assert 0 < n_first < 37
     assert went_on.code == 0
-    assert len(provider.prompts) == 36
-    assert len(set(provider.prompts)) == 36
+    assert len(provider.prompts) == 37
+    assert len(set(provider.prompts)) == 37
 
 
 @pytest.mark.server
@@ -172,3 +172,41 @@ def test_key_goes_to_its_endpoint_and_nowhere_else(
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or b"canary" not in path.read_bytes()
     assert json.loads((tmp_path / "paid.results.json").read_text())["leaderboard"]
+
+
+@pytest.mark.server
+def test_judge_whose_endpoint_ignores_the_schema_is_warned_of(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        provider.ignores_schemas = True
+        done = heart("run", write(tmp_path, provider.url), "--yes", "--json")
+
+    assert "judge their-judge: its endpoint does not hold replies to the JSON schema" in done.err
+    assert "24 judgments are missing: not-json" in done.err
+    assert done.json["judgments"]["n_added"] == 0
+    assert done.json["leaderboard"] == []
+
+
+@pytest.mark.server
+def test_doctor_probes_every_model_once(
+    heart: Heart, server: PayingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        done = heart("doctor", path, "--probe", "--json")
+        n_calls = len(provider.prompts)
+        provider.ignores_schemas = True
+        unheld = heart("doctor", path, "--probe", "--json")
+    monkeypatch.delenv("OUR_KEY")
+    without_key = heart("doctor", path, "--probe", "--json")
+
+    assert (done.code, n_calls) == (0, 2)
+    assert {"probe our-model", "probe their-judge"} <= {c["name"] for c in done.json["checks"]}
+    assert unheld.code == 1
+    assert without_key.code == 1
+    assert "OUR_KEY" in without_key.out
+
+
+def test_probe_needs_a_study(heart: Heart) -> None:
+    assert heart("doctor", "--probe", "--json").code == 2

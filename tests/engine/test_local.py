@@ -45,3 +45,27 @@ def test_first_fault_stops_the_others() -> None:
 
     assert [str(error) for error in caught.value.exceptions] == ["three"]
     assert len(done) < 10
+
+
+def test_what_is_under_way_at_a_fault_ends_in_peace() -> None:
+    done: list[str] = []
+    gate = asyncio.Event()
+
+    async def slow() -> None:
+        await gate.wait()
+        done.append("slow")
+
+    async def broken() -> None:
+        gate.set()
+        raise ValueError("broken")
+
+    async def never() -> None:
+        done.append("never")
+
+    async def run() -> None:
+        await run_tasks(iter([slow, broken, never]), n_at_once=2)
+
+    with pytest.raises(ExceptionGroup):
+        asyncio.run(run())
+
+    assert done == ["slow"]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
-from heartbench.cli.console import progress_bar, utc_now
+from heartbench.cli.console import progress_bar, utc_now, warn
 from heartbench.cli.models import Asking, open_models
 from heartbench.cli.session import Session, judge_models, system_models
 from heartbench.completions.run_models import ModelCompletionCounts, ask_systems
@@ -12,6 +12,7 @@ from heartbench.config import ModelSettings
 from heartbench.domain import Study
 from heartbench.errors import HeartbenchError
 from heartbench.judgments.run_models import ModelJudgeCounts, ask_judges
+from heartbench.models.probe import probe_model
 from heartbench.store.grouped import GroupedWriter
 
 T = TypeVar("T")
@@ -39,6 +40,8 @@ def ask_for_judgments(session: Session, study: Study) -> ModelJudgeCounts:
         return ModelJudgeCounts(n_wanted=0, n_before=0, n_added=0, missing={})
 
     async def ask(asking: Asking) -> ModelJudgeCounts:
+        if next(session.store.unjudged(study), None) is not None:
+            await warn_of_unheld_schemas(asking)
         with progress_bar("judgments", cost=lambda: asking.ledger.spent_usd) as progress:
             return await ask_judges(
                 asking.writer,
@@ -50,6 +53,20 @@ def ask_for_judgments(session: Session, study: Study) -> ModelJudgeCounts:
             )
 
     return _ask(session, ask, judges=judges)
+
+
+async def warn_of_unheld_schemas(asking: Asking) -> None:
+    """Ask each judge one question that shows whether its endpoint enforces the schema.
+
+    The reply is kept like any other, so that a study pays for it once.
+    """
+    for judge in asking.judges.values():
+        found = await probe_model(judge)
+        if found.follows_schema is False:
+            warn(
+                f"judge {judge.model.name}: its endpoint does not hold replies to the JSON schema;"
+                " replies that are not exactly what is asked for will be missing"
+            )
 
 
 def _ask(

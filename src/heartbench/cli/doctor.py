@@ -1,15 +1,25 @@
 """``heart doctor``: what is missing, and how to get it."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from heartbench.cli.options import json_option
 
+if TYPE_CHECKING:
+    from heartbench.config import StudySettings
+    from heartbench.models.base import AskedModel
+
 State = Literal["ok", "missing", "optional"]
-EXTRAS = {"postgres": ("psycopg", "stores in PostgreSQL")}
+EXTRAS = {
+    "local": ("xllamacpp", "models on this machine (GGUF files)"),
+    "parquet": ("pyarrow", "Parquet files of votes and ratings"),
+    "postgres": ("psycopg", "stores in PostgreSQL"),
+}
 PACKAGES = ("numpy", "scipy", "sqlalchemy", "pydantic")
 MARKS: dict[State, str] = {"ok": "ok", "missing": "MISSING", "optional": "optional"}
 
@@ -38,17 +48,24 @@ class Check:
     required=False,
     type=click.Path(path_type=Path, dir_okay=False),
 )
+@click.option(
+    "--probe",
+    is_flag=True,
+    help="Call each model of the study once (a few tokens each), and say what answered.",
+)
 @json_option
-def command(study_file: Path | None, *, as_json: bool) -> None:
+def command(study_file: Path | None, *, probe: bool, as_json: bool) -> None:
     """Say what is missing to run heartbench, or one study, and how to get it.
 
     Exit code 1 if anything needed is missing.
     """
     from heartbench.cli.console import emit_json
 
+    if probe and study_file is None:
+        raise click.UsageError("--probe calls the models of a study: name its file")
     checks = [*_check_installation(), *_check_extras()]
     if study_file is not None:
-        checks += _check_study(study_file)
+        checks += _check_study(study_file, probe=probe)
     is_ok = all(check.state != "missing" for check in checks)
     if as_json:
         emit_json("doctor", {"ok": is_ok, "checks": [asdict(check) for check in checks]})
@@ -71,11 +88,6 @@ def _check_installation() -> list[Check]:
     return [
         Check(name="heartbench", state="ok", detail=f"{__version__}, {found}"),
         Check(name="Python", state="ok", detail=platform.python_version()),
-        Check(
-            name="keys",
-            state="ok",
-            detail="none needed: every system and judge of this version runs offline",
-        ),
         Check(
             name="shell completion",
             state="optional",
@@ -102,7 +114,7 @@ def _check_extras() -> list[Check]:
     return checks
 
 
-def _check_study(study_file: Path) -> list[Check]:
+def _check_study(study_file: Path, *, probe: bool) -> list[Check]:
     from heartbench.cli.session import gather
     from heartbench.config import load_study
     from heartbench.errors import HeartbenchError
@@ -122,7 +134,74 @@ def _check_study(study_file: Path) -> list[Check]:
         checks.append(Check(name="store", state="ok", detail=probe_store(settings.store)))
     except HeartbenchError as error:
         checks.append(_missing("store", error))
+    keys = _check_keys(settings)
+    checks += keys
+    if probe and all(check.state == "ok" for check in keys):
+        checks += _probe_models(settings)
     return checks
+
+
+def _check_keys(settings: StudySettings) -> list[Check]:
+    from heartbench.cli.models import paid_models
+    from heartbench.config import has_key
+
+    models = paid_models(settings)
+    if not models:
+        return [Check(name="keys", state="ok", detail="none needed: this study runs offline")]
+    checks = []
+    for name, model in models:
+        if model.key_name is None:
+            checks.append(Check(name=name, state="ok", detail=f"{model.model}: needs no key"))
+        elif has_key(model.key_name):
+            checks.append(Check(name=name, state="ok", detail=f"{model.model}: {model.key_name}"))
+        else:
+            checks.append(
+                Check(
+                    name=name,
+                    state="missing",
+                    detail=f"{model.model}: no key",
+                    remedy=f"set the environment variable {model.key_name} to your key",
+                )
+            )
+    return checks
+
+
+def _probe_models(settings: StudySettings) -> list[Check]:
+    from heartbench.cli.asking import run_to_end
+    from heartbench.cli.models import open_models
+    from heartbench.cli.session import judge_models, system_models
+    from heartbench.errors import HeartbenchError
+    from heartbench.models.probe import probe_model
+    from heartbench.store.grouped import GroupedWriter
+    from heartbench.store.sql import SqlStore
+
+    async def probe(name: str, asked: AskedModel) -> Check:
+        try:
+            found = await probe_model(asked)
+        except HeartbenchError as error:
+            return _missing(name, error)
+        if found.follows_schema is False:
+            return Check(
+                name=name,
+                state="missing",
+                detail=f"{found.model} answers, but its endpoint does not enforce the JSON schema",
+                remedy="take another endpoint for this judge: most of its replies would be missing",
+            )
+        held = ", and the JSON schema is enforced" if found.follows_schema else ""
+        return Check(name=name, state="ok", detail=f"{found.model} answers{held}")
+
+    async def probe_all() -> list[Check]:
+        systems, judges = system_models(settings), judge_models(settings)
+        store = SqlStore.in_memory()
+        async with (
+            GroupedWriter(store) as writer,
+            open_models(settings, writer, systems=systems, judges=judges) as asking,
+        ):
+            wanted = [(f"probe {asked.model.name}", asked) for asked in asking.systems.values()]
+            wanted += [(f"probe {asked.model.name}", asked) for asked in asking.judges.values()]
+            return [await probe(name, asked) for name, asked in wanted]
+
+    return run_to_end(probe_all())
 
 
 def _missing(name: str, error: Exception) -> Check:

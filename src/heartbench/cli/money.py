@@ -37,6 +37,8 @@ from heartbench.store.base import Store
 COMPLETION_TOKENS, JUDGMENT_TOKENS = 60, 420
 """Expected tokens of a reply: about 40 words; six reasons of a sentence or two in JSON."""
 COMPLETION_SECONDS, JUDGMENT_SECONDS = 3.0, 12.0
+PROBE_TOKENS = 50
+"""Of the question that shows whether a judge's endpoint enforces a schema, and of its reply."""
 TYPICAL_REPLY = "word " * 40
 MAX_PAID_TRIES = 2
 """A reply that cannot be used is asked for once more."""
@@ -101,9 +103,13 @@ def estimate_spending(
     for rater_id, model in judges.items():
         n = n_judgments(settings, len(items))[rater_id] - done.judgments.get(rater_id, 0)
         tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
-        total += _estimate(
-            model, [tokens] * max(0, n), output=JUDGMENT_TOKENS, seconds=JUDGMENT_SECONDS
-        )
+        if n > 0:
+            total += _estimate(
+                model, [tokens] * n, output=JUDGMENT_TOKENS, seconds=JUDGMENT_SECONDS
+            )
+            total += _estimate(
+                model, [PROBE_TOKENS], output=PROBE_TOKENS, seconds=COMPLETION_SECONDS
+            )
     return total
 
 

@@ -1,6 +1,6 @@
 """Study files and the environment -> settings: the only reader of both."""
 
-from heartbench.config.environment import read_key
+from heartbench.config.environment import has_key, read_key
 from heartbench.config.models import JudgeSettings, ModelSettings, SystemSettings
 from heartbench.config.study_file import (
     SECTIONS,
@@ -18,6 +18,7 @@ __all__ = [
     "ModelSettings",
     "StudySettings",
     "SystemSettings",
+    "has_key",
     "load_study",
     "read_key",
 ]
