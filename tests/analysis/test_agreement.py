@@ -175,11 +175,9 @@ def test_one_unit_has_percent_agreement_without_an_interval() -> None:
     assert all(each.value is None and each.reason for each in found.values())
 
 
-def test_no_value_at_all_gives_reasons() -> None:
-    found = measure_agreement(coded_ratings(two_raters((None, "x"))), level="ordinal")
-    assert found.excluded == {"missing": 1, "unparsable": 1}
-    assert (found.n_units, found.n_raters, found.n_values) == (1, 2, 0)
-    assert all(each.value is None and each.reason for each in measures(found).values())
+def test_no_value_that_can_be_used_is_an_error() -> None:
+    with pytest.raises(InvalidVotesError, match="none of 2 values can be used at ordinal level"):
+        measure_agreement(coded_ratings(two_raters(("x", "y"))), level="ordinal")
 
 
 def test_undefined_samples_take_the_interval_away_or_are_named() -> None:

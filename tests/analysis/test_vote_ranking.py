@@ -13,7 +13,7 @@ from heartbench.analysis.rank_policy import IntervalName, RankPolicy, Ties
 from heartbench.analysis.vote_ranking import rank_votes
 from heartbench.analysis.vote_results import VoteRanking
 from heartbench.analysis.votes import Votes
-from heartbench.errors import NotIdentifiedError, SettingsError
+from heartbench.errors import InvalidVotesError, NotIdentifiedError, SettingsError
 from heartbench.stats.comparisons import Comparisons
 
 EVERY_TIES: tuple[Ties, ...] = ("half", "davidson", "drop")
@@ -563,3 +563,49 @@ def test_votes_of_their_own_items_are_those_of_one_item_each(ties: Ties) -> None
 def test_policy_that_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="not"):
         RankPolicy(**wrong)  # type: ignore[arg-type]
+
+
+def test_what_only_a_prior_ranks_has_no_interval_and_says_so() -> None:
+    votes = decided([(0, 1), (1, 0), (2, 3), (3, 2)] * 2, ("ash", "birch", "cedar", "dogwood"))
+
+    ranking = rank(votes, prior=1e-6)
+
+    assert {frozenset(group) for group in ranking.fit.components} == {
+        frozenset({"ash", "birch"}),
+        frozenset({"cedar", "dogwood"}),
+    }
+    assert is_said(ranking, "the prior does")
+    assert {(row.low, row.rank_low, row.rank_high) for row in ranking.systems} == {(None, 1, 4)}
+
+
+def test_only_ties_leave_nothing_when_ties_are_dropped() -> None:
+    votes = invented_votes()
+    tied = replace(
+        votes,
+        n_ties=votes.n_votes,
+        comparisons=replace(votes.comparisons, score=np.full(1_200, 0.5)),
+    )
+
+    with pytest.raises(NotIdentifiedError, match="all 1,200 votes are ties"):
+        rank(tied, ties="drop")
+
+
+def test_strengths_of_no_common_size_are_refused() -> None:
+    votes = invented_votes()
+    weight = votes.comparisons.weight.copy()
+    weight[0] = 1e12
+
+    with pytest.raises(InvalidVotesError, match="too far apart"):
+        rank(replace(votes, comparisons=replace(votes.comparisons, weight=weight)))
+
+
+def test_long_lists_of_systems_are_cut() -> None:
+    names = [f"system {i:03d}" for i in range(300)]
+    votes = decided([(i, i + 1) for i in range(299)], names)
+
+    with pytest.raises(NotIdentifiedError) as caught:
+        rank(votes)
+
+    assert len(str(caught.value)) < 400
+    assert "and 294 more groups" in str(caught.value)
+    assert len(caught.value.components) == 300

@@ -1,5 +1,6 @@
 """Words and order of the section on other explanations."""
 
+import dataclasses
 import math
 
 import pytest
@@ -10,6 +11,7 @@ from heartbench.report.explanations import (
     LESS_OFTEN,
     MORE_OFTEN,
     NO_EFFECT,
+    NO_INTERVAL,
     NO_PRECISION,
     SAME_EITHER_WAY,
     effect_rows,
@@ -127,6 +129,17 @@ def test_judge_is_read_from_its_intervals(
     discrimination: tuple[float, float], position: tuple[float, float], reading: str
 ) -> None:
     assert read_judge(judge_of(discrimination, position)) == reading
+
+
+def test_judge_without_intervals_is_not_read() -> None:
+    judge = dataclasses.replace(
+        judge_of((2.0, 3.0), (1.0, 2.0)),
+        discrimination_low=None,
+        discrimination_high=None,
+        position_bias_low=None,
+        position_bias_high=None,
+    )
+    assert read_judge(judge) == NO_INTERVAL
 
 
 @pytest.mark.parametrize(

@@ -385,3 +385,16 @@ def test_win_rates_stand_where_there_is_no_ranking() -> None:
     assert "There is no ranking: groups never met" in text
     assert "62.5" in text
     assert "62.5" in leaderboard_lines(without_ranking(invented_results(), "groups never met"))
+
+
+def test_adjusted_rating_without_an_interval_says_so() -> None:
+    results = invented_results()
+    assert results.bias_audit is not None
+    first, *others = results.bias_audit.systems
+    alone = dataclasses.replace(first, low=None, high=None, low_adjusted=None, high_adjusted=None)
+    audit = dataclasses.replace(results.bias_audit, systems=(alone, *others))
+
+    page = outline(render_page(dataclasses.replace(results, bias_audit=audit)))
+
+    assert page.misnested == []
+    assert "".join(page.text).count("no interval") == 2

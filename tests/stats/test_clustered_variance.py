@@ -160,7 +160,7 @@ def test_difference_on_which_no_item_departs_has_no_variance() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         wins = [(0, 2, item) for item in range(12)] * 7 + [(2, 0, item) for item in range(12)] * 6
-        for item in np.repeat(np.arange(12), 6):
+        for item in np.repeat(np.arange(12), 6).tolist():
             for pair in ((0, 1), (1, 3)):
                 wins.append((*(pair if rng.random() < 0.6 else pair[::-1]), item))
         winner, loser, item_of = np.array(wins).T

@@ -122,7 +122,8 @@ def measure_agreement(
 
     Raises:
         SettingsError: For an unknown level, limits that cannot be, no resamples, a negative seed.
-        InvalidVotesError: For a rater who rates a unit twice, or a negative value at ratio level.
+        InvalidVotesError: For a rater who rates a unit twice, a negative value at ratio level, or
+            no value that can be used.
     """
     settings = AgreementSettings(
         level=level, min=minimum, max=maximum, resamples=n_resamples, seed=seed
@@ -132,6 +133,7 @@ def measure_agreement(
     numbers = _read_numbers(ratings, level)[ratings.value]
     excluded = _exclude(ratings, numbers, settings)
     is_used = ~np.logical_or.reduce(list(excluded.values()))
+    _check_any_used(ratings, is_used, level)
     if level == "ratio":
         _check_not_negative(ratings, numbers, is_used)
     table = _build_table(ratings, numbers, is_used)
@@ -142,9 +144,25 @@ def measure_agreement(
         n_values=int(is_used.sum()),
         excluded={reason: int(rows.sum()) for reason, rows in excluded.items() if rows.any()},
         settings=settings,
-        warnings=(*_table_warnings(ratings, table, level), *warnings),
+        warnings=(*_table_warnings(ratings, table, level), *warnings, *_odd_intervals(measures)),
         **measures,
     )
+
+
+def _odd_intervals(measures: Mapping[str, AgreementMeasure]) -> list[str]:
+    """Name measures whose percentiles leave out their own estimate."""
+    odd = [
+        name
+        for name, found in measures.items()
+        if found.value is not None and found.low is not None and found.high is not None
+        if not found.low <= found.value <= found.high
+    ]
+    if not odd:
+        return []
+    return [
+        f"The interval leaves out the estimate of {', '.join(odd)}: resampled units repeat values"
+        " that stand once in the table, so the bootstrap does not fit this table."
+    ]
 
 
 def _check_settings(settings: AgreementSettings) -> None:
@@ -178,6 +196,17 @@ def _check_single(ratings: CodedRatings) -> None:
             f" unit ({len(rows)} such pairs)",
             ids=(unit, rater),
         )
+
+
+def _check_any_used(ratings: CodedRatings, is_used: BoolArray, level: Level) -> None:
+    if is_used.any() or not (ratings.value != MISSING).any():
+        return
+    row = int(np.argmax(ratings.value != MISSING))
+    advice = "" if level == "nominal" else "; words are for the nominal level"
+    raise InvalidVotesError(
+        f"none of {len(ratings):,} values can be used at {level} level, the first being"
+        f" {ratings.values[ratings.value[row]]!r}{advice}"
+    )
 
 
 def _check_not_negative(ratings: CodedRatings, numbers: FloatArray, is_used: BoolArray) -> None:

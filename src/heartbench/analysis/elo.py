@@ -25,6 +25,7 @@ from heartbench.stats.contrasts import PairwiseDifferences, pairwise_differences
 from heartbench.stats.intervals import clustered, influence_on_strengths, published
 
 REMEDY = "Add items, or judge more pairs across them."
+SHOWN_NAMES, SHOWN_GROUPS = 8, 6
 ELO_DECIMALS_OF_RANK = 6
 """Ratings equal to this many decimals share a rank; the fit itself is good to about 1e-8 Elo."""
 
@@ -162,7 +163,7 @@ def name_components(
     components = [[names[cast("int", i)] for i in group] for group in error.components]
     message = str(error)
     if len(components) > 1:
-        groups = " | ".join(", ".join(group) for group in components)
+        groups = list_groups(components)
         message = (
             "the comparisons do not determine one ranking: wins and ties do not lead both ways"
             f" between these groups: {groups}. {remedy}"
@@ -170,3 +171,14 @@ def name_components(
     return NotIdentifiedError(
         message, components=components, ids=[name for group in components for name in group]
     )
+
+
+def list_groups(groups: Sequence[Sequence[str]]) -> str:
+    """List groups of systems in a message; of many, the first few."""
+    shown = [
+        ", ".join(group[:SHOWN_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+        for group in groups[:SHOWN_GROUPS]
+        for rest in (len(group) - SHOWN_NAMES,)
+    ]
+    more = len(groups) - SHOWN_GROUPS
+    return " | ".join(shown) + (f" | and {more} more groups" if more > 0 else "")

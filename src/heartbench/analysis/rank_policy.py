@@ -9,6 +9,7 @@ IntervalName = Literal["two-way", "item-sandwich", "item-bootstrap", "published"
 
 DEFAULT_RESAMPLES = 1_000
 MIN_RESAMPLES = 100
+MAX_LEVEL = 0.999999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +47,5 @@ class RankPolicy:
             )
         if self.seed < 0:
             raise ValueError(f"a seed is 0 or more, not {self.seed}")
-        if not 0 < self.level < 1:
-            raise ValueError(f"a level is between 0 and 1, not {self.level}")
+        if not 0 < self.level <= MAX_LEVEL:
+            raise ValueError(f"a level is above 0 and at most {MAX_LEVEL}, not {self.level}")

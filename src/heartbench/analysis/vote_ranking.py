@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heartbench.analysis.elo import name_components
+from heartbench.analysis.elo import list_groups, name_components
 from heartbench.analysis.rank_policy import RankPolicy
 from heartbench.analysis.support import FEW_ITEMS, FEW_ITEMS_OF_A_BOOTSTRAP, Support, find_support
 from heartbench.analysis.vote_intervals import (
@@ -28,8 +28,8 @@ from heartbench.analysis.vote_results import (
     VoteRanking,
 )
 from heartbench.analysis.votes import Votes
-from heartbench.errors import NotIdentifiedError
-from heartbench.stats.bradley_terry import ELO_PER_THETA, elo_from_theta
+from heartbench.errors import InvalidVotesError, NotIdentifiedError
+from heartbench.stats.bradley_terry import ELO_PER_THETA, elo_from_theta, strong_components
 from heartbench.stats.comparisons import (
     TIE_SCORE,
     BoolArray,
@@ -43,6 +43,8 @@ from heartbench.stats.contrasts import MIN_SE, pairwise_differences, rank_bounds
 from heartbench.stats.fit_check import check_pairs, check_systems
 from heartbench.stats.tied_fit import TiedFit, fit_ties
 
+MAX_STRENGTH_RATIO = 1e9
+"""Beyond it, what the weaker votes add is lost in the rounding of the stronger."""
 REMEDY = "Add votes across them, or declare a prior."
 
 
@@ -64,9 +66,15 @@ class _Estimate:
         return self.uncertainty.intervals.se > MIN_SE
 
     @property
+    def groups(self) -> list[list[int]]:
+        """Systems that the votes alone compare both ways, a declared prior apart."""
+        return strong_components(self.fit.points)
+
+    @property
     def has_interval(self) -> BoolArray:
         """Whether the votes of a system determine its interval."""
-        return self.support.is_enough & self.has_width
+        is_determined = len(self.groups) == 1
+        return np.asarray(self.support.is_enough & self.has_width & is_determined)
 
     def elo(self, theta: FloatArray) -> FloatArray:
         """Scale values of theta, e.g. interval ends, on the fit's own mean."""
@@ -86,6 +94,7 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             groups of systems.
         SettingsError: The interval asked for needs a column that was not named.
     """
+    _check_strengths(votes)
     comparisons, n_dropped = _drop_ties(votes, policy)
     n_items, n_raters = _count_used(votes, comparisons)
     choice = choose_interval(policy.interval, n_items=n_items, n_raters=n_raters)
@@ -111,7 +120,13 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             n_items=n_items,
             n_raters=n_raters,
         ),
-        warnings=(*votes.warnings, *uncertainty.warnings, *_support_warnings(estimate)),
+        warnings=(
+            *votes.warnings,
+            *uncertainty.warnings,
+            *_support_warnings(estimate),
+            *_prior_warnings(votes.systems, estimate),
+            *_weighted_warnings(estimate, weighted),
+        ),
         differences=tuple(_differences(votes.systems, estimate, order, policy.level)),
         pairs=tuple(_pairs(votes.systems, estimate.fit)),
     )
@@ -122,9 +137,22 @@ def _drop_ties(votes: Votes, policy: RankPolicy) -> tuple[Comparisons, dict[str,
     if policy.ties != "drop":
         return votes.comparisons, n_dropped
     is_decided = votes.comparisons.score != TIE_SCORE
+    if not is_decided.any():
+        raise NotIdentifiedError(
+            f"all {votes.n_votes:,} votes are ties: nothing is left when ties are dropped"
+        )
     if votes.n_ties:
         n_dropped["tie"] = votes.n_ties
     return select_comparisons(votes.comparisons, is_decided), n_dropped
+
+
+def _check_strengths(votes: Votes) -> None:
+    weights = votes.comparisons.weight
+    if votes.has_strength and len(weights) and weights.max() > MAX_STRENGTH_RATIO * weights.min():
+        raise InvalidVotesError(
+            f"strengths from {weights.min():g} to {weights.max():g} (a tie counts 1) are too far"
+            " apart to be weighed against each other; scale them to numbers such as 1 to 5"
+        )
 
 
 def _count_used(votes: Votes, comparisons: Comparisons) -> tuple[int | None, int | None]:
@@ -246,7 +274,7 @@ def _fit(votes: Votes, estimate: _Estimate, n_dropped: dict[str, int]) -> RankFi
         max_gap=pairs.largest,
         system_rms_gap=systems.root_mean_square,
         system_max_gap=systems.largest,
-        components=(votes.systems,),
+        components=tuple(tuple(votes.systems[i] for i in group) for group in estimate.groups),
         n_replicates_not_identified=estimate.uncertainty.n_not_identified,
     )
 
@@ -271,3 +299,20 @@ def _support_warnings(estimate: _Estimate) -> list[str]:
         has_width=estimate.has_width,
         few_items=FEW_ITEMS_OF_A_BOOTSTRAP if is_bootstrap else FEW_ITEMS,
     )
+
+
+def _prior_warnings(names: Sequence[str], estimate: _Estimate) -> list[str]:
+    groups = estimate.groups
+    if len(groups) == 1:
+        return []
+    listed = list_groups([[names[i] for i in group] for group in groups])
+    return [
+        "The votes alone determine no ranking between these groups, the prior does; so there are no"
+        f" intervals: {listed}."
+    ]
+
+
+def _weighted_warnings(estimate: _Estimate, weighted: _Estimate | None) -> list[str]:
+    if weighted is None or weighted.uncertainty.used == estimate.uncertainty.used:
+        return []
+    return [f"The weighted ratings have another interval: {weighted.uncertainty.used}."]

@@ -21,6 +21,7 @@ MORE_OFTEN = "wins more often"
 LESS_OFTEN = "wins less often"
 SAME_EITHER_WAY = "the same either way, on every item"
 NO_PRECISION = "the same on every item: that is no precision"
+NO_INTERVAL = "too few items to tell"
 RATING_DECIMALS = 6
 """Ratings equal to this many decimals share a rank, as on the leaderboard."""
 
@@ -114,6 +115,8 @@ def read_judge(judge: JudgeTraits) -> str:
     """Say what a judge's traits mean, as far as their intervals do."""
     discrimination = _read_discrimination(judge.discrimination_low, judge.discrimination_high)
     bias = _read_bias(judge.position_bias_low, judge.position_bias_high)
+    if judge.discrimination_low is None and judge.position_bias_low is None:
+        return NO_INTERVAL
     return ", ".join(filter(None, (discrimination, bias))) or "nothing unusual"
 
 

@@ -89,14 +89,18 @@ def require_identified(wins: FloatArray) -> None:
             f"a ranking needs at least two systems that were compared, not {n_systems}",
             components=[[i] for i in range(n_systems)],
         )
-    n_components, label = connected_components(wins > 0, directed=True, connection="strong")
-    if n_components > 1:
-        members = [np.flatnonzero(label == k).tolist() for k in range(n_components)]
-        members.sort()
+    members = strong_components(wins)
+    if len(members) > 1:
         raise NotIdentifiedError(
             f"wins and ties do not connect all systems both ways: {members} are apart",
             components=members,
         )
+
+
+def strong_components(wins: FloatArray) -> list[list[int]]:
+    """Return the groups within which wins lead from every system to every other and back."""
+    n_components, label = connected_components(wins > 0, directed=True, connection="strong")
+    return sorted(np.flatnonzero(label == k).tolist() for k in range(n_components))
 
 
 def win_probabilities(theta: FloatArray) -> FloatArray:

@@ -15,7 +15,9 @@ from heartbench.stats.comparisons import IntArray
 CodeArray = NDArray[np.integer]
 
 BATCH_ROWS = 1 << 22
-"""Rows held before they are counted."""
+"""Most rows held before they are counted."""
+MIN_ROWS = 1 << 17
+"""Rows that are always worth counting at once: they still lie in the processor's cache."""
 MAX_CELLS = 1 << 24
 """Distinct rows possible (128 MiB of counts) up to which a count is a table, and no sort."""
 
@@ -39,7 +41,7 @@ class Tally:
             raise ValueError(f"expected {len(self._columns)} columns of one length")
         self._waiting.append(columns)
         self._n_waiting += len(columns[0])
-        if self._n_waiting >= BATCH_ROWS:
+        if self._n_waiting >= min(BATCH_ROWS, max(MIN_ROWS, 4 * len(self._counts))):
             self._count()
 
     def relabel(self, column: int, names: CodeArray) -> None:

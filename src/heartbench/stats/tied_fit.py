@@ -93,7 +93,8 @@ def fit_ties(comparisons: Comparisons, *, ties: TieModel, prior: float = 0.0) ->
     Args:
         comparisons: The comparisons.
         ties: ``half`` or ``davidson``.
-        prior: Half-won comparisons added to every pair, as `add_prior`.
+        prior: Half-won comparisons added to every pair, as `add_prior`. They count as decided ones:
+            under ``davidson`` they lower the share of ties.
 
     Raises:
         NotIdentifiedError: As `fit_win_matrix` and `fit_davidson`.
