@@ -4,14 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import heartbench as hb
-from heartbench import api
 from heartbench.errors import InvalidVotesError, NotIdentifiedError, SettingsError
+from heartbench.exchange import result_frames
 
 VOTES: dict[str, Any] = {
     "model_a": ["ash", "birch", "cedar", "ash", "birch", "cedar", "ash", "birch"] * 6,
@@ -20,6 +22,13 @@ VOTES: dict[str, Any] = {
     "prompt": [f"p{i % 12}" for i in range(48)],
     "voter": [f"v{i % 7}" for i in range(48)],
     "strength": [1, 2, 3, 4, 5, 1, 2, 3] * 6,
+}
+CONTROLLED: dict[str, Any] = {
+    **VOTES,
+    "words_a": [10 + 7 * i % 31 for i in range(48)],
+    "words_b": [10 + 5 * i % 23 for i in range(48)],
+    "below": [-1] * 48,
+    "judge": [f"j{i * i % 5 % 2}" for i in range(48)],
 }
 RATINGS: dict[str, Any] = {
     "text": [f"t{i}" for i in range(12) for _ in range(2)],
@@ -69,10 +78,10 @@ def test_frame_of_a_path_is_of_a_library_that_is_installed(
 ) -> None:
     assert isinstance(hb.rank(votes_file, cluster="prompt").to_frame(), pd.DataFrame)
 
-    monkeypatch.setattr(api, "find_spec", lambda name: name != "pandas")
+    monkeypatch.setattr(result_frames, "find_spec", lambda name: name != "pandas")
     assert isinstance(hb.rank(votes_file, cluster="prompt").to_frame(), pl.DataFrame)
 
-    monkeypatch.setattr(api, "find_spec", lambda _name: None)
+    monkeypatch.setattr(result_frames, "find_spec", lambda _name: None)
     with pytest.raises(SettingsError, match="pandas, polars, pyarrow"):
         hb.rank(votes_file, cluster="prompt").to_frame()
 
@@ -137,7 +146,7 @@ def test_names_in_a_notebook_are_text_and_no_markup() -> None:
 
 
 def test_columns_that_cannot_be_guessed_must_be_named() -> None:
-    with pytest.raises(SettingsError, match="--right, --winner; there are model_a, prompt"):
+    with pytest.raises(SettingsError, match="--right, --winner; there are 'model_a', 'prompt'"):
         hb.rank(pd.DataFrame({"model_a": ["a"], "prompt": ["p"]}))
 
 
@@ -162,6 +171,226 @@ def test_missing_names_are_counted_in_agreement() -> None:
     found = hb.agree(ratings, unit="text", rater="coder", value="label", level="nominal")
 
     assert found.excluded["missing rater"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"cluster": 3}, "cluster must be the name of a column, as text, not 3; write it as '3'"),
+        ({"left": 0}, "left must be the name of a column, as text, not 0; write it as '0'"),
+        ({"rater": ["voter"]}, "rater must be the name of a column"),
+        ({"left_name": None, "right_name": "b"}, "left_name must be a value of the winner column"),
+        ({"tie_name": [["tie"]]}, "tie_name must be a value of the winner column"),
+        ({"resamples": 100.5}, "resamples must be an integer, not 100.5"),
+        ({"seed": "a"}, "seed must be an integer, not 'a'"),
+        ({"level": ".95"}, "level must be a number, not '.95'"),
+        ({"prior": "1"}, "prior must be a number, not '1'"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_named(arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(TypeError, match=problem):
+        hb.rank(pd.DataFrame(VOTES), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"level": 95}, "a level is between 0 and 1, not 95"),
+        ({"level": float("nan")}, "level must be finite"),
+        ({"seed": -1}, "a seed is 0 or more, not -1"),
+        ({"resamples": 1}, "at least 100 resamples, not 1"),
+    ],
+)
+def test_values_that_can_never_be_are_value_errors(arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        hb.rank(pd.DataFrame(VOTES), cluster="prompt", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "problem"),
+    [
+        ({"level": "Ordinal"}, ValueError, "a level of measurement is one of"),
+        ({"seed": -1}, ValueError, "a seed is 0 or more, not -1"),
+        ({"resamples": 1}, ValueError, "at least 100 resamples, not 1"),
+        ({"minimum": float("inf")}, ValueError, "minimum must be finite"),
+        ({"minimum": "1"}, TypeError, "minimum must be a number, not '1'"),
+        ({"seed": 1.5}, TypeError, "seed must be an integer"),
+        ({"unit": 0}, TypeError, "unit must be the name of a column"),
+        ({"minimum": 5, "maximum": 1}, SettingsError, "in that order"),
+        ({"rater": "text"}, SettingsError, "'text' is named both as unit and as rater"),
+    ],
+)
+def test_agreement_checks_its_arguments_as_ranking_does(
+    arguments: dict[str, Any], error: type[Exception], problem: str
+) -> None:
+    usual = {"unit": "text", "rater": "coder", "value": "label", "level": "ordinal"}
+
+    with pytest.raises(error, match=problem):
+        hb.agree(pd.DataFrame(RATINGS), **{**usual, **arguments})
+
+
+@pytest.mark.parametrize("values", [(1, 2, 0), ([1], [2.0], [np.int64(0)]), ("1", "2", "0")])
+def test_values_of_a_column_of_numbers_may_be_numbers(values: Any) -> None:
+    left, right, tie = values
+    numbers = {"model_a": 2, "model_b": 1, "tie": 0}
+    votes = pd.DataFrame(VOTES)
+    swapped = votes.assign(winner=votes.winner.map(numbers))
+
+    ranking = hb.rank(swapped, cluster="prompt", left_name=right, right_name=left, tie_name=tie)
+
+    assert ranking.systems == hb.rank(votes, cluster="prompt").systems
+
+
+def test_values_of_a_column_of_truths_may_be_truths() -> None:
+    votes = pd.DataFrame(VOTES)
+    votes = votes[votes.winner != "tie"]
+    truths = votes.assign(winner=votes.winner == "model_a")
+
+    ranking = hb.rank(truths, cluster="prompt", left_name=True, right_name=False)
+
+    assert ranking.systems == hb.rank(votes, cluster="prompt").systems
+
+
+def test_numbers_of_numpy_can_be_written_as_json() -> None:
+    numbers: dict[str, Any] = {"resamples": np.int64(100), "seed": np.int64(3)}
+    limits: dict[str, Any] = {"minimum": np.int64(1), "maximum": np.float32(5)}
+    prior: Any = np.float32(1)
+    ranking = hb.rank(pd.DataFrame(VOTES), prior=prior, **numbers)
+    agreement = hb.agree(
+        pd.DataFrame(RATINGS),
+        unit="text",
+        rater="coder",
+        value="label",
+        level="ordinal",
+        **numbers,
+        **limits,
+    )
+
+    assert json.loads(json.dumps(ranking.to_dict()))["settings"]["seed"] == 3
+    assert json.loads(json.dumps(agreement.to_dict()))["settings"]["min"] == 1
+
+
+@pytest.mark.parametrize(
+    ("roles", "named"),
+    [
+        ({"cluster": "voter", "rater": "voter"}, "as cluster and as rater"),
+        ({"left": "model_a", "right": "model_a"}, "as left and as right"),
+        ({"cluster": "winner"}, "as winner and as cluster"),
+    ],
+)
+def test_one_column_has_one_role(roles: dict[str, str], named: str) -> None:
+    with pytest.raises(SettingsError, match=named):
+        hb.rank(pd.DataFrame(VOTES), **roles)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="as judge and as cluster"):
+        hb.rank_judge_aware(pd.DataFrame(VOTES), judge="voter", cluster="voter")
+
+
+def test_columns_of_another_case_are_suggested() -> None:
+    votes = pd.DataFrame({"Left": ["a"], "right": ["b"], "Winner": ["left"]})
+
+    with pytest.raises(SettingsError, match="did you mean --left 'Left' --winner 'Winner'"):
+        hb.rank(votes)
+
+
+def test_frame_after_one_of_another_library_is_of_one_that_is_installed() -> None:
+    frame = pd.DataFrame(VOTES)
+    relation = duckdb.from_df(frame)
+    batch = pa.RecordBatch.from_pydict(VOTES)
+
+    assert isinstance(hb.rank(relation, cluster="prompt").to_frame(), pd.DataFrame)
+    assert isinstance(hb.rank(batch, cluster="prompt").to_frame(), pa.Table)
+
+
+def test_what_was_noticed_in_reading_is_said_with_what_cannot_be_ranked(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("winner,left,right\nleft,ash,birch\nright,ash,birch\nleft,ash,bir")
+
+    with pytest.raises(NotIdentifiedError, match=r"bir.*Noticed in reading: the last line"):
+        hb.rank(path)
+
+
+def test_values_that_look_alike_are_warned_of_where_they_are_names() -> None:
+    frame = pd.DataFrame({**RATINGS, "label": ["3 ", "3", *["4"] * 22]})
+
+    def warnings_at(level: Any) -> str:
+        found = hb.agree(frame, unit="text", rater="coder", value="label", level=level)
+        return "; ".join(found.warnings)
+
+    assert "values that differ only in case, white space or encoding (1): '3' and '3 '" in (
+        warnings_at("nominal")
+    )
+    assert "white space" not in warnings_at("ordinal")
+
+
+@pytest.mark.parametrize(
+    ("controls", "error", "problem"),
+    [
+        (["words_a", "words_b"], TypeError, "controls must map a name to two columns"),
+        ({"words": "ab"}, TypeError, "controls must map a name to two columns"),
+        ({"words": ("words_a", 1)}, TypeError, "controls must map a name to two columns"),
+        ({"words": ("words_a", "words_a")}, SettingsError, "names 'words_a' for both sides"),
+        ({"position": ("words_a", "words_b")}, SettingsError, "cannot be called 'position'"),
+        ({"words": ("words_a", "below")}, SettingsError, "'below' holds -1; controls are lengths"),
+    ],
+)
+def test_controls_that_cannot_be_are_explained(
+    controls: Any, error: type[Exception], problem: str
+) -> None:
+    with pytest.raises(error, match=problem):
+        hb.rank_controlled(pd.DataFrame(CONTROLLED), cluster="prompt", controls=controls)
+
+
+def test_nothing_to_control_for_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="there is nothing to control for"):
+        hb.rank_controlled(pd.DataFrame(CONTROLLED), cluster="prompt", position=False)
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.5])
+def test_adjusted_ratings_check_their_level_as_rank_does(level: float) -> None:
+    with pytest.raises(ValueError, match="a level is between 0 and 1"):
+        hb.rank_controlled(pd.DataFrame(VOTES), cluster="prompt", level=level)
+    with pytest.raises(ValueError, match="a level is between 0 and 1"):
+        hb.rank_judge_aware(pd.DataFrame(VOTES), judge="voter", cluster="prompt", level=level)
+
+
+def adjusted(frame: Any, kind: str) -> Any:
+    if kind == "controlled":
+        return hb.rank_controlled(
+            frame, cluster="prompt", controls={"words <b>": ("words_a", "words_b")}, rater="voter"
+        )
+    return hb.rank_judge_aware(frame, judge="judge", cluster="prompt")
+
+
+@pytest.mark.parametrize("kind", ["controlled", "judge_aware"])
+def test_adjusted_ratings_say_what_went_in(kind: str) -> None:
+    frame = pd.DataFrame(CONTROLLED).astype({"winner": object, "prompt": object})
+    frame.loc[0, "winner"] = None
+    frame.loc[1, "prompt"] = "NA"
+
+    found = adjusted(frame, kind).to_dict()
+
+    assert json.loads(json.dumps(found))["schema"] == f"heartbench.rank_{kind}/1"
+    assert (found["n_votes"], found["n_ties"]) == (47, 16)
+    assert found["n_dropped"] == {"missing winner": 1}
+    assert any("'NA' (1)" in warning for warning in found["warnings"])
+    assert found["settings"]["level"] == 0.95
+    assert found["settings"]["n_items"] == 13
+    assert found["settings"]["columns"]["cluster"] == "prompt"
+    pairs = {"words <b>": ("words_a", "words_b")} if kind == "controlled" else {}
+    assert found["settings"]["controls"] == pairs
+
+
+@pytest.mark.parametrize("kind", ["controlled", "judge_aware"])
+@pytest.mark.parametrize("frame", FRAMES)
+def test_adjusted_ratings_come_as_frame_text_and_table(frame: Any, kind: str) -> None:
+    found = adjusted(frame(CONTROLLED), kind)
+
+    assert type(found.to_frame()) is type(frame(VOTES))
+    assert "3 systems: 48 votes, 16 ties, 12 items" in str(found)
+    assert max(map(len, str(found).splitlines())) <= 100
+    assert "Elo" in str(found)
+    assert found._repr_html_().count("<table>") == 2
+    assert "<b>" not in found._repr_html_()
 
 
 def test_unknown_names_of_the_package_are_attribute_errors() -> None:

@@ -4,52 +4,63 @@ Results are frozen records with the fields of the JSON; they show as a table. Ra
 for covariates, or for what each judge is like, are in Python only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
-from importlib.util import find_spec
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import narwhals.stable.v2 as nw
-import numpy as np
 
-from heartbench.analysis.agreement import Agreement, measure_agreement
-from heartbench.analysis.controlled import (
-    TWICE_AS_MUCH,
-    ControlledRatings,
-    JudgeAwareRatings,
-    control,
-    rate_judge_aware,
+from heartbench.analysis.adjusted_votes import (
+    ControlledVotes,
+    JudgedVotes,
+    control_votes,
+    rate_votes_of_judges,
 )
+from heartbench.analysis.agreement import Agreement, measure_agreement
 from heartbench.analysis.rank_policy import DEFAULT_RESAMPLES, IntervalName, RankPolicy, Ties
 from heartbench.analysis.vote_ranking import rank_votes
 from heartbench.analysis.vote_results import VoteRanking
 from heartbench.analysis.votes import Votes
-from heartbench.errors import SettingsError
+from heartbench.errors import NotIdentifiedError
+from heartbench.exchange.arguments import (
+    Label,
+    check_columns_named,
+    check_controls,
+    check_level,
+    check_roles,
+    find_columns,
+    read_integer,
+    read_labels,
+    read_number,
+)
 from heartbench.exchange.columns import Report, report_nothing
+from heartbench.exchange.name_warnings import warn_of_look_alikes
 from heartbench.exchange.ratings import read_ratings
+from heartbench.exchange.result_frames import find_frame_kind, make_frame
 from heartbench.exchange.tables import open_table
 from heartbench.exchange.vocabulary import OutcomeNames
 from heartbench.exchange.vote_coder import VoteColumns
 from heartbench.exchange.votes import read_votes
+from heartbench.report.adjusted_table import (
+    controlled_html,
+    controlled_lines,
+    judged_html,
+    judged_lines,
+)
 from heartbench.report.agreement_table import MEASURES, agreement_html, agreement_lines
 from heartbench.report.rank_table import ranking_html, ranking_lines
 from heartbench.stats.agreement.table import Level
-from heartbench.stats.covariates import relative_difference
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from narwhals.stable.v2.typing import IntoFrame
 
-KNOWN_COLUMNS = {
-    "left": ("model_a", "left"),
-    "right": ("model_b", "right"),
-    "winner": ("winner",),
-}
-FRAMES = (nw.Implementation.PANDAS, nw.Implementation.POLARS, nw.Implementation.PYARROW)
 WEIGHTED = ("elo_weighted", "low_weighted", "high_weighted")
 
-Names = str | Sequence[str]
+Names = Label | Sequence[Label]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +85,11 @@ class Ranking(VoteRanking):
 
     def to_frame(self) -> Any:
         """Return the systems as a dataframe of the input's kind."""
-        return _frame(self.to_dict()["systems"], self.frame)
+        return make_frame(self.to_dict()["systems"], self.frame)
 
     def differences_frame(self) -> Any:
         """Return the pairwise differences as a dataframe."""
-        return _frame([asdict(row) for row in self.differences], self.frame)
+        return make_frame([asdict(row) for row in self.differences], self.frame)
 
     def __str__(self) -> str:
         return ranking_lines(self)
@@ -101,13 +112,57 @@ class Agreements(Agreement):
     def to_frame(self) -> Any:
         """Return the measures as a dataframe of the input's kind, one row each."""
         rows = [{"measure": name, **asdict(getattr(self, name))} for name in MEASURES]
-        return _frame(rows, self.frame)
+        return make_frame(rows, self.frame)
 
     def __str__(self) -> str:
         return agreement_lines(self)
 
     def _repr_html_(self) -> str:
         return agreement_html(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controlled(ControlledVotes):
+    """Controlled ratings; see `heartbench.analysis.adjusted_votes` for every field."""
+
+    frame: nw.Implementation = field(repr=False)
+    """Kind of dataframe that `to_frame` makes."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON can write."""
+        return {"schema": "heartbench.rank_controlled/1", **_without(asdict(self), ["frame"])}
+
+    def to_frame(self) -> Any:
+        """Return the systems as a dataframe of the input's kind."""
+        return make_frame(self.to_dict()["systems"], self.frame)
+
+    def __str__(self) -> str:
+        return controlled_lines(self)
+
+    def _repr_html_(self) -> str:
+        return controlled_html(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAware(JudgedVotes):
+    """Judge-aware ratings; see `heartbench.analysis.adjusted_votes` for every field."""
+
+    frame: nw.Implementation = field(repr=False)
+    """Kind of dataframe that `to_frame` makes."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON can write."""
+        return {"schema": "heartbench.rank_judge_aware/1", **_without(asdict(self), ["frame"])}
+
+    def to_frame(self) -> Any:
+        """Return the systems as a dataframe of the input's kind."""
+        return make_frame(self.to_dict()["systems"], self.frame)
+
+    def __str__(self) -> str:
+        return judged_lines(self)
+
+    def _repr_html_(self) -> str:
+        return judged_html(self)
 
 
 def rank(
@@ -155,20 +210,29 @@ def rank(
     Raises:
         InvalidVotesError: A row cannot be read.
         NotIdentifiedError: The votes do not determine the ranking.
-        SettingsError: A column is missing, or the winner column can be read in two ways.
+        SettingsError: A column is missing or named twice, or the winner column can be read in two
+            ways.
+        TypeError: An argument is of a wrong kind.
+        ValueError: An argument can never be, e.g. a level of 95.
     """
     policy = RankPolicy(
-        ties=ties, prior=prior, interval=interval, n_resamples=resamples, seed=seed, level=level
+        ties=ties,
+        prior=read_number("prior", prior),
+        interval=interval,
+        n_resamples=read_integer("resamples", resamples),
+        seed=read_integer("seed", seed),
+        level=check_level(level),
     )
     read, columns = _read(
         votes,
         {"left": left, "right": right, "winner": winner},
-        OutcomeNames(left=_many(left_name), right=_many(right_name), tie=_many(tie_name)),
+        _outcome_names(left_name, right_name, tie_name),
         {"strength": strength, "cluster": cluster, "rater": rater},
         report,
     )
-    ranking = rank_votes(read, policy, columns=columns.by_role())
-    return Ranking(**_fields(ranking), frame=_frame_kind(votes))
+    with _explaining(read):
+        ranking = rank_votes(read, policy, columns=columns.by_role())
+    return Ranking(**_fields(ranking), frame=find_frame_kind(votes))
 
 
 def rank_controlled(
@@ -186,7 +250,7 @@ def rank_controlled(
     rater: str | None = None,
     level: float = 0.95,
     report: Report = report_nothing,
-) -> ControlledRatings:
+) -> Controlled:
     """Rank with length, formatting or position held equal, beside the raw ratings.
 
     Each control enters as (left - right) / (left + right), as lengths and counts do best; its
@@ -211,34 +275,27 @@ def rank_controlled(
     Raises:
         InvalidVotesError: A row cannot be read.
         NotIdentifiedError: Strengths or effects are not determined; it names them.
-        SettingsError: A column is missing, or there is nothing to control for.
+        SettingsError: A column is missing or named twice, there is nothing to control for, or a
+            control is below 0.
+        TypeError: As in `rank`.
+        ValueError: As in `rank`.
     """
-    if not controls and not position:
-        raise SettingsError("there is nothing to control for: name controls, or keep position")
-    ends = tuple(dict.fromkeys(column for pair in controls.values() for column in pair))
-    read, _ = _read(
+    level = check_level(level)
+    pairs = check_controls(controls, position=position)
+    check_columns_named({"cluster": cluster})
+    ends = tuple(dict.fromkeys(column for pair in pairs.values() for column in pair))
+    read, columns = _read(
         votes,
         {"left": left, "right": right, "winner": winner},
-        OutcomeNames(left=_many(left_name), right=_many(right_name), tie=_many(tie_name)),
+        _outcome_names(left_name, right_name, tie_name),
         {"cluster": cluster, "rater": rater, "covariates": ends},
         report,
     )
-    of_column = dict(zip(ends, read.covariates.T, strict=True))
-    covariates = [relative_difference(of_column[a], of_column[b]) for a, b in controls.values()]
-    if position:
-        covariates.append(np.ones(len(read.comparisons)))
-    names = (*controls, *(("position",) if position else ()))
-    comparisons = read.comparisons
-    if rater is None:
-        comparisons = replace(comparisons, rater=np.full(len(comparisons), -1))
-    return control(
-        comparisons,
-        np.column_stack(covariates),
-        names=read.systems,
-        covariate_names=names,
-        steps=(*[TWICE_AS_MUCH] * len(controls), *([1.0] if position else [])),
-        level=level,
-    )
+    with _explaining(read):
+        found = control_votes(
+            read, pairs, position=position, level=level, columns=columns.by_role()
+        )
+    return Controlled(**_fields(found), frame=find_frame_kind(votes))
 
 
 def rank_judge_aware(
@@ -254,7 +311,7 @@ def rank_judge_aware(
     tie_name: Names = (),
     level: float = 0.95,
     report: Report = report_nothing,
-) -> JudgeAwareRatings:
+) -> JudgeAware:
     """Rank by a panel of judges who differ in discrimination and position bias.
 
     Both are estimated with the strengths; the left side is what each judge was shown first. The
@@ -276,18 +333,23 @@ def rank_judge_aware(
     Raises:
         InvalidVotesError: A row cannot be read.
         NotIdentifiedError: Strengths or a judge's parameters are not determined; it names them.
-        SettingsError: A column is missing.
+        SettingsError: A column is missing or named twice.
+        TypeError: As in `rank`.
+        ValueError: As in `rank`.
     """
-    read, _ = _read(
+    level = check_level(level)
+    check_columns_named({"judge": judge, "cluster": cluster})
+    check_roles({"judge": judge, "cluster": cluster})
+    read, columns = _read(
         votes,
         {"left": left, "right": right, "winner": winner},
-        OutcomeNames(left=_many(left_name), right=_many(right_name), tie=_many(tie_name)),
+        _outcome_names(left_name, right_name, tie_name),
         {"cluster": cluster, "rater": judge},
         report,
     )
-    return rate_judge_aware(
-        read.comparisons, names=read.systems, judges=read.raters or (), level=level
-    )
+    with _explaining(read):
+        found = rate_votes_of_judges(read, level=level, columns=columns.by_role())
+    return JudgeAware(**_fields(found), frame=find_frame_kind(votes))
 
 
 def agree(
@@ -318,20 +380,40 @@ def agree(
         report: Told how far the reading is.
 
     Raises:
-        InvalidVotesError: A row cannot be read.
-        SettingsError: A column is missing, or a rater rates one unit twice.
+        InvalidVotesError: A row cannot be read, or a rater rates one unit twice.
+        SettingsError: A column is missing or named twice, or limits do not go with each other or
+            with the level of measurement.
+        TypeError: As in `rank`.
+        ValueError: As in `rank`.
     """
+    columns = {"unit": unit, "rater": rater, "value": value}
+    check_columns_named(columns)
+    check_roles(columns)
+    if level not in get_args(Level):
+        raise ValueError(f"a level of measurement is one of {get_args(Level)}, not {level!r}")
+    checked = RankPolicy(
+        n_resamples=read_integer("resamples", resamples), seed=read_integer("seed", seed)
+    )
+    limits = {
+        name: None if limit is None else read_number(name, limit)
+        for name, limit in (("minimum", minimum), ("maximum", maximum))
+    }
     read = read_ratings(open_table(ratings), unit=unit, rater=rater, value=value, report=report)
     found = measure_agreement(
         read.ratings,
         level=level,
-        minimum=minimum,
-        maximum=maximum,
-        n_resamples=resamples,
-        seed=seed,
+        n_resamples=checked.n_resamples,
+        seed=checked.seed,
+        **limits,
     )
-    found = replace(found, excluded={**read.n_dropped, **found.excluded})
-    return Agreements(**_fields(found), frame=_frame_kind(ratings))
+    # At the other levels values that look alike are one number, or none.
+    alike = warn_of_look_alikes("values", read.ratings.values) if level == "nominal" else []
+    found = replace(
+        found,
+        excluded={**read.n_dropped, **found.excluded},
+        warnings=(*read.warnings, *alike, *found.warnings),
+    )
+    return Agreements(**_fields(found), frame=find_frame_kind(ratings))
 
 
 def _read(
@@ -341,30 +423,34 @@ def _read(
     others: Mapping[str, Any],
     report: Report,
 ) -> tuple[Votes, VoteColumns]:
+    optional = {role: name for role, name in others.items() if role != "covariates"}
+    check_columns_named({**sides, **optional}, optional=(*sides, *optional))
     table = open_table(source)
-    known: Mapping[str, Any] = _known_columns(table.column_names, sides)
+    known: Mapping[str, Any] = find_columns(table.column_names, sides)
+    check_roles({**known, **optional})
     columns = VoteColumns(**known, **others)
     return read_votes(table, columns, names, report=report), columns
 
 
-def _known_columns(there_are: Sequence[str], named: Mapping[str, str | None]) -> dict[str, str]:
-    """Fill in the columns of arena-style files where none were named."""
-    found = {
-        role: name or next((known for known in KNOWN_COLUMNS[role] if known in there_are), None)
-        for role, name in named.items()
-    }
-    absent = [role for role, name in found.items() if name is None]
-    if absent:
-        raise SettingsError(
-            f"name the columns of the votes: {', '.join(f'--{role}' for role in absent)};"
-            f" there are {', '.join(there_are)}",
-            ids=absent,
-        )
-    return {role: name for role, name in found.items() if name is not None}
+@contextmanager
+def _explaining(votes: Votes) -> Iterator[None]:
+    """Add to an error what was noticed in reading: a name cut short is a system of its own."""
+    try:
+        yield
+    except NotIdentifiedError as error:
+        if not votes.warnings:
+            raise
+        message = f"{error} Noticed in reading: {'; '.join(votes.warnings)}."
+        components = cast("Sequence[Sequence[str]]", error.components)
+        raise NotIdentifiedError(message, components=components, ids=error.ids) from error
 
 
-def _many(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _outcome_names(left: Names, right: Names, tie: Names) -> OutcomeNames:
+    return OutcomeNames(
+        left=read_labels("left_name", left),
+        right=read_labels("right_name", right),
+        tie=read_labels("tie_name", tie),
+    )
 
 
 def _fields(record: Any) -> dict[str, Any]:
@@ -373,19 +459,3 @@ def _fields(record: Any) -> dict[str, Any]:
 
 def _without(mapping: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in mapping.items() if name not in names}
-
-
-def _frame_kind(source: "Path | str | IntoFrame") -> nw.Implementation:
-    """Return the library whose dataframe a result becomes; for a path, one that is installed."""
-    if not isinstance(source, str | Path):
-        return nw.from_native(source).implementation
-    installed = [kind for kind in FRAMES if find_spec(kind.value)]
-    return installed[0] if installed else nw.Implementation.UNKNOWN
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], kind: nw.Implementation) -> Any:
-    if kind not in FRAMES:
-        names = ", ".join(kind.value for kind in FRAMES)
-        raise SettingsError(f"a dataframe of the result needs one of {names}; install one")
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return nw.from_dict(columns, backend=kind.to_native_namespace()).to_native()

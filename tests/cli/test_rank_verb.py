@@ -68,6 +68,8 @@ def test_votes_without_items_are_warned_of(heart: Heart, votes: Path) -> None:
         (["--prior", "nan"], "prior"),
         (["--level", "1"], "--level"),
         (["--resamples", "3"], "--resamples"),
+        (["--cluster", "prompt", "--cluster", "voter"], "--cluster is given twice"),
+        (["--cluster", "prompt", "--rater", "prompt"], "named both as cluster and as rater"),
     ],
 )
 def test_wrong_use_exits_with_2(heart: Heart, votes: Path, options: list[str], words: str) -> None:
@@ -146,3 +148,49 @@ def test_agreement_without_its_columns_exits_with_2(heart: Heart, ratings: Path)
 
     assert done.code == 2
     assert done.json["error"]["kind"] == "usage"
+
+
+def test_a_name_of_an_outcome_may_be_given_twice(heart: Heart, votes: Path) -> None:
+    done = heart("rank", votes, "--tie-name", "tie", "--tie-name", "even", "--cluster", "prompt")
+
+    assert done.code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--min", "nan"], "no finite number"),
+        (["--min", "1", "--min", "2"], "--min is given twice"),
+        (["--min", "3", "--max", "1"], "in that order"),
+        (["--rater", "text"], "--rater is given twice"),
+    ],
+)
+def test_wrong_use_of_agreement_exits_with_2(
+    heart: Heart, ratings: Path, options: list[str], words: str
+) -> None:
+    usual = ("--unit", "text", "--rater", "coder", "--value", "label", "--level", "ordinal")
+
+    done = heart("agree", ratings, *usual, *options, "--json")
+
+    assert done.code == 2
+    assert words in done.json["error"]["message"]
+
+
+def test_help_shows_no_range_where_there_is_none(heart: Heart) -> None:
+    assert "None" not in heart("agree", "--help").out
+
+
+def test_warnings_are_part_of_the_result_and_not_printed_twice(heart: Heart, votes: Path) -> None:
+    votes.write_text(HEADING + ROWS.rstrip("\n"))
+
+    done = heart("rank", votes, "--cluster", "prompt")
+
+    assert done.out.count("does not end") == 1
+    assert done.err == ""
+
+
+def test_standard_input_is_said_not_to_be_read(heart: Heart) -> None:
+    done = heart("rank", "-")
+
+    assert done.code == 2
+    assert "only files are read" in done.err

@@ -90,3 +90,23 @@ def test_a_table_without_rows_is_an_error(tmp_path: Path) -> None:
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(SettingsError, match="no column 'value', only 'unit', 'rater', 'valeu'"):
         read(pl.DataFrame({"unit": ["a"], "rater": ["r"], "valeu": [1]}))
+
+
+def test_words_for_missing_and_raters_that_look_alike_are_warned_of() -> None:
+    frame = {"unit": ["a", "None"], "rater": ["ann", "Ann"], "value": ["NA", "NA"]}
+
+    assert read(pl.DataFrame(frame)).warnings == (
+        "column 'unit' has cells that read 'None' (1), taken as they stand; leave a cell empty"
+        " if it means missing",
+        "column 'value' has cells that read 'NA' (2), taken as they stand; leave a cell empty"
+        " if it means missing",
+        "raters that differ only in case, white space or encoding (1): 'Ann' and 'ann'; write them"
+        " alike if they are one",
+    )
+
+
+def test_a_rating_file_whose_last_line_does_not_end_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("unit,rater,value\na,r,12\na,s,1")
+
+    assert "does not end: if the file was cut" in read(path).warnings[0]

@@ -1,5 +1,6 @@
 """Votes from every format are the same arrays; what is left out is counted, never guessed."""
 
+import gzip
 import json
 import random
 from collections import Counter
@@ -137,7 +138,10 @@ def test_every_format_gives_the_same_votes(source: str, tmp_path: Path) -> None:
             "bad covariate": 1,
             "bad strength": 3,
         },
-        "warnings": (),
+        "warnings": (
+            "3 of 7 decided votes have no usable strength and are left out of both rankings; ties"
+            " stay, so this moves the ranking",
+        ),
     }
 
 
@@ -192,8 +196,9 @@ def test_votes_are_those_that_counting_by_hand_gives(rows: list[tuple[str, ...]]
     table = open_table(pl.DataFrame(rows, schema=names, orient="row"))
     columns = replace(VOTES_ONLY, strength="strength", cluster="item")
 
-    if not expected:
-        with pytest.raises(InvalidVotesError, match="can be used"):
+    decided = [row for row in rows if row[0] != row[1] and row[4] and row[2] != "tie"]
+    if not expected or (decided and not any(row[3] in strengths for row in decided)):
+        with pytest.raises(InvalidVotesError, match=r"can be used|usable strength"):
             read_votes(table, columns, OutcomeNames())
         return
     votes = read_votes(table, columns, OutcomeNames())
@@ -269,7 +274,107 @@ def test_a_system_lost_with_its_strengths_is_named_in_a_warning() -> None:
     columns = replace(VOTES_ONLY, strength="strength")
     frame = small_votes(left=["p", "lost"], right=["q", "p"], strength=[1, -1])
 
-    assert "left out (1): lost" in read(pl.DataFrame(frame), columns).warnings[0]
+    assert "left out (1): lost" in read(pl.DataFrame(frame), columns).warnings[1]
+
+
+def test_strengths_without_a_number_are_an_error_that_shows_one(tmp_path: Path) -> None:
+    frame = small_votes(left=["p", "q", "p"], right=["q", "p", "q"], winner=["tie", "left", "left"])
+    path = tmp_path / "votes.csv"
+    pl.DataFrame({**frame, "item": ["", "i53", "i7"]}).write_csv(path)
+    columns = replace(VOTES_ONLY, strength="item")
+
+    with pytest.raises(
+        InvalidVotesError,
+        match=r"column 'item': no decided vote has a usable strength \(row 2 \(line 3\): 'i53'\)",
+    ):
+        read(path, columns)
+
+
+def test_strengths_that_are_all_missing_are_an_error() -> None:
+    columns = replace(VOTES_ONLY, strength="strength")
+    frame = small_votes(winner=["left", "tie"], strength=[None, 1.0])
+
+    with pytest.raises(InvalidVotesError, match=r"usable strength \(its cells are empty\)"):
+        read(pl.DataFrame(frame), columns)
+
+
+@pytest.mark.parametrize(("n_bad", "n_warnings"), [(1, 0), (2, 1)])
+def test_more_than_a_twentieth_without_strength_is_warned_of(n_bad: int, n_warnings: int) -> None:
+    strength = [*["x"] * n_bad, *["1"] * (20 - n_bad)]
+    frame = {"left": ["p"] * 20, "right": ["q"] * 20, "winner": ["left"] * 20, "strength": strength}
+
+    votes = read(pl.DataFrame(frame), replace(VOTES_ONLY, strength="strength"))
+
+    assert (
+        votes.warnings
+        == ("2 of 20 decided votes have no usable strength and are left out of both rankings",)[
+            :n_warnings
+        ]
+    )
+
+
+def test_a_file_whose_last_line_does_not_end_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("winner,left,right\nleft,p,q\nright,p,q")
+    problem = f"the last line of {path} does not end: if the file was cut, its last row is wrong"
+
+    assert read(path, VOTES_ONLY).warnings == (problem,)
+
+    path.write_text("winner,left,right\nleft,p,q\nright,p,q\n")
+    assert read(path, VOTES_ONLY).warnings == ()
+
+
+def test_a_compressed_file_cut_before_it_was_compressed_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv.gz"
+    path.write_bytes(gzip.compress(b"winner,left,right\nleft,p,q"))
+
+    assert "does not end" in read(path, VOTES_ONLY).warnings[0]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_words_for_missing_are_names_that_are_warned_of(source: str, tmp_path: Path) -> None:
+    row = ("gpt", "phi", "left", 3, "NA", "ann", 1.0)
+    rows = [
+        row,
+        ("gpt", "NaN", "left", 3, "NA", "ann", 1.0),
+        ("gpt", "phi", *row[2:4], "i", "b", 1),
+    ]
+
+    votes = read(SOURCES[source](rows, tmp_path))
+
+    assert votes.n_items == 2
+    assert votes.warnings == (
+        "column 'item' has cells that read 'NA' (2), taken as they stand; leave a cell empty"
+        " if it means missing",
+        "column 'right' has cells that read 'NaN' (1), taken as they stand; leave a cell empty"
+        " if it means missing",
+    )
+
+
+def test_a_word_for_missing_in_the_winner_column_says_to_leave_it_empty() -> None:
+    frame = small_votes(winner=["left", "NA"])
+
+    with pytest.raises(InvalidVotesError, match="leave a cell empty if it means missing"):
+        read(pl.DataFrame(frame), VOTES_ONLY)
+
+
+def test_a_word_for_missing_that_is_said_to_be_a_tie_is_fine() -> None:
+    table = open_table(pl.DataFrame(small_votes(winner=["left", "NA"])))
+
+    assert read_votes(table, VOTES_ONLY, OutcomeNames(tie=("NA",))).warnings == ()
+
+
+def test_systems_that_look_alike_are_named() -> None:
+    frame = {
+        "left": ["ash", "ash ", "Zo\u00eb", "q"],
+        "right": ["q", "Q", "Zoe\u0308", "ash"],
+        "winner": ["left"] * 4,
+    }
+
+    (warning,) = read(pl.DataFrame(frame), VOTES_ONLY).warnings
+
+    assert warning.startswith("systems that differ only in case, white space or encoding (3): ")
+    assert r"'Q' and 'q'; 'Zoe\u0308' and 'Zo\xeb'; 'ash' and 'ash '" in warning
 
 
 def test_no_votes_at_all_is_an_error(tmp_path: Path) -> None:
@@ -294,14 +399,6 @@ def test_a_missing_column_is_named() -> None:
 
     with pytest.raises(SettingsError, match=r"no column 'items', only .*; did you mean 'item'"):
         read(frame_of(ROWS), columns)
-
-
-def test_one_column_may_serve_twice() -> None:
-    columns = VoteColumns(left="left", right="right", winner="winner", cluster="item", rater="item")
-
-    votes = read(frame_of(ROWS), columns)
-
-    assert votes.comparisons.item.tolist() == votes.comparisons.rater.tolist()
 
 
 def test_columns_by_role_are_those_given() -> None:

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -219,6 +220,82 @@ def test_keys_that_nobody_asks_for_may_hold_anything(tmp_path: Path) -> None:
     assert texts(path) == ["a"]
 
 
+def test_a_column_is_found_whatever_its_case() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'Winner'"):
+        read(open_table(pd.DataFrame({"Winner": ["a"], "x": ["b"]})), ["winner"])
+
+
+def test_of_very_many_columns_the_first_are_listed() -> None:
+    frame = pd.DataFrame([range(100)], columns=[f"c{i}" for i in range(100)])
+
+    with pytest.raises(SettingsError, match=r"'c29', \.\.\. \(100 in all\)"):
+        read(open_table(frame), ["other"])
+
+
+def test_blank_column_names_may_repeat_where_nobody_asks_for_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("x,, ,\na,,,\n")
+
+    assert texts(path) == ["a"]
+    with pytest.raises(SettingsError, match="two columns named ''"):
+        read(open_table(path), [""])
+
+
+def test_cells_of_any_length_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"x,dialogue\na,{'w' * 500_000}\n")
+
+    assert texts(path) == ["a"]
+
+
+def test_a_higher_limit_on_cells_stays(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("x\na\n")
+    before = csv.field_size_limit(2 * csv_files.MAX_CELL)
+    try:
+        open_table(path)
+        assert csv.field_size_limit() == 2 * csv_files.MAX_CELL
+    finally:
+        csv.field_size_limit(before)
+
+
+def test_integers_of_any_length_may_stand_where_nobody_asks_for_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"x": 7, "id": {"9" * 5000}}}\n{{"x": 8}}\n')
+
+    assert texts(path) == ["7", "8"]
+    assert read(open_table(path), ["id"])["id"] == ["9" * 5000, None]
+
+
+def test_a_record_batch_of_arrow_is_a_dataframe() -> None:
+    assert texts(pa.RecordBatch.from_pydict({"x": ["a", None]})) == ["a", None]
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "problem"),
+    [
+        ("a.csv", "left;right", "separated by semicolons; save it with commas"),
+        ("a.csv", "left\tright", "separated by tabs; name the file .tsv"),
+        ("a.tsv", "left,right", "separated by commas; name the file .csv"),
+    ],
+)
+def test_another_separator_is_named(name: str, header: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(f"{header}\n")
+
+    with pytest.raises(SettingsError, match=problem):
+        open_table(path)
+
+
+def test_only_files_are_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "votes.csv"
+    os.mkfifo(pipe)
+
+    for source in ("-", pipe):
+        with pytest.raises(SettingsError, match="only files are read, no pipes"):
+            open_table(source)
+
+
 def test_a_byte_order_mark_belongs_to_no_name(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("x\n1\n", encoding="utf-8-sig")
@@ -234,9 +311,17 @@ def test_a_byte_order_mark_belongs_to_no_name(tmp_path: Path) -> None:
         ("a.csv", "x,y\n1,2\n1,2,3\n", r"row 2 \(line 3\) has 3 cells where the header has 2"),
         ("a.csv", 'x,y\n"1\n2",3\n"4', "line 4: a quoted cell has no end"),
         ("a.csv", 'x,y\n"1"2,3\n', "line 2: ',' expected after '\"'"),
-        ("a.jsonl", '{"x": 1}\n\n{"x": 2', "line 3: expected one JSON object, got Expecting ','"),
-        ("a.jsonl", '{"x": 1}\n[2]\n', "line 2: expected one JSON object, got a list"),
-        ("a.jsonl", '{"x": 1, "x": 2}\n', "line 1: expected one JSON object, got one key twice"),
+        (
+            "a.jsonl",
+            '{"x": 1}\n\n{"x": 2',
+            "line 3: expected one JSON object a line, got Expecting ','",
+        ),
+        ("a.jsonl", '{"x": 1}\n[2]\n', "line 2: expected one JSON object a line, got a list"),
+        (
+            "a.jsonl",
+            '{"x": 1, "x": 2}\n',
+            "line 1: expected one JSON object a line, got one key twice",
+        ),
         ("a.jsonl", '{"x": 1}\n\n{"x": [2]}\n', r"row 2 \(line 3\) holds a list in column 'x'"),
         ("a.jsonl", '{"x": 1}\n{"x": {}}\n', r"row 2 \(line 2\) holds a dict in column 'x'"),
         ("a.jsonl", '{"x": "a"}\n{"x": "\\ud83d"}\n', r"row 2 \(line 2\) has half a character"),
@@ -305,6 +390,7 @@ def test_a_column_that_holds_no_cells_is_refused(frame: Any) -> None:
         ("a.csv", b"x,x\n1,2\n", "two columns named 'x'"),
         ("a.csv", "x\nok\ncafé\n".encode("latin-1"), "line 3 is not UTF-8 text .byte 0xe9.; save"),
         ("a.jsonl", '{"x": 1}\n'.encode("utf-16"), "line 1 is not UTF-8 text"),
+        ("a.json", b"[]", "one object a line; write it so and name the file .jsonl"),
         ("a.xlsx", b"PK", "the format cannot be told; name the file .csv"),
         ("a.parquet.gz", b"PK", "the format cannot be told"),
         ("votes", b"x\n1\n", "the format cannot be told"),
@@ -415,3 +501,19 @@ def test_parquet_without_pyarrow_says_what_to_install(
 
     with pytest.raises(SettingsError, match=r"pip install 'heartbench\[parquet\]'"):
         open_table(path)
+
+
+def test_row_groups_with_dictionaries_of_their_own_are_not_confused(tmp_path: Path) -> None:
+    """Each row group has another dictionary of the same size, which may lie where one lay."""
+    path = tmp_path / "groups.parquet"
+    schema = pa.schema([("x", pa.dictionary(pa.int32(), pa.string()))])
+    with pq.ParquetWriter(path, schema) as writer:
+        for group in range(40):
+            names = [f"name {group:02d} {i}" for i in range(5)]
+            column = pa.DictionaryArray.from_arrays([0, 1, 2, 3, 4] * 3, names)
+            writer.write_table(pa.table({"x": column}, schema=schema))
+
+    batches = open_table(path).batches(["x"])
+    texts = [batch["x"].values[code] for batch in batches for code in batch["x"].codes]
+
+    assert texts == [f"name {g:02d} {i % 5}" for g in range(40) for i in range(15)]

@@ -5,10 +5,16 @@ from typing import Literal
 
 import click
 
-from heartbench.cli.options import FiniteFloat, json_option, resamples_option, seed_option
+from heartbench.cli.options import (
+    FiniteNumber,
+    OnceCommand,
+    json_option,
+    resamples_option,
+    seed_option,
+)
 
 
-@click.command("agree")
+@click.command("agree", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--unit", metavar="COL", required=True, help="Column of what is rated.")
 @click.option("--rater", metavar="COL", required=True, help="Column of who rates.")
@@ -19,9 +25,11 @@ from heartbench.cli.options import FiniteFloat, json_option, resamples_option, s
     required=True,
     help="Level of measurement.",
 )
-@click.option("--min", "minimum", type=FiniteFloat(), help="Lowest value; lower ones are left out.")
 @click.option(
-    "--max", "maximum", type=FiniteFloat(), help="Highest value; higher ones are left out."
+    "--min", "minimum", type=FiniteNumber(), help="Lowest value; lower ones are left out."
+)
+@click.option(
+    "--max", "maximum", type=FiniteNumber(), help="Highest value; higher ones are left out."
 )
 @resamples_option
 @seed_option

@@ -25,12 +25,13 @@ VERBS: Mapping[str, str] = {
     "items": "Build and check items.",
     "complete": "Have the systems answer the items.",
     "judge": "Plan the pairs and have the judges compare them.",
+    "latency": "Time to first token, as a pass of its own.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
     "systems": "List the systems that a study can name.",
-    "judges": "List the judges that a study can name.",
+    "judges": "List the judges that a study can name, and stress-test a study's own.",
     "store": "Move studies between databases.",
 }
 
@@ -120,7 +121,9 @@ def _silence_stdout() -> None:
 
 
 def _fail(kind: str, message: str, *, ids: tuple[str, ...] = (), wants_json: bool) -> None:
-    click.echo(f"heart: {message}", err=True)
+    from heartbench.report.text import printable
+
+    click.echo(f"heart: {printable(message)}", err=True)
     if wants_json:
         error: dict[str, Any] = {"kind": kind, "message": message, "ids": list(ids)}
         emit_json("error", {"error": error})

@@ -15,10 +15,47 @@ class FiniteFloat(click.FloatRange):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Read the number."""
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is no finite number.", param, ctx)
-        return number
+        return _check_finite(self, super().convert(value, param, ctx), param, ctx)
+
+
+class FiniteNumber(click.types.FloatParamType):
+    """Any number but NaN and infinity."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read the number."""
+        return _check_finite(self, super().convert(value, param, ctx), param, ctx)
+
+
+def _check_finite(
+    kind: "click.ParamType[Any]",
+    value: Any,
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        kind.fail(f"{value!r} is no finite number.", param, ctx)
+    return number
+
+
+class OnceCommand(click.Command):
+    """A command that refuses an option given twice, of which click would take the last."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            for option in given:
+                if isinstance(option, click.Option) and _is_repeated(option, given):
+                    name = max(option.opts, key=len)
+                    raise click.UsageError(f"{name} is given twice; give it once.", ctx)
+        return super().parse_args(ctx, args)
+
+
+def _is_repeated(option: click.Option, given: list[click.Parameter]) -> bool:
+    return not (option.multiple or option.is_flag) and given.count(option) > 1
 
 
 study_argument = click.argument(

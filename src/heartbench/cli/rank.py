@@ -5,10 +5,16 @@ from typing import Any, Literal
 
 import click
 
-from heartbench.cli.options import FiniteFloat, json_option, resamples_option, seed_option
+from heartbench.cli.options import (
+    FiniteFloat,
+    OnceCommand,
+    json_option,
+    resamples_option,
+    seed_option,
+)
 
 
-@click.command("rank")
+@click.command("rank", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--left", metavar="COL", help="Column of one system [model_a or left].")
 @click.option("--right", metavar="COL", help="Column of the other system [model_b or right].")
@@ -43,7 +49,7 @@ from heartbench.cli.options import FiniteFloat, json_option, resamples_option, s
 @seed_option
 @click.option(
     "--level",
-    type=FiniteFloat(min=0, max=1, min_open=True, max_open=True),
+    type=FiniteFloat(min=0, max=0.999999, min_open=True),
     default=0.95,
     show_default=True,
     help="Nominal coverage of the intervals.",

@@ -12,14 +12,46 @@ from heartbench.exchange.columns import CodedColumn, Int32Array, code_values, li
 BATCH_ROWS = 1 << 17
 
 
-def code_batch(label: str, batch: Any, names: Sequence[str]) -> dict[str, CodedColumn]:
-    """Code columns of a ``pyarrow.RecordBatch``.
+class BatchCoder:
+    """Codes columns of ``pyarrow.RecordBatch``es, one after the other.
 
-    Raises:
-        SettingsError: A column holds neither text nor numbers nor true or false.
+    Args:
+        label: What messages call the source.
+        names: The columns.
     """
-    check_types(label, batch.schema, names)
-    return {name: _code_array(label, name, batch.column(name)) for name in names}
+
+    def __init__(self, label: str, names: Sequence[str]) -> None:
+        self._label = label
+        self._names = names
+        # The dictionary is held, so that no other can come to lie where it lay.
+        self._texts: dict[str, tuple[Any, tuple[str, ...]]] = {}
+
+    def code(self, batch: Any) -> dict[str, CodedColumn]:
+        """Code the columns of the next batch.
+
+        Raises:
+            SettingsError: A column holds neither text nor numbers nor true or false.
+        """
+        check_types(self._label, batch.schema, self._names)
+        return {name: self._code(name, batch.column(name)) for name in self._names}
+
+    def _code(self, name: str, array: Any) -> CodedColumn:
+        types = import_module("pyarrow").types
+        if types.is_dictionary(array.type) and len(array.dictionary) > len(array):
+            # One dictionary can serve many batches; only what this one needs is worth decoding.
+            array = array.dictionary_decode()
+        if not types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        known, texts = self._texts.get(name, (None, ()))
+        if known is not None and _place(array.dictionary) == _place(known):
+            return CodedColumn(codes=_read_indices(array.indices), values=texts)
+        cells = array.dictionary.to_pylist()
+        if "" in list_kinds(cells):
+            raise _refuse(self._label, name, array.type.value_type)
+        column = code_values(_read_indices(array.indices), cells)
+        if set(map(type, cells)) <= {str} and "" not in cells:
+            self._texts[name] = (array.dictionary, column.values)
+        return column
 
 
 def check_types(label: str, schema: Any, names: Sequence[str]) -> None:
@@ -31,17 +63,10 @@ def check_types(label: str, schema: Any, names: Sequence[str]) -> None:
             raise _refuse(label, name, kind)
 
 
-def _code_array(label: str, name: str, array: Any) -> CodedColumn:
-    types = import_module("pyarrow").types
-    if types.is_dictionary(array.type) and len(array.dictionary) > len(array):
-        # One dictionary can serve many batches; only what this one needs is worth decoding.
-        array = array.dictionary_decode()
-    if not types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    cells = array.dictionary.to_pylist()
-    if "" in list_kinds(cells):
-        raise _refuse(label, name, array.type.value_type)
-    return code_values(_read_indices(array.indices), cells)
+def _place(dictionary: Any) -> tuple[object, ...]:
+    """Say where a dictionary lies in memory."""
+    places = [buffer and buffer.address for buffer in dictionary.buffers()]
+    return (len(dictionary), dictionary.offset, *places)
 
 
 def _read_indices(indices: Any) -> Int32Array:

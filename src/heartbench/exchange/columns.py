@@ -21,6 +21,8 @@ from heartbench.errors import InvalidVotesError, SettingsError
 Int32Array = NDArray[np.int32]
 _Key = TypeVar("_Key", bound=Hashable)
 
+_SHOWN_NAMES = 30
+
 Report = Callable[[int, int], None]
 """What hears how far the reading is: bytes or rows done, and how many there are."""
 
@@ -56,6 +58,10 @@ class Table(Protocol):
     def column_names(self) -> tuple[str, ...]:
         """The columns there are; of JSON Lines those of the first lines."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may be wrong with the source although it can be read."""
+
     def batches(
         self, names: Sequence[str], report: Report = report_nothing
     ) -> Iterator[Mapping[str, CodedColumn]]:
@@ -81,29 +87,53 @@ class FirstSeen(dict[_Key, int]):
 class Names(FirstSeen[str]):
     """Codes of texts that come in several batches or columns."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: tuple[tuple[str, ...], Int32Array] | None = None
+
     def translate(self, column: CodedColumn) -> Int32Array:
         """Return the codes that the cells of a column have here, -1 for a missing cell."""
+        if self._last is not None and self._last[0] is column.values:
+            return self._last[1][column.codes]
         codes = np.empty(len(column.values) + 1, np.int32)
         codes[:-1] = np.fromiter(map(self.__getitem__, column.values), np.int32, len(codes) - 1)
         codes[-1] = -1
+        self._last = (column.values, codes)
         return codes[column.codes]
 
 
 def check_columns(label: str, names: Sequence[str], present: Sequence[str]) -> None:
-    """Raise `SettingsError` when a column that was asked for is not there."""
+    """Raise `SettingsError` when a column that was asked for is not there, or there twice."""
     for name in names:
         if name not in present:
-            near = difflib.get_close_matches(name, present, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            listing = ", ".join(map(repr, present))
-            raise SettingsError(f"{label} has no column {name!r}, only {listing}{hint}")
+            near = find_near(name, present)
+            hint = f"; did you mean {near!r}?" if near is not None else ""
+            raise SettingsError(f"{label} has no column {name!r}, only {list_names(present)}{hint}")
+        _check_single(label, name, present)
 
 
 def check_unique(label: str, names: Sequence[str]) -> None:
-    """Raise `SettingsError` when two columns have one name."""
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise SettingsError(f"{label} has two columns named {repeated!r}; rename or remove one")
+    """Raise `SettingsError` when two columns have one name; spreadsheets leave many blank ones."""
+    for name in filter(str.strip, names):
+        _check_single(label, name, names)
+
+
+def find_near(name: str, present: Sequence[str]) -> str | None:
+    """Return the name there is that may have been meant, None for none; case does not count."""
+    folded = {other.casefold().strip(): other for other in reversed(present)}
+    near = difflib.get_close_matches(name.casefold().strip(), folded, n=1)
+    return folded[near[0]] if near else None
+
+
+def list_names(names: Sequence[str]) -> str:
+    """List columns for a message, the first of very many."""
+    more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN_NAMES else ""
+    return ", ".join(map(repr, names[:_SHOWN_NAMES])) + more
+
+
+def _check_single(label: str, name: str, names: Sequence[str]) -> None:
+    if names.count(name) > 1:
+        raise SettingsError(f"{label} has two columns named {name!r}; rename or remove one")
 
 
 def cell_kind(cell: object) -> str | None:

@@ -22,9 +22,18 @@ from heartbench.exchange.columns import (
     code_values,
     report_nothing,
 )
-from heartbench.exchange.text_files import open_text
+from heartbench.exchange.text_files import has_open_end, open_text
 
 BATCH_ROWS = 1 << 16
+MAX_CELL = 1 << 26
+"""Characters in a cell. The limit is there so that one stray quotation mark takes no more memory.
+
+Python has one for the whole process, 131,072, which dialogues in columns nobody asks for exceed. It
+is raised once, and never lowered: rows are read in turns with other code, which may read CSV too.
+"""
+SEPARATORS = {",": "commas; name the file .csv", "\t": "tabs; name the file .tsv"} | {
+    sign: f"{word}; save it with commas" for sign, word in ((";", "semicolons"), ("|", "bars"))
+}
 
 
 class CsvTable:
@@ -34,17 +43,27 @@ class CsvTable:
         self._path = path
         is_tsv = path.name.lower().removesuffix(".gz").endswith(".tsv")
         self._delimiter = "\t" if is_tsv else ","
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         with open_text(path, newline="") as (text, _):
             _, header = next(self._scan(text), (0, None))
         if header is None:
             raise SettingsError(f"{path} is empty; check the path")
         self.column_names = tuple(header)
+        self._check_separator()
         check_unique(self.label, self.column_names)
 
     @property
     def label(self) -> str:
         """The file's name, with its folder."""
         return str(self._path)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Say when the file may be cut within its last cell, which nothing else would tell."""
+        if not has_open_end(self._path):
+            return ()
+        problem = "does not end: if the file was cut, its last row is wrong"
+        return (f"the last line of {self.label} {problem}",)
 
     def batches(
         self, names: Sequence[str], report: Report = report_nothing
@@ -67,6 +86,16 @@ class CsvTable:
         with open_text(self._path, newline="") as (text, _):
             line, _ = next(islice(self._scan(text), row, None))
         return f"row {row} (line {line})"
+
+    def _check_separator(self) -> None:
+        """Raise `SettingsError` when one column is all there is because cells end otherwise."""
+        name = self.column_names[0]
+        found = next((sign for sign in SEPARATORS if sign in name), None)
+        if len(self.column_names) == 1 and found is not None:
+            raise SettingsError(
+                f"{self.label} has one column, {name!r}: its cells seem to be separated by "
+                f"{SEPARATORS[found]}"
+            )
 
     def _scan(self, text: TextIO) -> Iterator[tuple[int, list[str]]]:
         """Yield each row that is not empty, the header first, with the line on which it starts."""

@@ -1,7 +1,7 @@
 """Dataframes (pandas, polars, Arrow and what else narwhals knows) -> coded columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -9,7 +9,7 @@ from narwhals.exceptions import DuplicateError
 from narwhals.stable.v2.typing import IntoFrame
 
 from heartbench.errors import SettingsError
-from heartbench.exchange.arrow import BATCH_ROWS, code_batch
+from heartbench.exchange.arrow import BATCH_ROWS, BatchCoder
 from heartbench.exchange.columns import (
     CellCoder,
     CodedColumn,
@@ -26,17 +26,15 @@ class FrameTable:
     """A dataframe in memory, or a lazy one, of which only the columns needed are collected."""
 
     label = "the dataframe"
+    warnings = ()
 
     def __init__(self, frame: IntoFrame) -> None:
         try:
-            self._frame: Any = nw.from_native(frame)
+            self._frame: Any = wrap_frame(frame)
             columns = self._frame.collect_schema().names()
         except DuplicateError:
             problem = "has two columns of one name; rename or remove one"
             raise SettingsError(f"{self.label} {problem}") from None
-        except TypeError:
-            kind = type(frame).__name__
-            raise TypeError(f"expected a path or a dataframe, got {kind}") from None
         # pandas allows names that are no text, such as 0.
         check_unique(self.label, [str(column) for column in columns])
         self._columns = {str(column): column for column in columns}
@@ -52,9 +50,9 @@ class FrameTable:
             frame = frame.select(list(names)).collect()
         n_rows = len(frame)
         if frame.implementation.is_pyarrow():
-            done = 0
+            done, coder = 0, BatchCoder(self.label, names)
             for batch in frame.to_native().to_batches(max_chunksize=BATCH_ROWS):
-                yield code_batch(self.label, batch, names)
+                yield coder.code(batch)
                 done += len(batch)
                 report(done, n_rows)
             return
@@ -88,6 +86,22 @@ class FrameTable:
     def _refuse(self, name: str, dtype: object) -> SettingsError:
         expected = "text, numbers, or true and false"
         return SettingsError(f"{self.label}: column {name!r} holds {dtype}; expected {expected}")
+
+
+def wrap_frame(frame: IntoFrame) -> Any:
+    """Give a dataframe the interface of narwhals, also a ``pyarrow.RecordBatch``.
+
+    Raises:
+        TypeError: It is no dataframe.
+    """
+    try:
+        return nw.from_native(frame)
+    except TypeError:
+        # Of what else offers Arrow data only a record batch is sure to have rows and pyarrow.
+        if type(frame).__module__ == "pyarrow.lib" and hasattr(frame, "__arrow_c_stream__"):
+            return nw.from_arrow(cast("Any", frame), backend="pyarrow")
+        kind = type(frame).__name__
+        raise TypeError(f"expected a path or a dataframe, got {kind}") from None
 
 
 def _may_mix_types(series: Any) -> bool:

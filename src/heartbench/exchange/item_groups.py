@@ -18,7 +18,7 @@ ITEM = "item"
 """What a column of items is called."""
 MAX_ITEMS = 2048
 MAX_ROWS = 4_000_000
-"""Above both, in items and in distinct rows, items are put into `MAX_ITEMS` groups."""
+"""Above both, in items and in rows read, items are put into `MAX_ITEMS` groups."""
 
 
 class ItemGroups:

@@ -28,7 +28,9 @@ _Row = dict[str, Any]
 
 
 class JsonLinesTable:
-    """A file of JSON objects, one a line."""
+    """A file of JSON objects, one a line. One cut within a line is never read as whole."""
+
+    warnings = ()
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -79,16 +81,31 @@ class JsonLinesTable:
 
     def _parse(self, number: int, line: str) -> _Row:
         try:
-            row = _DECODER.decode(line)
+            row = _decode(line)
         except (ValueError, RecursionError) as error:
             reason = str(error).replace("line 1 column", "column")
             advice = "correct the line, or fetch the file again if it ends there"
-            problem = f"expected one JSON object, got {reason}; {advice}"
+            problem = f"expected one JSON object a line, got {reason}; {advice}"
             raise InvalidVotesError(f"{self.label}, line {number}: {problem}") from None
         if not isinstance(row, dict):
-            problem = f"expected one JSON object, got a {type(row).__name__}"
+            problem = f"expected one JSON object a line, got a {type(row).__name__}"
             raise InvalidVotesError(f"{self.label}, line {number}: {problem}")
         return row
+
+
+def _decode(line: str) -> Any:
+    try:
+        return _DECODER.decode(line)
+    except ValueError:
+        return _PATIENT_DECODER.decode(line)
+
+
+def _read_integer(digits: str) -> int | str:
+    """Leave an integer of more digits than Python reads (4,300) as text."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> _Row:
@@ -100,3 +117,6 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> _Row:
 
 # Twice as fast as json.loads, which makes a decoder for each line.
 _DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repeated_keys)
+_PATIENT_DECODER = json.JSONDecoder(
+    object_pairs_hook=_refuse_repeated_keys, parse_int=_read_integer
+)

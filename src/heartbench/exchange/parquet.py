@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from heartbench.errors import InvalidVotesError, SettingsError
-from heartbench.exchange.arrow import BATCH_ROWS, check_types, code_batch
+from heartbench.exchange.arrow import BATCH_ROWS, BatchCoder, check_types
 from heartbench.exchange.columns import (
     CodedColumn,
     Report,
@@ -24,6 +24,8 @@ _BUFFER_BYTES = 1 << 20
 
 class ParquetTable:
     """A Parquet file; it needs pyarrow."""
+
+    warnings = ()
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -56,8 +58,9 @@ class ParquetTable:
             ) as file,
         ):
             n_done, n_rows = 0, file.metadata.num_rows
+            coder = BatchCoder(self.label, names)
             for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
-                yield code_batch(self.label, batch, names)
+                yield coder.code(batch)
                 n_done += len(batch)
                 report(n_done, n_rows)
 

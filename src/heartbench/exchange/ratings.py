@@ -9,6 +9,7 @@ import numpy as np
 
 from heartbench.errors import InvalidVotesError
 from heartbench.exchange.columns import Int32Array, Names, Report, Table, report_nothing
+from heartbench.exchange.name_warnings import MissingWords, warn_of_look_alikes
 from heartbench.stats.agreement.ratings import CodedRatings
 from heartbench.stats.comparisons import IntArray
 
@@ -25,10 +26,12 @@ class ReadRatings:
     Attributes:
         ratings: The ratings; a missing value stays, as it names a unit and a rater.
         n_dropped: Rows left out, by reason.
+        warnings: What a reader must know of the reading.
     """
 
     ratings: CodedRatings
     n_dropped: Mapping[str, int]
+    warnings: tuple[str, ...]
 
 
 def read_ratings(
@@ -51,10 +54,14 @@ def read_ratings(
     """
     names = (unit, rater, value)
     seen = [Names() for _ in names]
-    parts = [
-        [codes.translate(batch[name]) for codes, name in zip(seen, names, strict=True)]
-        for batch in table.batches(tuple(dict.fromkeys(names)), report)
-    ]
+    missing_words = MissingWords()
+    parts = []
+    for batch in table.batches(tuple(dict.fromkeys(names)), report):
+        parts.append(
+            [codes.translate(batch[name]) for codes, name in zip(seen, names, strict=True)]
+        )
+        for name in names:
+            missing_words.add(name, batch[name])
     units, raters, values = (
         np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int32)]) for i in range(3)
     )
@@ -80,6 +87,11 @@ def read_ratings(
             value=value_codes,
         ),
         n_dropped={reason: n for reason, n in n_dropped.items() if n},
+        warnings=(
+            *table.warnings,
+            *missing_words.warnings(),
+            *warn_of_look_alikes("raters", rater_names),
+        ),
     )
 
 

@@ -30,6 +30,10 @@ def open_table(source: Source) -> Table:
     if not isinstance(source, str | Path):
         return FrameTable(source)
     path = Path(source)
+    if str(source) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        raise SettingsError(
+            f"{source}: only files are read, no pipes and no standard input; save it as a file"
+        )
     if path.is_dir():
         raise SettingsError(f"{path} is a folder; give a file of votes or ratings")
     if not path.exists():
@@ -48,5 +52,9 @@ def _table_for(path: Path) -> type[CsvTable] | type[JsonLinesTable] | type[Parqu
             return JsonLinesTable
         case "parquet" if path.suffix.lower() == ".parquet":
             return ParquetTable
+    if path.suffix.lower() == ".json":
+        raise SettingsError(
+            f"{path}: JSON is read one object a line; write it so and name the file .jsonl"
+        )
     known = ".csv, .tsv, .jsonl or .ndjson (each also with .gz) or .parquet"
     raise SettingsError(f"{path}: the format cannot be told; name the file {known}")

@@ -38,6 +38,18 @@ def open_text(path: Path, *, newline: str) -> Iterator[tuple[TextIO, BinaryIO]]:
         raise SettingsError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
+def has_open_end(path: Path) -> bool:
+    """Say whether the last line of a text file lacks its end, as it does where a file is cut."""
+    last = b""
+    with path.open("rb") as raw:
+        text = _decompress(path, raw)
+        if text is raw:
+            raw.seek(-1, io.SEEK_END)
+        while block := text.read(1 << 20):
+            last = block[-1:]
+    return last not in b"\r\n"
+
+
 def _decompress(path: Path, raw: BinaryIO) -> BinaryIO:
     if path.suffix.lower() == ".gz":
         return cast("BinaryIO", gzip.GzipFile(fileobj=raw))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from heartbench.exchange.columns import CodedColumn, FirstSeen, Int32Array, Names
 from heartbench.exchange.item_groups import ITEM, ItemGroups
+from heartbench.exchange.name_warnings import MissingWords
 from heartbench.exchange.vocabulary import OutcomeNames
 from heartbench.exchange.winner_column import WinnerColumn
 from heartbench.stats.comparisons import BoolArray, FloatArray
@@ -72,6 +73,8 @@ class VoteCoder:
         systems: Codes of systems, and of labels.
         lost_systems: Codes of the systems in rows that were left out.
         winner: The labels so far.
+        missing_words: Names so far that may mean missing.
+        bad_strength: Row and text of the first cell that holds something else than a strength.
         strengths: Codes of strengths, that of a cell without one among them.
         items: Items.
         raters: Codes of raters.
@@ -85,6 +88,9 @@ class VoteCoder:
         self.systems = Names()
         self.lost_systems: set[int] = set()
         self.winner = WinnerColumn(names, self.systems)
+        self.missing_words = MissingWords()
+        self._meant = {*names.left, *names.right, *names.tie}
+        self.bad_strength: tuple[int, str] | None = None
         self.strengths = FirstSeen({0.0: NO_STRENGTH})
         self.items = ItemGroups()
         self.raters = Names()
@@ -127,6 +133,9 @@ class VoteCoder:
 
     def _translate(self, batch: Mapping[str, CodedColumn]) -> dict[str, Int32Array]:
         columns = self._columns
+        for name in filter(None, (columns.left, columns.right, columns.cluster, columns.rater)):
+            self.missing_words.add(name, batch[name])
+        self.missing_words.add(columns.winner, batch[columns.winner], meant=self._meant)
         votes = {"left": columns.left, "right": columns.right, "winner": columns.winner}
         rows = {role: self.systems.translate(batch[name]) for role, name in votes.items()}
         if columns.strength is not None:
@@ -141,11 +150,16 @@ class VoteCoder:
 
     def _translate_strengths(self, column: CodedColumn) -> Int32Array:
         found = map(_read_finite, column.values)
-        codes = [
+        codes_of_texts = [
             self.strengths[strength] if strength > 0 else NO_STRENGTH  # not above 0 if NaN, too
             for strength in found
         ]
-        return np.array([*codes, NO_STRENGTH], dtype=np.int32)[column.codes]
+        codes = np.array([*codes_of_texts, NO_STRENGTH], dtype=np.int32)[column.codes]
+        if self.bad_strength is None:
+            bad = np.flatnonzero((codes == NO_STRENGTH) & (column.codes >= 0))[:1].tolist()
+            cells = [(self.n_rows + 1 + row, column.values[column.codes[row]]) for row in bad]
+            self.bad_strength = next(iter(cells), None)
+        return codes
 
     def _translate_covariates(self, columns: Sequence[CodedColumn]) -> Int32Array:
         numbers = np.array([_read_numbers(column) for column in columns])

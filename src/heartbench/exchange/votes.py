@@ -4,6 +4,7 @@ Rows stream through in batches, so memory follows the distinct rows, not the fil
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from heartbench.analysis.votes import Votes
 from heartbench.errors import InvalidVotesError
 from heartbench.exchange.columns import Report, Table, report_nothing
 from heartbench.exchange.item_groups import ITEM
+from heartbench.exchange.name_warnings import warn_of_look_alikes
 from heartbench.exchange.vocabulary import LEFT_WON, TIED, OutcomeNames
 from heartbench.exchange.vote_coder import (
     COVARIATES,
@@ -27,6 +29,8 @@ from heartbench.stats.tally import Tally
 __all__ = ["VoteColumns", "read_votes"]
 
 BAD_STRENGTH = "bad strength"
+MANY_BAD_STRENGTHS = 0.05
+"""Share of decided votes without a strength above which their loss is warned of."""
 _SHOWN_NAMES = 5
 
 
@@ -46,17 +50,26 @@ def read_votes(
 
     Raises:
         SettingsError: A column is missing, or the winners can be read in two ways.
-        InvalidVotesError: A label is unknown, a row is damaged, or no vote is left.
+        InvalidVotesError: A label is unknown, a row is damaged, no decided vote has a strength, or
+            no vote is left.
     """
     coder = VoteCoder(columns, names)
     rows = _count(table, coder, columns, report)
     outcomes = coder.winner.decide(table, columns.winner)
     rows.columns["outcome"] = outcomes[rows.columns.pop("winner")]
-    n_dropped = {**coder.n_dropped, BAD_STRENGTH: _drop_without_strength(rows, coder)}
+    n_decided = int(rows.count[rows.columns["outcome"] != TIED].sum())
+    n_bad = _drop_without_strength(rows, coder)
+    if 0 < n_bad == n_decided:
+        raise _refuse_strengths(table, columns, coder)
+    n_dropped = {**coder.n_dropped, BAD_STRENGTH: n_bad}
     n_dropped = {reason: n for reason, n in n_dropped.items() if n}
     if not len(rows.count):
         raise _refuse_empty(table, coder.n_rows, n_dropped)
-    return _build(rows, coder, columns, n_dropped)
+    votes = _build(rows, coder, columns, n_dropped)
+    return replace(
+        votes,
+        warnings=(*table.warnings, *_strength_warnings(n_bad, n_decided, votes), *votes.warnings),
+    )
 
 
 def _count(table: Table, coder: VoteCoder, columns: VoteColumns, report: Report) -> VoteRows:
@@ -65,10 +78,8 @@ def _count(table: Table, coder: VoteCoder, columns: VoteColumns, report: Report)
     for batch in table.batches(wanted, report):
         rows = coder.code(batch)
         tally.add(*(rows[role] for role in coder.roles))
-        coder.items.fold_above(tally, coder.roles, tally.n_distinct)
+        coder.items.fold_above(tally, coder.roles, coder.n_rows)
     coded, count = tally.rows()
-    if coder.items.fold_above(tally, coder.roles, len(count)):
-        coded, count = tally.rows()
     return VoteRows(dict(zip(coder.roles, coded, strict=True)), count)
 
 
@@ -84,6 +95,27 @@ def _drop_without_strength(rows: VoteRows, coder: VoteCoder) -> int:
         coder.note_lost(rows.columns["left"][is_bad], rows.columns["right"][is_bad])
         rows.keep(~is_bad)
     return n_bad
+
+
+def _strength_warnings(n_bad: int, n_decided: int, votes: Votes) -> list[str]:
+    if n_bad <= MANY_BAD_STRENGTHS * n_decided:
+        return []
+    why = "; ties stay, so this moves the ranking" if votes.n_ties else ""
+    return [
+        f"{n_bad:,} of {n_decided:,} decided votes have no usable strength and are left out of "
+        f"both rankings{why}"
+    ]
+
+
+def _refuse_strengths(table: Table, columns: VoteColumns, coder: VoteCoder) -> InvalidVotesError:
+    example = "its cells are empty"
+    if coder.bad_strength is not None:
+        row, text = coder.bad_strength
+        example = f"{table.place(row)}: {text!r}"
+    return InvalidVotesError(
+        f"{table.label}, column {columns.strength!r}: no decided vote has a usable strength "
+        f"({example}); strengths are finite numbers above 0"
+    )
 
 
 def _refuse_empty(table: Table, n_rows: int, n_dropped: dict[str, int]) -> InvalidVotesError:
@@ -131,7 +163,12 @@ def _build(
         n_votes=int(rows.count.sum()),
         n_ties=int(rows.count[outcome == TIED].sum()),
         n_dropped=n_dropped,
-        warnings=_warnings(n_items, len(items) if is_folded else None, lost),
+        warnings=(
+            *_warnings(n_items, len(items) if is_folded else None, lost),
+            *coder.missing_words.warnings(),
+            *warn_of_look_alikes("systems", systems),
+            *warn_of_look_alikes("raters", raters),
+        ),
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from heartbench.errors import InvalidVotesError, SettingsError
 from heartbench.exchange.columns import Int32Array, Names, Table
+from heartbench.exchange.name_warnings import MISSING_WORDS
 from heartbench.exchange.vocabulary import (
     LEFT,
     RIGHT,
@@ -143,9 +144,12 @@ class WinnerColumn:
         examples = ", ".join(self._show(unknown[best], table))
         more = ", ..." if n_unknown > _SHOWN_ROWS else ""
         known = ", ".join(readings)
+        texts = {text for c in unknown[best] for _, text in c.rows}
+        is_missing = not MISSING_WORDS.isdisjoint(list(self._texts)[text] for text in texts)
+        empty = ", leave a cell empty if it means missing" if is_missing else ""
         return (
             f"{problem}: {examples}{more}. All must be in one vocabulary ({known}); correct the "
-            f"labels, or say what they mean with {_OPTIONS}"
+            f"labels{empty}, or say what they mean with {_OPTIONS}"
         )
 
     def _show(self, cells: Sequence[_Cells], table: Table) -> list[str]:

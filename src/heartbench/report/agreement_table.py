@@ -5,7 +5,7 @@ from typing import Final
 
 from heartbench.analysis.agreement import Agreement, AgreementMeasure
 from heartbench.report.numbers import MINUS, NO_VALUE, count, plural
-from heartbench.report.text import aligned, wrapped
+from heartbench.report.text import aligned, html_text, wrapped
 
 MEASURES: Final = {
     "percent_agreement": "agreement of two raters",
@@ -44,13 +44,13 @@ def agreement_html(agreement: Agreement) -> str:
     for field, name in MEASURES.items():
         measure: AgreementMeasure = getattr(agreement, field)
         cells = (name, _number(measure.value), _interval(measure), measure.reason or "")
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+        rows.append("<tr>" + "".join(f"<td>{html_text(cell)}</td>" for cell in cells) + "</tr>")
     heads = ("measure", "value", "95 % interval", "")
     return (
         f"<table><caption>{escape(_counts_words(agreement))}</caption>"
         f"<thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
-        + "".join(f"<p>{escape(f'Warning: {text}')}</p>" for text in agreement.warnings)
+        + "".join(f"<p>{html_text(f'Warning: {text}')}</p>" for text in agreement.warnings)
     )
 
 

@@ -17,10 +17,18 @@ from heartbench.report.numbers import (
     small,
     whole,
 )
-from heartbench.report.text import aligned, printable, shortened, wrapped
+from heartbench.report.text import (
+    WIDTH,
+    aligned,
+    display_width,
+    html_text,
+    printable,
+    shortened_names,
+    wrapped,
+)
 
-MAX_NAME = 34
-BAR_CELLS = 25
+MIN_NAME = 8
+MIN_BAR_CELLS, MAX_BAR_CELLS = 9, 25
 BAR_WIDTH, BAR_HEIGHT = 160, 14
 CONDITIONAL = ("item-sandwich", "item-bootstrap")
 
@@ -28,12 +36,7 @@ CONDITIONAL = ("item-sandwich", "item-bootstrap")
 def ranking_lines(ranking: VoteRanking) -> str:
     """Write a ranking as aligned text of at most 100 columns."""
     parts = [wrapped(counts_words(ranking)), _text_table(ranking.systems)]
-    notes = [interval_words(ranking), _fit_words(ranking)]
-    dropped = _dropped_words(ranking.fit.n_dropped)
-    if dropped:
-        notes.append(dropped)
-    notes += [f"Warning: {warning}" for warning in ranking.warnings]
-    return "\n\n".join([*parts, "\n".join(wrapped(note) for note in notes)])
+    return "\n\n".join([*parts, "\n".join(map(wrapped, _notes(ranking)))])
 
 
 def ranking_html(ranking: VoteRanking) -> str:
@@ -45,13 +48,11 @@ def ranking_html(ranking: VoteRanking) -> str:
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in _html_cells(row, scale)) + "</tr>"
         for row in systems
     )
-    notes = [interval_words(ranking), _fit_words(ranking), _dropped_words(ranking.fit.n_dropped)]
-    notes += [f"Warning: {warning}" for warning in ranking.warnings]
     return (
         f"<table><caption>{escape(counts_words(ranking))}</caption>"
         f"<thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
-        + "".join(f"<p>{escape(note)}</p>" for note in notes if note)
+        + "".join(f"<p>{html_text(note)}</p>" for note in _notes(ranking))
     )
 
 
@@ -71,7 +72,7 @@ def interval_words(ranking: VoteRanking) -> str:
     settings = ranking.settings
     words = [settings.interval_used, level_percent(settings.level)]
     if settings.df is not None:
-        words.insert(1, f"t with {whole(settings.df)} degrees of freedom")
+        words.insert(1, t_words(settings.df))
     if settings.interval_used == "item-bootstrap":
         words.insert(1, f"{count(settings.resamples)} resamples, seed {settings.seed}")
     if settings.interval_used in CONDITIONAL:
@@ -79,6 +80,23 @@ def interval_words(ranking: VoteRanking) -> str:
     ties = {"half": "ties half a win each", "davidson": "ties by Davidson", "drop": "ties dropped"}
     prior = f", prior {settings.prior:g} a pair" if settings.prior else ""
     return f"Interval: {', '.join(words)}. Every vote counts once, {ties[settings.ties]}{prior}."
+
+
+def t_words(df: float) -> str:
+    """Name the distribution that an interval is taken from."""
+    return f"t with {plural(round(df), 'degree')} of freedom"
+
+
+def dropped_words(n_dropped: Mapping[str, int]) -> str:
+    """Say what was left out and why; nothing where nothing was."""
+    reasons = [f"{reason} {count(n)}" for reason, n in n_dropped.items()]
+    return f"Left out: {', '.join(reasons)}." if reasons else ""
+
+
+def _notes(ranking: VoteRanking) -> list[str]:
+    notes = [interval_words(ranking), _fit_words(ranking), dropped_words(ranking.fit.n_dropped)]
+    notes += [f"Warning: {warning}" for warning in ranking.warnings]
+    return [note for note in notes if note]
 
 
 def _fit_words(ranking: VoteRanking) -> str:
@@ -90,11 +108,6 @@ def _fit_words(ranking: VoteRanking) -> str:
     )
 
 
-def _dropped_words(n_dropped: Mapping[str, int]) -> str:
-    reasons = [f"{reason} {count(n)}" for reason, n in n_dropped.items()]
-    return f"Left out: {', '.join(reasons)}." if reasons else ""
-
-
 def _weighted_heads(systems: Sequence[RankedSystem]) -> list[str]:
     return ["Elo, weighted", "interval"] if _is_weighted(systems) else []
 
@@ -104,23 +117,42 @@ def _is_weighted(systems: Sequence[RankedSystem]) -> bool:
 
 
 def _text_table(systems: Sequence[RankedSystem]) -> str:
-    scale = _scale(systems)
     weighted = ["weighted", "interval"] if _is_weighted(systems) else []
-    heading = ["rank", "system", "Elo", "interval", "", *weighted, "win %", "votes"]
+    others = [["rank", "Elo", "interval", *weighted, "win %", "votes"], *map(_text_cells, systems)]
+    name_width, n_cells = _share_room(others, systems)
+    names = ["system", *shortened_names([row.system for row in systems], name_width)]
+    scale = _scale(systems)
+    bars = ["", *(_bar(row, scale, n_cells) for row in systems)]
     rows = [
-        [
-            _rank(row),
-            shortened(printable(row.system), MAX_NAME),
-            whole(row.elo),
-            interval(row.low, row.high),
-            _bar(row, scale),
-            *_weighted_cells(row),
-            bare_percent(row.win_rate),
-            count(row.n_comparisons),
-        ]
-        for row in systems
+        [cells[0], name, *cells[1:3], bar, *cells[3:]]
+        for cells, name, bar in zip(others, names, bars, strict=True)
     ]
-    return aligned([heading, *rows], left=(1, 4))
+    return aligned(rows, left=(1, 4))
+
+
+def _text_cells(row: RankedSystem) -> list[str]:
+    """Return what is written of a system beside its name and its bar."""
+    return [
+        _rank(row),
+        whole(row.elo),
+        interval(row.low, row.high),
+        *_weighted_cells(row),
+        bare_percent(row.win_rate),
+        count(row.n_comparisons),
+    ]
+
+
+def _share_room(
+    others: Sequence[Sequence[str]], systems: Sequence[RankedSystem]
+) -> tuple[int, int]:
+    """Return how wide names and bars may be beside the other columns; bars give way first."""
+    widths = [max(map(display_width, column)) for column in zip(*others, strict=True)]
+    room = WIDTH - sum(widths) - 2 * (len(widths) + 1)
+    longest = max(display_width(printable(row.system)) for row in systems)
+    bar_cells = min(max(room - longest, MIN_BAR_CELLS), MAX_BAR_CELLS)
+    if room < MIN_NAME + bar_cells:
+        return max(room, MIN_NAME), 0
+    return room - bar_cells, bar_cells
 
 
 def _weighted_cells(row: RankedSystem) -> list[str]:
@@ -141,11 +173,13 @@ def _scale(systems: Sequence[RankedSystem]) -> tuple[float, float]:
     return (low, high) if high > low else (low - 1, high + 1)
 
 
-def _bar(row: RankedSystem, scale: tuple[float, float]) -> str:
+def _bar(row: RankedSystem, scale: tuple[float, float], n_cells: int) -> str:
     def cell(value: float) -> int:
-        return round((value - scale[0]) / (scale[1] - scale[0]) * (BAR_CELLS - 1))
+        return round((value - scale[0]) / (scale[1] - scale[0]) * (n_cells - 1))
 
-    cells = [" "] * BAR_CELLS
+    if not n_cells:
+        return ""
+    cells = [" "] * n_cells
     if row.low is not None and row.high is not None:
         low, high = cell(row.low), cell(row.high)
         cells[low : high + 1] = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * (high + 1 - low)
@@ -156,7 +190,7 @@ def _bar(row: RankedSystem, scale: tuple[float, float]) -> str:
 def _html_cells(row: RankedSystem, scale: tuple[float, float]) -> list[str]:
     return [
         _rank(row),
-        escape(row.system),
+        html_text(row.system),
         whole(row.elo),
         interval(row.low, row.high),
         _html_bar(row, scale),

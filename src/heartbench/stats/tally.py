@@ -31,6 +31,7 @@ class Tally:
 
     def __init__(self, n_columns: int) -> None:
         self._waiting: list[tuple[CodeArray, ...]] = []
+        self._sizes = [1] * n_columns
         self._n_waiting = 0
         self._columns: tuple[CodeArray, ...] = (np.empty(0, np.int32),) * n_columns
         self._counts: IntArray = np.empty(0, np.int64)
@@ -41,15 +42,22 @@ class Tally:
             raise ValueError(f"expected {len(self._columns)} columns of one length")
         self._waiting.append(columns)
         self._n_waiting += len(columns[0])
-        if self._n_waiting >= min(BATCH_ROWS, max(MIN_ROWS, 4 * len(self._counts))):
+        self._sizes = [
+            max(size, int(column.max(initial=0)) + 1)
+            for size, column in zip(self._sizes, columns, strict=True)
+        ]
+        # Counting in a table is cheap while rows lie in the cache; sorting is best done seldom.
+        n_enough = BATCH_ROWS
+        if math.prod(self._sizes) <= MAX_CELLS:
+            n_enough = min(BATCH_ROWS, max(MIN_ROWS, 4 * len(self._counts)))
+        if self._n_waiting >= n_enough:
             self._count()
 
     def relabel(self, column: int, names: CodeArray) -> None:
         """Give the values of one column new names; rows that become equal are counted together."""
-        self._count()
-        renamed = list(self._columns)
-        renamed[column] = names[renamed[column]]
-        self._columns, self._counts = _merge(tuple(renamed), self._counts)
+        self._waiting = [_renamed(rows, column, names) for rows in self._waiting]
+        self._sizes[column] = int(names.max(initial=0)) + 1
+        self._columns, self._counts = _merge(_renamed(self._columns, column, names), self._counts)
 
     @property
     def n_distinct(self) -> int:
@@ -70,6 +78,13 @@ class Tally:
             for i, before in enumerate(self._columns)
         )
         self._columns, self._counts = _merge(columns, self._counts)
+
+
+def _renamed(
+    columns: tuple[CodeArray, ...], column: int, names: CodeArray
+) -> tuple[CodeArray, ...]:
+    renamed = names[columns[column]]
+    return (*columns[:column], renamed, *columns[column + 1 :])
 
 
 def _merge(
