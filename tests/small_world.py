@@ -10,6 +10,7 @@ from heartbench.domain import (
     Completion,
     Item,
     Judgment,
+    LatencyProbe,
     Pair,
     Rater,
     Screening,
@@ -36,11 +37,13 @@ class World:
     assignments: tuple[Assignment, Assignment]
     attempt: Attempt
     judgment: Judgment
+    probe: LatencyProbe
 
     @property
     def records(self) -> list[Record]:
         """Every record, in an order in which none may refer to an earlier one."""
         return [
+            self.probe,
             self.judgment,
             self.attempt,
             *self.assignments,
@@ -131,6 +134,16 @@ def make_world() -> World:
             axes={"H": AxisMark("second", 2), "E": AxisMark("tie", None)},
             reasons={"H": "sounds like a person"},
             rationale="Warm.",
+            created_at=NOW,
+        ),
+        probe=LatencyProbe(
+            study_id=study.id,
+            system_id=systems[1].id,
+            item_id=item.id,
+            repeat=2,
+            effective={"temperature": 0.0},
+            first_token_ms=212.5,
+            total_ms=900.0,
             created_at=NOW,
         ),
     )

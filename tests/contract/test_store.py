@@ -13,6 +13,7 @@ from heartbench.domain import (
     Completion,
     Item,
     Judgment,
+    LatencyProbe,
     Pair,
     Study,
     System,
@@ -169,6 +170,24 @@ class TestStore:
         found = list(store.iter(Attempt))
         assert odd in found
         assert marked in found
+
+    def test_latency_probes_are_of_their_study_and_its_members(
+        self, store: Store, world: World
+    ) -> None:
+        other = make_item(9)
+        elsewhere = replace(world.probe, study_id="0" * 32, id="")
+        of_stranger = replace(world.probe, item_id=other.id, id="")
+        store.add([*world.records, other, elsewhere, of_stranger])
+        assert list(store.iter(LatencyProbe, world.study)) == [world.probe]
+        assert len(list(store.iter(LatencyProbe))) == 3
+
+    def test_a_probe_at_another_concurrency_is_another_measurement(
+        self, store: Store, world: World
+    ) -> None:
+        crowded = replace(world.probe, concurrency=8, first_token_ms=700.0, id="")
+        assert store.add([*world.records, crowded]) == len(world.records) + 1
+        with pytest.raises(StoreError, match="another first_token_ms"):
+            store.add([replace(world.probe, first_token_ms=1.0)])
 
     def test_first_reply_under_an_id_stays(self, store: Store) -> None:
         kept = StoredReply(id="0" * 31 + "1", reply={"text": "é"}, cost=0.5, created_at=NOW)

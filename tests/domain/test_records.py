@@ -13,6 +13,7 @@ from heartbench.domain import (
     Completion,
     Item,
     Judgment,
+    LatencyProbe,
     Pair,
     Rater,
     Screening,
@@ -104,6 +105,12 @@ BROKEN: dict[str, Callable[[], object]] = {
         item_id="i", reason="timeout", created_at=NOW
     ),
     "reason is empty": lambda: Attempt(assignment_id="a", reason="", created_at=NOW),
+    "concurrency is 0": lambda: LatencyProbe(
+        study_id="s", system_id="y", item_id="i", concurrency=0, created_at=NOW
+    ),
+    "first_token_ms is -1": lambda: LatencyProbe(
+        study_id="s", system_id="y", item_id="i", first_token_ms=-1, created_at=NOW
+    ),
     "cannot be compared with itself": lambda: Pair(item_id="i", completion_ids=("a", "a")),
     "rater: name is empty": lambda: Rater(name="", kind="llm", family="gpt"),
     "family is 'human' exactly for people": lambda: Rater(name="x", kind="llm", family="human"),

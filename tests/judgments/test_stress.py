@@ -3,8 +3,15 @@ from collections.abc import Sequence
 
 import pytest
 
+from heartbench.analysis.text_features import count_formatting
 from heartbench.domain import Item, Turn
-from heartbench.judgments.stress import STRESS_KINDS, StressText, stress_systems, stress_texts
+from heartbench.judgments.stress import (
+    AUDIT_KINDS,
+    STRESS_KINDS,
+    StressText,
+    stress_systems,
+    stress_texts,
+)
 from heartbench.protocol import load_protocol
 
 REPLIES = (
@@ -164,3 +171,18 @@ def test_generic_warmth_takes_up_nothing_of_the_seeker() -> None:
     texts = stress_texts(ITEMS, seed=1)
     warm = {text_of(texts, "generic-warmth", item) for item in ITEMS}
     assert warm <= set(load_protocol("stress")["generic-warmth"]["templates"])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_formatting_adds_marks_and_no_word(seed: int) -> None:
+    for item in ITEMS:
+        (formatted,) = stress_texts([item], seed=seed, kinds=AUDIT_KINDS)
+        assert count_formatting(formatted.text) > count_formatting(item.reference or "")
+        marks = {"-", "###", "1."}
+        words = [w.strip("*") for w in formatted.text.split() if w not in marks]
+        assert words == (item.reference or "").split()
+
+
+def test_formatting_is_for_the_audit_alone() -> None:
+    assert "formatted" not in STRESS_KINDS
+    assert {text.kind for text in stress_texts(ITEMS, seed=1)} == set(STRESS_KINDS)

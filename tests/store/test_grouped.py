@@ -1,10 +1,12 @@
 """Commits are grouped, and nothing counts as stored before its commit."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from heartbench.domain import System
 from heartbench.errors import StoreError
@@ -123,22 +125,101 @@ def test_task_that_is_cancelled_while_it_waits_is_still_stored() -> None:
     assert {found.name for found in store.iter(System)} == {"paid for", "later"}
 
 
-def test_fault_of_the_store_reaches_everyone_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = counting_store()
-    writer = GroupedWriter(store, wait_seconds=0.001)
-
-    def broken(_records: Sequence[Record]) -> int:
-        raise OSError("disk")
-
-    monkeypatch.setattr(store, "add", broken)
+def add_two(writer: GroupedWriter) -> list[BaseException | None]:
+    """Add two records that arrive together; what the loop has to complain of is a failure."""
 
     async def add() -> list[BaseException | None]:
+        complaints: list[object] = []
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _loop, _context: None)
+        loop.set_exception_handler(lambda _loop, context: complaints.append(context))
         wanted = [writer.add([system("a")]), writer.add([system("b")])]
-        return await asyncio.gather(*wanted, return_exceptions=True)
+        outcomes = await asyncio.gather(*wanted, return_exceptions=True)
+        assert complaints == []
+        return outcomes
 
-    assert [type(outcome) for outcome in asyncio.run(add())] == [OSError, OSError]
+    return asyncio.run(add())
+
+
+def failing_store(monkeypatch: pytest.MonkeyPatch, error: Exception) -> tuple[SqlStore, list[int]]:
+    """A store that refuses whatever is added, and the number of records it was given each time."""
+    store, given = counting_store(), list[int]()
+
+    def add(records: Sequence[Record]) -> int:
+        given.append(len(records))
+        raise error
+
+    monkeypatch.setattr(store, "add", add)
+    return store, given
+
+
+def away() -> StoreError:
+    error = StoreError("store x cannot be used: the server is gone")
+    error.__cause__ = OperationalError("INSERT", None, Exception("gone"))
+    return error
+
+
+@pytest.mark.parametrize("error", [OSError("disk"), away()])
+def test_fault_of_the_store_reaches_everyone_who_waits_and_is_met_once(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    store, given = failing_store(monkeypatch, error)
+
+    outcomes = add_two(GroupedWriter(store, wait_seconds=0.001))
+
+    assert outcomes == [error, error]
+    assert given == [2]
+
+
+def test_fault_nobody_foresaw_takes_no_other_record_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, given = failing_store(monkeypatch, UnicodeError("half a character"))
+
+    outcomes = add_two(GroupedWriter(store, wait_seconds=0.001))
+
+    assert [type(outcome) for outcome in outcomes] == [UnicodeError, UnicodeError]
+    assert given == [2, 1, 1]
+
+
+def test_fault_after_everyone_has_gone_is_no_complaint(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, _ = failing_store(monkeypatch, OSError("disk"))
+    complaints: list[object] = []
+
+    async def add() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, context: complaints.append(context))
+        async with GroupedWriter(store, wait_seconds=3600) as writer:
+            task = asyncio.create_task(writer.add([system("paid for")]))
+            await asyncio.sleep(0)
+            task.cancel()
+        del writer, task
+        gc.collect()
+
+    asyncio.run(add())
+
+    assert complaints == []
+
+
+def test_commit_that_is_interrupted_is_made_up_for_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = counting_store()
+    keep_replies = store.keep_replies
+
+    def interrupted(_replies: Sequence[StoredReply]) -> None:
+        monkeypatch.setattr(store, "keep_replies", keep_replies)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store, "keep_replies", interrupted)
+
+    async def add() -> None:
+        async with GroupedWriter(store, wait_seconds=0.001) as writer:
+            await writer.add([system("paid for")])
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(add())
+
+    assert [found.name for found in store.iter(System)] == ["paid for"]
 
 
 def test_what_still_waits_at_the_end_is_committed() -> None:

@@ -31,7 +31,7 @@ VERBS: Mapping[str, str] = {
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
     "systems": "List the systems that a study can name.",
-    "judges": "List the judges that a study can name, and stress-test a study's own.",
+    "judges": "List the judges, and stress-test those of a study.",
     "store": "Move studies between databases.",
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from heartbench.cli.console import utc_now
 from heartbench.config import ModelSettings, StudySettings, read_key
-from heartbench.domain import AXES
+from heartbench.domain import AXES, record_id
 from heartbench.errors import SettingsError
 from heartbench.judgments.reply_schema import judge_schema
 from heartbench.models.base import AskedModel, ChatModel, Message, Sampling, Schema, Usage
@@ -70,6 +70,23 @@ class StoredReplies:
         await self._writer.keep([StoredReply(id=key, reply=reply, cost=cost, created_at=utc_now())])
 
 
+class UnreadReplies:
+    """A `heartbench.models.base.ReplyCache` that never answers: it only keeps what calls cost."""
+
+    def __init__(self, writer: GroupedWriter) -> None:
+        self._writer = writer
+
+    def find(self, _key: str) -> Mapping[str, Any] | None:
+        """Return None: what was answered before takes no time."""
+        return None
+
+    async def keep(self, key: str, reply: Mapping[str, Any], *, cost: float | None) -> None:
+        """Keep a reply under an id of its own, so that money spent twice counts twice."""
+        now = utc_now()
+        own = record_id("timed_reply", {"key": key, "at": now.isoformat()})
+        await self._writer.keep([StoredReply(id=own, reply=reply, cost=cost, created_at=now)])
+
+
 def paid_models(settings: StudySettings) -> list[tuple[str, ModelSettings]]:
     """Return the models of a study's systems and judges, by what the file calls them."""
     systems = [(f"system {s.name}", s.model) for s in settings.systems]
@@ -105,8 +122,16 @@ async def open_models(
     *,
     systems: Mapping[str, ModelSettings],
     judges: Mapping[str, ModelSettings],
+    is_timed: bool = False,
 ) -> AsyncIterator[Asking]:
     """Open the models of a study, by system and rater id, and close them at the end.
+
+    Args:
+        settings: The study's.
+        writer: Where replies go.
+        systems: Models by system id.
+        judges: Models by rater id.
+        is_timed: Answer nothing from the reply cache, and no prompt from a local model's.
 
     Raises:
         SettingsError: A key is not set, or a local model cannot be served.
@@ -118,38 +143,47 @@ async def open_models(
         for model in (*systems.values(), *judges.values()):
             key = _place(model)
             if key not in opened:
-                opened[key] = (_open_one(model, client, stack, settings.seed), model)
+                local = LocalSettings(context=LOCAL_CONTEXT, reuse_prompts=not is_timed)
+                rng = np.random.default_rng(settings.seed)
+                opened[key] = (_open_one(model, client, stack, local, rng), model)
 
-        def asked(model: ModelSettings, sampling: Sampling) -> AskedModel:
+        def asked(id_: str, model: ModelSettings, sampling: Sampling) -> AskedModel:
             calling, _ = opened[_place(model)]
             budgeted = _budgeted(calling, model, ledger)
-            cached = Cached(budgeted, StoredReplies(writer), identity=model.identity)
+            replies = UnreadReplies(writer) if is_timed else StoredReplies(writer)
+            # One model id may stand for two models at two addresses: each entry keeps its own.
+            cached = Cached(budgeted, replies, identity={**model.identity, "for": id_})
             return AskedModel(model=cached, sampling=sampling, n_at_once=model.concurrency)
 
         yield Asking(
-            systems={id_: asked(m, system_sampling(m)) for id_, m in systems.items()},
-            judges={id_: asked(m, judge_sampling(m, settings)) for id_, m in judges.items()},
+            systems={id_: asked(id_, m, system_sampling(m)) for id_, m in systems.items()},
+            judges={id_: asked(id_, m, judge_sampling(m, settings)) for id_, m in judges.items()},
             writer=writer,
             ledger=ledger,
         )
 
 
 def _place(model: ModelSettings) -> str:
-    """Say which models share a connection, a limit and a local server."""
-    return f"{model.base_url} {model.path} {model.provider} {model.model}"
+    """Say which models share a connection, a limit and a local server: those called alike."""
+    how = f"{model.key_name} {model.max_tokens_key} {json.dumps(model.extra_body, sort_keys=True)}"
+    return f"{model.base_url} {model.path} {model.provider} {model.model} {how}"
 
 
-def _open_one(model: ModelSettings, client: Client, stack: AsyncExitStack, seed: int) -> ChatModel:
+def _open_one(
+    model: ModelSettings,
+    client: Client,
+    stack: AsyncExitStack,
+    local: LocalSettings,
+    rng: np.random.Generator,
+) -> ChatModel:
     if model.path is not None:
-        server = stack.enter_context(
-            run_local_model(model.path, LocalSettings(context=LOCAL_CONTEXT))
-        )
+        server = stack.enter_context(run_local_model(model.path, local))
         endpoint = Endpoint(name=model.model, model=server.model, base_url=server.base_url)
         calling: ChatModel = LocalModel(OpenAICompatibleModel(endpoint, client), server)
     else:
         calling = OpenAICompatibleModel(_endpoint(model), client)
     limited = AdaptiveLimit(calling, highest=model.concurrency)
-    return Retrying(limited, RetryPolicy(), rng=np.random.default_rng(seed))
+    return Retrying(limited, RetryPolicy(), rng=rng)
 
 
 def _endpoint(model: ModelSettings) -> Endpoint:

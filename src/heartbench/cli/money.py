@@ -100,8 +100,23 @@ def estimate_spending(
             if item.id not in answered
         ]
         total += _estimate(model, prompts, output=COMPLETION_TOKENS, seconds=COMPLETION_SECONDS)
-    for rater_id, model in judges.items():
-        n = n_judgments(settings, len(items))[rater_id] - done.judgments.get(rater_id, 0)
+    ceiling = n_judgments(settings, len(items))
+    n_open = {rater_id: ceiling[rater_id] - done.judgments.get(rater_id, 0) for rater_id in judges}
+    return total + estimate_judgments(settings, items, n_open)
+
+
+def estimate_judgments(
+    settings: StudySettings, items: Sequence[Item], n_open: Mapping[str, int]
+) -> Estimate:
+    """Estimate so many judgments of each judge, by rater id.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    _require_prices(settings)
+    total = NOTHING
+    for rater_id, model in judge_models(settings).items():
+        n = n_open.get(rater_id, 0)
         tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
         if n > 0:
             total += _estimate(
@@ -110,6 +125,25 @@ def estimate_spending(
             total += _estimate(
                 model, [PROBE_TOKENS], output=PROBE_TOKENS, seconds=COMPLETION_SECONDS
             )
+    return total
+
+
+def estimate_probes(settings: StudySettings, asked: Mapping[str, Sequence[Item]]) -> Estimate:
+    """Estimate calls of `heart latency`.
+
+    Args:
+        settings: The study's.
+        asked: By system id, the item of each call.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    _require_prices(settings)
+    total = NOTHING
+    for system_id, model in system_models(settings).items():
+        messages = [to_messages(support_messages(item)) for item in asked.get(system_id, ())]
+        prompts = [estimate_prompt_tokens(each) for each in messages]
+        total += _estimate(model, prompts, output=COMPLETION_TOKENS, seconds=COMPLETION_SECONDS)
     return total
 
 

@@ -11,7 +11,14 @@ from heartbench.completions.prompting import support_messages, support_prompt_ha
 from heartbench.domain import Attempt, Completion, Item, Study
 from heartbench.engine.local import run_tasks
 from heartbench.errors import BudgetError, InvalidReplyError, ModelCallError
-from heartbench.models.asking import FATAL, failed_call, invalid_reply, to_messages, used
+from heartbench.models.asking import (
+    FATAL,
+    end_of,
+    failed_call,
+    invalid_reply,
+    to_messages,
+    used,
+)
 from heartbench.models.base import AskedModel, Reply
 from heartbench.store.base import Store
 from heartbench.store.grouped import GroupedWriter
@@ -99,10 +106,10 @@ async def ask_systems(
 
 def _earlier_tries(store: Store, study: Study) -> Mapping[tuple[str, str], _Tries]:
     tries: defaultdict[tuple[str, str], _Tries] = defaultdict(_Tries)
-    for attempt in store.iter(Attempt, study):
+    for attempt in sorted(store.iter(Attempt, study), key=lambda attempt: attempt.attempt):
         if attempt.system_id is not None and attempt.item_id is not None:
             earlier = tries[attempt.system_id, attempt.item_id]
-            earlier.n = max(earlier.n, attempt.attempt + 1)
+            earlier.n = attempt.attempt + 1
             earlier.n_invalid += attempt.reason in COMPLETION_FAULTS
             earlier.last_reason = attempt.reason
     return tries
@@ -152,7 +159,7 @@ def _completion(
         system_id=target["system_id"],
         text=text,
         prompt_hash=support_prompt_hash(),
-        finish_reason=reply.finish_reason,
+        finish_reason=end_of(reply),
         first_token_ms=reply.first_text_ms,
         first_reasoning_ms=reply.first_reasoning_ms,
         total_ms=reply.total_ms,

@@ -17,7 +17,14 @@ from heartbench.domain.judging import (
     Rater,
 )
 from heartbench.domain.study import Study
-from heartbench.domain.systems import Attempt, Completion, JsonObject, System, SystemKind
+from heartbench.domain.systems import (
+    Attempt,
+    Completion,
+    JsonObject,
+    LatencyProbe,
+    System,
+    SystemKind,
+)
 
 __all__ = [
     "AXES",
@@ -32,6 +39,7 @@ __all__ = [
     "Item",
     "JsonObject",
     "Judgment",
+    "LatencyProbe",
     "Pair",
     "Profile",
     "Rater",

@@ -1,4 +1,4 @@
-"""Who competes and what they wrote: systems, completions, failed calls (HEART 9.3, 9.4)."""
+"""Who competes, what they wrote and how fast: HEART 9.3, 9.4; latency, HEART 4.5."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -168,6 +168,59 @@ class Attempt:
                     "assignment_id": self.assignment_id,
                     "repeat": self.repeat,
                     "attempt": self.attempt,
+                },
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyProbe:
+    """One timed call of a system, from `heart latency` only: its text is not kept.
+
+    Attributes:
+        study_id: The study.
+        system_id: Who was asked.
+        item_id: What about, with the messages of a completion.
+        repeat: 0 for the first; higher for further calls about the same item.
+        effective: Sampling settings really used.
+        first_token_ms: Milliseconds to the first text; None if the endpoint does not stream.
+        first_reasoning_ms: Milliseconds to the first reasoning, None if it showed none.
+        total_ms: Milliseconds for the whole call.
+        concurrency: Most calls under way at once; another number is another measurement.
+        created_at: UTC.
+        id: Content id; left empty, it is computed.
+    """
+
+    study_id: str
+    system_id: str
+    item_id: str
+    repeat: int = 0
+    effective: JsonObject = field(default_factory=dict)
+    first_token_ms: float | None = None
+    first_reasoning_ms: float | None = None
+    total_ms: float | None = None
+    concurrency: int = 1
+    created_at: datetime
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"latency probe of system {self.system_id} on item {self.item_id}"
+        require(self.repeat >= 0, where, f"repeat is {self.repeat}")
+        require(self.concurrency >= 1, where, f"concurrency is {self.concurrency}")
+        for name in ("first_token_ms", "first_reasoning_ms", "total_ms"):
+            value = getattr(self, name)
+            require(value is None or value >= 0, where, f"{name} is {value}")
+        require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
+        fill_id(
+            self,
+            lambda: record_id(
+                "latency_probe",
+                {
+                    "study_id": self.study_id,
+                    "system_id": self.system_id,
+                    "item_id": self.item_id,
+                    "repeat": self.repeat,
+                    "concurrency": self.concurrency,
                 },
             ),
         )

@@ -1,6 +1,6 @@
 """The step: plan who judges what, then ask the judges for what they have not judged yet."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -124,10 +124,12 @@ def judge_assignments(
     *,
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
+    of: Collection[str] | None = None,
 ) -> JudgeCounts:
     """Have the cue judge answer every assignment of its own, a batch a transaction.
 
-    Assignments about items, systems or judges that the study no longer names stay as they are.
+    Assignments about items, systems or judges that the study no longer names stay as they are, and
+    so do those not `of` these ids, where any are given.
     """
     items = {item.id: item for item in store.iter(Item, study)}
     completions = {completion.id: completion for completion in store.iter(Completion, study)}
@@ -140,7 +142,7 @@ def judge_assignments(
     wanted = {
         a.id: a
         for a in store.iter(Assignment, study)
-        if a.rater_id in raters and a.pair_id in pairs
+        if a.rater_id in raters and a.pair_id in pairs and (of is None or a.id in of)
     }
     unjudged = [a for a in store.unjudged(study) if a.id in wanted]
     n_before = len(wanted) - len(unjudged)

@@ -1,7 +1,7 @@
 """The step for LLM judges: ask them for the judgments that are missing, and store each at once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,14 @@ from heartbench.judgments.judge_prompt import judge_messages, judge_prompt_hash,
 from heartbench.judgments.judge_reply import JudgeVerdict, read_reply
 from heartbench.judgments.reply_json import REPLY_FAULTS
 from heartbench.judgments.reply_schema import PairProtocol
-from heartbench.models.asking import FATAL, failed_call, invalid_reply, to_messages, used
+from heartbench.models.asking import (
+    FATAL,
+    end_of,
+    failed_call,
+    invalid_reply,
+    to_messages,
+    used,
+)
 from heartbench.models.base import AskedModel, Message, Reply
 from heartbench.store.base import Store
 from heartbench.store.grouped import GroupedWriter
@@ -68,7 +75,7 @@ class _Tries:
     faults: list[str] | None = None
 
 
-async def ask_judges(
+async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
     writer: GroupedWriter,
     study: Study,
     asked: Mapping[str, AskedModel],
@@ -76,6 +83,7 @@ async def ask_judges(
     protocol: PairProtocol,
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
+    of: Collection[str] | None = None,
 ) -> ModelJudgeCounts:
     """Ask every judge for the assignments it has not answered.
 
@@ -89,6 +97,7 @@ async def ask_judges(
         protocol: What is asked of a pair.
         now: Gives the time, UTC.
         progress: Told how many of how many are there.
+        of: Ids of the only assignments to ask about; None for all.
 
     Raises:
         ExceptionGroup: As `heartbench.completions.run_models.ask_systems`.
@@ -102,6 +111,7 @@ async def ask_judges(
         pair = pairs.get(a.pair_id)
         return (
             a.rater_id in asked
+            and (of is None or a.id in of)
             and pair is not None
             and all(completion_id in completions for completion_id in pair.completion_ids)
         )
@@ -245,7 +255,7 @@ def _judgment(
         seconds=None if reply.total_ms is None else reply.total_ms / 1000,
         raw=reply.text,
         prompt_hash=judge_prompt_hash(asking.axes, protocol=asking.protocol),
-        finish_reason=reply.finish_reason,
+        finish_reason=end_of(reply),
         cached=reply.cached,
         created_at=asking.now(),
         **used(reply),

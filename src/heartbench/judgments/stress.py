@@ -1,8 +1,9 @@
-"""Texts that every judge faces: each must lose against the item's reference reply.
+"""Texts that every judge faces: each is compared with the item's reference reply.
 
-Pure generators over templates in ``protocol/stress.toml``. What a text says depends on the seed,
-its item and its kind (and, for another item's reply, on which items there are), never on their
-order. The texts become completions of `stress` systems: judged like any pair, never ranked.
+All but one must lose; the reply with formatting says the same, and shows what formatting is worth
+to a judge. Pure generators over templates in ``protocol/stress.toml``. What a text says depends on
+the seed, its item and its kind (and, for another item's reply, on which items there are), never on
+their order. The texts become completions of `stress` systems: judged like any pair, never ranked.
 """
 
 import hashlib
@@ -22,9 +23,16 @@ StressKind = Literal[
     "keyword-stuffed",
     "generic-warmth",
     "padded",
+    "formatted",
 ]
-STRESS_KINDS: tuple[StressKind, ...] = get_args(StressKind)
+AUDIT_KINDS: tuple[StressKind, ...] = ("formatted",)
+"""Kinds that `heart judges audit` alone asks for."""
+STRESS_KINDS: tuple[StressKind, ...] = tuple(
+    kind for kind in get_args(StressKind) if kind not in AUDIT_KINDS
+)
+"""Kinds that every study plans."""
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _LETTERS = re.compile(r"[a-z]{4,}")
 
 
@@ -33,7 +41,7 @@ class StressText:
     """One stress text.
 
     Attributes:
-        kind: How it was made; ``reference`` is the reply that the others must lose against.
+        kind: How it was made; ``reference`` is the reply that the others are compared with.
         item_id: The item it answers.
         text: The supporter turn.
     """
@@ -43,7 +51,9 @@ class StressText:
     text: str
 
 
-def stress_texts(items: Sequence[Item], *, seed: int) -> tuple[StressText, ...]:
+def stress_texts(
+    items: Sequence[Item], *, seed: int, kinds: Sequence[StressKind] = STRESS_KINDS
+) -> tuple[StressText, ...]:
     """Return the stress texts of every item that has a reference, by item id and kind.
 
     An item gets no ``other-reply`` where no other dialogue has a different reference.
@@ -51,7 +61,7 @@ def stress_texts(items: Sequence[Item], *, seed: int) -> tuple[StressText, ...]:
     pool = sorted((item for item in items if item.reference is not None), key=lambda i: i.id)
     texts = []
     for item in pool:
-        for kind in STRESS_KINDS:
+        for kind in kinds:
             draw = _Draw(f"{seed}/{item.id}/{kind}")
             text = _GENERATORS[kind](item, pool, draw)
             if text is not None:
@@ -59,12 +69,12 @@ def stress_texts(items: Sequence[Item], *, seed: int) -> tuple[StressText, ...]:
     return tuple(texts)
 
 
-def stress_systems(*, seed: int) -> tuple[System, ...]:
-    """Return one system a kind of stress text, in the order of `STRESS_KINDS`.
+def stress_systems(*, seed: int, kinds: Sequence[StressKind] = STRESS_KINDS) -> tuple[System, ...]:
+    """Return one system a kind of stress text, in the order of the kinds.
 
     The seed is part of a system where its texts depend on it, so of all but the reference.
     """
-    return tuple(_stress_system(kind, seed) for kind in STRESS_KINDS)
+    return tuple(_stress_system(kind, seed) for kind in kinds)
 
 
 def _stress_system(kind: StressKind, seed: int) -> System:
@@ -128,6 +138,16 @@ def _padded(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
     return f"{before} {item.reference} {after}"
 
 
+def _formatted(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
+    """Set the sentences of the reference in Markdown; no word is added or taken away."""
+    layouts = load_protocol("stress")["formatted"]["layouts"]
+    layout = layouts[draw.number("layout") % len(layouts)]
+    first, *rest = _SENTENCE_END.split((item.reference or "").strip())
+    lines = [layout["first"].format(sentence=first)]
+    lines += [layout["rest"].format(sentence=sentence) for sentence in rest]
+    return "\n".join(lines)
+
+
 def _hostile(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
     topic, other = _topics(item, draw, n_words=2)
     template = draw.one_of(load_protocol("stress")["hostile"]["templates"], "template")
@@ -168,4 +188,5 @@ _GENERATORS: Mapping[StressKind, Callable[[Item, Sequence[Item], _Draw], str | N
     "keyword-stuffed": _keyword_stuffed,
     "generic-warmth": _generic_warmth,
     "padded": _padded,
+    "formatted": _formatted,
 }

@@ -15,6 +15,8 @@ FATAL = frozenset(
 )
 """Reasons for which every further call of the model would fail too."""
 MAX_RAW = 20_000
+MAX_END = 100
+UNREADABLE = "unreadable"
 
 
 def to_messages(turns: Sequence[tuple[Any, str]]) -> tuple[Message, ...]:
@@ -35,6 +37,12 @@ def used(reply: Reply) -> dict[str, Any]:
 def known_usage(reply: Reply) -> dict[str, int]:
     """Return the token counts that the endpoint gave."""
     return {name: count for name, count in asdict(reply.usage).items() if count is not None}
+
+
+def end_of(reply: Reply) -> str | None:
+    """Return why a reply ends, as the endpoint says; what is no printable word is not repeated."""
+    end = reply.finish_reason
+    return end if end is None or (end.isprintable() and len(end) <= MAX_END) else UNREADABLE
 
 
 def failed_call(

@@ -32,7 +32,13 @@ from heartbench.models.failures import (
 )
 from heartbench.models.redaction import excerpt, hide_secrets
 from heartbench.models.reply_parts import ReplyParts, parse_json
-from heartbench.models.wire import Endpoint, build_body, effective_settings, requested_settings
+from heartbench.models.wire import (
+    SHORTEST_SECRET,
+    Endpoint,
+    build_body,
+    effective_settings,
+    requested_settings,
+)
 
 MAX_REPLY_BYTES = 10_000_000
 MAX_ERROR_BYTES = 65_536
@@ -74,7 +80,7 @@ class OpenAICompatibleModel:
         call = _Call(body)
         try:
             await self._exchange(call, body)
-            return self._reply(call, sampling)
+            return self._without_secrets(self._reply(call, sampling))
         except LOST as error:
             fault = _fault_of_loss(error, call, self._client.timeouts)
         except FaultError as error:
@@ -104,12 +110,20 @@ class OpenAICompatibleModel:
             effective=effective_settings(sampling, self._endpoint),
         )
 
+    def _without_secrets(self, reply: Reply) -> Reply:
+        """Hide secrets that an endpoint repeats beside its reply; no other body is changed."""
+        secrets = [s for s in self._secrets() if len(s) >= SHORTEST_SECRET and s in reply.raw]
+        return replace(reply, raw=hide_secrets(reply.raw, secrets)) if secrets else reply
+
+    def _secrets(self) -> tuple[str, ...]:
+        sent = self._headers.get("Authorization", "").rpartition(" ")[2]
+        of_proxy = urlsplit(self._proxy or "").password or ""
+        return tuple(filter(None, (*self._endpoint.secrets, sent, of_proxy)))
+
     def _failure(
         self, fault: FaultError, call: "_Call", messages: Sequence[Message], sampling: Sampling
     ) -> CallFailureError:
-        sent = self._headers.get("Authorization", "").rpartition(" ")[2]
-        of_proxy = urlsplit(self._proxy or "").password or ""
-        secrets = (*self._endpoint.secrets, sent, of_proxy)
+        secrets = self._secrets()
         said = excerpt(fault.said, secrets=secrets, spoken=[m.content for m in messages])
         status = "" if fault.status is None else f" ({fault.status})"
         setting = f" {fault.setting}" if fault.setting else ""

@@ -7,7 +7,7 @@ from heartbench.report.numbers import NO_VALUE, count
 from heartbench.report.text import aligned, printable, shortened
 
 MAX_NAME = 30
-HEADING = ["system", "first text", "quartiles", "reasoning", "quartiles", "all", "calls"]
+HEADING = ["system", "first text", "quartiles", "reasoning", "quartiles", "whole", "calls"]
 
 
 def latency_lines(rows: Sequence[SystemLatency]) -> str:

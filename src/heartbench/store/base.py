@@ -21,6 +21,7 @@ from heartbench.domain import (
     Completion,
     Item,
     Judgment,
+    LatencyProbe,
     Pair,
     Rater,
     Screening,
@@ -29,7 +30,17 @@ from heartbench.domain import (
 )
 
 Record = (
-    Item | Screening | System | Rater | Completion | Pair | Study | Assignment | Attempt | Judgment
+    Item
+    | Screening
+    | System
+    | Rater
+    | Completion
+    | Pair
+    | Study
+    | Assignment
+    | Attempt
+    | Judgment
+    | LatencyProbe
 )
 R = TypeVar("R", bound=Record)
 
@@ -81,8 +92,9 @@ class Store(Protocol):
         """Yield the records of a kind in the order of their ids.
 
         With a study: its items, systems and raters, as listed in this version; screenings,
-        completions and failed calls of these; and the pairs, assignments, judgments that were
-        planned under this study. Without one: everything of that kind.
+        completions and failed calls of these, and their latency probes under this study; and the
+        pairs, assignments, judgments that were planned under this study. Without one: everything of
+        that kind.
         """
         ...
 

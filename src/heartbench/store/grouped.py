@@ -8,11 +8,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heartbench.errors import StoreError
+from sqlalchemy.exc import InterfaceError, OperationalError
+
 from heartbench.store.base import Record, Store, StoredReply
 
 WAIT_SECONDS = 0.05
 MAX_GROUP = 500
+OPERATING = (OperationalError, InterfaceError)
+"""What a `StoreError` comes from when it is no record's fault; waiting it out takes minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,15 @@ class GroupedWriter:
         group, self._waiting = self._waiting, []
         try:
             self._write(group)
-        except StoreError:
+        except Exception as error:  # noqa: BLE001 - it reaches whoever waits
+            if len(group) == 1 or _is_of_the_store(error):
+                for submission in group:
+                    _fail(submission, error)
+                return
             for submission in group:  # one of them is at fault: find out which
                 self._write_alone(submission)
-        except BaseException as error:
-            for submission in group:
-                _fail(submission, error)
+        except BaseException:  # a second Ctrl-C: the end of this writer tries once more
+            self._waiting = [*group, *self._waiting]
             raise
         else:
             for submission in group:
@@ -93,10 +99,15 @@ class GroupedWriter:
     def _write_alone(self, submission: _Submission) -> None:
         try:
             self._write([submission])
-        except StoreError as error:
+        except Exception as error:  # noqa: BLE001 - it reaches whoever waits
             _fail(submission, error)
         else:
             _succeed(submission)
+
+
+def _is_of_the_store(error: Exception) -> bool:
+    """Say whether every record would meet it: the store is away or cannot be written."""
+    return isinstance(error, OSError) or isinstance(error.__cause__, OPERATING)
 
 
 def _succeed(submission: _Submission) -> None:
@@ -104,6 +115,7 @@ def _succeed(submission: _Submission) -> None:
         submission.done.set_result(None)
 
 
-def _fail(submission: _Submission, error: BaseException) -> None:
+def _fail(submission: _Submission, error: Exception) -> None:
     if not submission.done.done():
         submission.done.set_exception(error)
+        submission.done.exception()  # whoever waited may have been cancelled: nobody is to complain

@@ -10,6 +10,7 @@ from heartbench.domain import (
     Completion,
     Item,
     Judgment,
+    LatencyProbe,
     Pair,
     Rater,
     Screening,
@@ -52,6 +53,11 @@ def study_query(kind: type[Any], study: Study) -> Select[Any]:
             .where(schema.assignments.c.study_id == study.id)
         ),
         Attempt: lambda: _attempts(study),
+        LatencyProbe: lambda: select(schema.latency_probes).where(
+            schema.latency_probes.c.study_id == study.id,
+            _is_member(schema.latency_probes.c.item_id, "item", study),
+            _is_member(schema.latency_probes.c.system_id, "system", study),
+        ),
     }
     return builders[kind]()
 

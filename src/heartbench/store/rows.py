@@ -15,6 +15,7 @@ from heartbench.domain import (
     Completion,
     Item,
     Judgment,
+    LatencyProbe,
     Pair,
     Rater,
     Screening,
@@ -36,6 +37,7 @@ TABLES: Mapping[type[Any], Table[Any]] = {
     Assignment: schema.assignments,
     Attempt: schema.attempts,
     Judgment: schema.judgments,
+    LatencyProbe: schema.latency_probes,
 }
 """Kinds in the order in which they may refer to each other: a batch is written in this order."""
 

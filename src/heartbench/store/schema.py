@@ -225,3 +225,20 @@ replies = Table(
     Column("cost", Double),
     Column("created_at", Utc, nullable=False),
 )
+
+latency_probes = Table(
+    "latency_probes",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="study_id"),
+    _id(name="system_id", to="systems"),
+    _id(name="item_id", to="items"),
+    Column("repeat", Integer, nullable=False),
+    Column("effective", Json, nullable=False),
+    Column("first_token_ms", Double),
+    Column("first_reasoning_ms", Double),
+    Column("total_ms", Double),
+    Column("concurrency", Integer, nullable=False),
+    Column("created_at", Utc, nullable=False),
+    Index("ix_latency_probes_study", "study_id", "id"),
+)

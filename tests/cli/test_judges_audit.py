@@ -1,0 +1,126 @@
+"""``heart judges audit``: the cue judge, a judge that costs money, a tiny local one."""
+
+from pathlib import Path
+
+from heart_command import Heart
+from paying_server import paying_server
+
+from heartbench.judgments.stress import STRESS_KINDS
+from heartbench.protocol import load_protocol
+
+N_PAYLOADS = len(load_protocol("injections")["payload"])
+N_KINDS = len(STRESS_KINDS) - 1
+PER_ITEM = 2 * N_KINDS + 2 + 1
+STUDY = """
+[study]
+name = "paid"
+seed = 1
+[items]
+source = "starter"
+regular = 3
+adversarial = 1
+[[system]]
+preset = "generic"
+[[system]]
+preset = "original"
+[[judge]]
+name = "theirs"
+model = "openai-compatible/their-judge"
+base_url = "{url}"
+price = {{ input = 1.0, output = 4.0 }}
+family = "theirs"
+[judging]
+judges = ["theirs"]
+stress_items = 2
+repeat_pairs = 0
+"""
+
+
+def write_study(path: Path, url: str) -> Path:
+    study = path / "paid.toml"
+    study.write_text(STUDY.format(url=url), encoding="utf-8")
+    return study
+
+
+def test_the_cue_judge_is_audited_without_a_key(heart: Heart, study: Path) -> None:
+    found = heart("judges", "audit", study, "--items", "3", "--json").json
+    n_wanted = 3 * PER_ITEM + 2 * N_PAYLOADS
+    assert found["schema"] == "heartbench.judges_audit/1"
+    assert found["n_items"] == 3
+    assert found["judgments"] == {
+        "n_wanted": n_wanted,
+        "n_before": 0,
+        "n_added": n_wanted,
+        "missing": {},
+    }
+    assert "measures nothing" in found["judge_notice"]
+    (judge,) = found["judges"]
+    assert set(judge["stress"]) == set(STRESS_KINDS) - {"reference", "padded"}
+    assert judge["injection"]["n_payloads"] == N_PAYLOADS
+    assert judge["same_again"]["rate"] == judge["same_in_both_orders"]["rate"] == 1
+    assert "exclude" not in judge["own_family"]["reason"]
+
+
+def test_the_table_fits_a_terminal_and_labels_the_baseline(heart: Heart, study: Path) -> None:
+    done = heart("judges", "audit", study, "--items", "3")
+    assert done.code == 0
+    assert max(len(line) for line in done.out.splitlines()) <= 100
+    assert "cue (offline baseline)" in done.out
+    assert "measures nothing about empathy" in done.out
+
+
+def test_fewer_items_than_asked_for_are_called_out(heart: Heart, study: Path) -> None:
+    done = heart("judges", "audit", study, "--json")
+    assert "4 items instead of 20" in done.err
+    assert done.json["n_items"] == 4
+
+
+def test_an_audit_changes_nothing_of_the_studys_results(heart: Heart, study: Path) -> None:
+    before = heart("run", study, "--json").json
+    audited = heart("judges", "audit", study, "--items", "3", "--json").json
+    after = heart("run", study, "--json").json
+    assert audited["judgments"]["n_before"] == 3 * 2 * N_KINDS
+    assert after["leaderboard"] == before["leaderboard"]
+    assert after["warnings"] == before["warnings"]
+    assert after["version"] == before["version"] == 1
+    assert after["judgments"]["n_wanted"] == before["judgments"]["n_wanted"]
+    assert after["judgments"]["n_added"] == 0
+
+
+def test_money_is_asked_for_before_anything_is_stored_or_sent(heart: Heart, tmp_path: Path) -> None:
+    with paying_server() as server:
+        study = write_study(tmp_path, server.url)
+        refused = heart("judges", "audit", study, "--items", "2", "--json")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert server.prompts == []
+
+
+def test_a_judge_that_always_takes_the_first_is_found_out_and_paid_once(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with paying_server() as server:
+        study = write_study(tmp_path, server.url)
+        words = ("judges", "audit", study, "--items", "2", "--yes", "--json")
+        first = heart(*words).json
+        n_calls = len(server.prompts)
+        assert heart(*words).json["judges"] == first["judges"]
+        assert len(server.prompts) == n_calls
+        ranked = heart("run", study, "--yes", "--json").json
+        n_ranked = len(server.prompts) - n_calls
+    n_wanted = 2 * PER_ITEM + 2 * N_PAYLOADS
+    assert first["judgments"]["n_added"] == n_wanted
+    assert n_calls == n_wanted + 1  # one question shows whether the endpoint holds the schema
+    (judge,) = first["judges"]
+    assert judge["shown_first"]["rate"] == 1
+    assert judge["same_in_both_orders"]["rate"] == 0
+    assert judge["same_again"]["rate"] == 1
+    assert {kind: share["rate"] for kind, share in judge["stress"].items()} == dict.fromkeys(
+        judge["stress"], 0.5
+    )
+    assert judge["injection"]["sides"]["first"]["rate"] == 1
+    assert judge["injection"]["sides"]["second"]["rate"] == 0
+    assert judge["injection"]["won_both_sides"] == []
+    # The study's own stress set, two items, was judged by the audit already.
+    assert ranked["judgments"]["n_before"] == 2 * 2 * N_KINDS
+    assert ranked["judgments"]["n_added"] == n_ranked == 2 * 3

@@ -1,0 +1,421 @@
+"""Whole studies whose systems and judges answer over HTTP, well and in every wrong way."""
+
+import json
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from heart_command import Done, Heart
+from scripted_server import Answer, chunk, completion, cut, fail, give, hang, say, sse, stream
+from served_study import (
+    FREE,
+    KEY_NAME,
+    REPLIES,
+    always,
+    by_model,
+    fitting_reply,
+    healthy,
+    is_probe,
+    serving,
+    write_study,
+)
+
+from heartbench.cli import models
+from heartbench.models.connections import Timeouts, open_client
+from heartbench.models.retrying import RetryPolicy
+
+pytestmark = pytest.mark.server
+
+CANARY = "canary-7f3a91-key"
+KEYED = f'{FREE}\nkey_name = "{KEY_NAME}"'
+PRICED = "concurrency = 1\nprice = { input = 1.0, output = 4.0 }"
+HALF = sse(chunk({"role": "assistant", "content": "That sounds"}))
+HTML = b"<!doctype html><title>Sign in</title>"
+
+
+@pytest.fixture(autouse=True)
+def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls time out and be tried again in hundredths of seconds."""
+    timeouts = Timeouts(connect_seconds=2.0, idle_seconds=0.15, total_seconds=5.0)
+    policy = RetryPolicy(max_tries=3, first_wait_seconds=0.001)
+    monkeypatch.setattr(models, "open_client", partial(open_client, timeouts=timeouts))
+    monkeypatch.setattr(models, "RetryPolicy", lambda: policy)
+    monkeypatch.setenv(KEY_NAME, CANARY)
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(folder / "served.db")
+    found: list[tuple[Any, ...]] = connection.execute(query).fetchall()
+    connection.close()
+    return found
+
+
+def only_line(done: Done) -> str:
+    """Return what a run that failed says: one line on stderr, and the same in its object."""
+    (line,) = done.err.splitlines()
+    assert line == f"heart: {done.json['error']['message']}"
+    return line
+
+
+def test_models_answer_and_judge(heart: Heart, tmp_path: Path) -> None:
+    with serving(healthy()) as server:
+        done = heart("run", write_study(tmp_path, server.url), "--json")
+
+    assert (done.code, done.err) == (0, "")
+    assert done.json["completions"]["n_added"] == 9
+    assert done.json["judgments"] == {"n_wanted": 18, "n_before": 0, "n_added": 18, "missing": {}}
+    assert {row["system"] for row in done.json["leaderboard"]} == {"generic", "advice", "ours"}
+    texts = {text for (text,) in rows(tmp_path, "SELECT text FROM completions")}
+    assert len(texts.intersection(REPLIES)) >= 1
+    assert len(server.bodies) == 3 + 18 + 1
+
+
+def test_trouble_that_passes_leaves_nothing_missing(heart: Heart, tmp_path: Path) -> None:
+    trouble: list[Answer] = [
+        fail(429, Retry_After="0"),
+        fail(500),
+        healthy(),
+        hang(),
+        fail(503),
+        healthy(),
+        stream(HALF, ending="cut"),
+        stream(HALF, ending="hang"),
+        healthy(),
+        give(HTML, status=502, kind="text/html"),
+        cut(),
+        healthy(),
+    ]
+    with serving(by_model(our_model=trouble, their_judge=trouble)) as server:
+        done = heart("run", write_study(tmp_path, server.url, regular=4), "--json")
+
+    assert (done.code, done.err) == (0, "")
+    assert done.json["completions"]["n_missing"] == 0
+    assert done.json["judgments"]["missing"] == {}
+    assert rows(tmp_path, "SELECT count(*) FROM attempts") == [(0,)]
+    assert rows(tmp_path, "SELECT count(*) FROM judgments WHERE strength IS NULL") == [(0,)]
+
+
+LASTING: dict[str, tuple[Answer, str]] = {
+    "too many requests": (fail(429, Retry_After="0"), "rate-limited"),
+    "server error": (fail(500), "server-error"),
+    "no answer": (hang(), "timeout"),
+    "half a stream": (stream(HALF, ending="cut"), "cut-off-stream"),
+    "half a stream that hangs": (stream(HALF, ending="hang"), "timeout"),
+    "not JSON": (give(b"{not json"), "not-json"),
+    "a filter": (fail(400, "flagged", code="content_filter"), "content-filter"),
+}
+
+
+@pytest.mark.parametrize(("answer", "reason"), LASTING.values(), ids=LASTING)
+def test_trouble_that_lasts_is_counted_and_made_up_for_later(
+    heart: Heart, tmp_path: Path, answer: Answer, reason: str
+) -> None:
+    with serving(always(our_model=answer)) as server:
+        path = write_study(tmp_path, server.url, regular=2)
+        done = heart("complete", path, "--json")
+        server.answers.append(healthy())
+        server.answers.popleft()
+        later = heart("complete", path, "--json")
+
+    assert done.code == 0
+    assert done.json["completions"]["missing"] == {reason: 2}
+    assert f"2 completions of models are missing: {reason}" in done.err
+    assert rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1") == [(reason, 2)]
+    assert later.json["completions"]["n_added"] == 2
+    assert later.json["completions"]["missing"] == {}
+
+
+def test_system_that_never_answers_leaves_the_others_a_ranking(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(always(our_model=fail(500))) as server:
+        done = heart("run", write_study(tmp_path, server.url), "--json")
+
+    assert done.code == 0
+    assert {row["system"] for row in done.json["leaderboard"]} == {"generic", "advice"}
+    assert "3 completions of models are missing: server-error" in done.err
+
+
+def judged(change: Callable[[dict[str, dict[str, object]]], object]) -> Answer:
+    """Answer with a verdict, changed."""
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        changed = change(json.loads(fitting_reply(body)))
+        text = changed if isinstance(changed, str) else json.dumps(changed)
+        return await say(text)(request, body)
+
+    return answer
+
+
+def with_mark(**values: object) -> Answer:
+    return judged(lambda marks: {**marks, "overall": {**marks["overall"], **values}})
+
+
+BAD_VERDICTS: dict[str, tuple[Answer, str]] = {
+    "prose": (say("Both are fine, I call it a tie."), "not-json"),
+    "nothing": (say(""), "empty"),
+    "a tie": (with_mark(winner="tie"), "wrong-winner"),
+    "six": (with_mark(strength=6), "wrong-strength"),
+    "true": (with_mark(strength=True), "wrong-strength"),
+    "NaN": (with_mark(strength=float("nan")), "wrong-strength"),
+    "one axis": (judged(lambda marks: {"overall": marks["overall"]}), "missing-axis"),
+    "a key twice": (judged(lambda m: json.dumps(m)[:-1] + ', "overall": {}}'), "duplicate-keys"),
+    "fenced": (judged(lambda m: f"```json\n{json.dumps(m)}\n```"), "not-json"),
+    "cut off": (give(completion('{"H": {"reason": "It', "length")), "truncated"),
+    "half": (judged(lambda m: json.dumps(m)[:-30]), "truncated"),
+    "refusal": (give(completion("", refusal="I will not.")), "refused"),
+    "two objects": (judged(lambda m: json.dumps(m) * 2), "not-json"),
+}
+
+
+def in_every_wrong_way() -> Answer:
+    """Answer each assignment, known by the code of its markers, in a wrong way of its own."""
+    ways: dict[str, Answer] = {}
+    left = [answer for answer, _ in BAD_VERDICTS.values()]
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        code = re.findall(r"code of the markers is (\w+)", json.dumps(body["messages"]))[-1]
+        if code not in ways:
+            ways[code] = left.pop() if left else healthy()
+        return await ways[code](request, body)
+
+    return answer
+
+
+def test_verdicts_that_cannot_be_used_are_missing_and_never_a_tie(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(always(their_judge=in_every_wrong_way())) as server:
+        done = heart("run", write_study(tmp_path, server.url), "--json")
+
+    reasons = Counter(reason for _, reason in BAD_VERDICTS.values())
+    assert done.code == 0
+    assert done.json["judgments"] == {
+        "n_wanted": 18,
+        "n_before": 0,
+        "n_added": 18 - len(BAD_VERDICTS),
+        "missing": reasons,
+    }
+    for reason, n in reasons.items():
+        assert f"{n} judgments are missing: {reason}" in done.err
+    assert rows(tmp_path, "SELECT count(*) FROM judgments") == [(18 - len(BAD_VERDICTS),)]
+    assert rows(tmp_path, "SELECT DISTINCT choice IN ('first', 'second') FROM judgments") == [(1,)]
+    tried = dict(rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1"))
+    assert tried == {reason: 2 * n for reason, n in reasons.items()}
+
+
+def test_no_verdict_that_can_be_used_is_no_ranking_and_the_report_says_why(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(always(their_judge=say("I call it a tie."))) as server:
+        done = heart("run", write_study(tmp_path, server.url, regular=1), "--json")
+
+    assert (done.code, done.json["leaderboard"]) == (0, [])
+    assert done.json["judgments"]["missing"] == {"not-json": 6}
+    assert rows(tmp_path, "SELECT count(*) FROM judgments") == [(0,)]
+    assert "not-json" in (tmp_path / "served.results.json").read_text()
+    assert "not-json" in (tmp_path / "served.report.html").read_text()
+
+
+FATAL_TROUBLE: dict[str, tuple[Answer, str, str]] = {
+    "wrong key": (fail(401, f"Incorrect API key provided: {CANARY}"), "bad-key", "key is right"),
+    "no credit": (fail(402), "no-credit", "top up"),
+    "unknown model": (fail(404, "no such model"), "unknown-model", "check the model id"),
+    "refused setting": (
+        fail(400, "Unsupported parameter: 'temperature'"), "refused-settings temperature", "refuses"
+    ),
+    "a web page": (give(HTML, kind="text/html"), "html", "check base_url"),
+    "other JSON": (give({"hello": 1}), "not-a-completion", "OpenAI-compatible"),
+}  # fmt: skip
+
+
+def assert_one_line(done: Done, *words: str) -> None:
+    line = only_line(done)
+    assert done.code == 1
+    assert done.json["error"]["kind"] == "model_call"
+    assert [word for word in words if word not in line] == []
+    assert CANARY not in line
+
+
+@pytest.mark.parametrize(("answer", "reason", "advice"), FATAL_TROUBLE.values(), ids=FATAL_TROUBLE)
+def test_trouble_of_every_call_is_one_line_with_advice(
+    heart: Heart, tmp_path: Path, answer: Answer, reason: str, advice: str
+) -> None:
+    with serving(always(our_model=answer)) as server:
+        done = heart("complete", write_study(tmp_path, server.url, extra=KEYED), "--json")
+
+    assert_one_line(done, "our-model at 127.0.0.1", reason, advice)
+    assert len(server.bodies) == 1
+    assert rows(tmp_path, "SELECT count(*) FROM completions") == [(6,)]
+
+
+def test_wrong_key_of_a_judge_is_one_line_and_keeps_the_completions(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(always(their_judge=fail(401))) as server:
+        done = heart("run", write_study(tmp_path, server.url, extra=KEYED), "--json")
+
+    assert_one_line(done, "their-judge at 127.0.0.1", "bad-key", "key is right")
+    assert rows(tmp_path, "SELECT count(*) FROM completions") == [(9,)]
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_probe_that_fails_is_one_line_too(heart: Heart, tmp_path: Path) -> None:
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        return await (fail(401) if is_probe(body) else healthy())(request, body)
+
+    with serving(answer) as server:
+        done = heart("run", write_study(tmp_path, server.url), "--json")
+
+    assert done.code == 1
+    assert "their-judge at 127.0.0.1" in only_line(done)
+
+
+def test_budget_too_small_for_one_item_is_one_line_and_asks_nothing(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(healthy()) as server:
+        path = write_study(tmp_path, server.url, extra=PRICED, limit="max_usd = 0.0001")
+        done = heart("run", path, "--yes", "--json")
+
+    assert done.code == 1
+    assert done.json["error"]["kind"] == "budget"
+    assert "raise budget.max_usd" in only_line(done)
+    assert server.bodies == []
+
+
+def test_endpoint_that_is_not_there_is_counted(heart: Heart, tmp_path: Path) -> None:
+    done = heart("complete", write_study(tmp_path, "http://127.0.0.1:9/v1"), "--json")
+
+    assert done.code == 0
+    assert done.json["completions"]["missing"] == {"connection": 3}
+
+
+CANDIDATE = """[[system]]
+name = "candidate"
+model = "openai-compatible/our-model"
+family = "ours"
+concurrency = 1
+price = {{ input = 0, output = 0 }}
+base_url = "{url}"
+{extra}
+[[judge]]
+"""
+
+
+def test_two_models_of_one_id_at_two_addresses_never_share_a_reply(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(healthy("From the old one.")) as old, serving(healthy("From the new.")) as new:
+        path = write_study(tmp_path, old.url)
+        heart("complete", path, "--json")
+        added = path.read_text().replace("[[judge]]\n", CANDIDATE.format(url=new.url, extra=""))
+        path.write_text(added)
+        heart("complete", path, "--json")
+
+    found = rows(
+        tmp_path,
+        "SELECT s.name, c.text, count(*) FROM completions c JOIN systems s ON s.id = c.system_id"
+        " WHERE s.kind = 'model' GROUP BY 1, 2 ORDER BY 1",
+    )
+    assert found == [("candidate", "From the new.", 3), ("ours", "From the old one.", 3)]
+
+
+def test_two_entries_at_one_endpoint_send_each_its_own_key(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_KEY", "another-one")
+    with serving(healthy()) as server:
+        path = write_study(tmp_path, server.url, extra=KEYED)
+        other = CANDIDATE.format(url=server.url, extra='key_name = "OTHER_KEY"')
+        path.write_text(path.read_text().replace("[[judge]]\n", other))
+        heart("complete", path, "--json")
+
+    sent = [header["Authorization"] for header in server.headers]
+    assert Counter(sent) == {f"Bearer {CANARY}": 3, "Bearer another-one": 3}
+
+
+def telling(answer: Answer) -> Answer:
+    """Answer, and repeat every header in a header."""
+
+    async def tell(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        response = await answer(request, body)
+        assert isinstance(response, web.Response)
+        response.headers["X-Debug"] = request.headers["Authorization"]
+        return response
+
+    return tell
+
+
+LEAKS = (
+    telling(fail(400, f"Bad header: Bearer {CANARY}")),
+    telling(fail(429, f"{CANARY} is out of tokens", Retry_After="0")),
+    telling(give(f"headers={{'Authorization': 'Bearer {CANARY}'}}".encode(), status=500)),
+    healthy(),
+    stream(HALF + f"data: {{'key': '{CANARY}'}}\n\n".encode(), ending="cut"),
+    give({**completion(REPLIES[0]), "debug": {"authorization": CANARY}}),
+    give(completion(f'{{"key": "{CANARY[:12]}…"', "length", debug=CANARY)),
+)
+FATAL_LEAKS = {
+    "401": telling(fail(401, f"Incorrect API key provided: {CANARY}.")),
+    "page": give(f"<html><title>{CANARY}</title>".encode(), kind="text/html"),
+}
+
+
+def leaks(done: Done, folder: Path, word: str) -> list[str]:
+    """Return where a word stands: the output, or a file of the study."""
+    places = [name for name, text in (("out", done.out), ("err", done.err)) if word in text]
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".log" for path in files)
+    return places + [path.name for path in files if word.encode() in path.read_bytes()]
+
+
+def test_key_is_nowhere_whatever_an_endpoint_repeats(heart: Heart, tmp_path: Path) -> None:
+    with serving(by_model(our_model=LEAKS, their_judge=LEAKS[:-1])) as server:
+        done = heart("run", write_study(tmp_path, server.url, regular=6, extra=KEYED))
+
+    assert done.code == 0
+    assert {sent["Authorization"] for sent in server.headers} == {f"Bearer {CANARY}"}
+    assert rows(tmp_path, "SELECT count(*) FROM attempts") != [(0,)]
+    assert leaks(done, tmp_path, CANARY) == []
+
+
+@pytest.mark.parametrize("answer", FATAL_LEAKS.values(), ids=FATAL_LEAKS)
+def test_key_is_nowhere_when_the_endpoint_ends_the_run(
+    heart: Heart, tmp_path: Path, answer: Answer
+) -> None:
+    with serving(always(our_model=answer)) as server:
+        done = heart("complete", write_study(tmp_path, server.url, extra=KEYED), "--json")
+
+    assert done.code == 1
+    assert leaks(done, tmp_path, CANARY[:12]) == []
+
+
+def test_key_in_an_address_stays_in_the_study_file(heart: Heart, tmp_path: Path) -> None:
+    with serving(by_model(our_model=[fail(500), fail(401)])) as server:
+        secret = server.url.replace("//", f"//me:{CANARY}@") + f"?key={CANARY}"
+        failed = heart("run", write_study(tmp_path, secret))
+        done = heart("run", write_study(tmp_path, secret))
+
+    assert (failed.code, done.code) == (1, 0)
+    assert leaks(failed, tmp_path, CANARY) == leaks(done, tmp_path, CANARY) == ["served.toml"]
+
+
+def test_traceback_of_a_fault_of_ours_shows_no_key(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_words: object, **_settings: object) -> None:
+        raise ZeroDivisionError("one over nothing")
+
+    monkeypatch.setattr("heartbench.models.openai_compatible.build_body", broken)
+    done = heart("run", write_study(tmp_path, "http://127.0.0.1:9/v1", extra=KEYED))
+
+    assert done.code == 1
+    assert re.search(r"^ZeroDivisionError", done.err, re.MULTILINE)
+    assert leaks(done, tmp_path, CANARY[:12]) == []

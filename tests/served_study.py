@@ -1,0 +1,134 @@
+"""A study file whose models answer over HTTP, from a scripted server in a thread of its own."""
+
+import asyncio
+import json
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from aiohttp import web
+from scripted_server import Answer, ScriptedServer, running_server, say
+
+REPLIES = (
+    "That sounds like a lot to carry.",
+    "What would help you most tonight?",
+    "I am glad you wrote about it.",
+)
+KEY_NAME = "SERVED_KEY"
+STUDY = """
+[study]
+name = "served"
+seed = 4
+[items]
+source = "starter"
+regular = {regular}
+adversarial = 0
+[[system]]
+preset = "generic"
+[[system]]
+preset = "advice"
+[[system]]
+name = "ours"
+model = "openai-compatible/our-model"
+base_url = "{url}"
+family = "ours"
+{extra}
+[[judge]]
+name = "theirs"
+model = "openai-compatible/their-judge"
+base_url = "{url}"
+family = "theirs"
+{extra}
+[judging]
+judges = ["theirs"]
+stress_items = 0
+repeat_pairs = 0
+[budget]
+{limit}
+"""
+FREE = "concurrency = 1\nprice = { input = 0, output = 0 }"
+
+
+def write_study(
+    folder: Path, url: str, *, regular: int = 3, extra: str = FREE, limit: str = ""
+) -> Path:
+    """Write a study of two baselines and one model, judged by one model."""
+    path = folder / "served.toml"
+    text = STUDY.format(url=url, regular=regular, extra=extra, limit=limit)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@contextmanager
+def serving(*answers: Answer) -> Iterator[ScriptedServer]:
+    """Serve a script until the block ends."""
+    begun, over = threading.Event(), threading.Event()
+    found: list[ScriptedServer] = []
+
+    async def serve() -> None:
+        async with running_server(*answers) as server:
+            found.append(server)
+            begun.set()
+            while not over.is_set():
+                await asyncio.sleep(0.005)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    try:
+        assert begun.wait(10)
+        yield found[0]
+    finally:
+        over.set()
+        thread.join()
+
+
+def healthy(text: str = "") -> Answer:
+    """Answer judges by the schema they send, and everyone else with a sentence."""
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        return await say(text or fitting_reply(body))(request, body)
+
+    return answer
+
+
+def fitting_reply(body: Mapping[str, object]) -> str:
+    """Return what a well-behaved model says; the same question has the same answer."""
+    said = json.dumps(body["messages"])
+    if "response_format" not in body:
+        return REPLIES[sum(said.encode()) % len(REPLIES)]
+    schema = body["response_format"]["json_schema"]["schema"]  # type: ignore[index]
+    if "colour" in schema["properties"]:
+        return json.dumps({"colour": schema["properties"]["colour"]["enum"][0]})
+    winner = "AB"[sum(said.encode()) % 2]
+    mark = {"reason": "closer to what was said", "winner": winner, "strength": 3}
+    return json.dumps(dict.fromkeys(schema["required"], mark))
+
+
+def is_probe(body: Mapping[str, object]) -> bool:
+    """Say whether a request is the question that shows whether a schema is enforced."""
+    return "heart_probe" in json.dumps(body.get("response_format", ""))
+
+
+def by_model(**scripts: Sequence[Answer]) -> Answer:
+    """Answer each model from its own script, `_` for `-`; when it ends, or for a probe, well."""
+    left = {name.replace("_", "-"): deque(script) for name, script in scripts.items()}
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        script = left.get(str(body["model"]))
+        chosen = healthy() if is_probe(body) or not script else script.popleft()
+        return await chosen(request, body)
+
+    return answer
+
+
+def always(**answers: Answer) -> Answer:
+    """Answer each model in one way; others, and probes, well."""
+    named = {name.replace("_", "-"): given for name, given in answers.items()}
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        chosen = healthy() if is_probe(body) else named.get(str(body["model"]), healthy())
+        return await chosen(request, body)
+
+    return answer
