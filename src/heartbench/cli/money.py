@@ -100,7 +100,9 @@ def estimate_spending(
             if item.id not in answered
         ]
         total += _estimate(model, prompts, output=COMPLETION_TOKENS, seconds=COMPLETION_SECONDS)
-    ceiling = n_judgments(settings, len(items))
+    stress = [system.id for system in study_systems(settings) if system.kind == "stress"]
+    tested = frozenset[str]().union(*(done.completions.get(id_, frozenset()) for id_ in stress))
+    ceiling = n_judgments(settings, len(items), n_tested=len(tested))
     n_open = {rater_id: ceiling[rater_id] - done.judgments.get(rater_id, 0) for rater_id in judges}
     return total + estimate_judgments(settings, items, n_open)
 
@@ -147,12 +149,19 @@ def estimate_probes(settings: StudySettings, asked: Mapping[str, Sequence[Item]]
     return total
 
 
-def n_judgments(settings: StudySettings, n_items: int) -> dict[str, int]:
-    """Return how many judgments each judge may be asked for, by rater id; a ceiling."""
+def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> dict[str, int]:
+    """Return how many judgments each judge may be asked for, by rater id; a ceiling.
+
+    Args:
+        settings: The study's settings.
+        n_items: Its items.
+        n_tested: Items of the stress set so far; `heart judges audit` may have tested more of them
+            than the study file asks for.
+    """
     plan = settings.judging.plan
     families = [system.family for system in study_systems(settings) if system.kind != "stress"]
     n_orders = 2 if plan.both_orders else 1
-    n_stress = min(n_items, plan.stress_items) * (len(STRESS_KINDS) - 1)
+    n_stress = max(min(n_items, plan.stress_items), n_tested) * (len(STRESS_KINDS) - 1)
     n_pairs = math.comb(len(families), 2)
     counts = {}
     for rater in study_raters(settings):
