@@ -4,7 +4,6 @@ Every row is measured in a process of its own with one BLAS thread: the least CP
 repeats, rounds taken in turn, and the peak memory of the process. Peers do the part that both do:
 the same votes, the same model, the same tolerance where they have one. Prints Markdown.
 
-    pip install duckdb    # beside the extra `test`, which brings evalica and choix
     python benchmarks/ranking_speed.py --rows 100000000 --folder DIR
 """
 

@@ -1,8 +1,13 @@
-"""``kill -9`` while models are asked: no reply that was kept is ever asked and paid for again."""
+"""``kill -9`` while models are asked: no reply that was kept is ever asked and paid for again.
+
+In flight is a call that was begun and whose reply is not durable yet: on its way, or waiting with
+others for the commit that they share.
+"""
 
 import asyncio
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -11,18 +16,23 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
 from aiohttp import web
-from killable_study import DEADLINE_SECONDS, content, finish, start
+from killable_study import DEADLINE_SECONDS, content
 from scripted_server import completion
 from served_study import fitting_reply, serving
+
+from heartbench.cli.main import run_command_line
 
 pytestmark = pytest.mark.server
 
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "15"))
 """The whole measurement is 50: ``make soak``."""
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["heartbench.cli.money", "heartbench.cli.steps"])
 CALL_SECONDS = 0.02
 N_AT_ONCE = 8
 MOST_CALLS_OF_A_RUN = 16
@@ -32,7 +42,7 @@ name = "long"
 seed = 11
 [items]
 source = "starter"
-regular = 16
+regular = 12
 adversarial = 0
 [[system]]
 preset = "generic"
@@ -64,13 +74,11 @@ class Provider:
     """A provider that notes every call, and answers the same question always the same."""
 
     begun: list[str] = field(default_factory=list)
-    answered: list[str] = field(default_factory=list)
 
     async def answer(self, request: web.Request, body: Mapping[str, object]) -> web.Response:
         name = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
         self.begun.append(name)
         await asyncio.sleep(CALL_SECONDS)
-        self.answered.append(name)
         return web.json_response({**completion(fitting_reply(body)), "id": name})
 
 
@@ -89,55 +97,83 @@ def kept(study: Path) -> list[str]:
     return [json.loads(reply["raw"])["id"] for reply in replies]
 
 
+def start(study: Path) -> ForkServerProcess:
+    """Start ``heart run`` in a process of its own, forked from one that has imported it already."""
+    process = FORKS.Process(target=run, args=(study,), daemon=True)
+    process.start()
+    return process
+
+
+def run(study: Path) -> None:
+    os.environ.pop("HEART_STORE", None)
+    file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    run_command_line(["run", str(study), "--json"])
+
+
+def finish(study: Path) -> None:
+    process = start(study)
+    process.join(DEADLINE_SECONDS)
+    assert process.exitcode == 0, study.with_suffix(".said").read_text(encoding="utf-8")
+
+
 def kill_after(study: Path, provider: Provider, *, n_calls: int, seconds: float) -> bool:
     """Start a run, kill it a while after so many calls; tell whether it was still running."""
     enough = len(provider.begun) + n_calls
     process = start(study)
     deadline = time.monotonic() + DEADLINE_SECONDS
-    while process.poll() is None and len(provider.begun) < enough:
+    while process.is_alive() and len(provider.begun) < enough:
         assert time.monotonic() < deadline, "the run asks nothing"
         time.sleep(0.002)
-    time.sleep(seconds)
-    process.send_signal(signal.SIGKILL)
-    _, err = process.communicate()
-    if process.returncode == -signal.SIGKILL:
-        return True
-    assert process.returncode == 0, err
-    return False
+    process.join(seconds)
+    process.kill()
+    process.join()
+    said = study.with_suffix(".said").read_text(encoding="utf-8")
+    assert process.exitcode in (-signal.SIGKILL, 0), said
+    return process.exitcode != 0
+
+
+def disturb(study: Path, provider: Provider, chance: random.Random, most: int) -> tuple[int, int]:
+    """Run a study to its end with so many kills at most; return kills, and calls lost to them."""
+    stored: set[str] = set()
+    n_kills = n_lost = 0
+    while n_kills < most:
+        n_before = len(provider.begun)
+        is_killed = kill_after(
+            study,
+            provider,
+            n_calls=chance.randint(1, MOST_CALLS_OF_A_RUN),
+            seconds=chance.uniform(0.0, 0.15),
+        )
+        asked, stored_now = provider.begun[n_before:], set(kept(study))
+        assert stored.isdisjoint(asked)
+        assert stored <= stored_now
+        lost = set(asked) - stored_now
+        assert len(lost) <= N_AT_ONCE
+        stored, n_lost = stored_now, n_lost + len(lost)
+        if not is_killed:
+            return n_kills, n_lost
+        n_kills += 1
+    n_before = len(provider.begun)
+    finish(study)
+    assert stored.isdisjoint(provider.begun[n_before:])
+    return n_kills, n_lost
 
 
 def test_kills_at_random_moments_pay_for_nothing_twice(tmp_path: Path) -> None:
     provider, chance = Provider(), random.Random(2026)
-    n_kills = n_studies = n_again = 0
     with serving(provider.answer) as server:
         reference = prepare(tmp_path / "undisturbed", server.url)
         finish(reference)
         expected, calls = content(reference), Counter(provider.begun)
         assert set(calls.values()) == {1}
+        n_kills = n_studies = 0
         while n_kills < N_RANDOM_KILLS:
             study = prepare(tmp_path / f"study-{n_studies}", server.url)
-            provider.begun, provider.answered = [], []
-            stored: list[str] = []
-            is_killed, n_lost = True, 0
-            while is_killed:
-                n_before = len(provider.begun)
-                is_killed = kill_after(
-                    study,
-                    provider,
-                    n_calls=chance.randint(1, MOST_CALLS_OF_A_RUN),
-                    seconds=chance.uniform(0.0, 0.15),
-                )
-                n_kills += is_killed
-                asked_now = provider.begun[n_before:]
-                assert set(asked_now).isdisjoint(stored)
-                assert set(stored) <= set(kept(study))
-                stored = kept(study)
-                lost = set(asked_now).difference(stored)
-                assert len(lost) <= N_AT_ONCE
-                n_lost += len(lost)
-            n_studies += 1
-            n_again += len(provider.begun) - len(calls)
+            provider.begun.clear()
+            n, n_lost = disturb(study, provider, chance, N_RANDOM_KILLS - n_kills)
+            n_kills, n_studies = n_kills + n, n_studies + 1
             assert set(provider.begun) == set(calls)
-            assert len(provider.begun) - len(calls) == n_lost
+            assert len(provider.begun) == len(calls) + n_lost
             assert content(study) == expected
-    print(f"{n_kills} kills, {n_studies} studies, {n_again} calls made again")

@@ -1,7 +1,7 @@
 """The step for models: ask them for what they have not answered, and store each reply at once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -56,7 +56,7 @@ class _Tries:
 async def ask_systems(
     writer: GroupedWriter,
     study: Study,
-    asked: Mapping[str, AskedModel],
+    asked: Mapping[str, AskedModel | None],
     *,
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
@@ -69,7 +69,7 @@ async def ask_systems(
     Args:
         writer: Where replies are written, at the store they are about.
         study: The study's current version.
-        asked: Models by system id.
+        asked: Models by system id; None for those that `systems_to_ask` leaves out.
         now: Gives the time, UTC.
         progress: Told how many of how many are there.
 
@@ -77,30 +77,61 @@ async def ask_systems(
         ExceptionGroup: Of `ModelCallError` for a failure that every further call would meet, or
             `BudgetError`; what came before is stored.
     """
-    store = writer.store
+    found = _find(writer.store, study, asked)
+    outcomes, n_before = Counter(found.given_up), found.n_wanted - found.n_unanswered
+    progress(n_before + sum(outcomes.values()), found.n_wanted)
+
+    async def complete(model: AskedModel, target: Mapping[str, str], item: Item) -> None:
+        tries = found.tries[target["system_id"], item.id]
+        outcomes[await _complete(writer, model, target, item, tries, now)] += 1
+        progress(n_before + sum(outcomes.values()), found.n_wanted)
+
+    def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
+        for system_id, item in found.open_ones:
+            model = asked[system_id]
+            assert model is not None, "a system that is to be asked has no model"
+            target = {"system_id": system_id, "item_id": item.id}
+            yield partial(complete, model, target, item)
+
+    await run_tasks(tasks(), n_at_once=sum(m.n_at_once for m in asked.values() if m is not None))
+    n_added = outcomes.pop("", 0)
+    return ModelCompletionCounts(
+        n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    )
+
+
+def systems_to_ask(store: Store, study: Study, system_ids: Collection[str]) -> frozenset[str]:
+    """Return which of these systems have something left to be asked: only they need a key."""
+    return frozenset(system_id for system_id, _ in _find(store, study, system_ids).open_ones)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What is there of some systems, and what is to be asked."""
+
+    n_wanted: int
+    n_unanswered: int
+    open_ones: Sequence[tuple[str, Item]]
+    given_up: Mapping[str, int]
+    tries: Mapping[tuple[str, str], _Tries]
+
+
+def _find(store: Store, study: Study, system_ids: Collection[str]) -> _Found:
     items = list(store.iter(Item, study))
     answered = {(c.system_id, c.item_id) for c in store.iter(Completion, study)}
     tries = _earlier_tries(store, study)
-    wanted = [(system_id, item) for item in items for system_id in asked]
-    open_ones = [(s, item) for s, item in wanted if (s, item.id) not in answered]
-    n_before, outcomes = len(wanted) - len(open_ones), Counter[str]()
-    progress(n_before, len(wanted))
-
-    async def complete(system_id: str, item: Item) -> None:
-        target = {"system_id": system_id, "item_id": item.id}
-        outcome = await _complete(
-            writer, asked[system_id], target, item, tries[system_id, item.id], now
-        )
-        outcomes[outcome] += 1
-        progress(n_before + sum(outcomes.values()), len(wanted))
-
-    tasks: Iterator[Callable[[], Awaitable[None]]] = (
-        partial(complete, system_id, item) for system_id, item in open_ones
-    )
-    await run_tasks(tasks, n_at_once=sum(model.n_at_once for model in asked.values()))
-    n_added = outcomes.pop("", 0)
-    return ModelCompletionCounts(
-        n_wanted=len(wanted), n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    unanswered = [(s, i) for i in items for s in system_ids if (s, i.id) not in answered]
+    open_ones = [(s, i) for s, i in unanswered if tries[s, i.id].n_invalid < MAX_INVALID]
+    return _Found(
+        n_wanted=len(items) * len(system_ids),
+        n_unanswered=len(unanswered),
+        open_ones=open_ones,
+        given_up=Counter(
+            tries[s, i.id].last_reason
+            for s, i in unanswered
+            if tries[s, i.id].n_invalid >= MAX_INVALID
+        ),
+        tries=tries,
     )
 
 

@@ -78,7 +78,7 @@ class _Tries:
 async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
     writer: GroupedWriter,
     study: Study,
-    asked: Mapping[str, AskedModel],
+    asked: Mapping[str, AskedModel | None],
     *,
     protocol: PairProtocol,
     now: Callable[[], datetime],
@@ -93,7 +93,7 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
     Args:
         writer: Where judgments are written, at the store they are about.
         study: The study's current version.
-        asked: Judges by rater id.
+        asked: Judges by rater id; None for those that `judges_to_ask` leaves out.
         protocol: What is asked of a pair.
         now: Gives the time, UTC.
         progress: Told how many of how many are there.
