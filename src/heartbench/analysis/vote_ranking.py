@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heartbench.analysis.elo import list_groups, name_components
+from heartbench.analysis.elo import list_differences, list_groups, name_components
 from heartbench.analysis.rank_policy import RankPolicy
 from heartbench.analysis.support import FEW_ITEMS, FEW_ITEMS_OF_A_BOOTSTRAP, Support, find_support
 from heartbench.analysis.vote_intervals import (
@@ -20,7 +20,6 @@ from heartbench.analysis.vote_intervals import (
     find_uncertainty,
 )
 from heartbench.analysis.vote_results import (
-    Difference,
     PairGap,
     RankedSystem,
     RankFit,
@@ -127,7 +126,16 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             *_prior_warnings(votes.systems, estimate),
             *_weighted_warnings(estimate, weighted),
         ),
-        differences=tuple(_differences(votes.systems, estimate, order, policy.level)),
+        differences=list_differences(
+            pairwise_differences(
+                estimate.fit.theta,
+                _known_variance(estimate),
+                uncertainty.df,
+                level=policy.level,
+            ),
+            votes.systems,
+            order,
+        ),
         pairs=tuple(_pairs(votes.systems, estimate.fit)),
     )
 
@@ -234,31 +242,6 @@ def _known_variance(estimate: _Estimate) -> FloatArray:
     """Return variances of differences, infinite where a system has no interval."""
     is_known = estimate.has_interval[:, None] & estimate.has_interval[None, :]
     return np.where(is_known, estimate.uncertainty.of_differences, np.inf)
-
-
-def _differences(
-    names: Sequence[str], estimate: _Estimate, order: IntArray, level: float
-) -> list[Difference]:
-    found = pairwise_differences(
-        estimate.fit.theta, _known_variance(estimate), estimate.uncertainty.df, level=level
-    )
-
-    def end(value: float) -> float | None:
-        return float(ELO_PER_THETA * value) if np.isfinite(value) else None
-
-    return [
-        Difference(
-            system=names[i],
-            other=names[j],
-            elo=float(ELO_PER_THETA * found.difference[i, j]),
-            low=end(found.low[i, j]),
-            high=end(found.high[i, j]),
-            p=float(found.p[i, j]),
-            q=float(found.q[i, j]),
-        )
-        for position, i in enumerate(order)
-        for j in order[position + 1 :]
-    ]
 
 
 def _fit(votes: Votes, estimate: _Estimate, n_dropped: dict[str, int]) -> RankFit:

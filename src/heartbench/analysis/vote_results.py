@@ -105,7 +105,7 @@ class RankSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """How far one system is above another, unweighted.
+    """How far one system is above another.
 
     Attributes:
         system: One system.

@@ -7,11 +7,15 @@ from typing import Any, TypeVar
 from heartbench.cli.console import progress_bar, utc_now, warn
 from heartbench.cli.models import Asking, open_models
 from heartbench.cli.session import Session, judge_models, system_models
-from heartbench.completions.run_models import ModelCompletionCounts, ask_systems
+from heartbench.completions.run_models import (
+    ModelCompletionCounts,
+    ask_systems,
+    systems_to_ask,
+)
 from heartbench.config import ModelSettings
 from heartbench.domain import Study
 from heartbench.errors import HeartbenchError
-from heartbench.judgments.run_models import ModelJudgeCounts, ask_judges
+from heartbench.judgments.run_models import ModelJudgeCounts, ask_judges, judges_to_ask
 from heartbench.models.probe import probe_model
 from heartbench.store.grouped import GroupedWriter
 
@@ -23,14 +27,14 @@ def ask_for_completions(session: Session, study: Study) -> ModelCompletionCounts
     systems = system_models(session.settings)
     if not systems:
         return ModelCompletionCounts(n_wanted=0, n_before=0, n_added=0, missing={})
+    to_ask = systems_to_ask(session.store, study, systems)
 
     async def ask(asking: Asking) -> ModelCompletionCounts:
+        asked = {system_id: asking.systems.get(system_id) for system_id in systems}
         with progress_bar("completions", cost=lambda: asking.ledger.spent_usd) as progress:
-            return await ask_systems(
-                asking.writer, study, asking.systems, now=utc_now, progress=progress
-            )
+            return await ask_systems(asking.writer, study, asked, now=utc_now, progress=progress)
 
-    return _ask(session, ask, systems=systems)
+    return _ask(session, ask, systems={s: model for s, model in systems.items() if s in to_ask})
 
 
 def ask_for_judgments(session: Session, study: Study) -> ModelJudgeCounts:
@@ -38,21 +42,22 @@ def ask_for_judgments(session: Session, study: Study) -> ModelJudgeCounts:
     judges = judge_models(session.settings)
     if not judges:
         return ModelJudgeCounts(n_wanted=0, n_before=0, n_added=0, missing={})
+    to_ask = judges_to_ask(session.store, study, judges)
 
     async def ask(asking: Asking) -> ModelJudgeCounts:
-        if next(session.store.unjudged(study), None) is not None:
-            await warn_of_unheld_schemas(asking)
+        asked = {rater_id: asking.judges.get(rater_id) for rater_id in judges}
+        await warn_of_unheld_schemas(asking)
         with progress_bar("judgments", cost=lambda: asking.ledger.spent_usd) as progress:
             return await ask_judges(
                 asking.writer,
                 study,
-                asking.judges,
+                asked,
                 protocol=session.settings.judging.protocol,
                 now=utc_now,
                 progress=progress,
             )
 
-    return _ask(session, ask, judges=judges)
+    return _ask(session, ask, judges={r: model for r, model in judges.items() if r in to_ask})
 
 
 async def warn_of_unheld_schemas(asking: Asking) -> None:

@@ -1,8 +1,8 @@
 """The step for LLM judges: ask them for the judgments that are missing, and store each at once."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
@@ -72,7 +72,7 @@ class _Tries:
     """What was tried before for one assignment."""
 
     n: int = 0
-    faults: list[str] | None = None
+    faults: list[str] = field(default_factory=list)
 
 
 async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
@@ -102,45 +102,85 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
     Raises:
         ExceptionGroup: As `heartbench.completions.run_models.ask_systems`.
     """
-    store = writer.store
-    items = {item.id: item for item in store.iter(Item, study)}
-    completions = {completion.id: completion for completion in store.iter(Completion, study)}
-    pairs = {pair.id: pair for pair in store.iter(Pair, study)}
+    found = _find(writer.store, study, asked, of=of)
+    outcomes, n_before = Counter(found.given_up), found.n_wanted - found.n_unjudged
+    asking = _Asking(seed=study.seed, protocol=protocol, now=now)
+    progress(n_before + sum(outcomes.values()), found.n_wanted)
 
-    def is_wanted(a: Assignment) -> bool:
-        pair = pairs.get(a.pair_id)
-        return (
-            a.rater_id in asked
-            and (of is None or a.id in of)
-            and pair is not None
-            and all(completion_id in completions for completion_id in pair.completion_ids)
-        )
+    async def judge(model: AskedModel, assignment: Assignment) -> None:
+        tries = found.tries[assignment.id]
+        outcomes[await _judge(writer, model, found.case(assignment), tries, asking)] += 1
+        progress(n_before + sum(outcomes.values()), found.n_wanted)
 
-    n_wanted = sum(map(is_wanted, store.iter(Assignment, study)))
-    unjudged = [a for a in store.unjudged(study) if is_wanted(a)]
-    tries = _earlier_tries(store, study)
-    n_before, outcomes = n_wanted - len(unjudged), Counter[str]()
-    progress(n_before, n_wanted)
+    def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
+        for assignment in found.open_ones:
+            model = asked[assignment.rater_id]
+            assert model is not None, "a judge that is to be asked has no model"
+            yield partial(judge, model, assignment)
 
-    async def judge(assignment: Assignment) -> None:
-        case = _case(assignment, pairs[assignment.pair_id], items, completions)
-        outcome = await _judge(
-            writer,
-            asked[assignment.rater_id],
-            case,
-            tries[assignment.id],
-            _Asking(seed=study.seed, protocol=protocol, now=now),
-        )
-        outcomes[outcome] += 1
-        progress(n_before + sum(outcomes.values()), n_wanted)
-
-    await run_tasks(
-        (partial(judge, a) for a in unjudged),
-        n_at_once=sum(model.n_at_once for model in asked.values()),
-    )
+    await run_tasks(tasks(), n_at_once=sum(m.n_at_once for m in asked.values() if m is not None))
     n_added = outcomes.pop("", 0)
     return ModelJudgeCounts(
-        n_wanted=n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
+        n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    )
+
+
+def judges_to_ask(store: Store, study: Study, rater_ids: Collection[str]) -> frozenset[str]:
+    """Return which of these judges have something left to be asked: only they need a key."""
+    return frozenset(a.rater_id for a in _find(store, study, rater_ids, of=None).open_ones)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What is there of some judges, and what is to be asked."""
+
+    n_wanted: int
+    n_unjudged: int
+    open_ones: Sequence[Assignment]
+    given_up: Mapping[str, int]
+    tries: Mapping[str, _Tries]
+    items: Mapping[str, Item]
+    completions: Mapping[str, Completion]
+    pairs: Mapping[str, Pair]
+
+    def case(self, assignment: Assignment) -> _Case:
+        """Return an assignment with its texts."""
+        pair = self.pairs[assignment.pair_id]
+        low, high = pair.completion_ids
+        first = assignment.first_completion_id
+        return _Case(
+            assignment=assignment,
+            item=self.items[pair.item_id],
+            first=self.completions[first].text,
+            second=self.completions[high if first == low else low].text,
+        )
+
+
+def _find(
+    store: Store, study: Study, rater_ids: Collection[str], *, of: Collection[str] | None
+) -> _Found:
+    completions = {completion.id: completion for completion in store.iter(Completion, study)}
+    pairs = {
+        pair.id: pair
+        for pair in store.iter(Pair, study)
+        if all(completion_id in completions for completion_id in pair.completion_ids)
+    }
+
+    def is_wanted(a: Assignment) -> bool:
+        return a.rater_id in rater_ids and a.pair_id in pairs and (of is None or a.id in of)
+
+    unjudged = [a for a in store.unjudged(study) if is_wanted(a)]
+    tries = _earlier_tries(store, study)
+    given_up = [a for a in unjudged if len(tries[a.id].faults) >= MAX_INVALID]
+    return _Found(
+        n_wanted=sum(map(is_wanted, store.iter(Assignment, study))),
+        n_unjudged=len(unjudged),
+        open_ones=[a for a in unjudged if len(tries[a.id].faults) < MAX_INVALID],
+        given_up=Counter(tries[a.id].faults[-1] for a in given_up),
+        tries=tries,
+        items={item.id: item for item in store.iter(Item, study)},
+        completions=completions,
+        pairs=pairs,
     )
 
 
@@ -155,38 +195,22 @@ class _Asking:
 
 
 def _earlier_tries(store: Store, study: Study) -> Mapping[str, _Tries]:
-    tries: defaultdict[str, _Tries] = defaultdict(lambda: _Tries(faults=[]))
+    tries: defaultdict[str, _Tries] = defaultdict(_Tries)
     attempts = [a for a in store.iter(Attempt, study) if a.assignment_id is not None]
     for attempt in sorted(attempts, key=lambda attempt: attempt.attempt):
         assert attempt.assignment_id is not None
         earlier = tries[attempt.assignment_id]
         earlier.n = attempt.attempt + 1
-        if attempt.reason in REPLY_FAULTS and earlier.faults is not None:
+        if attempt.reason in REPLY_FAULTS:
             earlier.faults.append(attempt.reason)
     return tries
-
-
-def _case(
-    assignment: Assignment,
-    pair: Pair,
-    items: Mapping[str, Item],
-    completions: Mapping[str, Completion],
-) -> _Case:
-    low, high = pair.completion_ids
-    first = assignment.first_completion_id
-    return _Case(
-        assignment=assignment,
-        item=items[pair.item_id],
-        first=completions[first].text,
-        second=completions[high if first == low else low].text,
-    )
 
 
 async def _judge(
     writer: GroupedWriter, asked: AskedModel, case: _Case, tries: _Tries, asking: _Asking
 ) -> str:
     """Ask for one judgment; return an empty text, or the reason why it is missing."""
-    faults = tries.faults if tries.faults is not None else []
+    faults = tries.faults
     target = {"assignment_id": case.assignment.id, "repeat": case.assignment.repeat}
     while len(faults) < MAX_INVALID:
         try:
