@@ -290,6 +290,26 @@ def test_budget_too_small_for_one_item_is_one_line_and_asks_nothing(
     assert server.bodies == []
 
 
+def test_study_with_nothing_left_to_ask_needs_no_key(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(by_model(their_judge=[say("A tie."), say("A tie.")])) as server:
+        path = write_study(tmp_path, server.url, extra=KEYED)
+        first = heart("run", path, "--json")
+    monkeypatch.delenv(KEY_NAME)
+
+    again = heart("run", path, "--json")
+
+    assert (first.code, again.code) == (0, 0)
+    assert again.json["judgments"] == {
+        "n_wanted": 18,
+        "n_before": 17,
+        "n_added": 0,
+        "missing": {"not-json": 1},
+    }
+    assert again.json["leaderboard"] == first.json["leaderboard"]
+
+
 def test_endpoint_that_is_not_there_is_counted(heart: Heart, tmp_path: Path) -> None:
     done = heart("complete", write_study(tmp_path, "http://127.0.0.1:9/v1"), "--json")
 
