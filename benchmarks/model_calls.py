@@ -1,15 +1,19 @@
-"""Measure judge calls: our client, the bare aiohttp loop and the openai SDK, side by side.
+"""Measure judge calls: a study's whole way, our client, the bare aiohttp loop and the openai SDK.
 
     python benchmarks/model_calls.py [--seconds 3] [--only NAME...]
 
 A loopback endpoint in a process of its own answers after a fixed time with a judgment of about
 1,500 characters, whole or in 40 chunks. So many workers call it one call after the other for a few
 seconds. CPU is this process's alone: client and server share two cores. The same cell is run in
-the same order for every peer; read the rows of one cell as ratios.
+the same order for every peer; read the rows of one cell as ratios. "stored" is the client with all
+that a study does with a reply: the reply cache, the price, reading the judgment, and both in a
+SQLite file, in grouped commits; a call counts when it is durable. As in a study there are twice as
+many workers then, and the limit on calls holds them to the same number in flight.
 """
 
 import argparse
 import asyncio
+import gc
 import json
 import multiprocessing
 import socket
@@ -17,43 +21,50 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import aiohttp
 import numpy as np
 
-from heartbench.models.base import Message, Sampling, Schema
+from heartbench.cli.models import StoredReplies
+from heartbench.domain import AXES, Assignment, Completion, Judgment, Pair, Rater, System
+from heartbench.items.starter import load_starter_items
+from heartbench.judgments.judge_reply import JudgeVerdict, read_reply
+from heartbench.judgments.reply_schema import OVERALL, axis_key, judge_schema
+from heartbench.models.asking import WORKERS_PER_CALL, used
+from heartbench.models.base import ChatModel, Message, Reply, Sampling, Schema
+from heartbench.models.budget import Budgeted, SpendingLimit
+from heartbench.models.cached import Cached
 from heartbench.models.concurrency import AdaptiveLimit
 from heartbench.models.connections import open_client
 from heartbench.models.openai_compatible import OpenAICompatibleModel
 from heartbench.models.retrying import Retrying, RetryPolicy
 from heartbench.models.wire import Endpoint, build_body
+from heartbench.store.grouped import GroupedWriter
+from heartbench.store.sql import SqlStore
 
 CELLS = ((500, 256), (50, 64), (50, 256))
 """Milliseconds of the server, and calls in flight."""
 N_CHUNKS = 40
-CHOICE = {"type": "string", "enum": ["A", "B"]}
-SCHEMA = Schema(
-    name="judgment",
-    schema={
-        "type": "object",
-        "properties": dict.fromkeys(("H", "E", "A", "R", "T", "overall"), CHOICE),
-        "required": ["H", "E", "A", "R", "T", "overall"],
-        "additionalProperties": False,
-    },
-)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+N_ASSIGNMENTS = 60_000
+SCHEMA = Schema(name="heart_judgment", schema=judge_schema(AXES, protocol="forced-strength"))
 MESSAGES = [
     Message(role="system", content="You compare two replies on five axes. " * 60),
     Message(role="user", content="A dialogue of about eight turns and two replies to it. " * 50),
 ]
-REPLY = json.dumps(
-    {
-        axis: {"reason": "names what is heavy in the seeker's own words, " * 5, "winner": "A"}
-        for axis in "HEART"
-    }
-)
+MARK = {
+    "reason": "names what is heavy in the seeker's own words, " * 4,
+    "winner": "A",
+    "strength": 3,
+}
+REPLY = json.dumps(dict.fromkeys([*map(axis_key, AXES), OVERALL], MARK))
 SAMPLING = Sampling(schema=SCHEMA, max_tokens=800)
 Call = Callable[[], Awaitable[object]]
-Opening = Callable[[str, int], AbstractAsyncContextManager[Call]]
+Opening = Callable[[str, int], AbstractAsyncContextManager[tuple[Call, int]]]
+"""Takes an address and the calls in flight; gives a call and how many workers make it."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,7 @@ def main() -> None:
                 if arguments.only and name not in arguments.only:
                     continue
                 row = asyncio.run(_measure(opening, server.url, n_workers, arguments.seconds))
+                gc.collect()
                 rate = row.n_calls / row.wall
                 share = rate / (n_workers / latency_ms * 1000)
                 print(
@@ -85,8 +97,8 @@ def main() -> None:
 
 
 async def _measure(opening: Opening, url: str, n_workers: int, seconds: float) -> Measured:
-    async with opening(url, n_workers) as call:
-        await asyncio.gather(*[call() for _ in range(n_workers)])  # connections and imports
+    async with opening(url, n_workers) as (call, n_callers):
+        await asyncio.gather(*[call() for _ in range(n_callers)])  # connections and imports
         n_calls = 0
         cpu, began = time.process_time(), time.perf_counter()
 
@@ -96,7 +108,7 @@ async def _measure(opening: Opening, url: str, n_workers: int, seconds: float) -
                 await call()
                 n_calls += 1
 
-        await asyncio.gather(*[work() for _ in range(n_workers)])
+        await asyncio.gather(*[work() for _ in range(n_callers)])
         wall = time.perf_counter() - began
         return Measured(n_calls=n_calls, wall=wall, cpu=time.process_time() - cpu)
 
@@ -108,25 +120,102 @@ def _endpoint(url: str, *, is_streamed: bool) -> Endpoint:
 
 
 @asynccontextmanager
-async def _open_ours(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[Call]:
-    """Open the whole chain of a study: retries around the adaptive limit around the client."""
-    async with open_client() as client:
-        model = OpenAICompatibleModel(_endpoint(url, is_streamed=is_streamed), client)
-        limit = AdaptiveLimit(model, highest=n_workers, start=n_workers)
-        retrying = Retrying(limit, RetryPolicy(), rng=np.random.default_rng(1))
+async def _open_ours(
+    url: str, n_workers: int, *, is_streamed: bool
+) -> AsyncIterator[tuple[Call, int]]:
+    """Open retries around the adaptive limit around the client."""
+    async with _open_chain(url, n_workers, is_streamed=is_streamed) as model:
 
         async def call() -> None:
-            reply = await retrying.complete(MESSAGES, SAMPLING)
-            # Validating and storing the reply come here: the rest of DESIGN section 7's row.
+            reply = await model.complete(MESSAGES, SAMPLING)
             assert reply.text == REPLY
 
-        yield call
+        yield call, n_workers
 
 
 @asynccontextmanager
-async def _open_bare(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[Call]:
+async def _open_stored(
+    url: str, n_workers: int, *, is_streamed: bool
+) -> AsyncIterator[tuple[Call, int]]:
+    """Open the whole chain of a study, and what a study does with a reply."""
+    with TemporaryDirectory() as folder:
+        store = SqlStore.open(str(Path(folder) / "bench.db"))
+        assignments = iter(_plan(store))
+        async with (
+            GroupedWriter(store) as writer,
+            _open_chain(url, n_workers, is_streamed=is_streamed) as model,
+        ):
+            ledger = SpendingLimit(limit_usd=None, spent_usd=0.0)
+            budgeted = Budgeted(
+                model, ledger, ceiling=lambda _m, _s: 0.01, price=lambda _usage: 0.001
+            )
+            cached = Cached(budgeted, StoredReplies(writer), identity={"model": "bench"})
+
+            async def call() -> None:
+                assignment = next(assignments)
+                messages = [*MESSAGES, Message(role="user", content=assignment.id)]
+                reply = await cached.complete(messages, SAMPLING)
+                verdict = read_reply(reply.text, finish_reason=reply.finish_reason)
+                await writer.add([_judgment(assignment, verdict, reply)])
+
+            yield call, WORKERS_PER_CALL * n_workers
+        store.close()
+
+
+@asynccontextmanager
+async def _open_chain(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[ChatModel]:
+    async with open_client() as client:
+        model = OpenAICompatibleModel(_endpoint(url, is_streamed=is_streamed), client)
+        limit = AdaptiveLimit(model, highest=n_workers, start=n_workers)
+        yield Retrying(limit, RetryPolicy(), rng=np.random.default_rng(1))
+
+
+def _plan(store: SqlStore) -> list[Assignment]:
+    """Store a pair of texts and very many assignments of it."""
+    item = load_starter_items()[0]
+    systems = [System(name=name, kind="model", family="bench") for name in ("one", "two")]
+    rater = Rater(name="bench", kind="llm", family="judge")
+    completions = [
+        Completion(item_id=item.id, system_id=s.id, text=s.name, created_at=NOW) for s in systems
+    ]
+    pair = Pair(item_id=item.id, completion_ids=(completions[0].id, completions[1].id))
+    assignments = [
+        Assignment(
+            study_id="0" * 32,
+            pair_id=pair.id,
+            rater_id=rater.id,
+            first_completion_id=completions[0].id,
+            repeat=repeat,
+        )
+        for repeat in range(N_ASSIGNMENTS)
+    ]
+    store.add([item, *systems, rater, *completions, pair, *assignments])
+    return assignments
+
+
+def _judgment(assignment: Assignment, verdict: JudgeVerdict, reply: Reply) -> Judgment:
+    assert reply.total_ms is not None
+    return Judgment(
+        assignment_id=assignment.id,
+        choice=verdict.choice,
+        strength=verdict.strength,
+        axes=verdict.axes,
+        reasons=verdict.reasons,
+        rationale=verdict.rationale,
+        seconds=reply.total_ms / 1000,
+        raw=reply.text,
+        prompt_hash="0" * 64,
+        finish_reason=reply.finish_reason,
+        created_at=NOW,
+        **used(reply),
+    )
+
+
+@asynccontextmanager
+async def _open_bare(
+    url: str, n_workers: int, *, is_streamed: bool
+) -> AsyncIterator[tuple[Call, int]]:
     """Open the least one can do with aiohttp: post, read, parse the JSON."""
-    del n_workers
     body = build_body(MESSAGES, SAMPLING, _endpoint(url, is_streamed=is_streamed))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
@@ -142,13 +231,14 @@ async def _open_bare(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIte
                             text += choices[0]["delta"].get("content", "") if choices else ""
             assert text == REPLY
 
-        yield call
+        yield call, n_workers
 
 
 @asynccontextmanager
-async def _open_sdk(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[Call]:
+async def _open_sdk(
+    url: str, n_workers: int, *, is_streamed: bool
+) -> AsyncIterator[tuple[Call, int]]:
     """Open the openai SDK with as many connections as it needs."""
-    del n_workers
     from openai import AsyncOpenAI
 
     body = build_body(MESSAGES, SAMPLING, _endpoint(url, is_streamed=is_streamed))
@@ -163,15 +253,17 @@ async def _open_sdk(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIter
                 text = answer.choices[0].message.content
             assert text == REPLY
 
-        yield call
+        yield call, n_workers
 
 
 PEERS: dict[str, Opening] = {
     "bare aiohttp, whole": lambda url, n: _open_bare(url, n, is_streamed=False),
     "heartbench, whole": lambda url, n: _open_ours(url, n, is_streamed=False),
+    "heartbench, whole, stored": lambda url, n: _open_stored(url, n, is_streamed=False),
     "openai SDK, whole": lambda url, n: _open_sdk(url, n, is_streamed=False),
     "bare aiohttp, streamed": lambda url, n: _open_bare(url, n, is_streamed=True),
     "heartbench, streamed": lambda url, n: _open_ours(url, n, is_streamed=True),
+    "heartbench, streamed, stored": lambda url, n: _open_stored(url, n, is_streamed=True),
     "openai SDK, streamed": lambda url, n: _open_sdk(url, n, is_streamed=True),
 }
 

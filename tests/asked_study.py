@@ -85,6 +85,7 @@ class AskedStudy:
         ids = {system.name: system.id for system in self.store.iter(System, self.study)}
 
         async def run() -> ModelCompletionCounts:
+            self.ledger = SpendingLimit(limit_usd=self.limit_usd, spent_usd=self.store.spent_usd())
             async with GroupedWriter(self.store, wait_seconds=0.001) as writer:
                 asked = {
                     ids[name]: self._asked(model, writer, Sampling(max_tokens=64), n_at_once)
@@ -99,6 +100,7 @@ class AskedStudy:
         ids = {rater.name: rater.id for rater in self.store.iter(Rater, self.study)}
 
         async def run() -> ModelJudgeCounts:
+            self.ledger = SpendingLimit(limit_usd=self.limit_usd, spent_usd=self.store.spent_usd())
             async with GroupedWriter(self.store, wait_seconds=0.001) as writer:
                 asked = {
                     ids[name]: self._asked(model, writer, JUDGING, n_at_once)
@@ -118,7 +120,6 @@ class AskedStudy:
     def _asked(
         self, model: ChatModel, writer: GroupedWriter, sampling: Sampling, n_at_once: int
     ) -> AskedModel:
-        self.ledger = SpendingLimit(limit_usd=self.limit_usd, spent_usd=self.store.spent_usd())
         budgeted = Budgeted(
             model, self.ledger, ceiling=lambda _m, _s: CEILING, price=lambda _usage: PRICE
         )

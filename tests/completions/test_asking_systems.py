@@ -22,9 +22,11 @@ from asked_study import (
 from heartbench.completions.prompting import support_messages, support_prompt_hash
 from heartbench.domain import Attempt, Completion, Item
 from heartbench.errors import BudgetError, ModelCallError
+from heartbench.models import asking
 from heartbench.models.asking import FATAL
 from heartbench.models.base import Message, Reply, Sampling
 from heartbench.models.canned import Answer, CannedModel
+from heartbench.models.concurrency import AdaptiveLimit
 from heartbench.models.failures import Reason
 from heartbench.store.base import Record
 
@@ -39,6 +41,12 @@ UNUSABLE: dict[str, tuple[Reply, str]] = {
     "too many characters": (said("字" * 1000), "over-long"),
     "reasoning left in": (said("<think>hm</think>Hello."), "shows-reasoning"),
 }
+
+
+@pytest.fixture(autouse=True)
+def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one worker make all calls, so that scripted answers come in order."""
+    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
 
 
 @pytest.fixture
@@ -318,6 +326,38 @@ def test_what_is_there_is_used_when_there_is_no_money(world: AskedStudy) -> None
     world.limit_usd = 0.0
 
     assert world.complete({"m": CannedModel([])}).n_before == 3
+
+
+class Watched(CannedModel):
+    """Counts how many are asked, and how many of these are answered at once."""
+
+    n_waiting = most_waiting = 0
+
+    async def complete(
+        self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
+    ) -> Reply:
+        self.n_waiting += 1
+        self.most_waiting = max(self.most_waiting, self.n_waiting)
+        try:
+            return await super().complete(messages, sampling, repeat=repeat)
+        finally:
+            self.n_waiting -= 1
+
+
+def test_calls_go_on_while_replies_wait_for_their_commit_and_never_too_many_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 2)
+    world = asked_study([model_system("m")], items=ITEMS[:30])
+    called = Watched(lambda _messages, _sampling, _repeat: said())
+    limited = AdaptiveLimit(called, highest=4)
+
+    assert world.complete({"m": limited}, n_at_once=4).n_added == 30
+    assert called.most_waiting == 4
+    unlimited = Watched(lambda _messages, _sampling, _repeat: said())
+    again = asked_study([model_system("m")], items=ITEMS[:30])
+    again.complete({"m": unlimited}, n_at_once=4)
+    assert unlimited.most_waiting == 8
 
 
 ODD_TEXTS = {

@@ -26,6 +26,7 @@ from scripted_server import completion
 from served_study import fitting_reply, serving
 
 from heartbench.cli.main import run_command_line
+from heartbench.models.asking import WORKERS_PER_CALL
 
 pytestmark = pytest.mark.server
 
@@ -150,7 +151,7 @@ def disturb(study: Path, provider: Provider, chance: random.Random, most: int) -
         assert stored.isdisjoint(asked)
         assert stored <= stored_now
         lost = set(asked) - stored_now
-        assert len(lost) <= N_AT_ONCE
+        assert len(lost) <= WORKERS_PER_CALL * N_AT_ONCE
         stored, n_lost = stored_now, n_lost + len(lost)
         if not is_killed:
             return n_kills, n_lost

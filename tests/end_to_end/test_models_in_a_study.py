@@ -27,6 +27,7 @@ from served_study import (
 )
 
 from heartbench.cli import models
+from heartbench.models import asking
 from heartbench.models.connections import Timeouts, open_client
 from heartbench.models.retrying import RetryPolicy
 
@@ -41,7 +42,8 @@ HTML = b"<!doctype html><title>Sign in</title>"
 
 @pytest.fixture(autouse=True)
 def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let calls time out and be tried again in hundredths of seconds."""
+    """Let calls time out and be tried again in hundredths of seconds, one after the other."""
+    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
     timeouts = Timeouts(connect_seconds=2.0, idle_seconds=0.15, total_seconds=5.0)
     policy = RetryPolicy(max_tries=3, first_wait_seconds=0.001)
     monkeypatch.setattr(models, "open_client", partial(open_client, timeouts=timeouts))
@@ -290,12 +292,12 @@ def test_budget_too_small_for_one_item_is_one_line_and_asks_nothing(
     assert server.bodies == []
 
 
-def test_study_with_nothing_left_to_ask_needs_no_key(
+def test_study_with_nothing_left_to_ask_needs_no_key_and_no_yes(
     heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(by_model(their_judge=[say("A tie."), say("A tie.")])) as server:
-        path = write_study(tmp_path, server.url, extra=KEYED)
-        first = heart("run", path, "--json")
+        path = write_study(tmp_path, server.url, extra=f'{PRICED}\nkey_name = "{KEY_NAME}"')
+        first = heart("run", path, "--yes", "--json")
     monkeypatch.delenv(KEY_NAME)
 
     again = heart("run", path, "--json")

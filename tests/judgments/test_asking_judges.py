@@ -39,6 +39,7 @@ from heartbench.domain import (
 from heartbench.errors import BudgetError, ModelCallError
 from heartbench.judgments.injections import Side, injection_texts
 from heartbench.judgments.judge_prompt import judge_prompt_hash
+from heartbench.models import asking
 from heartbench.models.asking import FATAL
 from heartbench.models.base import Message, Reply, Sampling
 from heartbench.models.canned import Answer, CannedCall, CannedModel
@@ -109,6 +110,12 @@ def judged_study(
     )
     plan(world, repeat_pairs=repeat_pairs)
     return world
+
+
+@pytest.fixture(autouse=True)
+def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one worker make all calls, so that scripted answers come in order."""
+    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
 
 
 @pytest.fixture

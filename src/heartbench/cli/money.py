@@ -18,10 +18,12 @@ from heartbench.cli.models import (
 )
 from heartbench.cli.session import judge_models, study_raters, study_systems, system_models
 from heartbench.completions.prompting import support_messages
+from heartbench.completions.run_models import given_up_completions
 from heartbench.config import ModelSettings, StudySettings
 from heartbench.domain import Assignment, Completion, Item, Study, content_hash
 from heartbench.errors import SettingsError
 from heartbench.judgments.judge_prompt import judge_messages
+from heartbench.judgments.run_models import given_up_judgments
 from heartbench.judgments.stress import STRESS_KINDS
 from heartbench.models.asking import to_messages
 from heartbench.models.base import Sampling
@@ -49,7 +51,7 @@ NOTHING = Estimate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What a study has already.
+    """What a study has already, or has given up.
 
     Attributes:
         completions: Items answered, by system id.
@@ -64,11 +66,14 @@ NOTHING_DONE = Done(completions={}, judgments={})
 
 
 def what_is_done(store: Store, study: Study) -> Done:
-    """Count what a study has already."""
+    """Count what a study has already, or never will have: what stays missing is not asked again."""
     completions: dict[str, set[str]] = {}
     for completion in store.iter(Completion, study):
         completions.setdefault(completion.system_id, set()).add(completion.item_id)
+    for system_id, item_id in given_up_completions(store, study):
+        completions.setdefault(system_id, set()).add(item_id)
     open_ones = {assignment.id for assignment in store.unjudged(study)}
+    open_ones -= given_up_judgments(store, study)
     judgments = Counter(a.rater_id for a in store.iter(Assignment, study) if a.id not in open_ones)
     return Done(
         completions={system: frozenset(items) for system, items in completions.items()},

@@ -16,6 +16,7 @@ from heartbench.models.asking import (
     end_of,
     failed_call,
     invalid_reply,
+    n_workers,
     to_messages,
     used,
 )
@@ -93,7 +94,7 @@ async def ask_systems(
             target = {"system_id": system_id, "item_id": item.id}
             yield partial(complete, model, target, item)
 
-    await run_tasks(tasks(), n_at_once=sum(m.n_at_once for m in asked.values() if m is not None))
+    await run_tasks(tasks(), n_at_once=n_workers(asked.values()))
     n_added = outcomes.pop("", 0)
     return ModelCompletionCounts(
         n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
@@ -103,6 +104,12 @@ async def ask_systems(
 def systems_to_ask(store: Store, study: Study, system_ids: Collection[str]) -> frozenset[str]:
     """Return which of these systems have something left to be asked: only they need a key."""
     return frozenset(system_id for system_id, _ in _find(store, study, system_ids).open_ones)
+
+
+def given_up_completions(store: Store, study: Study) -> frozenset[tuple[str, str]]:
+    """Return the system and item of completions that stay missing: nobody asks for them again."""
+    tries = _earlier_tries(store, study)
+    return frozenset(target for target, tried in tries.items() if tried.n_invalid >= MAX_INVALID)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

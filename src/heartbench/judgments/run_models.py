@@ -29,6 +29,7 @@ from heartbench.models.asking import (
     end_of,
     failed_call,
     invalid_reply,
+    n_workers,
     to_messages,
     used,
 )
@@ -118,7 +119,7 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
             assert model is not None, "a judge that is to be asked has no model"
             yield partial(judge, model, assignment)
 
-    await run_tasks(tasks(), n_at_once=sum(m.n_at_once for m in asked.values() if m is not None))
+    await run_tasks(tasks(), n_at_once=n_workers(asked.values()))
     n_added = outcomes.pop("", 0)
     return ModelJudgeCounts(
         n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
@@ -128,6 +129,12 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
 def judges_to_ask(store: Store, study: Study, rater_ids: Collection[str]) -> frozenset[str]:
     """Return which of these judges have something left to be asked: only they need a key."""
     return frozenset(a.rater_id for a in _find(store, study, rater_ids, of=None).open_ones)
+
+
+def given_up_judgments(store: Store, study: Study) -> frozenset[str]:
+    """Return the assignments whose judgment stays missing: nobody asks for them again."""
+    tries = _earlier_tries(store, study)
+    return frozenset(id_ for id_, tried in tries.items() if len(tried.faults) >= MAX_INVALID)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

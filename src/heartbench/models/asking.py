@@ -1,19 +1,21 @@
 """What the steps share when they ask models: failures that end a run, and attempts as records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from heartbench.domain import Attempt
 from heartbench.errors import InvalidReplyError, ModelCallError
-from heartbench.models.base import Message, Reply
+from heartbench.models.base import AskedModel, Message, Reply
 from heartbench.models.failures import CallFailureError
 
 FATAL = frozenset(
     {"bad-key", "no-credit", "unknown-model", "refused-settings", "html", "not-a-completion"}
 )
 """Reasons for which every further call of the model would fail too."""
+WORKERS_PER_CALL = 2
+"""While a reply waits for its commit, another worker makes the next call."""
 MAX_RAW = 20_000
 MAX_END = 100
 UNREADABLE = "unreadable"
@@ -37,6 +39,11 @@ def used(reply: Reply) -> dict[str, Any]:
 def known_usage(reply: Reply) -> dict[str, int]:
     """Return the token counts that the endpoint gave."""
     return {name: count for name, count in asdict(reply.usage).items() if count is not None}
+
+
+def n_workers(asked: Iterable[AskedModel | None]) -> int:
+    """Return how many workers keep these models busy; how many call at once is for the models."""
+    return WORKERS_PER_CALL * sum(model.n_at_once for model in asked if model is not None)
 
 
 def end_of(reply: Reply) -> str | None:
