@@ -3,12 +3,13 @@
     python benchmarks/model_calls.py [--seconds 3] [--only NAME...]
 
 A loopback endpoint in a process of its own answers after a fixed time with a judgment of about
-1,500 characters, whole or in 40 chunks. So many workers call it one call after the other for a few
-seconds. CPU is this process's alone: client and server share two cores. The same cell is run in
-the same order for every peer; read the rows of one cell as ratios. "stored" is the client with all
-that a study does with a reply: the reply cache, the price, reading the judgment, and both in a
-SQLite file, in grouped commits; a call counts when it is durable. As in a study there are twice as
-many workers then, and the limit on calls holds them to the same number in flight.
+1,500 characters, whole or in 40 chunks. So many workers call it one call after the other; after two
+seconds to warm up, the calls that end within a few seconds are counted. CPU is this process's
+alone: client and server share two cores. The same cell is run in the same order for every peer;
+read the rows of one cell as ratios. "stored" is the client with all that a study does with a reply:
+the reply cache, the price, reading the judgment, and both in a SQLite file, in grouped commits; a
+call counts when it is durable. As in a study there are four times as many workers then, and the
+limit on calls holds them to the same number in flight.
 """
 
 import argparse
@@ -22,13 +23,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import aiohttp
 import numpy as np
 
-from heartbench.cli.models import StoredReplies
+from heartbench.cli.models import StoredReplies, keep_lost_cost
 from heartbench.domain import AXES, Assignment, Completion, Judgment, Pair, Rater, System
 from heartbench.items.starter import load_starter_items
 from heartbench.judgments.judge_reply import JudgeVerdict, read_reply
@@ -47,6 +49,7 @@ from heartbench.store.sql import SqlStore
 
 CELLS = ((500, 256), (50, 64), (50, 256))
 """Milliseconds of the server, and calls in flight."""
+WARMING_SECONDS = 2.0
 N_CHUNKS = 40
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ASSIGNMENTS = 60_000
@@ -98,19 +101,22 @@ def main() -> None:
 
 async def _measure(opening: Opening, url: str, n_workers: int, seconds: float) -> Measured:
     async with opening(url, n_workers) as (call, n_callers):
-        await asyncio.gather(*[call() for _ in range(n_callers)])  # connections and imports
-        n_calls = 0
-        cpu, began = time.process_time(), time.perf_counter()
+        n_calls, is_over = 0, False
 
         async def work() -> None:
             nonlocal n_calls
-            while time.perf_counter() - began < seconds:
+            while not is_over:
                 await call()
                 n_calls += 1
 
-        await asyncio.gather(*[work() for _ in range(n_callers)])
-        wall = time.perf_counter() - began
-        return Measured(n_calls=n_calls, wall=wall, cpu=time.process_time() - cpu)
+        working = asyncio.gather(*[work() for _ in range(n_callers)])
+        await asyncio.sleep(WARMING_SECONDS)  # connections, imports, and workers out of step
+        cpu, began, before = time.process_time(), time.perf_counter(), n_calls
+        await asyncio.sleep(seconds)
+        wall, n_measured = time.perf_counter() - began, n_calls - before
+        cpu, is_over = time.process_time() - cpu, True
+        await working
+        return Measured(n_calls=n_measured, wall=wall, cpu=cpu)
 
 
 def _endpoint(url: str, *, is_streamed: bool) -> Endpoint:
@@ -147,7 +153,11 @@ async def _open_stored(
         ):
             ledger = SpendingLimit(limit_usd=None, spent_usd=0.0)
             budgeted = Budgeted(
-                model, ledger, ceiling=lambda _m, _s: 0.01, price=lambda _usage: 0.001
+                model,
+                ledger,
+                ceiling=lambda _m, _s: 0.01,
+                price=lambda _usage: 0.001,
+                book_lost=partial(keep_lost_cost, writer),
             )
             cached = Cached(budgeted, StoredReplies(writer), identity={"model": "bench"})
 

@@ -200,28 +200,6 @@ def test_fault_after_everyone_has_gone_is_no_complaint(monkeypatch: pytest.Monke
     assert complaints == []
 
 
-def test_commit_that_is_interrupted_is_made_up_for_at_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    store = counting_store()
-    keep_replies = store.keep_replies
-
-    def interrupted(_replies: Sequence[StoredReply]) -> None:
-        monkeypatch.setattr(store, "keep_replies", keep_replies)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(store, "keep_replies", interrupted)
-
-    async def add() -> None:
-        async with GroupedWriter(store, wait_seconds=0.001) as writer:
-            await writer.add([system("paid for")])
-
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(add())
-
-    assert [found.name for found in store.iter(System)] == ["paid for"]
-
-
 def test_what_still_waits_at_the_end_is_committed() -> None:
     store = counting_store()
 

@@ -55,7 +55,9 @@ def _bytes(text: str) -> bytes:
 def _normalised(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else unicodedata.normalize("NFC", value)
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - an ABC asks slowly
         return {_normalised(key): _normalised(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_normalised(item) for item in value]

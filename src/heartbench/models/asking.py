@@ -14,8 +14,8 @@ FATAL = frozenset(
     {"bad-key", "no-credit", "unknown-model", "refused-settings", "html", "not-a-completion"}
 )
 """Reasons for which every further call of the model would fail too."""
-WORKERS_PER_CALL = 2
-"""While a reply waits for its commit, another worker makes the next call."""
+WORKERS_PER_CALL = 4
+"""While replies wait for their commits, other workers make the next calls."""
 MAX_RAW = 20_000
 MAX_END = 100
 UNREADABLE = "unreadable"

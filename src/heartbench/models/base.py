@@ -149,11 +149,11 @@ class ReplyCache(Protocol):
 class Ledger(Protocol):
     """What calls cost, against a limit."""
 
-    def reserve(self, usd: float) -> None:
-        """Set money aside for a call about to be made.
+    async def reserve(self, usd: float) -> None:
+        """Set money aside for a call about to be made; wait for calls under way if it is short.
 
         Raises:
-            BudgetError: The limit would be passed.
+            BudgetError: The limit would be passed, with no call under way.
         """
 
     def settle(self, reserved: float, spent: float) -> None:

@@ -1,18 +1,24 @@
 """Money: no call is made that could pass the study's limit, and each reply says what it cost.
 
 Before a call its dearest outcome is set aside, and replaced by what it cost when it has ended. So
-calls under way at the same time cannot pass the limit together.
+calls under way at the same time cannot pass the limit together; a call that does not fit beside
+them waits until they have ended. Put `Budgeted` inside `Retrying`, so that each try is booked.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from heartbench.errors import BudgetError
+from heartbench.errors import BudgetError, ModelCallError
 from heartbench.models.base import ChatModel, Ledger, Message, Reply, Sampling, Usage
+from heartbench.models.failures import CallFailureError
+
+MAYBE_CHARGED = frozenset({"timeout", "cut-off-stream"})
+"""Failures after which nobody here knows whether the endpoint charges for what it began."""
 
 
 class SpendingLimit:
-    """A `Ledger` in memory.
+    """A `Ledger` in memory, for one event loop.
 
     Args:
         limit_usd: The most that may be spent in all; None for no limit.
@@ -23,29 +29,39 @@ class SpendingLimit:
         self._limit = limit_usd
         self._spent = spent_usd
         self._reserved = 0.0
+        self._n_under_way = 0
+        self._waiting: list[asyncio.Future[None]] = []
 
     @property
     def spent_usd(self) -> float:
         """What has been spent, earlier runs included."""
         return self._spent
 
-    def reserve(self, usd: float) -> None:
+    async def reserve(self, usd: float) -> None:
         """Set money aside for a call about to be made; see `Ledger.reserve`."""
-        committed = self._spent + self._reserved
-        if self._limit is not None and committed + usd > self._limit:
-            raise BudgetError(
-                f"the limit of {self._limit:.2f} dollars would be passed: {self._spent:.4f} are"
-                f" spent, {self._reserved:.4f} set aside for calls under way, and the next call may"
-                f" cost {usd:.4f}; raise budget.max_usd to go on",
-                reason="budget",
-                n_attempts=0,
-            )
+        while self._limit is not None and self._spent + self._reserved + usd > self._limit:
+            if not self._n_under_way:
+                raise BudgetError(
+                    f"the limit of {self._limit:.2f} dollars would be passed: {self._spent:.4f} are"
+                    f" spent, and the next call may cost {usd:.4f}; raise budget.max_usd to go on",
+                    reason="budget",
+                    n_attempts=0,
+                )
+            ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(ended)
+            await ended
         self._reserved += usd
+        self._n_under_way += 1
 
     def settle(self, reserved: float, spent: float) -> None:
         """Replace what was set aside by what the call cost."""
-        self._reserved = max(0.0, self._reserved - reserved)
+        self._n_under_way -= 1
+        self._reserved = self._reserved - reserved if self._n_under_way else 0.0
         self._spent += spent
+        waiting, self._waiting = self._waiting, []
+        for ended in waiting:
+            if not ended.done():  # a cancelled call left it behind
+                ended.set_result(None)
 
 
 class Budgeted:
@@ -57,6 +73,7 @@ class Budgeted:
         ceiling: The most a call may cost in US dollars.
         price: What a call cost; None where the endpoint counted no tokens, and then the call is
             booked at its ceiling.
+        book_lost: Makes durable what a call cost that gave no reply to keep.
     """
 
     def __init__(
@@ -66,11 +83,13 @@ class Budgeted:
         *,
         ceiling: Callable[[Sequence[Message], Sampling], float],
         price: Callable[[Usage], float | None],
+        book_lost: Callable[[float], Awaitable[None]],
     ) -> None:
         self._model = model
         self._ledger = ledger
         self._ceiling = ceiling
         self._price = price
+        self._book_lost = book_lost
 
     @property
     def name(self) -> str:
@@ -82,12 +101,25 @@ class Budgeted:
     ) -> Reply:
         """Answer within the budget; see `ChatModel.complete`."""
         ceiling = self._ceiling(messages, sampling)
-        self._ledger.reserve(ceiling)
+        await self._ledger.reserve(ceiling)
         spent = 0.0
         try:
             reply = await self._model.complete(messages, sampling, repeat=repeat)
             cost = self._price(reply.usage)
             spent = ceiling if cost is None else cost
+        except ModelCallError as error:
+            spent = self._lost(error, ceiling)
+            if spent:
+                await self._book_lost(spent)
+            raise
         finally:
             self._ledger.settle(ceiling, spent)
         return replace(reply, cost=spent)
+
+    def _lost(self, error: ModelCallError, ceiling: float) -> float:
+        """Return what a call without a reply cost; its ceiling where that cannot be known."""
+        reply = error.reply if isinstance(error, CallFailureError) else None
+        cost = None if reply is None else self._price(reply.usage)
+        if cost is None:
+            return ceiling if error.reason in MAYBE_CHARGED else 0.0
+        return cost

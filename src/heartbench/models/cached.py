@@ -1,10 +1,10 @@
 """A model that answers from what was answered before, and keeps what is new."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
-from heartbench.domain import record_id
+from heartbench.domain import content_hash, record_id
 from heartbench.models.base import (
     ChatModel,
     JsonObject,
@@ -30,7 +30,7 @@ class Cached:
     def __init__(self, model: ChatModel, cache: ReplyCache, *, identity: JsonObject) -> None:
         self._model = model
         self._cache = cache
-        self._identity = identity
+        self._keys = ReplyKeys(identity)
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class Cached:
         self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
     ) -> Reply:
         """Answer from the cache, or ask and keep the answer; see `ChatModel.complete`."""
-        key = reply_key(self._identity, messages, sampling, repeat=repeat)
+        key = self._keys.key(messages, sampling, repeat=repeat)
         found = self._cache.find(key)
         if found is not None:
             return replace(
@@ -49,34 +49,57 @@ class Cached:
                 first_text_ms=None,
                 first_reasoning_ms=None,
                 total_ms=None,
-                cost=0.0,
                 cached=True,
             )
         reply = await self._model.complete(messages, sampling, repeat=repeat)
-        await self._cache.keep(key, asdict(reply), cost=reply.cost)
+        await self._cache.keep(key, reply_to_json(reply), cost=reply.cost)
         return reply
 
 
-def reply_key(
-    identity: JsonObject, messages: Sequence[Message], sampling: Sampling, *, repeat: int
-) -> str:
-    """Hash all that was asked: endpoint, messages, settings that are sent, repeat."""
-    settings = {
-        name: value
-        for name, value in asdict(sampling).items()
-        if name not in NOT_SENT and name not in sampling.refuses
-    }
-    return record_id(
-        "reply",
-        {
-            "endpoint": identity,
-            "messages": [asdict(message) for message in messages],
-            "settings": settings,
-            "repeat": repeat,
-        },
-    )
+class ReplyKeys:
+    """Names replies by a hash of all that was asked.
+
+    Args:
+        identity: What makes the endpoint another one: its family, model and extra settings.
+    """
+
+    def __init__(self, identity: JsonObject) -> None:
+        self._identity = content_hash(identity)
+        self._sampling: Sampling | None = None
+        self._settings = ""
+
+    def key(self, messages: Sequence[Message], sampling: Sampling, *, repeat: int) -> str:
+        """Return the key under which the reply to a call is kept."""
+        if sampling is not self._sampling:  # one for thousands of calls, with a schema in it
+            self._sampling, self._settings = sampling, _settings_hash(sampling)
+        return record_id(
+            "reply",
+            {
+                "endpoint": self._identity,
+                "messages": [[message.role, message.content] for message in messages],
+                "settings": self._settings,
+                "repeat": repeat,
+            },
+        )
+
+
+def reply_to_json(reply: Reply) -> dict[str, Any]:
+    """Return a reply as JSON values."""
+    values = {field.name: getattr(reply, field.name) for field in fields(reply)}
+    return {**values, "usage": asdict(reply.usage)}
 
 
 def reply_from_json(values: Mapping[str, Any]) -> Reply:
-    """Return the reply that `dataclasses.asdict` wrote."""
+    """Return the reply that `reply_to_json` wrote."""
     return Reply(**{**values, "usage": Usage(**values["usage"])})
+
+
+def _settings_hash(sampling: Sampling) -> str:
+    """Hash the settings that are sent: what the model refuses makes no difference."""
+    return content_hash(
+        {
+            name: value
+            for name, value in asdict(sampling).items()
+            if name not in NOT_SENT and name not in sampling.refuses
+        }
+    )

@@ -47,6 +47,21 @@ class Json(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
+class VerbatimJson(TypeDecorator[Any]):
+    """Any JSON value in Python, the same value in the database, letter by letter."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:
+        """Write JSON in ASCII."""
+        return None if value is None else json.dumps(value, allow_nan=False)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
+        """Read JSON."""
+        return None if value is None else json.loads(value)
+
+
 class Words(TypeDecorator[str]):
     """Any text in Python, also what a database cannot hold: NUL and lone surrogates.
 

@@ -1,12 +1,14 @@
 """Commits of many tasks, grouped: a reply counts as kept when this says so, after its commit.
 
 Replies arrive one by one and a commit costs milliseconds, so what arrives within 50 ms is committed
-together. Whoever adds waits until it is durable.
+together, in a thread of its own: calls go on meanwhile. Whoever adds waits until it is durable.
 """
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
@@ -38,6 +40,7 @@ class GroupedWriter:
         self._wait_seconds = wait_seconds
         self._waiting: list[_Submission] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
 
     async def __aenter__(self) -> "GroupedWriter":
         """Begin to write."""
@@ -47,6 +50,8 @@ class GroupedWriter:
         """Commit what still waits, also on the way out of a fault or Ctrl-C."""
         if self._waiting:
             self._commit()
+        # Not awaited, so that nothing cancels it: what was paid for is stored.
+        self._thread.shutdown(wait=True)
 
     async def add(self, records: Sequence[Record]) -> None:
         """Add records; they are durable when this returns.
@@ -72,50 +77,42 @@ class GroupedWriter:
         await asyncio.shield(submission.done)
 
     def _commit(self) -> None:
+        """Hand what waits to the thread, which writes group after group."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         group, self._waiting = self._waiting, []
+        loop = asyncio.get_running_loop()
+        written = loop.run_in_executor(self._thread, self._write_group, group)
+        written.add_done_callback(partial(_tell, group))
+
+    def _write_group(self, group: Sequence[_Submission]) -> list[Exception | None]:
+        """Write a group at once; return the fault of each submission, or None."""
         try:
             self._write(group)
         except Exception as error:  # noqa: BLE001 - it reaches whoever waits
             if len(group) == 1 or _is_of_the_store(error):
-                for submission in group:
-                    _fail(submission, error)
-                return
-            for submission in group:  # one of them is at fault: find out which
-                self._write_alone(submission)
-        except BaseException:  # a second Ctrl-C: the end of this writer tries once more
-            self._waiting = [*group, *self._waiting]
-            raise
-        else:
-            for submission in group:
-                _succeed(submission)
+                return [error] * len(group)
+            # One of them is at fault: find out which.
+            return [fault for one in group for fault in self._write_group([one])]
+        return [None] * len(group)
 
     def _write(self, group: Sequence[_Submission]) -> None:
         self.store.keep_replies([reply for one in group for reply in one.replies])
         self.store.add([record for one in group for record in one.records])
 
-    def _write_alone(self, submission: _Submission) -> None:
-        try:
-            self._write([submission])
-        except Exception as error:  # noqa: BLE001 - it reaches whoever waits
-            _fail(submission, error)
+
+def _tell(group: Sequence[_Submission], written: "asyncio.Future[list[Exception | None]]") -> None:
+    for submission, fault in zip(group, written.result(), strict=True):
+        if submission.done.done():
+            continue
+        if fault is None:
+            submission.done.set_result(None)
         else:
-            _succeed(submission)
+            submission.done.set_exception(fault)
+            submission.done.exception()  # whoever waited may have been cancelled: no complaint
 
 
 def _is_of_the_store(error: Exception) -> bool:
     """Say whether every record would meet it: the store is away or cannot be written."""
     return isinstance(error, OSError) or isinstance(error.__cause__, OPERATING)
-
-
-def _succeed(submission: _Submission) -> None:
-    if not submission.done.done():
-        submission.done.set_result(None)
-
-
-def _fail(submission: _Submission, error: Exception) -> None:
-    if not submission.done.done():
-        submission.done.set_exception(error)
-        submission.done.exception()  # whoever waited may have been cancelled: nobody is to complain
