@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
+from inspect_answers import echo_responses
 from scripted_server import echo, running_server
 
 from heartbench.errors import ModelCallError
@@ -14,6 +15,7 @@ from heartbench.models.base import ChatModel, Message, Reply, Sampling, Schema
 from heartbench.models.canned import Answer, CannedModel
 from heartbench.models.concurrency import AdaptiveLimit
 from heartbench.models.connections import open_client
+from heartbench.models.inspect_model import open_inspect_model
 from heartbench.models.openai_compatible import OpenAICompatibleModel
 from heartbench.models.retrying import Retrying, RetryPolicy
 from heartbench.models.wire import Endpoint
@@ -46,11 +48,23 @@ async def open_wrapped() -> AsyncIterator[ChatModel]:
         yield Retrying(limit, RetryPolicy(), rng=np.random.default_rng(1))
 
 
+@asynccontextmanager
+async def open_inspect() -> AsyncIterator[ChatModel]:
+    async with running_server(echo_responses()) as server:
+        endpoint = Endpoint(name="tiny", model="tiny", base_url=server.url, api_key="canary-012345")
+        model = open_inspect_model("openai", endpoint)
+        try:
+            yield model
+        finally:
+            await model.close()
+
+
 KINDS: dict[str, Callable[[], Opening]] = {
     "canned": open_canned,
     "streamed": lambda: open_endpoint(is_streamed=True),
     "whole": lambda: open_endpoint(is_streamed=False),
     "wrapped": open_wrapped,
+    "inspect": open_inspect,
 }
 
 
@@ -89,9 +103,9 @@ class TestChatModel:
         self, opening: Callable[[], Opening]
     ) -> None:
         schema = Schema(name="mark", schema={"type": "object"})
-        sampling = Sampling(max_tokens=9, schema=schema, refuses=frozenset({"temperature"}))
+        sampling = Sampling(max_tokens=90, schema=schema, refuses=frozenset({"temperature"}))
         reply = ask(opening, sampling)
-        sent = {"top_p": 1.0, "max_tokens": 9, "schema": "mark"}
+        sent = {"top_p": 1.0, "max_tokens": 90, "schema": "mark"}
         assert reply.requested == {"temperature": 0.0, **sent}
         assert reply.effective == sent
 

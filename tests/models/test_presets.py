@@ -6,9 +6,14 @@ from datetime import date
 
 import pytest
 
-from heartbench.models.base import Message, Sampling, Schema
-from heartbench.models.presets import Route, load_judge_presets, load_model_presets
-from heartbench.models.wire import Endpoint, build_body
+from heartbench.models.base import Sampling
+from heartbench.models.presets import (
+    Route,
+    load_inspect_providers,
+    load_judge_presets,
+    load_model_presets,
+    price_provider,
+)
 
 PUBLISHED_MODELS = {  # HEART (arXiv 2601.19922), Figure 4; families as in SPEC section 1
     "GPT-5": "gpt",
@@ -83,12 +88,12 @@ def test_no_model_of_a_provider_is_two_presets() -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_an_address_is_https_and_holds_no_user_query_or_trailing_slash(route: Route) -> None:
-    assert re.fullmatch(r"https://[a-z0-9.-]+(/[a-z0-9]+)+", route.base_url)
+    assert re.fullmatch(r"https://[a-z0-9.-]+(/[a-z0-9]+)*", route.base_url)
 
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_route_names_its_key_and_holds_none(route: Route) -> None:
-    assert re.fullmatch(r"[A-Z]+_API_KEY", route.key_name or "")
+    assert re.fullmatch(r"[A-Z]+_API_KEY|AWS_BEARER_TOKEN_BEDROCK", route.key_name or "")
     values = [getattr(route, field.name) for field in dataclasses.fields(route)]
     words = [word for text in all_text(values) for word in re.split(r"[^A-Za-z0-9]", text)]
     assert len(words) > 5
@@ -114,32 +119,18 @@ def test_extra_keys_are_no_settings_that_have_a_place_of_their_own(route: Route)
     assert not {"model", "messages", "stream", "response_format"} & set(route.extra_body)
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_a_request_holds_what_the_route_takes_and_nothing_that_it_refuses(route: Route) -> None:
-    endpoint = Endpoint(
-        name=route.model,
-        model=route.model,
-        base_url=route.base_url,
-        extra_body=route.extra_body,
-        max_tokens_key=route.max_tokens_key,
-    )
-    sampling = Sampling(
-        temperature=0.0,
-        top_p=1.0,
-        max_tokens=300,
-        seed=7,
-        schema=Schema(name="choice", schema={"type": "object"}),
-        refuses=route.refuses,
-    )
-    body = build_body([Message(role="user", content="Hello")], sampling, endpoint)
-    values = {"temperature": 0.0, "top_p": 1.0, "seed": 7}
-    assert {key: body.get(key) for key in values} == {
-        key: None if key in route.refuses else value for key, value in values.items()
-    }
-    assert ("response_format" in body) == ("schema" not in route.refuses)
-    assert {key: body[key] for key in body if key.startswith("max_")} == {route.max_tokens_key: 300}
-    assert body["model"] == route.model
-    assert {key: body[key] for key in route.extra_body} == dict(route.extra_body)
+def test_prices_are_listed_under_who_serves_a_model() -> None:
+    providers = {param.values[0].provider for param in ROUTES if isinstance(param.values[0], Route)}
+    assert {price_provider(provider) for provider in providers} == {
+        "openrouter", "openai", "anthropic", "google", "moonshotai", "together", "aws",
+    }  # fmt: skip
+
+
+def test_a_provider_of_inspect_has_an_address_and_a_key_for_models_of_ones_own() -> None:
+    providers = load_inspect_providers()
+    assert list(providers) == ["openai", "anthropic", "google", "bedrock"]
+    assert providers["anthropic"].key_name == "ANTHROPIC_API_KEY"
+    assert providers["anthropic"].base_url == "https://api.anthropic.com"
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -156,7 +147,7 @@ def test_contexts_hold_a_dialogue_where_they_are_known(route: Route) -> None:
 @pytest.mark.parametrize("preset_id", ["gpt-5", "gpt-o3"])
 def test_reasoning_models_of_openai_refuse_temperature_on_every_route(preset_id: str) -> None:
     for route in load_model_presets()[preset_id].routes:
-        assert route.refuses == {"temperature", "top_p"}
+        assert route.refuses - {"seed"} == {"temperature", "top_p"}
 
 
 def test_openai_itself_is_sent_the_name_that_its_reasoning_models_take() -> None:
@@ -177,7 +168,7 @@ def test_the_router_may_not_drop_settings_without_a_word() -> None:
 
 
 def test_keys_of_a_route_come_on_top_of_those_of_its_provider() -> None:
-    (route, _) = load_model_presets()["gpt-5"].routes
+    route = load_model_presets()["gpt-5"].routes[0]
     assert route.extra_body == {
         "provider": {"require_parameters": True},
         "reasoning": {"effort": "minimal"},

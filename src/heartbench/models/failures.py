@@ -4,15 +4,16 @@ Pure. Which of the reasons are worth another try is decided here; trying again i
 """
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from heartbench.errors import ModelCallError
-from heartbench.models.base import Reply
-from heartbench.models.wire import OWN_KEYS
+from heartbench.models.base import Message, Reply
+from heartbench.models.redaction import excerpt, hide_secrets
+from heartbench.models.wire import OWN_KEYS, Endpoint
 
 Reason = Literal[
     "rate-limited",
@@ -31,9 +32,12 @@ Reason = Literal[
     "not-a-completion",
     "html",
     "too-large",
+    "batch-expired",
+    "batch-cancelled",
 ]
 THROTTLED: frozenset[str] = frozenset({"rate-limited", "overloaded"})
 """Reasons that ask for fewer calls at once."""
+MAX_RAW_OF_FAILURE = 20_000
 RETRYABLE: frozenset[str] = THROTTLED | {"server-error", "timeout", "connection", "cut-off-stream"}
 """Reasons that another try may cure."""
 ADVICE: Mapping[Reason, str] = {
@@ -45,7 +49,9 @@ ADVICE: Mapping[Reason, str] = {
     "unknown-model": "check the model id and base_url",
     "refused-settings": "name it in what the model refuses",
     "html": "check base_url: an API ends in /v1 or the like",
-    "not-a-completion": "check that base_url is OpenAI-compatible",
+    "not-a-completion": "check base_url: an OpenAI-compatible API, or that of the provider named",
+    "batch-expired": "run again: the call was not made, and is made anew",
+    "batch-cancelled": "run again: the call was not made, and is made anew",
 }
 _BY_CODE: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     ("no-credit", re.compile(r"insufficient[_ ](quota|credit|balance|funds)|billing_hard_limit")),
@@ -146,6 +152,48 @@ class ErrorBody:
     code: str = ""
     param: str = ""
     status: int | None = None
+
+
+def call_failure(
+    fault: FaultError,
+    reply: Reply,
+    *,
+    endpoint: Endpoint,
+    secrets: Sequence[str],
+    messages: Sequence[Message],
+    retry_after_seconds: float | None,
+) -> CallFailureError:
+    """Return the error of a call that came to nothing, without secrets and dialogue.
+
+    Args:
+        fault: What is wrong with the answer.
+        reply: What had come until then.
+        endpoint: Who was called.
+        secrets: What may not be said.
+        messages: What was sent; no more of it is said either.
+        retry_after_seconds: What the endpoint asked to wait; None if it did not.
+    """
+    words = fault_words(fault, secrets=secrets, messages=messages)
+    raw = hide_secrets(reply.raw[: 2 * MAX_RAW_OF_FAILURE], secrets)[:MAX_RAW_OF_FAILURE]
+    return CallFailureError(
+        f"{endpoint.name} at {endpoint.address}: {words}",
+        reason=fault.reason,
+        reply=replace(reply, raw=raw),
+        retry_after_seconds=retry_after_seconds,
+    )
+
+
+def fault_words(fault: FaultError, *, secrets: Sequence[str], messages: Sequence[Message]) -> str:
+    """Say what is wrong and what to do, without these secrets and what the messages hold."""
+    said = excerpt(fault.said, secrets=secrets, spoken=[m.content for m in messages])
+    status = "" if fault.status is None else f" ({fault.status})"
+    setting = f" {fault.setting}" if fault.setting else ""
+    advice = ADVICE.get(fault.reason)
+    return (
+        f"{fault.reason}{setting}{status}"
+        + (f": {said}" if said else "")
+        + (f"; {advice}" if advice else "")
+    )
 
 
 def read_error(value: Any) -> ErrorBody:

@@ -9,7 +9,6 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
@@ -23,17 +22,16 @@ from heartbench.models.base import Message, Reply, Sampling
 from heartbench.models.connections import Client, Stopwatch, Timeouts
 from heartbench.models.events import EventReader
 from heartbench.models.failures import (
-    ADVICE,
     CallFailureError,
     FaultError,
+    call_failure,
     find_fault,
     read_error,
     read_retry_after,
 )
-from heartbench.models.redaction import excerpt, hide_secrets
+from heartbench.models.redaction import redact_reply
 from heartbench.models.reply_parts import ReplyParts, parse_json
 from heartbench.models.wire import (
-    SHORTEST_SECRET,
     Endpoint,
     build_body,
     effective_settings,
@@ -42,7 +40,6 @@ from heartbench.models.wire import (
 
 MAX_REPLY_BYTES = 10_000_000
 MAX_ERROR_BYTES = 65_536
-MAX_RAW_OF_FAILURE = 20_000
 DRAIN_SECONDS = 1.0
 """How long the end of a body may follow ``[DONE]``: without reading it, no connection is reused."""
 UNSENT_KEYS = frozenset({"messages", "model", "stream"})
@@ -80,7 +77,7 @@ class OpenAICompatibleModel:
         call = _Call(body)
         try:
             await self._exchange(call, body)
-            return self._without_secrets(self._reply(call, sampling))
+            return redact_reply(self._reply(call, sampling), self._secrets())
         except LOST as error:
             fault = _fault_of_loss(error, call, self._client.timeouts)
         except FaultError as error:
@@ -110,11 +107,6 @@ class OpenAICompatibleModel:
             effective=effective_settings(sampling, self._endpoint),
         )
 
-    def _without_secrets(self, reply: Reply) -> Reply:
-        """Hide secrets that an endpoint repeats beside its reply; no other body is changed."""
-        secrets = [s for s in self._secrets() if len(s) >= SHORTEST_SECRET and s in reply.raw]
-        return replace(reply, raw=hide_secrets(reply.raw, secrets)) if secrets else reply
-
     def _secrets(self) -> tuple[str, ...]:
         sent = self._headers.get("Authorization", "").rpartition(" ")[2]
         of_proxy = urlsplit(self._proxy or "").password or ""
@@ -123,19 +115,12 @@ class OpenAICompatibleModel:
     def _failure(
         self, fault: FaultError, call: "_Call", messages: Sequence[Message], sampling: Sampling
     ) -> CallFailureError:
-        secrets = self._secrets()
-        said = excerpt(fault.said, secrets=secrets, spoken=[m.content for m in messages])
-        status = "" if fault.status is None else f" ({fault.status})"
-        setting = f" {fault.setting}" if fault.setting else ""
-        advice = ADVICE.get(fault.reason)
-        reply = self._reply(call, sampling)
-        raw = hide_secrets(reply.raw[: 2 * MAX_RAW_OF_FAILURE], secrets)[:MAX_RAW_OF_FAILURE]
-        return CallFailureError(
-            f"{self.name} at {self._endpoint.address}: {fault.reason}{setting}{status}"
-            + (f": {said}" if said else "")
-            + (f"; {advice}" if advice else ""),
-            reason=fault.reason,
-            reply=replace(reply, raw=raw),
+        return call_failure(
+            fault,
+            self._reply(call, sampling),
+            endpoint=self._endpoint,
+            secrets=self._secrets(),
+            messages=messages,
             retry_after_seconds=call.retry_after(),
         )
 

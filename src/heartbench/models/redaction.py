@@ -6,6 +6,10 @@ Error messages end in terminals, logs and databases, so none of it may pass. Pur
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+
+from heartbench.models.base import Reply
+from heartbench.models.wire import SHORTEST_SECRET
 
 HIDDEN = "[hidden]"
 SPOKEN_LENGTH = 20
@@ -31,6 +35,12 @@ def hide_secrets(text: str, secrets: Sequence[str]) -> str:
         beginning = re.escape(secret[: max(8, len(secret) // 2)])
         text = re.sub(rf"""{re.escape(secret)}|{beginning}[^\s"',;<>]*""", HIDDEN, text)
     return _CREDENTIAL.sub(HIDDEN, text)
+
+
+def redact_reply(reply: Reply, secrets: Sequence[str]) -> Reply:
+    """Hide secrets that an endpoint repeats beside its reply; no other body is changed."""
+    found = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET and secret in reply.raw]
+    return replace(reply, raw=hide_secrets(reply.raw, found)) if found else reply
 
 
 def hide_speech(text: str, spoken: Sequence[str]) -> str:

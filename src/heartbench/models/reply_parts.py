@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from heartbench.models.base import Reply, Usage
+from heartbench.models.dropped_settings import read_echo, used_settings
 from heartbench.models.failures import FaultError, find_fault, read_error
 
 
@@ -26,12 +27,13 @@ class ReplyParts:
     """
 
     __slots__ = (
-        "_head", "_is_done", "_model", "_reasoning", "_refusal", "_text", "_usage",
+        "_echo", "_head", "_is_done", "_model", "_reasoning", "_refusal", "_text", "_usage",
         "finish_reason", "first_reasoning_ms", "first_text_ms", "last_ms", "raw", "sent",
     )  # fmt: skip
 
     def __init__(self, sent: Collection[str]) -> None:
         self.sent = sent
+        self._echo: dict[str, float] = {}
         self._head: dict[str, Any] = {}
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -81,16 +83,22 @@ class ReplyParts:
         self._add(choice["message"], choice, None)
 
     def to_reply(self, *, requested: Mapping[str, Any], effective: Mapping[str, Any]) -> Reply:
-        """Return the reply as far as it has come."""
+        """Return the reply as far as it has come, with the settings that it shows were used.
+
+        Args:
+            requested: Settings asked for.
+            effective: Settings sent.
+        """
+        usage = read_usage(self._usage)
         return Reply(
             text=_whole("".join(self._text)),
             reasoning=_whole("".join(self._reasoning)),
             finish_reason=self.finish_reason,
             refusal=_whole("".join(self._refusal)) or None,
             model=self._model,
-            usage=read_usage(self._usage),
+            usage=usage,
             requested=requested,
-            effective=effective,
+            effective=used_settings(effective, echo=self._echo, usage=usage),
             first_text_ms=self.first_text_ms,
             first_reasoning_ms=self.first_reasoning_ms,
             total_ms=self.last_ms,
@@ -111,6 +119,7 @@ class ReplyParts:
             raise find_fault(None, read_error(body), sent=self.sent)
         self._usage = body.get("usage") or self._usage
         self._model = self._model or _text_of(body, "model")
+        self._echo |= read_echo(body)
         choices = body.get("choices")
         if choices is not None and not isinstance(choices, list):
             raise FaultError("not-a-completion", "choices is no list")
@@ -171,13 +180,13 @@ def read_usage(usage: Any) -> Usage:
         return Usage()
     prompt, output = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
     return Usage(
-        input_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
-        reasoning_tokens=_count(output, "reasoning_tokens"),
+        input_tokens=read_count(usage, "prompt_tokens"),
+        output_tokens=read_count(usage, "completion_tokens"),
+        reasoning_tokens=read_count(output, "reasoning_tokens"),
         cached_tokens=_first_count(
-            _count(prompt, "cached_tokens"),
-            _count(usage, "prompt_cache_hit_tokens"),  # DeepSeek
-            _count(usage, "cached_tokens"),  # Moonshot
+            read_count(prompt, "cached_tokens"),
+            read_count(usage, "prompt_cache_hit_tokens"),  # DeepSeek
+            read_count(usage, "cached_tokens"),  # Moonshot
         ),
     )
 
@@ -186,7 +195,8 @@ def _first_count(*counts: int | None) -> int | None:
     return next((count for count in counts if count is not None), None)
 
 
-def _count(table: Any, key: str) -> int | None:
+def read_count(table: Any, key: str) -> int | None:
+    """Return the count at a key; None where there is no table, no key or no count."""
     value = table.get(key) if isinstance(table, Mapping) else None
     return value if type(value) is int and value >= 0 else None
 

@@ -18,14 +18,19 @@ from typing import Any, Literal
 from heartbench.models.base import JsonObject
 
 CUE_JUDGE = "cue"
+INSPECT = "inspect/"
+"""Begins the provider of every route whose calls Inspect makes."""
+Backend = Literal["openai-compatible", "inspect"]
+BatchInterface = Literal["openai", "anthropic"]
+"""Files and jobs as OpenAI has them, or Anthropic's Message Batches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One way to reach a model over an OpenAI-compatible endpoint.
+    """One way to reach a model.
 
     Attributes:
-        provider: Who serves it, by the name under which its prices are listed.
+        provider: Who serves it; ``inspect/`` in front says that Inspect makes the calls.
         model: The model's id there.
         base_url: Address up to the version, without a key.
         key_name: Environment variable that holds the key; None for endpoints without keys.
@@ -34,11 +39,14 @@ class Route:
         strict_schema: Whether a strict JSON schema is enforced, as documented; None if
             undocumented.
         context: Tokens of prompt and reply together; None if unknown.
-        extra_body: Further keys of every request: as little reasoning as the model allows, and
-            what stops a router from dropping settings without a word.
+        extra_body: Further keys of every request (through Inspect: fields of its
+            `GenerateConfig`): as little reasoning as the model allows, and what stops a router
+            from dropping settings without a word.
         retires: The day from which calls fail or another model answers; None if none is known.
         source: What all this rests on.
         verified: Whether it was called and behaved as written here.
+        batch: The kind of its batch interface; None without one that heartbench speaks.
+        batch_refuses: What that interface refuses, where it is another set.
     """
 
     provider: str
@@ -53,6 +61,13 @@ class Route:
     retires: date | None = None
     source: str = ""
     verified: bool = False
+    batch: BatchInterface | None = None
+    batch_refuses: frozenset[str] | None = None
+
+    @property
+    def backend(self) -> Backend:
+        """Who makes the calls: the core client, or Inspect (extra ``inspect``)."""
+        return "inspect" if self.provider.startswith(INSPECT) else "openai-compatible"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +108,33 @@ class JudgePreset:
         return self.model is None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Where a provider of Inspect's is, and which environment variable holds its key."""
+
+    base_url: str
+    key_name: str
+
+
+@cache
+def load_inspect_providers() -> Mapping[str, Access]:
+    """Return the providers that Inspect can be asked for, by their names in Inspect."""
+    providers = _read_file()["providers"]
+    return MappingProxyType(
+        {
+            name.removeprefix(INSPECT): Access(base_url=p["base_url"], key_name=p["key_name"])
+            for name, p in providers.items()
+            if name.startswith(INSPECT)
+        }
+    )
+
+
+def price_provider(provider: str) -> str:
+    """Return the name under which a provider's prices are listed."""
+    served_by = provider.removeprefix(INSPECT)
+    return "aws" if served_by == "bedrock" else served_by
+
+
 @cache
 def load_model_presets() -> Mapping[str, ModelPreset]:
     """Return the published models by id, in the order of the file: by family."""
@@ -130,5 +172,7 @@ def _read_file() -> dict[str, Any]:
 def _route(entry: dict[str, Any], provider: dict[str, Any]) -> Route:
     merged = provider | entry
     merged["refuses"] = frozenset(entry.get("refuses", ()))
+    if "batch_refuses" in entry:
+        merged["batch_refuses"] = frozenset(entry["batch_refuses"])
     merged["extra_body"] = provider.get("extra_body", {}) | entry.get("extra_body", {})
     return Route(**merged)
