@@ -15,11 +15,12 @@ from heartbench.domain import (
     Judgment,
     LatencyProbe,
     Pair,
+    Rating,
     Study,
     System,
 )
 from heartbench.errors import StoreError
-from heartbench.store.base import JUDGMENT_COLUMNS, Store, StoredReply
+from heartbench.store.base import JUDGMENT_COLUMNS, Store, StoredJob, StoredReply
 from heartbench.store.sql import PAGE_ROWS, SqlStore
 
 LATER = datetime(2026, 2, 2, tzinfo=UTC)
@@ -171,6 +172,20 @@ class TestStore:
         assert odd in found
         assert marked in found
 
+    def test_ratings_are_of_their_study(self, store: Store, world: World) -> None:
+        elsewhere = replace(world.rating, study_id="0" * 32, id="")
+        store.add([*world.records, elsewhere])
+        assert list(store.iter(Rating, world.study)) == [world.rating]
+        assert len(list(store.iter(Rating))) == 2
+
+    def test_failed_ratings_are_of_their_study(self, store: Store, world: World) -> None:
+        failed = Attempt(**world.rating.target._asdict(), reason="timeout", created_at=NOW)
+        elsewhere = replace(failed, study_id="0" * 32, id="")
+        store.add([*world.records, failed, elsewhere])
+        found = list(store.iter(Attempt, world.study))
+        assert failed in found
+        assert elsewhere not in found
+
     def test_latency_probes_are_of_their_study_and_its_members(
         self, store: Store, world: World
     ) -> None:
@@ -205,3 +220,21 @@ class TestStore:
         reply = StoredReply(id="0" * 32, reply={}, cost=None, created_at=NOW)
         store.keep_replies([reply, replace(reply, id="1" * 32, cost=0.25)])
         assert store.spent_usd() == 0.25
+
+    def test_batch_job_is_kept_and_what_becomes_known_of_it(self, store: Store) -> None:
+        job = StoredJob(
+            id="2" * 32,
+            provider="openai",
+            model="m-1",
+            custom_ids=("0" * 32, "1" * 32),
+            created_at=NOW,
+        )
+        earlier = replace(job, id="3" * 32, created_at=datetime(2025, 1, 1, tzinfo=UTC))
+        store.keep_job(job)
+        store.keep_job(earlier)
+        assert store.jobs() == [earlier, job]
+        known = replace(job, remote_id="batch_1", custom_ids=("1" * 32,))
+        store.keep_job(known)
+        assert store.jobs() == [earlier, known]
+        store.keep_job(replace(known, closed_at=LATER))
+        assert [one.closed_at for one in store.jobs()] == [None, LATER]

@@ -1,13 +1,16 @@
 """A study moves between databases and is the same there."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from heart_command import Heart
+from small_world import NOW
 
 from heartbench.domain import Item, System
 from heartbench.errors import StoreError
+from heartbench.store.base import StoredJob, StoredReply
 from heartbench.store.copy import copy_store, require_equal, store_hashes
 from heartbench.store.rows import TABLES
 from heartbench.store.sql import SqlStore
@@ -48,7 +51,7 @@ def test_a_study_runs_on_postgresql_as_on_sqlite(
     for kind in TABLES:
         ids = [record.id for record in on_sqlite.iter(kind)]
         assert [record.id for record in on_postgres.iter(kind)] == ids
-        assert ids or kind.__name__ in {"Screening", "Attempt", "LatencyProbe"}
+        assert ids or kind.__name__ in {"Screening", "Attempt", "LatencyProbe", "Rating"}
     on_sqlite.close()
     on_postgres.close()
 
@@ -98,5 +101,34 @@ def test_a_target_with_records_of_its_own_is_named_by_kind() -> None:
     with pytest.raises(StoreError, match="differs in system"):
         require_equal(store_hashes(source), store_hashes(target))
     assert not list(target.iter(Item))
+    source.close()
+    target.close()
+
+
+def test_batch_jobs_move_too_and_what_the_target_knows_of_them_stays() -> None:
+    source, target = SqlStore.in_memory(), SqlStore.in_memory()
+    job = StoredJob(
+        id="2" * 32, provider="openai", model="m-1", custom_ids=("0" * 32,), created_at=NOW
+    )
+    source.keep_job(job)
+    assert copy_store(source, target, progress=lambda _kind, _done: None)["batch_job"] == 1
+    target.keep_job(replace(job, remote_id="batch_1"))
+    assert copy_store(source, target, progress=lambda _kind, _done: None)["batch_job"] == 0
+    assert target.jobs() == [replace(job, remote_id="batch_1")]
+    source.close()
+    target.close()
+
+
+def test_what_was_spent_and_the_replies_it_bought_move_too() -> None:
+    source, target = SqlStore.in_memory(), SqlStore.in_memory()
+    replies = [
+        StoredReply(id=f"{n:032x}", reply={"text": "\ud83d \x00"}, cost=0.25, created_at=NOW)
+        for n in range(101)
+    ]
+    source.keep_replies(replies)
+    assert copy_store(source, target, progress=lambda _kind, _done: None)["reply"] == 101
+    assert target.spent_usd() == 25.25
+    assert target.find_reply(replies[100].id) == replies[100]
+    assert copy_store(source, target, progress=lambda _kind, _done: None)["reply"] == 0
     source.close()
     target.close()

@@ -7,17 +7,19 @@ import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from small_world import make_world
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import create_engine, insert, inspect
 
-from heartbench.domain import LatencyProbe
+from heartbench.domain import Attempt, LatencyProbe, Rating
 from heartbench.errors import StoreError
 from heartbench.store import schema
 from heartbench.store.copy import store_hashes
 from heartbench.store.engines import open_engine
 from heartbench.store.migrations import FIRST, HEAD, stored_version, upgrade
-from heartbench.store.rows import TABLES
+from heartbench.store.rows import TABLES, to_row
 from heartbench.store.sql import SqlStore
 
+CHANGED_SINCE = (LatencyProbe, Rating, Attempt)
+NEW_OF_ATTEMPTS = ("study_id", "completion_id", "rater_id")
 POSTGRES = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
 
 
@@ -77,12 +79,16 @@ def test_an_upgrade_from_the_first_schema_keeps_every_record(
     with monkeypatch.context() as patch:
         patch.setattr("heartbench.store.sql.migrate", lambda _connection, *, name: None)
         store = SqlStore(engine, name="first")
-    kinds = {kind: table for kind, table in TABLES.items() if kind is not LatencyProbe}
+    kinds = {kind: table for kind, table in TABLES.items() if kind not in CHANGED_SINCE}
     monkeypatch.setattr("heartbench.store.copy.TABLES", kinds)  # the first schema has no others
     store.add([record for record in world.records if type(record) in kinds])
+    attempt = {k: v for k, v in to_row(world.attempt).items() if k not in NEW_OF_ATTEMPTS}
+    with engine.begin() as connection:
+        connection.execute(insert(schema.attempts).values(**attempt))
     before = store_hashes(store)
     upgraded = SqlStore.open(place)
     assert store_hashes(upgraded) == before
+    assert list(upgraded.iter(Attempt)) == [world.attempt]
     assert len(set(before.values())) == len(before)
     upgraded.close()
     with engine.connect() as connection:

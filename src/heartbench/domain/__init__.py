@@ -16,6 +16,7 @@ from heartbench.domain.judging import (
     Pair,
     Rater,
 )
+from heartbench.domain.rating import Rating, RatingTarget
 from heartbench.domain.study import Study
 from heartbench.domain.systems import (
     Attempt,
@@ -43,6 +44,8 @@ __all__ = [
     "Pair",
     "Profile",
     "Rater",
+    "Rating",
+    "RatingTarget",
     "Role",
     "Screening",
     "Study",

@@ -115,12 +115,15 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A failed try at a completion or a judgment; what is missing is counted from these.
+    """A failed try at a completion, a judgment or a rating; what is missing is counted from these.
 
     Attributes:
         item_id: With `system_id`, the completion that failed; else None.
         system_id: See `item_id`.
         assignment_id: The judgment that failed; else None.
+        study_id: With `completion_id` and `rater_id`, the rating that failed; else None.
+        completion_id: See `study_id`.
+        rater_id: See `study_id`.
         repeat: As in the record that is missing.
         attempt: 0 for the first try.
         reason: A short fixed word, counted in reports, e.g. ``no-reference``.
@@ -136,6 +139,9 @@ class Attempt:
     item_id: str | None = None
     system_id: str | None = None
     assignment_id: str | None = None
+    study_id: str | None = None
+    completion_id: str | None = None
+    rater_id: str | None = None
     repeat: int = 0
     attempt: int = 0
     reason: str
@@ -148,13 +154,20 @@ class Attempt:
     id: str = ""
 
     def __post_init__(self) -> None:
-        for_completion = self.item_id is not None and self.system_id is not None
-        where = f"attempt at {self.assignment_id or (self.item_id, self.system_id)}"
+        completion = {"item_id": self.item_id, "system_id": self.system_id}
+        judgment = {"assignment_id": self.assignment_id}
+        rating = {
+            "study_id": self.study_id,
+            "completion_id": self.completion_id,
+            "rater_id": self.rater_id,
+        }
+        named = [t for t in (completion, judgment, rating) if set(t.values()) != {None}]
+        where = f"attempt at {named}"
         require(
-            for_completion != (self.assignment_id is not None)
-            and (self.item_id is None) == (self.system_id is None),
+            len(named) == 1 and None not in named[0].values(),
             where,
-            "must name either an item and a system, or an assignment",
+            "must name either an item and a system, or an assignment, or a study, a completion "
+            "and a rater",
         )
         require(bool(self.reason), where, "reason is empty")
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
@@ -163,9 +176,7 @@ class Attempt:
             lambda: record_id(
                 "attempt",
                 {
-                    "item_id": self.item_id,
-                    "system_id": self.system_id,
-                    "assignment_id": self.assignment_id,
+                    **(rating if rating in named else completion | judgment),
                     "repeat": self.repeat,
                     "attempt": self.attempt,
                 },

@@ -8,7 +8,7 @@ asks for it. That a list price is what a bill says is the provider's business, n
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from importlib.metadata import version
@@ -66,6 +66,9 @@ class Estimate:
         usd_high: US dollars if each call is made as often as allowed and each reply is as long as
             allowed; None likewise.
         seconds: Time if each call takes the expected time; 0 where nothing is known of it.
+        n_batch_calls: Of the calls, those that go through batch jobs; their time is not known.
+        n_undiscounted: Of these, those that are counted at the ordinary price, because the list
+            has no batch price.
     """
 
     n_calls: int
@@ -74,6 +77,8 @@ class Estimate:
     usd_low: float | None
     usd_high: float | None
     seconds: float
+    n_batch_calls: int = 0
+    n_undiscounted: int = 0
 
     def __add__(self, other: "Estimate") -> "Estimate":
         """Add calls made after these; the price is unknown if either is."""
@@ -84,6 +89,8 @@ class Estimate:
             usd_low=_sum_known(self.usd_low, other.usd_low),
             usd_high=_sum_known(self.usd_high, other.usd_high),
             seconds=self.seconds + other.seconds,
+            n_batch_calls=self.n_batch_calls + other.n_batch_calls,
+            n_undiscounted=self.n_undiscounted + other.n_undiscounted,
         )
 
 
@@ -199,8 +206,22 @@ def estimate_calls(
         output_tokens=plan.output_tokens * len(prompt_tokens),
         usd_low=low,
         usd_high=None if high is None else high * plan.max_attempts,
-        seconds=math.ceil(len(prompt_tokens) / plan.concurrency) * plan.seconds,
+        seconds=(
+            0.0
+            if tariff.is_batch
+            else math.ceil(len(prompt_tokens) / plan.concurrency) * plan.seconds
+        ),
+        n_batch_calls=len(prompt_tokens) if tariff.is_batch else 0,
+        n_undiscounted=len(prompt_tokens) if _is_undiscounted(tariff, when=when) else 0,
     )
+
+
+def _is_undiscounted(tariff: Tariff, *, when: datetime) -> bool:
+    """Say whether batch calls are counted at the ordinary price for want of a better one."""
+    if not tariff.is_batch or tariff.own is not None:
+        return False
+    ordinary = price_per_million(replace(tariff, is_batch=False), when=when)
+    return price_per_million(tariff, when=when) == ordinary
 
 
 def _price_all(

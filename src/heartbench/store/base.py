@@ -24,6 +24,7 @@ from heartbench.domain import (
     LatencyProbe,
     Pair,
     Rater,
+    Rating,
     Screening,
     Study,
     System,
@@ -40,6 +41,7 @@ Record = (
     | Assignment
     | Attempt
     | Judgment
+    | Rating
     | LatencyProbe
 )
 R = TypeVar("R", bound=Record)
@@ -76,6 +78,29 @@ class StoredReply:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredJob:
+    """A provider's batch job, as far as is known of it.
+
+    Attributes:
+        id: Our own id, 32 hexadecimal digits.
+        provider: Who runs it.
+        model: The model's id there.
+        custom_ids: Ids of the replies that are outstanding.
+        created_at: UTC; before it was submitted.
+        remote_id: The provider's id; None until it is known.
+        closed_at: UTC; None while a reply may be outstanding.
+    """
+
+    id: str
+    provider: str
+    model: str
+    custom_ids: tuple[str, ...]
+    created_at: datetime
+    remote_id: str | None = None
+    closed_at: datetime | None = None
+
+
 class Store(Protocol):
     """One study store: a SQLite file, a database, or memory."""
 
@@ -93,8 +118,8 @@ class Store(Protocol):
 
         With a study: its items, systems and raters, as listed in this version; screenings,
         completions and failed calls of these, and their latency probes under this study; and the
-        pairs, assignments, judgments that were planned under this study. Without one: everything of
-        that kind.
+        pairs, assignments, judgments and ratings that were planned under this study. Without one:
+        everything of that kind.
         """
         ...
 
@@ -119,6 +144,18 @@ class Store(Protocol):
 
     def find_reply(self, reply_id: str) -> StoredReply | None:
         """Return a reply that was kept, or None."""
+        ...
+
+    def reply_ids(self) -> frozenset[str]:
+        """Return the ids of all replies that were kept."""
+        ...
+
+    def keep_job(self, job: StoredJob) -> None:
+        """Keep a batch job, or what has become known of it: its provider's id, its end."""
+        ...
+
+    def jobs(self) -> Sequence[StoredJob]:
+        """Return all batch jobs in the order in which they were written down."""
         ...
 
     def spent_usd(self) -> float:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from heartbench.domain import canonical_json
@@ -10,6 +11,7 @@ from heartbench.store.base import Record, Store
 from heartbench.store.rows import TABLES, kind_name
 
 BATCH = 2_000
+REPLY_BATCH = 100
 
 
 def copy_store(
@@ -37,7 +39,34 @@ def copy_store(
             n_done += len(batch)
             progress(kind_name(kind), n_done)
         n_new[kind_name(kind)] = n_added
+    n_new["reply"] = _copy_replies(source, target)
+    n_new["batch_job"] = _copy_jobs(source, target)
     return n_new
+
+
+def _copy_replies(source: Store, target: Store) -> int:
+    """Copy the replies that were paid for: without them the study's limit would begin anew."""
+    missing = sorted(source.reply_ids() - target.reply_ids())
+    for start in range(0, len(missing), REPLY_BATCH):
+        found = [source.find_reply(id_) for id_ in missing[start : start + REPLY_BATCH]]
+        target.keep_replies([reply for reply in found if reply is not None])
+    return len(missing)
+
+
+def _copy_jobs(source: Store, target: Store) -> int:
+    """Copy what is known of batch jobs; what the target knows more of them stays."""
+    known = {job.id: job for job in target.jobs()}
+    for job in source.jobs():
+        there = known.get(job.id, job)
+        target.keep_job(
+            replace(
+                job,
+                custom_ids=there.custom_ids,
+                remote_id=there.remote_id or job.remote_id,
+                closed_at=there.closed_at or job.closed_at,
+            )
+        )
+    return len({job.id for job in source.jobs()} - known.keys())
 
 
 def require_room(source: Store, target: Store) -> None:

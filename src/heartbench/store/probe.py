@@ -32,6 +32,12 @@ def probe_store(place: str) -> str:
     return f"{name}: schema {version}, this version uses {HEAD}"
 
 
+def is_readable_as_is(place: str) -> bool:
+    """Say whether there is a store at the place that opening would leave as it is."""
+    is_there = "://" in place or Path(place).exists()
+    return is_there and _look(place)[1] == HEAD
+
+
 def require_store(place: str) -> None:
     """Raise `StoreError` unless there is a store at the place."""
     name, version = _look(place)

@@ -13,6 +13,7 @@ from heartbench.domain import (
     LatencyProbe,
     Pair,
     Rater,
+    Rating,
     Screening,
     Study,
     System,
@@ -52,6 +53,7 @@ def study_query(kind: type[Any], study: Study) -> Select[Any]:
             .join(schema.assignments, schema.assignments.c.id == schema.judgments.c.assignment_id)
             .where(schema.assignments.c.study_id == study.id)
         ),
+        Rating: lambda: select(schema.ratings).where(schema.ratings.c.study_id == study.id),
         Attempt: lambda: _attempts(study),
         LatencyProbe: lambda: select(schema.latency_probes).where(
             schema.latency_probes.c.study_id == study.id,
@@ -120,5 +122,6 @@ def _attempts(study: Study) -> Select[Any]:
                 assignments.c.id == attempts.c.assignment_id,
                 assignments.c.study_id == study.id,
             ),
+            attempts.c.study_id == study.id,
         )
     )

@@ -18,6 +18,7 @@ from heartbench.domain import (
     LatencyProbe,
     Pair,
     Rater,
+    Rating,
     Screening,
     Study,
     System,
@@ -37,6 +38,7 @@ TABLES: Mapping[type[Any], Table[Any]] = {
     Assignment: schema.assignments,
     Attempt: schema.attempts,
     Judgment: schema.judgments,
+    Rating: schema.ratings,
     LatencyProbe: schema.latency_probes,
 }
 """Kinds in the order in which they may refer to each other: a batch is written in this order."""

@@ -21,7 +21,7 @@ from sqlalchemy import (
     text,
 )
 
-from heartbench.store.columns import Id, Json, Utc, Words
+from heartbench.store.columns import Id, Json, Utc, VerbatimJson, Words
 
 metadata = MetaData()
 
@@ -185,6 +185,9 @@ attempts = Table(
     Column("usage", Json, nullable=False),
     Column("cost", Double),
     Column("created_at", Utc, nullable=False),
+    _id(name="study_id", nullable=True),
+    _id(name="completion_id", to="completions", nullable=True),
+    _id(name="rater_id", to="raters", nullable=True),
 )
 
 judgments = Table(
@@ -217,11 +220,34 @@ Index(
     judgments.c.finish_reason,
 )
 
+ratings = Table(
+    "ratings",
+    metadata,
+    Column("id", Id, primary_key=True),
+    _id(name="study_id"),
+    _id(name="completion_id", to="completions"),
+    _id(name="rater_id", to="raters"),
+    Column("repeat", Integer, nullable=False),
+    Column("axes", Json, nullable=False),
+    Column("comments", Json, nullable=False),
+    Column("seconds", Double),
+    Column("raw", Words, nullable=False),
+    Column("prompt_hash", Text),
+    Column("requested", Json, nullable=False),
+    Column("effective", Json, nullable=False),
+    Column("finish_reason", Text),
+    Column("usage", Json, nullable=False),
+    Column("cost", Double),
+    Column("cached", Boolean, nullable=False),
+    Column("created_at", Utc, nullable=False),
+    Index("ix_ratings_study", "study_id", "id"),
+)
+
 replies = Table(
     "replies",
     metadata,
     Column("id", Id, primary_key=True),
-    Column("reply", Json, nullable=False),
+    Column("reply", VerbatimJson, nullable=False),
     Column("cost", Double),
     Column("created_at", Utc, nullable=False),
 )
@@ -241,4 +267,16 @@ latency_probes = Table(
     Column("concurrency", Integer, nullable=False),
     Column("created_at", Utc, nullable=False),
     Index("ix_latency_probes_study", "study_id", "id"),
+)
+
+batch_jobs = Table(
+    "batch_jobs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("provider", Text, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("custom_ids", Json, nullable=False),
+    Column("created_at", Utc, nullable=False),
+    Column("remote_id", Text),
+    Column("closed_at", Utc),
 )

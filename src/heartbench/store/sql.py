@@ -5,9 +5,11 @@ databases are opened is in `engines`, how they are waited for in `outages`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from functools import partial
 from itertools import groupby
+from threading import RLock
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import Column, Connection, Engine, Select, func, insert, select
@@ -16,7 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from heartbench.domain import Assignment, Pair, Study, canonical_json
 from heartbench.errors import StoreError
 from heartbench.store import schema
-from heartbench.store.base import JUDGMENT_COLUMNS, Record, StoredReply
+from heartbench.store.base import JUDGMENT_COLUMNS, Record, StoredJob, StoredReply
 from heartbench.store.engines import memory_engine, open_engine, refresh_statistics
 from heartbench.store.migrations import migrate
 from heartbench.store.outages import run_patiently
@@ -42,9 +44,15 @@ class SqlStore:
     """A `heartbench.store.base.Store` in a SQL database."""
 
     def __init__(
-        self, engine: Engine, *, name: str, patience_seconds: float = PATIENCE_SECONDS
+        self,
+        engine: Engine,
+        *,
+        name: str,
+        patience_seconds: float = PATIENCE_SECONDS,
+        one_at_a_time: AbstractContextManager[object] | None = None,
     ) -> None:
         self._engine = engine
+        self._one_at_a_time = one_at_a_time or nullcontext()
         self._name = name
         self._patience_seconds = patience_seconds
         self._write(lambda connection: migrate(connection, name=name))
@@ -67,7 +75,8 @@ class SqlStore:
     @classmethod
     def in_memory(cls) -> "SqlStore":
         """Open a store that lives as long as this object."""
-        return cls(memory_engine(), name="memory")
+        # All threads share its one connection, which holds one transaction.
+        return cls(memory_engine(), name="memory", one_at_a_time=RLock())
 
     def close(self) -> None:
         """Release the database."""
@@ -126,6 +135,22 @@ class SqlStore:
         query = select(schema.replies).where(schema.replies.c.id == reply_id)
         rows = self._read(partial(_rows_of, query))
         return StoredReply(**rows[0]) if rows else None
+
+    def reply_ids(self) -> frozenset[str]:
+        """Return the ids of all replies that were kept."""
+        ids = select(schema.replies.c.id)
+        return frozenset(row["id"] for row in self._read(partial(_rows_of, ids)))
+
+    def keep_job(self, job: StoredJob) -> None:
+        """Keep a batch job, or what has become known of it."""
+        self._write(partial(_keep_job, job=job))
+
+    def jobs(self) -> Sequence[StoredJob]:
+        """Return all batch jobs in the order in which they were written down."""
+        table = schema.batch_jobs
+        query = select(table).order_by(table.c.created_at, table.c.id)
+        rows = self._read(partial(_rows_of, query))
+        return [StoredJob(**{**row, "custom_ids": tuple(row["custom_ids"])}) for row in rows]
 
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""
@@ -214,7 +239,10 @@ class SqlStore:
         return self._patiently(transaction)
 
     def _patiently(self, transaction: Callable[[], T]) -> T:
-        return run_patiently(transaction, name=self._name, patience_seconds=self._patience_seconds)
+        with self._one_at_a_time:
+            return run_patiently(
+                transaction, name=self._name, patience_seconds=self._patience_seconds
+            )
 
 
 def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
@@ -230,6 +258,20 @@ def _keep_replies(connection: Connection, replies: Sequence[StoredReply]) -> Non
             {"id": r.id, "reply": r.reply, "cost": r.cost, "created_at": r.created_at}
             for r in replies
         ],
+    )
+
+
+def _keep_job(connection: Connection, *, job: StoredJob) -> None:
+    table = schema.batch_jobs
+    insertion = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    values = {field.name: getattr(job, field.name) for field in fields(job)}
+    connection.execute(
+        insertion(table)
+        .values(**values)
+        .on_conflict_do_update(
+            index_elements=[table.c.id],
+            set_={name: values[name] for name in ("custom_ids", "remote_id", "closed_at")},
+        )
     )
 
 

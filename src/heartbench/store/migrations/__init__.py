@@ -19,7 +19,7 @@ from sqlalchemy import (
 from heartbench.errors import StoreError
 from heartbench.store import schema
 
-KNOWN = ("0001", "0002", "0003", "0004")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006")
 FIRST, HEAD = KNOWN[0], KNOWN[-1]
 
 _versions = Table(
