@@ -1,6 +1,6 @@
 """The step for models: ask them for what they have not answered, and store each reply at once."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,48 +10,17 @@ from heartbench.completions.checks import COMPLETION_FAULTS, check_completion
 from heartbench.completions.prompting import support_messages, support_prompt_hash
 from heartbench.domain import Attempt, Completion, Item, Study
 from heartbench.engine.local import run_tasks
-from heartbench.errors import BudgetError, InvalidReplyError, ModelCallError
-from heartbench.models.asking import (
-    FATAL,
-    end_of,
-    failed_call,
-    invalid_reply,
-    n_workers,
-    to_messages,
-    used,
+from heartbench.models.asking import end_of, n_workers, to_messages, used
+from heartbench.models.base import AskedModel, Message, Reply
+from heartbench.models.questions import (
+    AskedCounts,
+    Question,
+    Tries,
+    ask_question,
+    earlier_tries,
 )
-from heartbench.models.base import AskedModel, Reply
 from heartbench.store.base import Store
 from heartbench.store.grouped import GroupedWriter
-
-MAX_INVALID = 2
-"""Replies that cannot be used, after which an item is left missing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCompletionCounts:
-    """What the step found and did.
-
-    Attributes:
-        n_wanted: Models times items.
-        n_before: Completions that were there already.
-        n_added: Completions written now.
-        missing: Completions that are still missing, by the reason of the last attempt.
-    """
-
-    n_wanted: int
-    n_before: int
-    n_added: int
-    missing: Mapping[str, int]
-
-
-@dataclass(slots=True)
-class _Tries:
-    """What was tried before for one completion."""
-
-    n: int = 0
-    n_invalid: int = 0
-    last_reason: str = ""
 
 
 async def ask_systems(
@@ -61,7 +30,7 @@ async def ask_systems(
     *,
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
-) -> ModelCompletionCounts:
+) -> AskedCounts:
     """Ask every model for the items it has not answered.
 
     A reply that is empty, refused, cut off or over-long becomes an attempt with its reason, and is
@@ -84,7 +53,8 @@ async def ask_systems(
 
     async def complete(model: AskedModel, target: Mapping[str, str], item: Item) -> None:
         tries = found.tries[target["system_id"], item.id]
-        outcomes[await _complete(writer, model, target, item, tries, now)] += 1
+        question = _question(target, item, now)
+        outcomes[await ask_question(model, question, tries, keep=writer.add, now=now)] += 1
         progress(n_before + sum(outcomes.values()), found.n_wanted)
 
     def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
@@ -96,7 +66,7 @@ async def ask_systems(
 
     await run_tasks(tasks(), n_at_once=n_workers(asked.values()))
     n_added = outcomes.pop("", 0)
-    return ModelCompletionCounts(
+    return AskedCounts(
         n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
     )
 
@@ -109,7 +79,7 @@ def systems_to_ask(store: Store, study: Study, system_ids: Collection[str]) -> f
 def given_up_completions(store: Store, study: Study) -> frozenset[tuple[str, str]]:
     """Return the system and item of completions that stay missing: nobody asks for them again."""
     tries = _earlier_tries(store, study)
-    return frozenset(target for target, tried in tries.items() if tried.n_invalid >= MAX_INVALID)
+    return frozenset(target for target, tried in tries.items() if tried.is_over)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +90,7 @@ class _Found:
     n_unanswered: int
     open_ones: Sequence[tuple[str, Item]]
     given_up: Mapping[str, int]
-    tries: Mapping[tuple[str, str], _Tries]
+    tries: Mapping[tuple[str, str], Tries]
 
 
 def _find(store: Store, study: Study, system_ids: Collection[str]) -> _Found:
@@ -128,65 +98,43 @@ def _find(store: Store, study: Study, system_ids: Collection[str]) -> _Found:
     answered = {(c.system_id, c.item_id) for c in store.iter(Completion, study)}
     tries = _earlier_tries(store, study)
     unanswered = [(s, i) for i in items for s in system_ids if (s, i.id) not in answered]
-    open_ones = [(s, i) for s, i in unanswered if tries[s, i.id].n_invalid < MAX_INVALID]
+    open_ones = [(s, i) for s, i in unanswered if not tries[s, i.id].is_over]
     return _Found(
         n_wanted=len(items) * len(system_ids),
         n_unanswered=len(unanswered),
         open_ones=open_ones,
         given_up=Counter(
-            tries[s, i.id].last_reason
-            for s, i in unanswered
-            if tries[s, i.id].n_invalid >= MAX_INVALID
+            tries[s, i.id].faults[-1] for s, i in unanswered if tries[s, i.id].is_over
         ),
         tries=tries,
     )
 
 
-def _earlier_tries(store: Store, study: Study) -> Mapping[tuple[str, str], _Tries]:
-    tries: defaultdict[tuple[str, str], _Tries] = defaultdict(_Tries)
-    for attempt in sorted(store.iter(Attempt, study), key=lambda attempt: attempt.attempt):
-        if attempt.system_id is not None and attempt.item_id is not None:
-            earlier = tries[attempt.system_id, attempt.item_id]
-            earlier.n = attempt.attempt + 1
-            earlier.n_invalid += attempt.reason in COMPLETION_FAULTS
-            earlier.last_reason = attempt.reason
-    return tries
+def _earlier_tries(store: Store, study: Study) -> Mapping[tuple[str, str], Tries]:
+    return earlier_tries(store.iter(Attempt, study), _target_of, faults=COMPLETION_FAULTS)
 
 
-async def _complete(
-    writer: GroupedWriter,
-    asked: AskedModel,
-    target: Mapping[str, str],
-    item: Item,
-    tries: _Tries,
-    now: Callable[[], datetime],
-) -> str:
-    """Ask for one completion; return an empty text, or the reason why it is missing."""
+def _target_of(attempt: Attempt) -> tuple[str, str] | None:
+    if attempt.system_id is None or attempt.item_id is None:
+        return None
+    return attempt.system_id, attempt.item_id
+
+
+def _question(target: Mapping[str, str], item: Item, now: Callable[[], datetime]) -> Question:
     messages = to_messages(support_messages(item))
-    while tries.n_invalid < MAX_INVALID:
-        try:
-            # The number of unusable replies is part of the key under which a reply is kept: after a
-            # kill the same question finds its answer, and a second try is a new question.
-            reply = await asked.model.complete(messages, asked.sampling, repeat=tries.n_invalid)
-        except BudgetError:
-            raise
-        except ModelCallError as error:
-            await writer.add([failed_call(error, target, attempt=tries.n, now=now())])
-            if error.reason in FATAL:
-                raise
-            return error.reason
-        try:
-            text = check_completion(
-                reply.text, finish_reason=reply.finish_reason, refusal=reply.refusal
-            )
-        except InvalidReplyError as error:
-            await writer.add([invalid_reply(error, reply, target, attempt=tries.n, now=now())])
-            tries.n, tries.n_invalid = tries.n + 1, tries.n_invalid + 1
-            tries.last_reason = error.reason
-            continue
-        await writer.add([_completion(target, text, reply, now())])
-        return ""
-    return tries.last_reason
+
+    def word(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
+        # The number of unusable replies is part of the key under which a reply is kept: after a
+        # kill the same question finds its answer, and a second try is a new question.
+        return messages, len(faults)
+
+    def read(reply: Reply) -> Completion:
+        text = check_completion(
+            reply.text, finish_reason=reply.finish_reason, refusal=reply.refusal
+        )
+        return _completion(target, text, reply, now())
+
+    return Question(target=target, word=word, read=read)
 
 
 def _completion(
