@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from heartbench.analysis.judge_audit import AuditRecords, JudgeAudit, audit_judges
+from heartbench.analysis.judge_audit import AuditRecords, audit_judges
+from heartbench.analysis.judge_audit_results import JudgeAudit
 from heartbench.analysis.judgment_columns import JudgmentColumns
 from heartbench.domain import (
     AXES,

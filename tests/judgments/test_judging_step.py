@@ -1,5 +1,6 @@
 """The steps on a store in memory: nothing twice, growth, missing completions."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from heartbench.domain import (
 from heartbench.items.starter import load_starter_items
 from heartbench.judgments.cue_judge.judge import cue_rater
 from heartbench.judgments.plan import PlanPolicy
-from heartbench.judgments.run import judge_assignments, plan_judgments
+from heartbench.judgments.run import judge_assignments, plan_judgments, whole_repeat
 from heartbench.judgments.stress import STRESS_KINDS, stress_systems
 from heartbench.store.sql import SqlStore
 
@@ -170,3 +171,67 @@ def test_judgments_say_which_cues_they_rest_on_and_what_the_judge_is(store: SqlS
         assert set(judgment.reasons) == set("HEART")
         assert judgment.finish_reason in {"decided", "undecided"}
         assert judgment.strength is not None
+
+
+def ask_again(store: SqlStore, study: Study) -> int:
+    """Plan a whole repeat and have it judged; return how many judgments it gave."""
+    store.add(list(whole_repeat(store, study, given_up=())))
+    return judge_assignments(store, study, now=now, progress=quiet).n_added
+
+
+def repeats(store: SqlStore, study: Study) -> Counter[int]:
+    return Counter(assignment.repeat for assignment in store.iter(Assignment, study))
+
+
+def test_whole_repeat_asks_about_every_ranked_pair_once_more(store: SqlStore) -> None:
+    study = study_of(SYSTEMS)
+    run_all(store, study)
+
+    assert ask_again(store, study) == 2 * 6 * 3
+    assert repeats(store, study)[1] == 2 * 6 * 3
+
+
+def test_second_whole_repeat_is_another_one(store: SqlStore) -> None:
+    study = study_of(SYSTEMS)
+    run_all(store, study)
+
+    ask_again(store, study)
+    ask_again(store, study)
+
+    assert repeats(store, study)[2] == 2 * 6 * 3
+
+
+def test_pairs_that_were_asked_again_before_count_for_the_first_repeat(store: SqlStore) -> None:
+    study = study_of(SYSTEMS)
+    run_all(store, study, replace(FULL, repeat_pairs=4))
+
+    assert ask_again(store, study) == 2 * 6 * 3 - 4
+    assert max(repeats(store, study)) == 1
+
+
+def test_repeat_that_was_broken_off_is_finished_first(store: SqlStore) -> None:
+    study = study_of(SYSTEMS)
+    run_all(store, study)
+    store.add(list(whole_repeat(store, study, given_up=())))
+
+    again = whole_repeat(store, study, given_up=())
+
+    assert {assignment.repeat for assignment in again} == {1}
+
+
+def test_judgments_that_are_given_up_do_not_hold_up_the_next_repeat(store: SqlStore) -> None:
+    study = study_of(SYSTEMS)
+    run_all(store, study)
+    planned = whole_repeat(store, study, given_up=())
+    store.add(list(planned))
+
+    again = whole_repeat(store, study, given_up=[assignment.id for assignment in planned])
+
+    assert {assignment.repeat for assignment in again} == {2}
+
+
+def test_nothing_judged_yet_is_nothing_to_ask_again(store: SqlStore) -> None:
+    study = study_of(SYSTEMS)
+    store.add([study])
+
+    assert whole_repeat(store, study, given_up=()) == ()

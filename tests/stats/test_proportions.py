@@ -1,11 +1,16 @@
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from heartbench.stats.proportions import mean_interval, wilson_interval
+from heartbench.stats.proportions import (
+    mean_interval,
+    mean_p_value,
+    share_p_value,
+    wilson_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +68,46 @@ def test_mean_interval_of_equal_units_is_the_score_interval() -> None:
 def test_mean_interval_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one unit"):
         mean_interval(np.array([]), level=0.95)
+
+
+def test_interval_of_units_that_differ_by_rounding_only_is_the_score_interval() -> None:
+    shares = np.full(20, 0.1)
+    shares[0] += 1e-17
+    shares[1] += 2e-17
+    assert mean_interval(shares, level=0.95) == pytest.approx(wilson_interval(0.1, 20, level=0.95))
+
+
+def test_p_of_sixty_in_a_hundred_against_one_half() -> None:
+    # z = 0.1 / 0.05 = 2
+    assert share_p_value(0.6, 100, null=0.5) == pytest.approx(0.0455003, abs=1e-7)
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1), st.integers(1, 1000), st.sampled_from([0.5, 0.75]))
+def test_interval_at_one_minus_p_ends_where_p_was_tested(share: float, n: int, null: float) -> None:
+    assume(abs(share - null) > 1e-3)
+    p = share_p_value(share, n, null=null)
+    assume(p > 1e-10)
+    ends = wilson_interval(share, n, level=1 - p)
+    assert min(abs(end - null) for end in ends) < 1e-5
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.5, 0), (1.1, 10), (-0.1, 10), (float("nan"), 10)])
+def test_p_of_an_impossible_share_is_refused(share: float, n: int) -> None:
+    with pytest.raises(ValueError, match="share from 0 to 1"):
+        share_p_value(share, n, null=0.5)
+
+
+def test_p_of_a_mean_is_that_of_t_over_units() -> None:
+    shares = np.array([0.5, 0.75, 1.0, 0.75, 0.9, 0.4])
+    expected = scipy.stats.ttest_1samp(shares, 0.5).pvalue
+    assert mean_p_value(shares, null=0.5) == pytest.approx(expected)
+
+
+def test_p_of_equal_units_is_that_of_their_share() -> None:
+    assert mean_p_value(np.ones(9), null=0.5) == share_p_value(1.0, 9, null=0.5)
+
+
+def test_p_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one unit"):
+        mean_p_value(np.array([]), null=0.5)

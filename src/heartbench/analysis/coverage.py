@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 
 from heartbench.analysis.judgment_columns import JudgmentColumns
 from heartbench.analysis.results import JudgeCoverage, SystemCoverage
-from heartbench.domain import Assignment, Attempt, Completion, Item, Rater, System
+from heartbench.domain import (
+    Assignment,
+    Attempt,
+    Completion,
+    Item,
+    Rater,
+    Rating,
+    RatingTarget,
+    System,
+)
 
 NOT_ASKED = "not-asked"
 UNDECIDED = "undecided"
@@ -81,6 +90,47 @@ def cover_judges(
                 n_undecided=sum(columns.finish_reason[i] == UNDECIDED for i in rows),
                 n_both_orders=n_both,
                 n_flips=n_flips,
+            )
+        )
+    return tuple(covered)
+
+
+def cover_ratings(
+    raters: Sequence[Rater],
+    targets: Sequence[RatingTarget],
+    ratings: Sequence[Rating],
+    attempts: Sequence[Attempt],
+) -> tuple[JudgeCoverage, ...]:
+    """Count what each rater was to rate and rated.
+
+    Args:
+        raters: The study's raters.
+        targets: Ratings to count, the stress set and repeats left out.
+        ratings: What is there.
+        attempts: Failed calls.
+    """
+    given = {rating.target for rating in ratings}
+    reasons = {
+        (a.study_id, a.completion_id, a.rater_id, a.repeat): a.reason
+        for a in sorted(attempts, key=lambda attempt: attempt.attempt)
+    }
+    covered = []
+    for rater in sorted(raters, key=lambda rater: rater.name):
+        asked = [target for target in targets if target.rater_id == rater.id]
+        absent = [target for target in asked if target not in given]
+        missing = Counter(reasons.get(target, NOT_ASKED) for target in absent)
+        covered.append(
+            JudgeCoverage(
+                rater=rater.name,
+                kind=rater.kind,
+                family=rater.family,
+                is_baseline=rater.family == BASELINE_FAMILY,
+                n_assigned=len(asked),
+                n_judged=len(asked) - len(absent),
+                missing=dict(sorted(missing.items())),
+                n_undecided=0,
+                n_both_orders=0,
+                n_flips=0,
             )
         )
     return tuple(covered)

@@ -15,7 +15,7 @@ from heartbench.judgments.pairing import (
     seeded_rank,
 )
 from heartbench.judgments.plan import PlanPolicy
-from heartbench.judgments.stress import stress_texts
+from heartbench.judgments.stress import stress_completions
 from heartbench.store.base import Store
 
 BATCH = 200
@@ -74,7 +74,14 @@ def plan_judgments(
     candidates = enumerate_pairs([c for c in completions if not _is_stress(systems, c)])
     stress: list[Completion] = []
     if candidates.candidates:  # the audit stands beside a ranking, so it waits for one too
-        stress = _stress_completions(store, study, systems, completions, policy, now=now)
+        stress = stress_completions(
+            list(store.iter(Item, study)),
+            [system for system in systems.values() if system.kind == "stress"],
+            [completion for completion in completions if _is_stress(systems, completion)],
+            n_items=policy.stress_items,
+            seed=study.seed,
+            now=now,
+        )
     before = list(store.iter(Assignment, study))
     chosen = candidates.candidates
     if policy.design == "balanced" and policy.comparisons is not None:
@@ -116,6 +123,33 @@ def plan_judgments(
         n_assignments=len(assignments),
         n_new=sum(assignment.id not in known for assignment in assignments),
     )
+
+
+def whole_repeat(
+    store: Store, study: Study, *, given_up: Collection[str]
+) -> tuple[Assignment, ...]:
+    """Return the assignments that ask the judges everything once more; nothing is stored.
+
+    They are those of the first time, with the number of the first repeat that is not yet planned
+    whole and answered: a repeat that was broken off is finished before another one begins.
+
+    Args:
+        store: Where the study is.
+        study: Its current version.
+        given_up: Ids of assignments that stay without a judgment.
+    """
+    systems = {system.id: system for system in store.iter(System, study)}
+    ranked = {c.id for c in store.iter(Completion, study) if systems[c.system_id].kind != "stress"}
+    pairs = {p.id for p in store.iter(Pair, study) if ranked.issuperset(p.completion_ids)}
+    planned = {a.id: a for a in store.iter(Assignment, study)}
+    missing = {a.id for a in store.unjudged(study)} - set(given_up)
+    first = [a for a in planned.values() if a.repeat == 0 and a.pair_id in pairs]
+    repeat = 0
+    while True:
+        repeat += 1
+        again = tuple(replace(assignment, repeat=repeat, id="") for assignment in first)
+        if any(a.id not in planned or a.id in missing for a in again) or not again:
+            return again
 
 
 def judge_assignments(
@@ -185,31 +219,6 @@ def _cue_judgment(
 
 def _is_stress(systems: dict[str, System], completion: Completion) -> bool:
     return systems[completion.system_id].kind == "stress"
-
-
-def _stress_completions(
-    store: Store,
-    study: Study,
-    systems: dict[str, System],
-    completions: Sequence[Completion],
-    policy: PlanPolicy,
-    *,
-    now: Callable[[], datetime],
-) -> list[Completion]:
-    """Return the completions of the stress set: those stored, and new ones where there are none."""
-    bearers = {s.settings["stress"]: s.id for s in systems.values() if s.kind == "stress"}
-    items = [item for item in store.iter(Item, study) if item.reference is not None]
-    stored = {(c.system_id, c.item_id): c for c in completions if _is_stress(systems, c)}
-    tested = {completion.item_id for completion in stored.values()}
-    items.sort(key=lambda i: (i.id not in tested, seeded_rank(study.seed, "stress", i.id)))
-    wanted = {item.id for item in items[: max(policy.stress_items, len(tested))]}
-    for text in stress_texts(items, seed=study.seed):
-        key = (bearers[text.kind], text.item_id)
-        if text.item_id in wanted and key not in stored:
-            stored[key] = Completion(
-                item_id=text.item_id, system_id=key[0], text=text.text, created_at=now()
-            )
-    return list(stored.values())
 
 
 def _stress_pairs(

@@ -1,8 +1,8 @@
 """The step for LLM judges: ask them for the judgments that are missing, and store each at once."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -18,44 +18,16 @@ from heartbench.domain import (
     Study,
 )
 from heartbench.engine.local import run_tasks
-from heartbench.errors import BudgetError, InvalidReplyError, ModelCallError
 from heartbench.judgments.delimiters import delimiter_nonce
-from heartbench.judgments.judge_prompt import judge_messages, judge_prompt_hash, repair_messages
+from heartbench.judgments.judge_prompt import judge_messages, judge_prompt_hash
 from heartbench.judgments.judge_reply import JudgeVerdict, read_reply
-from heartbench.judgments.reply_json import REPLY_FAULTS
 from heartbench.judgments.reply_schema import PairProtocol
-from heartbench.models.asking import (
-    FATAL,
-    end_of,
-    failed_call,
-    invalid_reply,
-    n_workers,
-    to_messages,
-    used,
-)
-from heartbench.models.base import AskedModel, Message, Reply
+from heartbench.judgments.run_question import earlier_tries, judge_question
+from heartbench.models.asking import end_of, n_workers, used
+from heartbench.models.base import AskedModel, Reply
+from heartbench.models.questions import AskedCounts, Question, Tries, ask_question
 from heartbench.store.base import Store
 from heartbench.store.grouped import GroupedWriter
-
-MAX_INVALID = 2
-"""A reply that cannot be used is asked for once more, with its fault named; then it is missing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelJudgeCounts:
-    """What the judges did.
-
-    Attributes:
-        n_wanted: Assignments of these judges.
-        n_before: Judgments that were there already.
-        n_added: Judgments given now.
-        missing: Judgments that are still missing, by the reason of the last attempt.
-    """
-
-    n_wanted: int
-    n_before: int
-    n_added: int
-    missing: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +40,6 @@ class _Case:
     second: str
 
 
-@dataclass(slots=True)
-class _Tries:
-    """What was tried before for one assignment."""
-
-    n: int = 0
-    faults: list[str] = field(default_factory=list)
-
-
 async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
     writer: GroupedWriter,
     study: Study,
@@ -85,7 +49,7 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
     of: Collection[str] | None = None,
-) -> ModelJudgeCounts:
+) -> AskedCounts:
     """Ask every judge for the assignments it has not answered.
 
     A reply that is not exactly what was asked is an attempt with its reason, asked for once more,
@@ -109,8 +73,9 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
     progress(n_before + sum(outcomes.values()), found.n_wanted)
 
     async def judge(model: AskedModel, assignment: Assignment) -> None:
+        question = _question(found.case(assignment), asking)
         tries = found.tries[assignment.id]
-        outcomes[await _judge(writer, model, found.case(assignment), tries, asking)] += 1
+        outcomes[await ask_question(model, question, tries, keep=writer.add, now=now)] += 1
         progress(n_before + sum(outcomes.values()), found.n_wanted)
 
     def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
@@ -121,7 +86,7 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
 
     await run_tasks(tasks(), n_at_once=n_workers(asked.values()))
     n_added = outcomes.pop("", 0)
-    return ModelJudgeCounts(
+    return AskedCounts(
         n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
     )
 
@@ -134,7 +99,7 @@ def judges_to_ask(store: Store, study: Study, rater_ids: Collection[str]) -> fro
 def given_up_judgments(store: Store, study: Study) -> frozenset[str]:
     """Return the assignments whose judgment stays missing: nobody asks for them again."""
     tries = _earlier_tries(store, study)
-    return frozenset(id_ for id_, tried in tries.items() if len(tried.faults) >= MAX_INVALID)
+    return frozenset(id_ for id_, tried in tries.items() if tried.is_over)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +110,7 @@ class _Found:
     n_unjudged: int
     open_ones: Sequence[Assignment]
     given_up: Mapping[str, int]
-    tries: Mapping[str, _Tries]
+    tries: Mapping[str, Tries]
     items: Mapping[str, Item]
     completions: Mapping[str, Completion]
     pairs: Mapping[str, Pair]
@@ -178,11 +143,11 @@ def _find(
 
     unjudged = [a for a in store.unjudged(study) if is_wanted(a)]
     tries = _earlier_tries(store, study)
-    given_up = [a for a in unjudged if len(tries[a.id].faults) >= MAX_INVALID]
+    given_up = [a for a in unjudged if tries[a.id].is_over]
     return _Found(
         n_wanted=sum(map(is_wanted, store.iter(Assignment, study))),
         n_unjudged=len(unjudged),
-        open_ones=[a for a in unjudged if len(tries[a.id].faults) < MAX_INVALID],
+        open_ones=[a for a in unjudged if not tries[a.id].is_over],
         given_up=Counter(tries[a.id].faults[-1] for a in given_up),
         tries=tries,
         items={item.id: item for item in store.iter(Item, study)},
@@ -201,65 +166,28 @@ class _Asking:
     axes: tuple[Axis, ...] = AXES
 
 
-def _earlier_tries(store: Store, study: Study) -> Mapping[str, _Tries]:
-    tries: defaultdict[str, _Tries] = defaultdict(_Tries)
-    attempts = [a for a in store.iter(Attempt, study) if a.assignment_id is not None]
-    for attempt in sorted(attempts, key=lambda attempt: attempt.attempt):
-        assert attempt.assignment_id is not None
-        earlier = tries[attempt.assignment_id]
-        earlier.n = attempt.attempt + 1
-        if attempt.reason in REPLY_FAULTS:
-            earlier.faults.append(attempt.reason)
-    return tries
+def _earlier_tries(store: Store, study: Study) -> Mapping[str, Tries]:
+    return earlier_tries(store.iter(Attempt, study), lambda attempt: attempt.assignment_id)
 
 
-async def _judge(
-    writer: GroupedWriter, asked: AskedModel, case: _Case, tries: _Tries, asking: _Asking
-) -> str:
-    """Ask for one judgment; return an empty text, or the reason why it is missing."""
-    faults = tries.faults
-    target = {"assignment_id": case.assignment.id, "repeat": case.assignment.repeat}
-    while len(faults) < MAX_INVALID:
-        try:
-            reply = await asked.model.complete(
-                _messages(case, faults, asking),
-                asked.sampling,
-                repeat=case.assignment.repeat,
-            )
-        except BudgetError:
-            raise
-        except ModelCallError as error:
-            await writer.add([failed_call(error, target, attempt=tries.n, now=asking.now())])
-            if error.reason in FATAL:
-                raise
-            return error.reason
-        try:
-            verdict = read_reply(
-                reply.text,
-                axes=asking.axes,
-                protocol=asking.protocol,
-                finish_reason=reply.finish_reason,
-                refusal=reply.refusal,
-            )
-        except InvalidReplyError as error:
-            await writer.add(
-                [invalid_reply(error, reply, target, attempt=tries.n, now=asking.now())]
-            )
-            tries.n += 1
-            faults.append(error.reason)
-            continue
-        await writer.add([_judgment(case.assignment, verdict, reply, asking)])
-        return ""
-    return faults[-1]
-
-
-def _messages(case: _Case, faults: list[str], asking: _Asking) -> tuple[Message, ...]:
-    """Return the question; after an unusable reply, with its fault named."""
+def _question(case: _Case, asking: _Asking) -> Question:
+    assignment = case.assignment
     nonce = delimiter_nonce(
         asking.seed,
-        case.assignment.id,
+        assignment.id,
         [case.first, case.second, *(turn.text for turn in case.item.context)],
     )
+
+    def read(reply: Reply) -> Judgment:
+        verdict = read_reply(
+            reply.text,
+            axes=asking.axes,
+            protocol=asking.protocol,
+            finish_reason=reply.finish_reason,
+            refusal=reply.refusal,
+        )
+        return _judgment(assignment, verdict, reply, asking)
+
     messages = judge_messages(
         case.item.context,
         case.first,
@@ -268,9 +196,8 @@ def _messages(case: _Case, faults: list[str], asking: _Asking) -> tuple[Message,
         axes=asking.axes,
         protocol=asking.protocol,
     )
-    if faults:
-        messages = repair_messages(messages, InvalidReplyError("", reason=faults[-1]))
-    return to_messages(messages)
+    target = {"assignment_id": assignment.id, "repeat": assignment.repeat}
+    return judge_question(target, messages, read=read)
 
 
 def _judgment(

@@ -10,9 +10,11 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, get_args
 
-from heartbench.domain import Item, System
+from heartbench.domain import Completion, Item, System
+from heartbench.judgments.pairing import seeded_rank
 from heartbench.protocol import load_protocol
 
 StressKind = Literal[
@@ -75,6 +77,40 @@ def stress_systems(*, seed: int, kinds: Sequence[StressKind] = STRESS_KINDS) -> 
     The seed is part of a system where its texts depend on it, so of all but the reference.
     """
     return tuple(_stress_system(kind, seed) for kind in kinds)
+
+
+def stress_completions(
+    items: Sequence[Item],
+    systems: Sequence[System],
+    stored: Sequence[Completion],
+    *,
+    n_items: int,
+    seed: int,
+    now: Callable[[], datetime],
+) -> list[Completion]:
+    """Return the completions of a stress set: those stored, and new ones where there are none.
+
+    Args:
+        items: The study's.
+        systems: Their bearers, from `stress_systems`.
+        stored: What they say already; its items stay in the set.
+        n_items: Items wanted; there may be fewer with a reference.
+        seed: Seed of the study.
+        now: Gives the time of new ones.
+    """
+    bearers = {system.settings["stress"]: system.id for system in systems}
+    pool = [item for item in items if item.reference is not None]
+    said = {(completion.system_id, completion.item_id): completion for completion in stored}
+    tested = {completion.item_id for completion in stored}
+    pool.sort(key=lambda item: (item.id not in tested, seeded_rank(seed, "stress", item.id)))
+    wanted = {item.id for item in pool[: max(n_items, len(tested))]}
+    for text in stress_texts(pool, seed=seed):
+        key = (bearers[text.kind], text.item_id)
+        if text.item_id in wanted and key not in said:
+            said[key] = Completion(
+                item_id=text.item_id, system_id=key[0], text=text.text, created_at=now()
+            )
+    return list(said.values())
 
 
 def _stress_system(kind: StressKind, seed: int) -> System:

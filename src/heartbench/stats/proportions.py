@@ -1,11 +1,14 @@
-"""Intervals for a share of independent units."""
+"""Intervals and tests for a share of independent units."""
 
 import math
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from heartbench.stats.comparisons import FloatArray
+
+ROUNDING = 1e-12
+"""Distance of two means of the same numbers, each of about 1, that counts as none."""
 
 
 def wilson_interval(share: float, n: int, *, level: float) -> tuple[float, float]:
@@ -39,8 +42,34 @@ def mean_interval(shares: FloatArray, *, level: float) -> tuple[float, float]:
         ValueError: No units.
     """
     n = len(shares)
-    if n < 2 or float(np.ptp(shares)) == 0:
+    if n < 2 or float(np.ptp(shares)) <= ROUNDING:
         return wilson_interval(float(np.mean(shares)) if n else 0.0, n, level=level)
     mean, se = float(np.mean(shares)), float(np.std(shares, ddof=1)) / math.sqrt(n)
     margin = float(stdtrit(n - 1, (1 + level) / 2)) * se
     return max(0.0, mean - margin), min(1.0, mean + margin)
+
+
+def share_p_value(share: float, n: int, *, null: float) -> float:
+    """Return the two-sided p of the score test that a share is `null`, between 0 and 1.
+
+    It is below 1 - level where `wilson_interval` leaves `null` out.
+
+    Raises:
+        ValueError: A share outside 0 to 1, or no units.
+    """
+    if n < 1 or not 0 <= share <= 1:
+        raise ValueError(f"expected a share from 0 to 1 of at least one unit, not {share} of {n}")
+    return 2 * float(ndtr(-abs(share - null) / math.sqrt(null * (1 - null) / n)))
+
+
+def mean_p_value(shares: FloatArray, *, null: float) -> float:
+    """Return the two-sided p that the mean of shares is `null`, as `mean_interval` tells it.
+
+    Raises:
+        ValueError: No units.
+    """
+    n = len(shares)
+    if n < 2 or float(np.ptp(shares)) <= ROUNDING:
+        return share_p_value(float(np.mean(shares)) if n else 0.0, n, null=null)
+    mean, se = float(np.mean(shares)), float(np.std(shares, ddof=1)) / math.sqrt(n)
+    return 2 * float(stdtr(n - 1, -abs(mean - null) / se))

@@ -1,0 +1,80 @@
+"""Ratings built by hand: systems, raters, and scores that are the same on all axes or named."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from heartbench.analysis.rating import analyze_ratings
+from heartbench.analysis.rating_results import RatedSystem, RatingResults
+from heartbench.analysis.rating_scores import EQUAL_WEIGHTS, RatingRecords
+from heartbench.analysis.results import StressResult
+from heartbench.domain import AXES, Axis, Completion, Rater, Rating, RatingTarget, System
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+STUDY_ID = "5" * 32
+STRESS = {
+    kind: System(name=f"stress-{kind}", kind="stress", family="baseline", settings={"stress": kind})
+    for kind in ("reference", "hostile")
+}
+
+
+def make_system(name: str) -> System:
+    return System(name=name, kind="model", family=f"family of {name}")
+
+
+def make_rater(name: str) -> Rater:
+    return Rater(name=name, kind="llm", family=f"family of {name}", settings={"model": name})
+
+
+class RatingMaker:
+    """Collects ratings by the names of rater, system and item."""
+
+    def __init__(self) -> None:
+        self.systems: dict[str, System] = dict(STRESS)
+        self.raters: dict[str, Rater] = {}
+        self.completions: dict[str, Completion] = {}
+        self.ratings: list[Rating] = []
+        self.targets: list[RatingTarget] = []
+
+    def want(self, rater: str, system: str, item: str, *, repeat: int = 0) -> RatingTarget:
+        who = self.raters.setdefault(rater, make_rater(rater))
+        whose = self.systems.setdefault(system, make_system(system))
+        completion = Completion(
+            item_id=item, system_id=whose.id, text=f"{system} to {item}", created_at=NOW
+        )
+        self.completions[completion.id] = completion
+        target = RatingTarget(STUDY_ID, completion.id, who.id, repeat)
+        self.targets.append(target)
+        return target
+
+    def rate(
+        self,
+        rater: str,
+        system: str,
+        item: str,
+        score: int | Mapping[Axis, int],
+        *,
+        repeat: int = 0,
+    ) -> None:
+        target = self.want(rater, system, item, repeat=repeat)
+        axes = dict.fromkeys(AXES, score) if isinstance(score, int) else score
+        self.ratings.append(Rating(**target._asdict(), axes=axes, created_at=NOW))
+
+    @property
+    def records(self) -> RatingRecords:
+        return RatingRecords(targets=self.targets, ratings=self.ratings)
+
+    def analyze(
+        self, *, level: float = 0.95, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
+    ) -> tuple[RatingResults, tuple[StressResult, ...]]:
+        return analyze_ratings(
+            self.records,
+            list(self.completions.values()),
+            list(self.systems.values()),
+            list(self.raters.values()),
+            level=level,
+            weights=weights,
+        )
+
+    def scores(self, **settings: object) -> dict[str, RatedSystem]:
+        results, _ = self.analyze(**settings)  # type: ignore[arg-type]
+        return {row.system: row for row in results.systems}
