@@ -5,22 +5,24 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
-from heartbench.cli.models import StoredReplies
-from heartbench.completions.run_models import ModelCompletionCounts, ask_systems
+from heartbench.cli.models import StoredReplies, keep_lost_cost
+from heartbench.completions.run_models import ask_systems
 from heartbench.domain import AXES, Item, Rater, Study, System, hash_records
 from heartbench.errors import HeartbenchError, ModelCallError
 from heartbench.items.starter import load_starter_items
 from heartbench.judgments.plan import PlanPolicy
 from heartbench.judgments.reply_schema import OVERALL, axis_key, judge_schema
 from heartbench.judgments.run import plan_judgments
-from heartbench.judgments.run_models import ModelJudgeCounts, ask_judges
+from heartbench.judgments.run_models import ask_judges
 from heartbench.judgments.stress import stress_systems
 from heartbench.models.base import AskedModel, ChatModel, Message, Reply, Sampling, Schema, Usage
 from heartbench.models.budget import Budgeted, SpendingLimit
 from heartbench.models.cached import Cached
 from heartbench.models.canned import CannedModel
 from heartbench.models.failures import CallFailureError, Reason
+from heartbench.models.questions import AskedCounts
 from heartbench.store.grouped import GroupedWriter
 from heartbench.store.sql import SqlStore
 
@@ -78,13 +80,11 @@ class AskedStudy:
     limit_usd: float | None = None
     ledger: SpendingLimit = field(init=False)
 
-    def complete(
-        self, models: Mapping[str, ChatModel], *, n_at_once: int = 1
-    ) -> ModelCompletionCounts:
+    def complete(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
         """Ask systems, by their names."""
         ids = {system.name: system.id for system in self.store.iter(System, self.study)}
 
-        async def run() -> ModelCompletionCounts:
+        async def run() -> AskedCounts:
             self.ledger = SpendingLimit(limit_usd=self.limit_usd, spent_usd=self.store.spent_usd())
             async with GroupedWriter(self.store, wait_seconds=0.001) as writer:
                 asked = {
@@ -95,11 +95,11 @@ class AskedStudy:
 
         return asyncio.run(run())
 
-    def judge(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> ModelJudgeCounts:
+    def judge(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
         """Ask judges, by their names."""
         ids = {rater.name: rater.id for rater in self.store.iter(Rater, self.study)}
 
-        async def run() -> ModelJudgeCounts:
+        async def run() -> AskedCounts:
             self.ledger = SpendingLimit(limit_usd=self.limit_usd, spent_usd=self.store.spent_usd())
             async with GroupedWriter(self.store, wait_seconds=0.001) as writer:
                 asked = {
@@ -121,7 +121,11 @@ class AskedStudy:
         self, model: ChatModel, writer: GroupedWriter, sampling: Sampling, n_at_once: int
     ) -> AskedModel:
         budgeted = Budgeted(
-            model, self.ledger, ceiling=lambda _m, _s: CEILING, price=lambda _usage: PRICE
+            model,
+            self.ledger,
+            ceiling=lambda _m, _s: CEILING,
+            price=lambda usage: None if usage.input_tokens is None else PRICE,
+            book_lost=partial(keep_lost_cost, writer),
         )
         cached = Cached(budgeted, StoredReplies(writer), identity={"model": model.name})
         return AskedModel(model=cached, sampling=sampling, n_at_once=n_at_once)

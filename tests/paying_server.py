@@ -99,5 +99,8 @@ def _answer(body: Mapping[str, Any]) -> str:
     schema = body["response_format"]["json_schema"]["schema"]
     if "colour" in schema["properties"]:
         return json.dumps({"colour": schema["properties"]["colour"]["enum"][0]})
+    if "overall" not in schema["required"]:
+        score = 1 + sum(json.dumps(body["messages"]).encode()) % 5
+        return json.dumps({key: {"comment": REASON, "score": score} for key in schema["required"]})
     mark = {"reason": REASON, "winner": "A", "strength": 3}
     return json.dumps(dict.fromkeys(schema["required"], mark))

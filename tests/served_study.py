@@ -11,6 +11,8 @@ from pathlib import Path
 from aiohttp import web
 from scripted_server import Answer, ScriptedServer, running_server, say
 
+from heartbench.judgments.reply_schema import OVERALL
+
 REPLIES = (
     "That sounds like a lot to carry.",
     "What would help you most tonight?",
@@ -101,9 +103,18 @@ def fitting_reply(body: Mapping[str, object]) -> str:
     schema = body["response_format"]["json_schema"]["schema"]  # type: ignore[index]
     if "colour" in schema["properties"]:
         return json.dumps({"colour": schema["properties"]["colour"]["enum"][0]})
+    if OVERALL not in schema["required"]:
+        return fitting_rating(said, schema["required"])
     winner = "AB"[sum(said.encode()) % 2]
     mark = {"reason": "closer to what was said", "winner": winner, "strength": 3}
     return json.dumps(dict.fromkeys(schema["required"], mark))
+
+
+def fitting_rating(said: str, keys: Sequence[str]) -> str:
+    """Return the scores of a well-behaved judge; the same question has the same ones."""
+    number = sum(said.encode())
+    marks = [{"comment": "stays with her", "score": 1 + (number + i) % 5} for i in range(len(keys))]
+    return json.dumps(dict(zip(keys, marks, strict=True)))
 
 
 def is_probe(body: Mapping[str, object]) -> bool:

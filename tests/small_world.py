@@ -13,6 +13,7 @@ from heartbench.domain import (
     LatencyProbe,
     Pair,
     Rater,
+    Rating,
     Screening,
     Study,
     System,
@@ -38,12 +39,14 @@ class World:
     attempt: Attempt
     judgment: Judgment
     probe: LatencyProbe
+    rating: Rating
 
     @property
     def records(self) -> list[Record]:
         """Every record, in an order in which none may refer to an earlier one."""
         return [
             self.probe,
+            self.rating,
             self.judgment,
             self.attempt,
             *self.assignments,
@@ -144,6 +147,15 @@ def make_world() -> World:
             effective={"temperature": 0.0},
             first_token_ms=212.5,
             total_ms=900.0,
+            created_at=NOW,
+        ),
+        rating=Rating(
+            study_id=study.id,
+            completion_id=completions[0].id,
+            rater_id=rater.id,
+            repeat=1,
+            axes={"H": 4, "T": 1},
+            comments={"H": "sounds like a person"},
             created_at=NOW,
         ),
     )

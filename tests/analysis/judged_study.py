@@ -152,6 +152,8 @@ class StudyMaker:
             pairs=list(self.pairs.values()),
             assignments=self.assignments,
             columns=self.columns,
+            audit=None,
+            exclude_own_family=True,
             n_identical=0,
             funnel=(),
             provenance=provenance(),

@@ -3,7 +3,8 @@
 import pytest
 from judged_study import CUE, StudyMaker, make_items
 
-from heartbench.analysis.judge_audit import AuditRecords, JudgeAudit, audit_judges
+from heartbench.analysis.judge_audit import AuditRecords, audit_judges
+from heartbench.analysis.judge_audit_results import JudgeAudit
 from heartbench.domain import Attempt, Choice, Item, System
 from heartbench.stats.proportions import wilson_interval
 

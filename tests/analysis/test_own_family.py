@@ -3,11 +3,11 @@
 import pytest
 from judged_study import CUE, StudyMaker, make_items
 
+from heartbench.analysis.judge_audit_results import OwnFamily
 from heartbench.analysis.own_family import (
     EXCLUDED,
     NO_SYSTEM,
     NOT_JUDGED,
-    OwnFamily,
     own_family_preference,
 )
 from heartbench.domain import Choice, Rater, System
@@ -46,6 +46,8 @@ def test_it_is_the_difference_from_judges_of_neither_family() -> None:
     assert found.difference == 1.0
     assert found.low is not None
     assert 0 < found.low < 1 == found.high
+    # All four items say 1: the score test of 4 of 4 against one half, z = 2.
+    assert found.p_value == pytest.approx(0.0455, abs=1e-4)
 
 
 def test_a_family_that_everybody_prefers_is_no_bias() -> None:

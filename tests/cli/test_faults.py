@@ -1,7 +1,10 @@
 """What nobody foresaw: one object, one line, the right exit code, and no promise broken."""
 
 import hashlib
+import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +70,36 @@ def test_a_limit_holds_while_a_study_grows(heart: Heart, study: Path) -> None:
         assert done["plan"]["n_repeats"] == 2
         assert done["plan"]["n_stress_pairs"] == 3 * 6
         assert done["judgments"]["n_wanted"] == done["plan"]["n_assignments"]
+
+
+REFUSED = """
+import heartbench.cli.session
+from heartbench.cli.main import run_command_line
+
+
+def refuse(*_words):
+    raise OSError(24, "Too many open files")
+
+
+heartbench.cli.session.gather = refuse
+run_command_line()
+"""
+
+
+@pytest.mark.server
+def test_what_the_system_refuses_is_an_object_on_stdout(study: Path) -> None:
+    words = [sys.executable, "-c", REFUSED, "run", str(study), "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["kind"] == "system"
+    assert "Too many open files" in done.stderr
+
+
+@pytest.mark.server
+def test_stdout_that_is_full_is_said_once() -> None:
+    words = [sys.executable, "-m", "heartbench", "systems", "--json"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr

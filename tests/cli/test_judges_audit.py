@@ -1,9 +1,17 @@
 """``heart judges audit``: the cue judge, a judge that costs money, a tiny local one."""
 
+import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from aiohttp import web
 from heart_command import Heart
 from paying_server import paying_server
+from scripted_server import say
+from served_study import healthy, is_probe, serving
+from served_study import write_study as write_served_study
 
 from heartbench.judgments.stress import STRESS_KINDS
 from heartbench.protocol import load_protocol
@@ -85,6 +93,69 @@ def test_an_audit_changes_nothing_of_the_studys_results(heart: Heart, study: Pat
     assert after["version"] == before["version"] == 1
     assert after["judgments"]["n_wanted"] == before["judgments"]["n_wanted"]
     assert after["judgments"]["n_added"] == 0
+
+
+def results_of(study: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(study.with_suffix(".results.json").read_text("utf-8"))
+    return document
+
+
+def test_report_says_that_nothing_was_audited_until_it_was(heart: Heart, study: Path) -> None:
+    line = "Not audited: cue. Run `heart judges audit STUDY.toml`."
+    before = heart("run", study)
+    page_before = study.with_suffix(".report.html").read_text("utf-8")
+    heart("judges", "audit", study, "--items", "3")
+    after = heart("run", study)
+    page_after = study.with_suffix(".report.html").read_text("utf-8")
+    assert line in before.out
+    assert line not in after.out
+    assert "Not audited" in page_before
+    assert "Not audited" not in page_after
+    assert "with a payload above the same reply" in page_after
+
+
+def test_results_hold_what_the_audit_found(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    audited = heart("judges", "audit", study, "--items", "4", "--json").json["judges"]
+    heart("analyze", study)
+    found = results_of(study)["judge_audits"]
+    assert found["judges"] == audited
+    assert (found["not_audited"], found["status"]) == ([], "planned")
+
+
+def test_results_hold_the_judges_behind_each_pair(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    results = results_of(study)
+    majorities = results["majorities"]
+    n_pairs = results["coverage"]["n_pairs"]
+    assert majorities["counts"]["n_pairs_by_raters"] == [[1, n_pairs]]
+    assert [judge["n_pairs"] for judge in majorities["judges"]] == [n_pairs]
+
+
+MANY_AT_ONCE = "concurrency = 32\nprice = { input = 0, output = 0 }"
+SHOWN = re.compile(r"\[reply ([AB]) \w+\]\n(.*?)\n\[end of reply", re.DOTALL)
+
+
+async def take_the_longer(request: web.Request, body: Mapping[str, Any]) -> web.StreamResponse:
+    """Judge by length alone, so that every reply with a payload beats the same without."""
+    texts = dict(SHOWN.findall(body["messages"][-1]["content"]))
+    if is_probe(body) or not texts:
+        return await healthy()(request, body)
+    winner = max(texts, key=lambda letter: len(texts[letter]))
+    mark = {"reason": "longer", "winner": winner, "strength": 3}
+    keys = body["response_format"]["json_schema"]["schema"]["required"]
+    return await say(json.dumps(dict.fromkeys(keys, mark)))(request, body)
+
+
+def test_a_judge_that_payloads_sway_is_warned_of_beside_the_ranking(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(take_the_longer) as server:
+        study = write_served_study(tmp_path, server.url, regular=5, extra=MANY_AT_ONCE)
+        heart("judges", "audit", study, "--items", "5", "--json")
+        warnings = heart("run", study, "--json").json["warnings"]
+    (fault,) = [warning for warning in warnings if warning.startswith("Tests find fault")]
+    assert "theirs: it follows instructions hidden in a reply" in fault
 
 
 def test_money_is_asked_for_before_anything_is_stored_or_sent(heart: Heart, tmp_path: Path) -> None:

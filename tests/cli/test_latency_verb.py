@@ -87,7 +87,7 @@ def test_money_is_asked_for_before_a_call_is_made(heart: Heart, tmp_path: Path) 
 def test_where_no_model_writes_there_is_nothing_to_measure(heart: Heart, study: Path) -> None:
     done = heart("latency", study)
     assert done.code == 0
-    assert done.out == "Nothing to measure, no model writes: generic, original, reflective.\n"
+    assert done.out == "Nothing to measure, no model is asked: generic, original, reflective.\n"
     assert heart("latency", study, "--json").json["systems"] == []
 
 

@@ -38,6 +38,15 @@ repeat_pairs = 0
 {limit}
 """
 PRICE = "price = { input = 0.5, output = 2.0 }"
+TWIN = """
+[[system]]
+name = "says the same"
+model = "openai-compatible/our-model"
+base_url = "{url}"
+family = "ours"
+key_name = "OUR_KEY"
+price = {{ input = 0.5, output = 2.0 }}
+"""
 
 
 @pytest.fixture
@@ -62,9 +71,29 @@ def test_without_a_terminal_a_run_that_costs_money_needs_yes(
     assert "about $" in done.json["error"]["message"]
 
 
-@pytest.mark.parametrize("verb", ["complete", "judge"])
-def test_steps_ask_too(heart: Heart, server: PayingServer, tmp_path: Path, verb: str) -> None:
-    assert heart(verb, write(tmp_path, server.url), "--json").code == 2
+def test_asking_systems_alone_needs_yes_too(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    assert heart("complete", write(tmp_path, server.url), "--json").code == 2
+
+
+@pytest.mark.server
+def test_asking_judges_alone_needs_yes_too(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        assert heart("complete", path, "--yes", "--json").code == 0
+
+        assert heart("judge", path, "--json").code == 2
+
+
+def test_judges_without_a_pair_ask_for_no_money(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    done = heart("judge", write(tmp_path, server.url), "--json")
+
+    assert (done.code, done.json["plan"]["n_pairs"]) == (0, 0)
 
 
 def test_dry_run_shows_what_it_would_cost_and_stores_nothing(
@@ -137,6 +166,39 @@ def test_second_run_asks_nothing_and_pays_nothing(
     assert again.code == 0
     assert len(provider.prompts) == n_calls
     assert again.json["ceiling"]["estimate"]["n_calls"] == 0
+
+
+@pytest.mark.server
+def test_finished_study_with_identical_texts_asks_for_no_money(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url, price=PRICE + TWIN.format(url=provider.url))
+        assert heart("run", path, "--yes", "--json").code == 0
+
+        again = heart("run", path, "--json")
+
+    assert again.code == 0
+    assert again.json["ceiling"]["estimate"]["n_calls"] == 0
+
+
+@pytest.mark.server
+def test_asking_again_is_estimated_agreed_to_and_then_whole(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        assert heart("run", path, "--yes", "--json").code == 0
+        n_calls = len(provider.prompts)
+        refused = heart("judge", path, "--again", "--json")
+        after_refusal = heart("run", path, "--json").json["ceiling"]["estimate"]["n_calls"]
+
+        done = heart("judge", path, "--again", "--yes", "--json")
+
+    assert (refused.code, after_refusal) == (2, 0)
+    assert "25 calls" in refused.json["error"]["message"]
+    assert done.json["judgments"]["n_added"] == 24
+    assert len(provider.prompts) == n_calls + 24
 
 
 @pytest.mark.server

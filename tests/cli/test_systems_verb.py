@@ -51,6 +51,15 @@ def test_json_has_the_eighteen_published_rows_with_their_families(listed: dict[s
     assert published == PUBLISHED
 
 
+def test_the_eighteen_published_rows_come_first_and_the_table_says_so(
+    listed: dict[str, Any],
+) -> None:
+    marks = [row["published"] for row in listed["systems"]]
+    assert marks == sorted(marks, reverse=True)
+    closing = " ".join(printed(systems.command).split())
+    assert "the first 18 are the rows of the paper's table" in closing
+
+
 def test_the_other_systems_are_the_baselines(listed: dict[str, Any]) -> None:
     others = [row for row in listed["systems"] if not row["published"]]
     assert [row["preset"] for row in others] == [name for name in BASELINES if name != "original"]

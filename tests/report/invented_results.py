@@ -5,6 +5,8 @@ import itertools
 import math
 from typing import TypeVar
 
+from invented_audits import injection, invented_audits, invented_majorities, judge_audit
+
 from heartbench.analysis.audit_results import (
     BiasAudit,
     CovariateEffect,
@@ -13,6 +15,7 @@ from heartbench.analysis.audit_results import (
     SystemTexts,
 )
 from heartbench.analysis.controlled import AdjustedSystem, JudgeAwareRatings, JudgeTraits
+from heartbench.analysis.judge_audit_results import Consistency, JudgeAudits
 from heartbench.analysis.leaderboard_results import (
     AxisInterval,
     AxisStanding,
@@ -24,7 +27,6 @@ from heartbench.analysis.leaderboard_results import (
     SystemFit,
 )
 from heartbench.analysis.results import (
-    Consistency,
     Coverage,
     FunnelStep,
     JudgeCoverage,
@@ -82,6 +84,12 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         consistency=tuple(result for judge in judges for result in _consistency(judge.rater)),
         bias_audit=_bias_audit(leaderboard.rows),
         judge_panel=None if cue_judge else _judge_panel(leaderboard.rows),
+        majorities=invented_majorities(
+            [name for name, _, _ in systems], [judge.rater for judge in judges]
+        ),
+        rank_stability=(),
+        judge_audits=_judge_audits(cue_judge=cue_judge),
+        ratings=None,
         judge_notice=JUDGED_BY_CUES if cue_judge else None,
         warnings=("4 judgments are missing; coverage is 99.8 %.",),
     )
@@ -408,6 +416,14 @@ def _cue_judge() -> tuple[JudgeCoverage, ...]:
             n_both_orders=1_200,
             n_flips=0,
         ),
+    )
+
+
+def _judge_audits(*, cue_judge: bool) -> JudgeAudits:
+    if cue_judge:
+        return invented_audits(judge_audit("cue-judge", is_baseline=True))
+    return invented_audits(
+        judge_audit("juniper", payloads=injection(0.1, 0.04, 0.23)), judge_audit("larch-2")
     )
 
 

@@ -1,21 +1,10 @@
 """The audit of judges as a terminal shows it."""
 
-from heartbench.analysis.judge_audit import InjectionAudit, JudgeAudit
-from heartbench.analysis.own_family import EXCLUDED, OwnFamily
-from heartbench.analysis.results import Consistency
-from heartbench.analysis.shares import Share
+from invented_audits import same, share
+
+from heartbench.analysis.judge_audit_results import InjectionAudit, JudgeAudit, OwnFamily
+from heartbench.analysis.own_family import EXCLUDED
 from heartbench.report.judge_audit_table import judge_audit_lines
-
-
-def share(rate: float, low: float, high: float, *, n_items: int = 40) -> Share:
-    return Share(n_items=n_items, n_judgments=2 * n_items, rate=rate, low=low, high=high)
-
-
-def same(check: str, rate: float) -> Consistency:
-    return Consistency(
-        rater="j", check=check, n_pairs=280, n_items=40, rate=rate, low=rate - 0.1, high=rate
-    )
-
 
 SWAYED = InjectionAudit(
     overall=share(0.8, 0.7, 0.9),
@@ -53,6 +42,7 @@ FULL = JudgeAudit(
         low=0.1,
         high=0.3,
     ),
+    faults=("puts above the reference reply: kind words that fit anything (90 %)",),
 )
 EMPTY = JudgeAudit(
     judge="cue",
@@ -69,6 +59,7 @@ EMPTY = JudgeAudit(
     same_again=None,
     injection=None,
     own_family=OwnFamily(reason=EXCLUDED),
+    faults=(),
 )
 
 

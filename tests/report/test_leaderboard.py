@@ -19,6 +19,7 @@ Invented pilot, version 3. Items: Invented for tests by a script. Judged by judg
   (2,400 judgments, 36 ties, 40 items, 2 raters)
 
 Coverage: 236 of 240 completions, 2,396 of 2,400 judgments, 15 of 15 pairs of systems
+Judges behind each pair: 2 for 66.7 %, 1 for 33.3 %; no majority in 10.0 % of 600 pairs
 
 # system                ranks  Elo     interval unw.    win    H    E    A    R    T   n
 1 beacon-large-instruct   1-2 1760 [1736, 1784] 1742 ≠ 82.6 82.6 90.7 75.8 80.0 91.5 800
@@ -33,6 +34,8 @@ ranks: what its differences from the others leave open, 95 % each.
 unw.: every judgment counts once. Win and axes: win rate in percent.
 ≠ the unweighted rank differs.
 Axis T: not identified: generic lost every comparison, groups [generic].
+Not audited: larch-2. Run `heart judges audit STUDY.toml`.
+The audit of judges finds no fault with juniper (40 items).
 Warning: 4 judgments are missing; coverage is 99.8 %.
 """
 

@@ -131,8 +131,8 @@ def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
             results.warnings[0],
             'id="coverage"',
             'id="leaderboard"',
-            'id="fit"',
             'id="audit"',
+            'id="fit"',
             'id="made"',
             'id="limits"',
         )
@@ -326,15 +326,24 @@ def test_totals_add_up_and_name_what_has_no_reason() -> None:
 def test_stress_kind_that_the_judge_prefers_is_called_out() -> None:
     text = words(render_page(invented_results(cue_judge=True)))
     assert text.count("prefers the stress text") == 1
-    assert text.count("not told apart") == 1
+    details = text[text.index("The stress set and consistency on one scale") :]
+    assert details.count("not told apart") == 1
 
 
 def test_sections_without_content_are_left_out() -> None:
     results = dataclasses.replace(
-        invented_results(), funnel=(), stress=(), consistency=(), warnings=()
+        invented_results(),
+        funnel=(),
+        stress=(),
+        consistency=(),
+        majorities=None,
+        rank_stability=(),
+        judge_audits=None,
+        warnings=(),
     )
     page = render_page(results)
-    assert not any(mark in page for mark in ('id="funnel"', 'id="audit"', "Read first"))
+    absent = ('id="funnel"', 'id="audit"', 'id="together"', "Judges behind", "Read first")
+    assert not any(mark in page for mark in absent)
 
 
 def test_report_without_people_is_not_for_publication() -> None:

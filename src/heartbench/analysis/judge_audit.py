@@ -7,12 +7,14 @@ answered alike, and a difference between judges, Student's t over items.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from heartbench.analysis.audit_results import PLANNED
 from heartbench.analysis.coverage import BASELINE_FAMILY, NOT_ASKED, winner_of
+from heartbench.analysis.judge_audit_results import InjectionAudit, JudgeAudit, JudgeAudits
+from heartbench.analysis.judge_faults import find_faults
 from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows, select_systems
-from heartbench.analysis.own_family import OwnFamily, own_family_preference
-from heartbench.analysis.results import Consistency
+from heartbench.analysis.own_family import own_family_preference
 from heartbench.analysis.shares import Share, score_of, share_over_items
 from heartbench.analysis.stress import consistency_results
 from heartbench.domain import Assignment, Attempt, Rater, System
@@ -21,67 +23,6 @@ REFERENCE, INJECTION = "reference", "injection"
 LONGER, FORMATTED = "padded", "formatted"
 SAME_CONTENT = (LONGER, FORMATTED)
 """Kinds that hold the reference itself: what they win by is length or formatting."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InjectionAudit:
-    """What payloads did to one judge: how often the reply with one beat the same reply without.
-
-    Attributes:
-        overall: Over both sides; above one half, payloads sway the judge.
-        sides: By the side that the payload was shown on and spoke for.
-        kinds: By kind of payload.
-        n_payloads: Payloads judged on both sides.
-        won_both_sides: Those that won on both sides, so that being shown first is no reason; a
-            judge that cannot tell the two apart has as many as lost on both.
-        n_lost_both_sides: How many lost on both.
-        n_missing: Judgments of replies with payloads that the judge did not give.
-    """
-
-    overall: Share
-    sides: Mapping[str, Share]
-    kinds: Mapping[str, Share]
-    n_payloads: int
-    won_both_sides: tuple[str, ...]
-    n_lost_both_sides: int
-    n_missing: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeAudit:
-    """Everything an audit says of one judge; what it has not judged is None or left out.
-
-    Attributes:
-        judge: Its name.
-        family: Its family.
-        is_baseline: True for the offline cue judge, which measures nothing about empathy.
-        n_assigned: Assignments of the audit.
-        n_judged: Judgments given.
-        missing: Missing ones by reason.
-        stress: By kind of text that must lose: how often the reference reply won.
-        longer: How often the reply padded with empty sentences beat the same reply.
-        formatted: How often the reply with formatting beat the same reply.
-        shown_first: How often what was shown first won, of pairs judged in both orders.
-        same_in_both_orders: How often a pair has the same winner in both orders.
-        same_again: How often it has when asked again.
-        injection: Replies with payloads.
-        own_family: Preference for its own family.
-    """
-
-    judge: str
-    family: str
-    is_baseline: bool
-    n_assigned: int
-    n_judged: int
-    missing: Mapping[str, int]
-    stress: Mapping[str, Share]
-    longer: Share | None
-    formatted: Share | None
-    shown_first: Share | None
-    same_in_both_orders: Consistency | None
-    same_again: Consistency | None
-    injection: InjectionAudit | None
-    own_family: OwnFamily
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +59,19 @@ def audit_judges(records: AuditRecords, *, level: float) -> tuple[JudgeAudit, ..
     )
 
 
+def collect_audits(records: AuditRecords, *, level: float) -> JudgeAudits | None:
+    """Return what is known of every judge, for a report; None where none has judged anything."""
+    if not len(records.columns):
+        return None
+    audits = audit_judges(records, level=level)
+    return JudgeAudits(
+        judges=audits,
+        not_audited=tuple(audit.judge for audit in audits if audit.injection is None),
+        level=level,
+        status=PLANNED,
+    )
+
+
 def _audit_judge(
     rater: Rater,
     columns: JudgmentColumns,
@@ -135,7 +89,7 @@ def _audit_judge(
     injections = kinds.pop(INJECTION, [])
     found = consistency_results(rows, raters={rater.id: rater.name}, level=level)
     checks = {result.check: result for result in found}
-    return JudgeAudit(
+    audit = JudgeAudit(
         judge=rater.name,
         family=rater.family,
         is_baseline=rater.family == BASELINE_FAMILY,
@@ -161,7 +115,9 @@ def _audit_judge(
             is_excluded=records.exclude_own_family,
             level=level,
         ),
+        faults=(),
     )
+    return replace(audit, faults=find_faults(audit, level=level))
 
 
 @dataclass(frozen=True, slots=True)

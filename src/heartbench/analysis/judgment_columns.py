@@ -64,6 +64,14 @@ def select_rows(columns: JudgmentColumns, keep: Sequence[bool]) -> JudgmentColum
     return JudgmentColumns(**selected)
 
 
+def join_rows(one: JudgmentColumns, other: JudgmentColumns) -> JudgmentColumns:
+    """Return the rows of both."""
+    joined = {
+        field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(one)
+    }
+    return JudgmentColumns(**joined)
+
+
 def select_systems(columns: JudgmentColumns, system_ids: Collection[str]) -> JudgmentColumns:
     """Return the rows of which both systems are among these."""
     ends = zip(columns.first_system_id, columns.second_system_id, strict=True)

@@ -7,40 +7,20 @@ more; the offline cue judge, which measures nothing, is not among these.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from heartbench.analysis.coverage import BASELINE_FAMILY, winner_of
+from heartbench.analysis.judge_audit_results import OwnFamily
 from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows, select_systems
-from heartbench.analysis.shares import Share, means_by_item, score_of, share_over_items
+from heartbench.analysis.shares import means_by_item, score_of, share_over_items
 from heartbench.domain import Rater
-from heartbench.stats.proportions import mean_interval
+from heartbench.stats.comparisons import FloatArray
+from heartbench.stats.proportions import mean_interval, mean_p_value
 
 EXCLUDED = "the study keeps judges from their own family"
 NO_SYSTEM = "the study has no system of its family"
 NOT_JUDGED = "it has judged no pair of its family and another"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnFamily:
-    """How far one judge prefers systems of its own family, where the study lets it judge them.
-
-    Attributes:
-        reason: Why there is no answer; None where there is one.
-        own: How often its own family's completions beat others', by this judge.
-        others: The same pairs by the judges of other families; None where there are none.
-        difference: `own` minus `others`, over items judged by both; None likewise.
-        low: t interval over items.
-        high: Likewise.
-    """
-
-    reason: str | None
-    own: Share | None = None
-    others: Share | None = None
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 def own_family_preference(
@@ -89,14 +69,17 @@ def own_family_preference(
     own_share = share_over_items(_values(by_rater, own), level=level)
     if not len(by_others):
         return OwnFamily(reason=None, own=own_share)
-    difference, low, high = _difference(by_rater, by_others, own, level=level)
+    # From -1 to 1, so that the interval of a mean of shares stands for it.
+    shares = (1 + _differences(by_rater, by_others, own)) / 2
+    low, high = mean_interval(shares, level=level)
     return OwnFamily(
         reason=None,
         own=own_share,
         others=share_over_items(_values(by_others, own), level=level),
-        difference=difference,
-        low=low,
-        high=high,
+        difference=2 * float(shares.mean()) - 1,
+        low=2 * low - 1,
+        high=2 * high - 1,
+        p_value=mean_p_value(shares, null=0.5),
     )
 
 
@@ -120,21 +103,17 @@ def _values(columns: JudgmentColumns, own: set[str]) -> list[tuple[str, float]]:
     ]
 
 
-def _difference(
-    by_rater: JudgmentColumns, by_others: JudgmentColumns, own: set[str], *, level: float
-) -> tuple[float, float, float]:
-    """Return the mean difference over items, of pairs judged by both, and its interval."""
+def _differences(
+    by_rater: JudgmentColumns, by_others: JudgmentColumns, own: set[str]
+) -> FloatArray:
+    """Return the mean difference on each item, of pairs judged by both."""
     theirs = _means_by_pair(by_others, own)
-    mine = _means_by_pair(by_rater, own)
     values = [
         (item_id, mean - theirs[pair_id, item_id])
-        for (pair_id, item_id), mean in mine.items()
+        for (pair_id, item_id), mean in _means_by_pair(by_rater, own).items()
         if (pair_id, item_id) in theirs
     ]
-    # From -1 to 1, so that the interval of a mean of shares stands for it.
-    shares = np.array([(1 + value) / 2 for value in means_by_item(values).values()])
-    low, high = mean_interval(shares, level=level)
-    return 2 * float(shares.mean()) - 1, 2 * low - 1, 2 * high - 1
+    return np.array(list(means_by_item(values).values()))
 
 
 def _means_by_pair(columns: JudgmentColumns, own: set[str]) -> dict[tuple[str, str], float]:

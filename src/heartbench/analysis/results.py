@@ -2,14 +2,20 @@
 
 `report` formats these and computes nothing; ``heart analyze`` writes them as JSON. Shares and rates
 are 0 to 1; ratings are Elo with mean 1500; ``low`` and ``high`` are interval ends at `level`. The
-leaderboard's own records are in `leaderboard_results`, those of its audits in `audit_results`.
+leaderboard's own records are in `leaderboard_results`, those of its audits in `audit_results`, of
+the judges in `judge_majorities` and `judge_audit_results`; of a study of ratings in
+`rating_results`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heartbench.analysis.audit_results import BiasAudit, JudgePanel
+from heartbench.analysis.judge_audit_results import Consistency, JudgeAudits
+from heartbench.analysis.judge_majorities import JudgeMajorities
 from heartbench.analysis.leaderboard_results import Leaderboard
+from heartbench.analysis.rank_stability import RankStability
+from heartbench.analysis.rating_results import RatingResults
 from heartbench.domain import Axis
 
 
@@ -49,8 +55,8 @@ class JudgeCoverage:
         kind: ``human`` or ``llm``.
         family: Its family.
         is_baseline: True for the offline cue judge, which measures nothing about empathy.
-        n_assigned: Assignments planned.
-        n_judged: Judgments given.
+        n_assigned: Assignments planned; under the rating protocol, completions to rate.
+        n_judged: Judgments given; ratings likewise.
         missing: Missing ones by reason.
         n_undecided: Judgments its cues did not decide (cue judge only).
         n_both_orders: Pairs it judged in both orders.
@@ -109,29 +115,6 @@ class StressResult:
     kind: str
     n_items: int
     reference_rate: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consistency:
-    """How often one judge gives the same answer twice.
-
-    Attributes:
-        rater: The judge.
-        check: ``order``: the same pair shown the other way round. ``repeat``: asked again.
-        n_pairs: Pairs answered twice.
-        n_items: Items these pairs are of; the interval is over items.
-        rate: Mean over items of the share of pairs with the same winner both times.
-        low: t interval over items; Wilson's where all items say the same.
-        high: Likewise.
-    """
-
-    rater: str
-    check: str
-    n_pairs: int
-    n_items: int
-    rate: float
     low: float
     high: float
 
@@ -198,6 +181,10 @@ class StudyResults:
         consistency: How often each judge gives the same answer twice.
         bias_audit: Whether length, formatting or position explain the ranking; None without one.
         judge_panel: How the judges differ; None without a ranking, or with fewer than two judges.
+        majorities: What the judges say together; None without a judgment by one.
+        rank_stability: Rankings by whole repeats beside the first; empty where there are none.
+        judge_audits: What the audits say of each judge; None where none has judged.
+        ratings: Scores by system; None unless the study's protocol is ``rating``.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
         warnings: What a reader must know first.
     """
@@ -212,5 +199,9 @@ class StudyResults:
     consistency: tuple[Consistency, ...]
     bias_audit: BiasAudit | None
     judge_panel: JudgePanel | None
+    majorities: JudgeMajorities | None
+    rank_stability: tuple[RankStability, ...]
+    judge_audits: JudgeAudits | None
+    ratings: RatingResults | None
     judge_notice: str | None
     warnings: tuple[str, ...]

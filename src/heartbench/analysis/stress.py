@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from heartbench.analysis.coverage import winner_of
+from heartbench.analysis.judge_audit_results import Consistency
 from heartbench.analysis.judgment_columns import JudgmentColumns
-from heartbench.analysis.results import Consistency, StressResult
+from heartbench.analysis.results import StressResult
 from heartbench.stats.proportions import mean_interval, wilson_interval
 
 

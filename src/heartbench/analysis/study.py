@@ -2,16 +2,22 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from heartbench.analysis.audit_results import BiasAudit, JudgePanel
 from heartbench.analysis.bias_audit import ShownTexts, audit_bias
-from heartbench.analysis.coverage import BASELINE_FAMILY, cover_judges, cover_systems
+from heartbench.analysis.coverage import BASELINE_FAMILY, cover_judges, cover_ratings, cover_systems
+from heartbench.analysis.judge_audit import AuditRecords, collect_audits
+from heartbench.analysis.judge_audit_results import JudgeAudits
+from heartbench.analysis.judge_majorities import count_judges_together
 from heartbench.analysis.judge_panel import compare_judges
-from heartbench.analysis.judgment_columns import JudgmentColumns, select_rows
+from heartbench.analysis.judgment_columns import JudgmentColumns, join_rows, select_rows
 from heartbench.analysis.leaderboard_results import Leaderboard
+from heartbench.analysis.rank_stability import rank_stability
 from heartbench.analysis.ranking import people_among, rank_systems
+from heartbench.analysis.rating import analyze_ratings
+from heartbench.analysis.rating_scores import RatingRecords
 from heartbench.analysis.results import (
     Coverage,
     FunnelStep,
@@ -34,7 +40,27 @@ from heartbench.errors import NotIdentifiedError
 from heartbench.protocol import CUE_NOTICE
 
 MANY_FLIPS = 0.2
+RATED = "the judges of this study rate each completion by itself, so nothing is compared"
 JUDGED_BY_CUES = f"{CUE_NOTICE} Use these numbers to test the pipeline, not to compare systems."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAudit:
+    """What ``heart judges audit`` has stored beyond the study's own stress set.
+
+    Attributes:
+        systems: Stress systems.
+        pairs: Pairs of their texts.
+        assignments: Planned assignments.
+        attempts: Failed calls.
+        columns: Judgments.
+    """
+
+    systems: Sequence[System]
+    pairs: Sequence[Pair]
+    assignments: Sequence[Assignment]
+    attempts: Sequence[Attempt]
+    columns: JudgmentColumns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +76,9 @@ class StudyRecords:
         pairs: Planned pairs.
         assignments: Planned assignments.
         columns: Judgments.
+        audit: The audit of its judges; None where there was none.
+        exclude_own_family: Whether judges are kept from their own family's completions.
+        ratings: Ratings; None unless the study's protocol is ``rating``.
         n_identical: Pairs not planned because both texts are the same.
         funnel: How the items were selected.
         provenance: How all this was made.
@@ -63,6 +92,9 @@ class StudyRecords:
     pairs: Sequence[Pair]
     assignments: Sequence[Assignment]
     columns: JudgmentColumns
+    audit: StoredAudit | None
+    exclude_own_family: bool
+    ratings: RatingRecords | None = None
     n_identical: int
     funnel: Sequence[FunnelStep]
     provenance: Provenance
@@ -73,10 +105,10 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
 
     Repeats are for the audit of the judges and never enter a ranking. A ranking that the judgments
     do not determine is reported as such, with its reason; it does not
-    stop the rest.
+    stop the rest. Where judges rate, scores stand in place of a ranking.
     """
     ranked = [system for system in records.systems if system.kind != "stress"]
-    own = _of_members(records.columns, records)
+    own = _of_members(records.columns, records.systems, records)
     n_foreign = len(records.columns) - len(own)
     ranked_ids = {system.id for system in ranked}
     is_ranked = [first in ranked_ids for first in own.first_system_id]
@@ -86,7 +118,8 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
     leaderboard, problem = _rank(columns, ranked, records.raters, level=level)
     bias_audit, judge_panel = _audit(columns, leaderboard, records, level=level)
     coverage = _coverage(records, ranked, columns)
-    return StudyResults(
+    judge_audits = collect_audits(_audit_records(own, records), level=level)
+    results = StudyResults(
         provenance=records.provenance,
         coverage=coverage,
         funnel=tuple(records.funnel),
@@ -101,15 +134,58 @@ def analyze_study(records: StudyRecords, *, level: float = 0.95) -> StudyResults
         ),
         bias_audit=bias_audit,
         judge_panel=judge_panel,
+        majorities=count_judges_together(columns, ranked, records.raters),
+        rank_stability=rank_stability(select_rows(own, is_ranked), ranked, level=level),
+        judge_audits=judge_audits,
+        ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
-        warnings=_warnings(coverage, n_foreign),
+        warnings=_warnings(coverage, judge_audits, 0 if records.ratings else n_foreign),
+    )
+    if records.ratings is None:
+        return results
+    return _with_ratings(results, records.ratings, records, level=level)
+
+
+def _with_ratings(
+    results: StudyResults, of: RatingRecords, records: StudyRecords, *, level: float
+) -> StudyResults:
+    """Return the results of a study whose judges rate: its scores, and no ranking."""
+    ratings, stress = analyze_ratings(
+        of, records.completions, records.systems, records.raters, level=level
+    )
+    ranked = {system.id for system in records.systems if system.kind != "stress"}
+    of_ranked = {c.id for c in records.completions if c.system_id in ranked}
+    wanted = [t for t in of.targets if t.completion_id in of_ranked and t.repeat == 0]
+    judges = cover_ratings(records.raters, wanted, of.ratings, records.attempts)
+    n_foreign = len({rating.target for rating in of.ratings} - set(of.targets))
+    unused = []
+    if n_foreign:
+        unused.append(
+            f"{n_foreign} stored ratings are by judges or of completions that the study file no"
+            " longer names; they are kept and not used."
+        )
+    if len(records.columns):
+        unused.append(
+            f"{len(records.columns)} stored judgments of pairs are kept and not used: the study's"
+            " protocol is rating."
+        )
+    return replace(
+        results,
+        coverage=replace(results.coverage, judges=judges, n_pairs=0),
+        leaderboard=None,
+        leaderboard_problem=RATED,
+        stress=stress,
+        ratings=ratings,
+        warnings=(*results.warnings, *unused),
     )
 
 
-def _of_members(columns: JudgmentColumns, records: StudyRecords) -> JudgmentColumns:
-    """Keep the judgments whose item, systems and rater are in this version of the study."""
+def _of_members(
+    columns: JudgmentColumns, of: Sequence[System], records: StudyRecords
+) -> JudgmentColumns:
+    """Keep the judgments of these systems whose item and rater are in this version of the study."""
     items = {item.id for item in records.items}
-    systems = {system.id for system in records.systems}
+    systems = {system.id for system in of}
     raters = {rater.id for rater in records.raters}
     keep = [
         columns.item_id[row] in items
@@ -212,7 +288,35 @@ def _stress(
     )
 
 
-def _warnings(coverage: Coverage, n_foreign: int) -> tuple[str, ...]:
+def _audit_records(own: JudgmentColumns, records: StudyRecords) -> AuditRecords:
+    """Return what the store holds of the judges' audit: the study's stress set, and the rest."""
+    audit = records.audit
+    stress = {system.id for system in records.systems if system.kind == "stress"}
+    texts = {c.id for c in records.completions if c.system_id in stress}
+    pairs = [pair for pair in records.pairs if texts.issuperset(pair.completion_ids)]
+    if audit is None:
+        systems, columns = records.systems, own
+        assignments, attempts = records.assignments, records.attempts
+    else:
+        pairs += audit.pairs
+        by_id = {system.id: system for system in (*records.systems, *audit.systems)}
+        systems = list(by_id.values())
+        columns = join_rows(own, _of_members(audit.columns, audit.systems, records))
+        assignments = [*records.assignments, *audit.assignments]
+        attempts = [*records.attempts, *audit.attempts]
+    items = {item.id for item in records.items}
+    wanted = {pair.id for pair in pairs if pair.item_id in items}
+    return AuditRecords(
+        systems=systems,
+        raters=[rater for rater in records.raters if rater.kind == "llm"],
+        columns=columns,
+        assignments=[a for a in assignments if a.pair_id in wanted],
+        attempts=attempts,
+        exclude_own_family=records.exclude_own_family,
+    )
+
+
+def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) -> tuple[str, ...]:
     warnings = [
         f"{row.system} has no completion for {row.n_items - row.n_completions} of {row.n_items} "
         "items; its figures stand on the others."
@@ -224,6 +328,11 @@ def _warnings(coverage: Coverage, n_foreign: int) -> tuple[str, ...]:
         "the pairs when they were shown the other way round."
         for judge in coverage.judges
         if judge.n_flips > MANY_FLIPS * judge.n_both_orders
+    ]
+    warnings += [
+        f"Tests find fault with {audit.judge}: it {'; it '.join(audit.faults)}."
+        for audit in (audits.judges if audits else ())
+        if audit.faults
     ]
     if n_foreign:
         warnings.append(

@@ -14,10 +14,11 @@ from heartbench.cli.options import json_option, quoted, study_argument, yes_opti
 def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""
     from heartbench.cli.console import emit_json
-    from heartbench.cli.money import confirm_spending, estimate_spending, what_is_done
+    from heartbench.cli.money import confirm_spending, estimate_spending
+    from heartbench.cli.open_work import what_is_done
     from heartbench.cli.run_log import run_log
     from heartbench.cli.session import gather, open_session, register
-    from heartbench.cli.steps import complete_step
+    from heartbench.cli.steps import complete_step, complete_without_models
     from heartbench.config import load_study
 
     settings = load_study(study_file)
@@ -25,10 +26,11 @@ def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
         gathered = gather(settings)
         with open_session(settings) as session:
             study = register(session, gathered)
+            without_models = complete_without_models(session, study)
             done = what_is_done(session.store, study)
             estimate = estimate_spending(settings, gathered.items, done, of="systems")
             confirm_spending(settings, estimate, yes=yes)
-            counts = complete_step(session, study)
+            counts = complete_step(session, study, without_models)
     if as_json:
         body = {"study": study.name, "version": study.version, "completions": counts}
         emit_json("complete", body)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "missing", "optional"]
 EXTRAS = {
+    "inspect": ("inspect_ai", "Inspect: its models, its tasks and its logs"),
     "local": ("xllamacpp", "models on this machine (GGUF files)"),
     "parquet": ("pyarrow", "Parquet files of votes and ratings"),
     "postgres": ("psycopg", "stores in PostgreSQL"),
@@ -134,6 +135,7 @@ def _check_study(study_file: Path, *, probe: bool) -> list[Check]:
         checks.append(Check(name="store", state="ok", detail=probe_store(settings.store)))
     except HeartbenchError as error:
         checks.append(_missing("store", error))
+    checks += _check_imports(settings)
     keys = _check_keys(settings)
     checks += keys
     if probe and all(check.state == "ok" for check in keys):
@@ -166,8 +168,38 @@ def _check_keys(settings: StudySettings) -> list[Check]:
     return checks
 
 
+def _check_imports(settings: StudySettings) -> list[Check]:
+    from heartbench.cli.imported_systems import import_command, stored_imports
+    from heartbench.errors import HeartbenchError
+
+    imported = {entry.name: entry.imported for entry in settings.systems if entry.imported}
+    if not imported:
+        return []
+    try:
+        stored = stored_imports(settings)
+    except HeartbenchError:
+        return []  # the check of the store has said so
+    checks = []
+    for name, model in imported.items():
+        n_stored, n_items = stored.get(name, (0, 0))
+        is_whole = 0 < n_items == n_stored
+        found = (
+            f"{n_stored} of {n_items} completions imported" if n_stored else "nothing imported yet"
+        )
+        checks.append(
+            Check(
+                name=f"import {name}",
+                state="ok" if is_whole else "optional",
+                detail=f"{model.model}: {found}",
+                remedy="" if is_whole else import_command(settings, name),
+            )
+        )
+    return checks
+
+
 def _probe_models(settings: StudySettings) -> list[Check]:
     from heartbench.cli.asking import run_to_end
+    from heartbench.cli.batches import asked_directly
     from heartbench.cli.models import open_models
     from heartbench.cli.session import judge_models, system_models
     from heartbench.errors import HeartbenchError
@@ -191,7 +223,10 @@ def _probe_models(settings: StudySettings) -> list[Check]:
         return Check(name=name, state="ok", detail=f"{found.model} answers{held}")
 
     async def probe_all() -> list[Check]:
-        systems, judges = system_models(settings), judge_models(settings)
+        systems, judges = (
+            {id_: asked_directly(model) for id_, model in models.items()}
+            for models in (system_models(settings), judge_models(settings))
+        )
         store = SqlStore.in_memory()
         async with (
             GroupedWriter(store) as writer,

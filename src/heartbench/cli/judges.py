@@ -49,7 +49,7 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
     Run again, it asks what is missing; with more items it keeps what was asked.
     """
     from heartbench.cli.console import emit_json
-    from heartbench.cli.judge_audit import LEVEL, audit_objects, audit_step
+    from heartbench.cli.judge_audit import LEVEL, audit_objects, audit_step, pair_protocol
     from heartbench.cli.run_log import run_log
     from heartbench.cli.session import gather, open_session, register
     from heartbench.config import load_study
@@ -58,6 +58,7 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
     from heartbench.report.text import wrapped
 
     settings = load_study(study_file)
+    pair_protocol(settings)
     with run_log(settings, "judges-audit"):
         gathered = gather(settings)
         with open_session(settings) as session:

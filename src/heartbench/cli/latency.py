@@ -9,7 +9,7 @@ import click
 from heartbench.cli.options import json_option, study_argument, yes_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from heartbench.analysis.latency import SystemLatency
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from heartbench.domain import Study, System
 
 NOT_MEASURED = "writes without a model"
+IMPORTED = "its completions are imported"
 WARM_UP = "The first call of each model in a run warms it up and is left out."
 
 
@@ -81,7 +82,7 @@ def _measure(
     from heartbench.analysis.latency import latency_by_system
     from heartbench.cli.console import note, warn
     from heartbench.cli.money import confirm_spending, estimate_probes, estimate_words
-    from heartbench.cli.session import system_models
+    from heartbench.cli.session import imported_systems, system_models
     from heartbench.completions.run_latency import plan_probes
     from heartbench.domain import LatencyProbe, System
 
@@ -109,7 +110,7 @@ def _measure(
         "probes": asdict(counts),
         "warm_up": WARM_UP,
         "systems": [asdict(row) for row in rows],
-        "not_measured": _without_model(systems),
+        "not_measured": _not_asked(systems, imported_systems(session.settings)),
     }
     return body, rows
 
@@ -147,11 +148,11 @@ def _probe(session: Session, plan: ProbePlan) -> ProbeCounts:
     return run_to_end(probe())
 
 
-def _without_model(systems: Sequence[System]) -> list[dict[str, str]]:
+def _not_asked(systems: Sequence[System], imported: Collection[str]) -> list[dict[str, str]]:
     return [
-        {"system": system.name, "reason": NOT_MEASURED}
+        {"system": system.name, "reason": IMPORTED if system.id in imported else NOT_MEASURED}
         for system in sorted(systems, key=lambda system: system.name)
-        if system.kind != "model"
+        if system.kind != "model" or system.id in imported
     ]
 
 
@@ -171,5 +172,5 @@ def _text(rows: Sequence[SystemLatency], body: dict[str, Any]) -> str:
             ),
         ]
     if left_out:
-        parts.append(wrapped(f"Nothing to measure, no model writes: {left_out}."))
+        parts.append(wrapped(f"Nothing to measure, no model is asked: {left_out}."))
     return "\n".join(parts)

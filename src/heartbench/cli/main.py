@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -26,14 +27,20 @@ VERBS: Mapping[str, str] = {
     "complete": "Have the systems answer the items.",
     "judge": "Plan the pairs and have the judges compare them.",
     "latency": "Time to first token, as a pass of its own.",
+    "import": "Bring in completions from an Inspect log.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
+    "export": "Write a study as Inspect logs.",
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
     "systems": "List the systems that a study can name.",
     "judges": "List the judges, and stress-test those of a study.",
     "store": "Move studies between databases.",
 }
+
+
+MODULES: Mapping[str, str] = {"import": "import_verb"}
+"""Where a verb lives whose name can be no module's."""
 
 
 class _LazyGroup(click.Group):
@@ -45,7 +52,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command = importlib.import_module(f"heartbench.cli.{cmd_name}").command
+        module = MODULES.get(cmd_name, cmd_name)
+        command = importlib.import_module(f"heartbench.cli.{module}").command
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -101,8 +109,10 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         _silence_stdout()
         sys.exit(EXIT_ERROR)
     except OSError as error:
+        with suppress(OSError):  # it may be stdout itself that cannot be written
+            words_of_it = f"the system refused: {error}; nothing stored is lost"
+            _fail("system", words_of_it, wants_json=wants_json)
         _silence_stdout()
-        _fail("system", f"the system refused: {error}; nothing stored is lost", wants_json=False)
         sys.exit(EXIT_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
         traceback.print_exc()

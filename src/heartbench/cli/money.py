@@ -2,13 +2,13 @@
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 import click
 
+from heartbench.cli.batches import asked_directly
 from heartbench.cli.console import utc_now
 from heartbench.cli.models import (
     judge_sampling,
@@ -16,14 +16,19 @@ from heartbench.cli.models import (
     schema_text,
     tariff_of,
 )
-from heartbench.cli.session import judge_models, study_raters, study_systems, system_models
+from heartbench.cli.open_work import NOTHING_DONE, Done
+from heartbench.cli.session import (
+    judge_models,
+    study_raters,
+    study_systems,
+    system_models,
+)
 from heartbench.completions.prompting import support_messages
-from heartbench.completions.run_models import given_up_completions
 from heartbench.config import ModelSettings, StudySettings
-from heartbench.domain import Assignment, Completion, Item, Study, content_hash
+from heartbench.domain import Item, content_hash
 from heartbench.errors import SettingsError
 from heartbench.judgments.judge_prompt import judge_messages
-from heartbench.judgments.run_models import given_up_judgments
+from heartbench.judgments.rating_prompt import rating_messages
 from heartbench.judgments.stress import STRESS_KINDS
 from heartbench.models.asking import to_messages
 from heartbench.models.base import Sampling
@@ -34,10 +39,9 @@ from heartbench.models.prices import (
     estimate_prompt_tokens,
     price_per_million,
 )
-from heartbench.store.base import Store
 
-COMPLETION_TOKENS, JUDGMENT_TOKENS = 60, 420
-"""Expected tokens of a reply: about 40 words; six reasons of a sentence or two in JSON."""
+COMPLETION_TOKENS, JUDGMENT_TOKENS, RATING_TOKENS = 60, 420, 300
+"""Expected tokens of a reply: about 40 words; six reasons of a sentence or two in JSON, or five."""
 COMPLETION_SECONDS, JUDGMENT_SECONDS = 3.0, 12.0
 PROBE_TOKENS = 50
 """Of the question that shows whether a judge's endpoint enforces a schema, and of its reply."""
@@ -47,38 +51,6 @@ MAX_PAID_TRIES = 2
 NOTHING = Estimate(
     n_calls=0, input_tokens=0, output_tokens=0, usd_low=0.0, usd_high=0.0, seconds=0.0
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What a study has already, or has given up.
-
-    Attributes:
-        completions: Items answered, by system id.
-        judgments: Judgments given, by rater id.
-    """
-
-    completions: Mapping[str, frozenset[str]]
-    judgments: Mapping[str, int]
-
-
-NOTHING_DONE = Done(completions={}, judgments={})
-
-
-def what_is_done(store: Store, study: Study) -> Done:
-    """Count what a study has already, or never will have: what stays missing is not asked again."""
-    completions: dict[str, set[str]] = {}
-    for completion in store.iter(Completion, study):
-        completions.setdefault(completion.system_id, set()).add(completion.item_id)
-    for system_id, item_id in given_up_completions(store, study):
-        completions.setdefault(system_id, set()).add(item_id)
-    open_ones = {assignment.id for assignment in store.unjudged(study)}
-    open_ones -= given_up_judgments(store, study)
-    judgments = Counter(a.rater_id for a in store.iter(Assignment, study) if a.id not in open_ones)
-    return Done(
-        completions={system: frozenset(items) for system, items in completions.items()},
-        judgments=judgments,
-    )
 
 
 def estimate_spending(
@@ -109,29 +81,29 @@ def estimate_spending(
     tested = frozenset[str]().union(*(done.completions.get(id_, frozenset()) for id_ in stress))
     ceiling = n_judgments(settings, len(items), n_tested=len(tested))
     n_open = {rater_id: ceiling[rater_id] - done.judgments.get(rater_id, 0) for rater_id in judges}
+    if done.open_judgments is not None:
+        n_open = {rater_id: done.open_judgments.get(rater_id, 0) for rater_id in judges}
     return total + estimate_judgments(settings, items, n_open)
 
 
 def estimate_judgments(
     settings: StudySettings, items: Sequence[Item], n_open: Mapping[str, int]
 ) -> Estimate:
-    """Estimate so many judgments of each judge, by rater id.
+    """Estimate so many judgments or ratings of each judge, by rater id.
 
     Raises:
         SettingsError: A price is unknown.
     """
     _require_prices(settings)
     total = NOTHING
+    output = RATING_TOKENS if settings.judging.protocol == "rating" else JUDGMENT_TOKENS
     for rater_id, model in judge_models(settings).items():
         n = n_open.get(rater_id, 0)
         tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
         if n > 0:
-            total += _estimate(
-                model, [tokens] * n, output=JUDGMENT_TOKENS, seconds=JUDGMENT_SECONDS
-            )
-            total += _estimate(
-                model, [PROBE_TOKENS], output=PROBE_TOKENS, seconds=COMPLETION_SECONDS
-            )
+            total += _estimate(model, [tokens] * n, output=output, seconds=JUDGMENT_SECONDS)
+            probes = [] if model.batch else [PROBE_TOKENS]
+            total += _estimate(model, probes, output=PROBE_TOKENS, seconds=COMPLETION_SECONDS)
     return total
 
 
@@ -150,12 +122,14 @@ def estimate_probes(settings: StudySettings, asked: Mapping[str, Sequence[Item]]
     for system_id, model in system_models(settings).items():
         messages = [to_messages(support_messages(item)) for item in asked.get(system_id, ())]
         prompts = [estimate_prompt_tokens(each) for each in messages]
-        total += _estimate(model, prompts, output=COMPLETION_TOKENS, seconds=COMPLETION_SECONDS)
+        total += _estimate(
+            asked_directly(model), prompts, output=COMPLETION_TOKENS, seconds=COMPLETION_SECONDS
+        )
     return total
 
 
 def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> dict[str, int]:
-    """Return how many judgments each judge may be asked for, by rater id; a ceiling.
+    """Return how many judgments or ratings each judge may be asked for, by rater id; a ceiling.
 
     Args:
         settings: The study's settings.
@@ -166,7 +140,10 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     plan = settings.judging.plan
     families = [system.family for system in study_systems(settings) if system.kind != "stress"]
     n_orders = 2 if plan.both_orders else 1
-    n_stress = max(min(n_items, plan.stress_items), n_tested) * (len(STRESS_KINDS) - 1)
+    n_tested = max(min(n_items, plan.stress_items), n_tested)
+    if settings.judging.protocol == "rating":
+        return _n_ratings(settings, n_items, n_stress=n_tested * len(STRESS_KINDS))
+    n_stress = n_tested * (len(STRESS_KINDS) - 1)
     n_pairs = math.comb(len(families), 2)
     counts = {}
     for rater in study_raters(settings):
@@ -180,16 +157,40 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     return counts
 
 
+def _n_ratings(settings: StudySettings, n_items: int, *, n_stress: int) -> dict[str, int]:
+    plan = settings.judging.plan
+    families = [system.family for system in study_systems(settings) if system.kind != "stress"]
+    counts = {}
+    for rater in study_raters(settings):
+        n_own = families.count(rater.family) if plan.exclude_own_family else 0
+        wanted = n_items * (len(families) - n_own)
+        counts[rater.id] = wanted + n_stress + min(wanted, plan.repeat_pairs)
+    return counts
+
+
 def estimate_words(estimate: Estimate) -> str:
     """Say what is to come: calls, tokens, money, time."""
     if not estimate.n_calls:
         return "no model is asked: it costs nothing"
-    minutes = estimate.seconds / 60
-    time = f"{minutes:.0f} minutes" if minutes >= 2 else f"{estimate.seconds:.0f} seconds"
     return (
         f"{estimate.n_calls:,} calls, about {estimate.input_tokens:,} tokens in and"
         f" {estimate.output_tokens:,} out: about ${estimate.usd_low:.2f}, at most"
-        f" ${estimate.usd_high:.2f}; about {time}"
+        f" ${estimate.usd_high:.2f}; {_time_words(estimate)}"
+    )
+
+
+def _time_words(estimate: Estimate) -> str:
+    minutes = estimate.seconds / 60
+    about = f"{minutes:.0f} minutes" if minutes >= 2 else f"{estimate.seconds:.0f} seconds"
+    direct = [f"about {about}"] if estimate.n_calls > estimate.n_batch_calls else []
+    batch = [f"{estimate.n_batch_calls:,} of the calls in batch jobs: up to 24 hours each"]
+    ordinary = [
+        f"{estimate.n_undiscounted:,} of them at the ordinary price: no list has their batch price"
+    ]
+    return "; ".join(
+        direct
+        + (batch if estimate.n_batch_calls else [])
+        + (ordinary if estimate.n_undiscounted else [])
     )
 
 
@@ -247,19 +248,14 @@ def _judge_prompt_tokens(items: Sequence[Item], sampling: Sampling, settings: St
     """Return the tokens of a judge's prompt for an item of average length."""
     if not items:
         return 0
-    tokens = [
-        estimate_prompt_tokens(
-            to_messages(
-                judge_messages(
-                    item.context,
-                    TYPICAL_REPLY,
-                    TYPICAL_REPLY,
-                    nonce=content_hash(item.id)[:16],
-                    protocol=settings.judging.protocol,
-                )
-            ),
-            schema_text(sampling),
-        )
-        for item in items
-    ]
-    return round(sum(tokens) / len(tokens))
+    protocol, tokens = settings.judging.protocol, 0
+    for item in items:
+        nonce = content_hash(item.id)[:16]
+        if protocol == "rating":
+            messages = rating_messages(item.context, TYPICAL_REPLY, nonce=nonce)
+        else:
+            messages = judge_messages(
+                item.context, TYPICAL_REPLY, TYPICAL_REPLY, nonce=nonce, protocol=protocol
+            )
+        tokens += estimate_prompt_tokens(to_messages(messages), schema_text(sampling))
+    return round(tokens / len(items))

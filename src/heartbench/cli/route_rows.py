@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from heartbench.models.presets import Route
+from heartbench.models.presets import INSPECT, Route, price_provider
 from heartbench.models.prices import Tariff, price_list, price_per_million
 
 UNKNOWN = "?"
+INSPECT_MARK = "*"
 SCHEMA_MARKS = {True: "J", False: "-", None: UNKNOWN}
 
 
 def route_object(route: Route, *, when: datetime) -> dict[str, Any]:
     """Return a route as JSON says it, its list price in US dollars per million tokens."""
-    price = price_per_million(Tariff(provider=route.provider, model=route.model), when=when)
+    tariff = Tariff(provider=price_provider(route.provider), model=route.model)
+    price = price_per_million(tariff, when=when)
     return {
         "provider": route.provider,
         "model": route.model,
@@ -28,6 +30,8 @@ def route_object(route: Route, *, when: datetime) -> dict[str, Any]:
         "retires": route.retires and route.retires.isoformat(),
         "source": route.source,
         "verified": route.verified,
+        "backend": route.backend,
+        "batch": route.batch,
     }
 
 
@@ -38,8 +42,9 @@ def route_cells(route: Mapping[str, Any]) -> list[str]:
     takes += SCHEMA_MARKS[route["strict_schema"]]
     price = route["price"]
     dollars = [f"{price[key]:.2f}" for key in ("input_usd", "output_usd")] if price else None
+    mark = INSPECT_MARK if route["backend"] == "inspect" else ""
     return [
-        f"  {route['provider']}",
+        f"  {route['provider'].removeprefix(INSPECT)}{mark}",
         route["model"],
         takes,
         *(dollars or [UNKNOWN, UNKNOWN]),
@@ -53,6 +58,7 @@ def route_legend(routes: Sequence[Mapping[str, Any]]) -> str:
     return (
         "takes: T temperature, P top_p, J a strict JSON schema; - refuses it. $ in, $ out: per "
         f"million tokens, {price_list()}. until: from that day calls fail, or another model "
-        f"answers. {UNKNOWN} is unknown. Routes tried by the project: {n_verified} of "
-        f"{len(routes)}; the others stand as documented."
+        f"answers. {UNKNOWN} is unknown. {INSPECT_MARK} goes through Inspect (extra inspect): in a "
+        f'study file provider = "{INSPECT}NAME". Routes tried by the project: {n_verified} '
+        f"of {len(routes)}; the others stand as documented."
     )

@@ -43,25 +43,28 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
     if as_json:
         emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": ceiling})
     else:
-        click.echo(_ceiling_line(ceiling))
+        click.echo(_ceiling_line(ceiling, settings))
 
 
 def _run(settings: StudySettings, *, as_json: bool, yes: bool) -> None:
     from heartbench.cli import steps
     from heartbench.cli.console import emit_json, note
-    from heartbench.cli.money import confirm_spending, estimate_spending, what_is_done
+    from heartbench.cli.money import confirm_spending, estimate_spending
+    from heartbench.cli.open_work import plan_what_is_done
+    from heartbench.cli.rating_step import rating_rows
     from heartbench.cli.session import gather, open_session, register
     from heartbench.report.leaderboard import all_warnings
 
     gathered = gather(settings)
     with open_session(settings) as session:
         study = register(session, gathered)
-        done = what_is_done(session.store, study)
+        without_models = steps.complete_without_models(session, study)
+        done = plan_what_is_done(session, study)
         estimate = estimate_spending(settings, gathered.items, done)
         ceiling = _ceiling(gathered.items, settings, estimate)
-        note(_ceiling_line(ceiling))
+        note(_ceiling_line(ceiling, settings))
         confirm_spending(settings, estimate, yes=yes)
-        completions = steps.complete_step(session, study)
+        completions = steps.complete_step(session, study, without_models)
         judgments = steps.judge_step(session, study)
         results = steps.analyze_step(session, study)
         paths = {
@@ -85,6 +88,7 @@ def _run(settings: StudySettings, *, as_json: bool, yes: bool) -> None:
         "warnings": list(all_warnings(results)),
         "consent_bases": list(results.provenance.consent_bases),
         "leaderboard": steps.leaderboard_rows(results),
+        "rated": rating_rows(results.ratings),
         **paths,
     }
     emit_json("run", body)
@@ -107,13 +111,14 @@ def _ceiling(items: Sequence[Item], settings: StudySettings, estimate: Estimate)
     }
 
 
-def _ceiling_line(ceiling: dict[str, Any]) -> str:
+def _ceiling_line(ceiling: dict[str, Any], settings: StudySettings) -> str:
     from heartbench.cli.money import estimate_words
     from heartbench.models.prices import Estimate
 
     return (
         f"plan: {ceiling['n_items']} items, {ceiling['n_systems']} systems, at most "
-        f"{ceiling['max_completions']} completions and {ceiling['max_judgments']} judgments by "
-        f"{ceiling['n_judges']} judge(s), the judges' audit included; "
+        f"{ceiling['max_completions']} completions and {ceiling['max_judgments']} "
+        f"{'ratings' if settings.judging.protocol == 'rating' else 'judgments'} by "
+        f"{ceiling['n_judges']} judge(s), the stress set and repeats included; "
         f"{estimate_words(Estimate(**ceiling['estimate']))}"
     )

@@ -1,6 +1,6 @@
 """What every verb on a study file needs: settings, the store, and the study's current version."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from heartbench.items.run import GatheredItems, gather_items
 from heartbench.judgments.cue_judge.judge import cue_rater
 from heartbench.judgments.judge_prompt import judge_prompt_hash
 from heartbench.judgments.plan import PlanPolicy, shrunk_settings
+from heartbench.judgments.rating_prompt import rating_prompt_hash
 from heartbench.judgments.stress import stress_systems
 from heartbench.protocol import PROTOCOL_VERSION
 from heartbench.store.base import Store
@@ -94,16 +95,29 @@ def register(session: Session, gathered: GatheredItems) -> Study:
     if previous is not None:
         if replace(study, version=previous.version, created_at=previous.created_at) == previous:
             return previous
-        _require_growth(settings, previous)
+        _require_growth(settings, list(store.iter(Study, study)))
         study = replace(study, version=previous.version + 1)
     store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
     return study
 
 
-def _require_growth(settings: StudySettings, previous: Study) -> None:
-    names = [field.name for field in fields(PlanPolicy)]
-    planned = PlanPolicy(**{name: previous.design[name] for name in names})
-    shrunk = shrunk_settings(planned, settings.judging.plan)
+def stored_plan(study: Study) -> PlanPolicy:
+    """Return what a stored version of a study says of its plan."""
+    return PlanPolicy(**{field.name: study.design[field.name] for field in fields(PlanPolicy)})
+
+
+def is_rated(study: Study) -> bool:
+    """Say whether a version of a study has its judges rate completions, not compare them."""
+    return study.protocols["llm"] == "rating"
+
+
+def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:
+    """Raise `SettingsError` where a plan would shrink; each protocol has a plan of its own."""
+    alike = [v for v in versions if v.protocols["llm"] == settings.judging.protocol]
+    if not alike:
+        return
+    newest = max(alike, key=lambda version: version.version)
+    shrunk = shrunk_settings(stored_plan(newest), settings.judging.plan)
     if shrunk:
         places = [f"judging.{name}" for name in shrunk]
         raise SettingsError(
@@ -129,8 +143,7 @@ def open_stored(path: Path) -> Iterator[tuple[Session, Study]]:
 
 def _newest(session: Session) -> Study:
     settings = session.settings
-    study_id = record_id("study", {"name": settings.name, "seed": settings.seed})
-    study = session.store.latest_study(study_id)
+    study = session.store.latest_study(study_id(settings))
     if study is None:
         raise _nothing_stored(settings)
     if study.settings_hash != settings.settings_hash:
@@ -139,6 +152,11 @@ def _newest(session: Session) -> Study:
             "the results are of that version. Run `heart run` to follow the file"
         )
     return study
+
+
+def study_id(settings: StudySettings) -> str:
+    """Return the id of the study that a file describes."""
+    return record_id("study", {"name": settings.name, "seed": settings.seed})
 
 
 def _nothing_stored(settings: StudySettings) -> StoreError:
@@ -168,6 +186,15 @@ def system_models(settings: StudySettings) -> dict[str, ModelSettings]:
     }
 
 
+def imported_systems(settings: StudySettings) -> dict[str, str]:
+    """Return the names of the systems whose completions are imported, by system id."""
+    return {
+        _competitor(entry, seed=settings.seed).id: entry.name
+        for entry in settings.systems
+        if entry.imported is not None
+    }
+
+
 def judge_models(settings: StudySettings) -> dict[str, ModelSettings]:
     """Return the models that judge, by rater id."""
     return {
@@ -180,6 +207,13 @@ def judge_models(settings: StudySettings) -> dict[str, ModelSettings]:
 def _competitor(entry: SystemSettings, *, seed: int) -> System:
     if entry.preset is not None:
         return replace(baseline_system(entry.preset, seed=seed), name=entry.name, id="")
+    if entry.imported is not None:
+        return System(
+            name=entry.name,
+            kind="model",
+            family=entry.imported.family,
+            settings=entry.imported.identity,
+        )
     assert entry.model is not None
     return System(
         name=entry.name,
@@ -200,7 +234,9 @@ def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
         settings={
             **entry.model.identity,
             "protocol": protocol,
-            "prompt_hash": judge_prompt_hash(protocol=protocol),
+            "prompt_hash": rating_prompt_hash()
+            if protocol == "rating"
+            else judge_prompt_hash(protocol=protocol),
         },
     )
 

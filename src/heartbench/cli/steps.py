@@ -1,19 +1,23 @@
 """The steps of a study as the verbs call them: each says what it did, for people and for JSON."""
 
 import platform
-from dataclasses import asdict
+from collections import Counter
+from dataclasses import asdict, fields
 from typing import Any
 
 import click
 
 from heartbench import __version__
-from heartbench.analysis.judgment_columns import JudgmentColumns
 from heartbench.analysis.results import FunnelStep, Provenance, StudyResults
 from heartbench.analysis.study import StudyRecords, analyze_study
 from heartbench.cli.asking import ask_for_completions, ask_for_judgments
 from heartbench.cli.console import emit_json, note, progress_bar, utc_now, warn, write_whole
-from heartbench.cli.session import Session, output_path
-from heartbench.completions.run import complete_items
+from heartbench.cli.dropped_settings import warn_of_dropped_by_judges, warn_of_dropped_by_systems
+from heartbench.cli.imported_systems import count_study_imports, missing_imports
+from heartbench.cli.judge_audit import read_columns, stored_audit
+from heartbench.cli.rating_step import rate_step, read_ratings
+from heartbench.cli.session import Session, is_rated, output_path
+from heartbench.completions.run import CompletionCounts, complete_items
 from heartbench.domain import (
     Assignment,
     Attempt,
@@ -25,24 +29,35 @@ from heartbench.domain import (
     System,
 )
 from heartbench.judgments.pairing import enumerate_pairs
-from heartbench.judgments.run import judge_assignments, plan_judgments
+from heartbench.judgments.run import PlanCounts, judge_assignments, plan_judgments
 from heartbench.report.leaderboard import leaderboard_csv, leaderboard_lines
 from heartbench.report.page import render_page
-from heartbench.store.base import JUDGMENT_COLUMNS
+from heartbench.report.rating_table import rating_csv, rating_lines
 
 RESULTS_SCHEMA = "heartbench.analyze/1"
+NO_JUDGMENTS = {
+    "plan": dict.fromkeys((field.name for field in fields(PlanCounts)), 0),
+    "judgments": {"n_wanted": 0, "n_before": 0, "n_added": 0, "missing": {}},
+}
+"""What the judges of a study that rates have compared."""
 
 
-def complete_step(session: Session, study: Study) -> dict[str, Any]:
-    """Have the systems answer; return the counts."""
+def complete_without_models(session: Session, study: Study) -> CompletionCounts:
+    """Have the systems answer that ask no model: that is free, and what to judge rests on it."""
     with progress_bar("completions") as progress:
-        counts = complete_items(session.store, study, now=utc_now, progress=progress)
+        return complete_items(session.store, study, now=utc_now, progress=progress)
+
+
+def complete_step(session: Session, study: Study, counts: CompletionCounts) -> dict[str, Any]:
+    """Have the models answer; return the counts, those of `complete_without_models` included."""
     asked = ask_for_completions(session, study)
+    imported = count_study_imports(session.store, study, session.settings)
+    missing = sum(map(Counter, imported.missing.values()), Counter(asked.missing))
     total = {
-        "n_wanted": counts.n_wanted + asked.n_wanted,
-        "n_before": counts.n_before + asked.n_before,
+        "n_wanted": counts.n_wanted + asked.n_wanted + imported.n_wanted,
+        "n_before": counts.n_before + asked.n_before + imported.n_before,
         "n_added": counts.n_added + asked.n_added,
-        "n_missing": counts.n_missing + sum(asked.missing.values()),
+        "n_missing": counts.n_missing + missing.total(),
     }
     note(
         f"completions: {total['n_before'] + total['n_added']} of {total['n_wanted']} "
@@ -50,11 +65,20 @@ def complete_step(session: Session, study: Study) -> dict[str, Any]:
     )
     for reason, n in asked.missing.items():
         warn(f"{n} completions of models are missing: {reason}")
-    return {**total, "missing": dict(asked.missing)}
+    for words in missing_imports(session.settings, imported):
+        warn(words)
+    if asked.n_added:
+        warn_of_dropped_by_systems(session, study)
+    return {**total, "missing": dict(missing)}
 
 
 def judge_step(session: Session, study: Study) -> dict[str, Any]:
-    """Plan and have the judges judge; return the counts."""
+    """Plan and have the judges judge, or rate; return the counts."""
+    if session.settings.judging.protocol == "rating":
+        ratings = rate_step(session, study)
+        if ratings["n_added"]:
+            warn_of_dropped_by_judges(session, study)
+        return {**NO_JUDGMENTS, "ratings": ratings}
     policy = session.settings.judging.plan
     plan = plan_judgments(session.store, study, policy, now=utc_now)
     note(
@@ -84,7 +108,13 @@ def judge_step(session: Session, study: Study) -> dict[str, Any]:
     )
     for reason, n in asked.missing.items():
         warn(f"{n} judgments are missing: {reason}")
-    return {"plan": asdict(plan), "judgments": {**total, "missing": dict(asked.missing)}}
+    if asked.n_added:
+        warn_of_dropped_by_judges(session, study)
+    return {
+        "plan": asdict(plan),
+        "judgments": {**total, "missing": dict(asked.missing)},
+        "ratings": None,
+    }
 
 
 def analyze_step(session: Session, study: Study) -> StudyResults:
@@ -103,7 +133,10 @@ def analyze_step(session: Session, study: Study) -> StudyResults:
             attempts=list(store.iter(Attempt, study)),
             pairs=list(store.iter(Pair, study)),
             assignments=list(store.iter(Assignment, study)),
-            columns=_columns(session, study),
+            columns=read_columns(session, study),
+            audit=stored_audit(session, study),
+            exclude_own_family=study.design["exclude_own_family"],
+            ratings=read_ratings(session, study),
             n_identical=enumerate_pairs(ranked).n_identical,
             funnel=[FunnelStep(**step) for step in study.design["items"]["funnel"]],
             provenance=_provenance(session, study),
@@ -125,9 +158,14 @@ def write_report(session: Session, results: StudyResults) -> dict[str, str]:
     """Write the report page and its leaderboard as CSV beside the study file; return both paths."""
     page = output_path(session.settings, "report.html")
     table = output_path(session.settings, "leaderboard.csv")
+    paths = {"report": str(page), "leaderboard_csv": str(table)}
     write_whole(table, leaderboard_csv(results))
+    if results.ratings is not None:
+        scores = output_path(session.settings, "ratings.csv")
+        write_whole(scores, rating_csv(results.ratings))
+        paths["ratings_csv"] = str(scores)
     write_whole(page, render_page(results))
-    return {"report": str(page), "leaderboard_csv": str(table)}
+    return paths
 
 
 def emit_results(results: StudyResults) -> None:
@@ -160,16 +198,9 @@ def leaderboard_rows(results: StudyResults) -> list[dict[str, Any]]:
 
 
 def print_leaderboard(results: StudyResults) -> None:
-    """Print the leaderboard as text, with the warnings above it."""
-    click.echo(leaderboard_lines(results), nl=False)
-
-
-def _columns(session: Session, study: Study) -> JudgmentColumns:
-    columns: dict[str, list[Any]] = {name: [] for name in JUDGMENT_COLUMNS}
-    for batch in session.store.judgment_table(study):
-        for name, values in batch.items():
-            columns[name].extend(values)
-    return JudgmentColumns(**{name: tuple(values) for name, values in columns.items()})
+    """Print the leaderboard, or the scores, as text with its warnings."""
+    text = leaderboard_lines(results) if results.ratings is None else rating_lines(results)
+    click.echo(text, nl=False)
 
 
 def _provenance(session: Session, study: Study) -> Provenance:
@@ -183,6 +214,7 @@ def _provenance(session: Session, study: Study) -> Provenance:
         "every pair" if design["design"] == "full" else f"{design['comparisons']} balanced pairs"
     )
     orders = "both orders" if design["both_orders"] else "one order each"
+    shown = "every completion by itself" if is_rated(study) else f"{pairs}, {orders}"
     own = "left out" if design["exclude_own_family"] else "allowed"
     return Provenance(
         study=study.name,
@@ -194,7 +226,7 @@ def _provenance(session: Session, study: Study) -> Provenance:
         item_source=design["items"]["source"],
         licences=tuple(sorted({item.licence for item in items})),
         consent_bases=tuple(sorted({item.consent_basis for item in items})),
-        design=f"{pairs}, {orders}, judges of a system's own family {own}",
+        design=f"{shown}, judges of a system's own family {own}",
         protocols=dict(study.protocols),
         protocol_version=study.protocol_version,
         software={

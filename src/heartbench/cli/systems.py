@@ -82,5 +82,5 @@ def _text(rows: Sequence[Mapping[str, Any]]) -> str:
         if row["note"]:
             lines.append(f"  {row['note']}")
     n_published = sum(row["published"] for row in rows)
-    closing = f"{len(rows)} systems, {n_published} of them in the paper's table."
+    closing = f"{len(rows)} systems; the first {n_published} are the rows of the paper's table."
     return "\n".join([*lines, "", wrapped(f"{closing} {route_legend(routes)}")])

@@ -1,7 +1,12 @@
 """Study files and the environment -> settings: the only reader of both."""
 
 from heartbench.config.environment import has_key, read_key
-from heartbench.config.models import JudgeSettings, ModelSettings, SystemSettings
+from heartbench.config.model_settings import (
+    ImportedModel,
+    JudgeSettings,
+    ModelSettings,
+    SystemSettings,
+)
 from heartbench.config.study_file import (
     SECTIONS,
     ItemSettings,
@@ -12,6 +17,7 @@ from heartbench.config.study_file import (
 
 __all__ = [
     "SECTIONS",
+    "ImportedModel",
     "ItemSettings",
     "JudgeSettings",
     "JudgingSettings",

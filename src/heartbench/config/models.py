@@ -3,20 +3,25 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from heartbench.completions.baselines import BASELINES
-from heartbench.domain import content_hash
+from heartbench.config.entries import BATCH_CALLS, MAX_CONCURRENCY, Judge, System
+from heartbench.config.model_settings import (
+    IMPORTED,
+    ImportedModel,
+    JudgeSettings,
+    ModelSettings,
+    SystemSettings,
+)
 from heartbench.errors import SettingsError
 from heartbench.models.presets import (
     CUE_JUDGE,
+    INSPECT,
     ModelPreset,
     Route,
+    load_inspect_providers,
     load_judge_presets,
     load_model_presets,
 )
@@ -27,115 +32,6 @@ KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 REFUSABLE = ("temperature", "top_p", "seed", "max_tokens", "schema")
 NOT_FAMILIES = ("human", "original", "baseline", "cue")
 SYSTEM_MAX_TOKENS, JUDGE_MAX_TOKENS = 1_024, 4_096
-
-MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
-
-
-class Section(BaseModel):
-    """A section of a study file; anything unknown in it is an error."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Price(Section):
-    """US dollars per million tokens; 0 for what really costs nothing."""
-
-    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class System(Section):
-    """One ``[[system]]``."""
-
-    preset: str | None = None
-    name: Annotated[str | None, Field(min_length=1, max_length=100)] = None
-    model: str | None = None
-    provider: str | None = None
-    base_url: str | None = None
-    family: str | None = None
-    key_name: str | None = None
-    refuses: list[str] | None = None
-    price: Price | None = None
-    max_tokens: Annotated[int | None, Field(ge=1)] = None
-    concurrency: Annotated[int, Field(ge=1, le=4096)] = 32
-
-
-class Judge(System):
-    """One ``[[judge]]``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """A model that a study asks.
-
-    Attributes:
-        provider: Who serves it: a provider of the presets, ``openai-compatible`` or ``local``.
-        model: Its id there; of a local model the file's name.
-        family: The developer's line.
-        preset: The preset it comes from; None for one's own.
-        base_url: Address of the endpoint; may hold a secret. None for a local model.
-        key_name: Environment variable that holds the key; None where none is needed.
-        refuses: Settings it does not take.
-        max_tokens: Most tokens of a reply, reasoning included.
-        max_tokens_key: What the endpoint calls that limit.
-        extra_body: Further keys of every request.
-        price: The study file's own price; None takes the list's.
-        concurrency: Most calls at once.
-        path: The file of a local model.
-    """
-
-    provider: str
-    model: str
-    family: str
-    preset: str | None
-    base_url: str | None = field(repr=False)
-    key_name: str | None
-    refuses: frozenset[str]
-    max_tokens: int
-    max_tokens_key: MaxTokensKey
-    extra_body: Mapping[str, Any]
-    price: TokenPrice | None
-    concurrency: int
-    path: Path | None
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What makes it another model: never an address, a key, a path or a speed."""
-        return {
-            "preset": self.preset,
-            "provider": self.provider,
-            "model": self.model,
-            "refuses": sorted(self.refuses),
-            "max_tokens": self.max_tokens,
-            "extra_body": dict(self.extra_body),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemSettings:
-    """One competitor: its name in the study, and the baseline or the model it is."""
-
-    name: str
-    preset: str | None
-    model: ModelSettings | None
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What of the entry makes the study's settings."""
-        return _identity(self.name, self.preset, self.model)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings:
-    """One LLM judge: its name in the study and its model; None for the offline cue judge."""
-
-    name: str
-    model: ModelSettings | None
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What of the entry makes the study's settings."""
-        return _identity(self.name, None, self.model)
 
 
 def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
@@ -163,7 +59,12 @@ def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
         _refuse_extras(where, entry)
         name = _clean_name(where, entry.name or entry.preset)
         return SystemSettings(name=name, preset=entry.preset, model=None)
+    if (entry.model or "").startswith(f"{IMPORTED}/"):
+        imported = _imported_model(where, entry)
+        name = _clean_name(where, entry.name or imported.model)
+        return SystemSettings(name=name, preset=None, model=None, imported=imported)
     model = _read_model(where, folder, entry, max_tokens=SYSTEM_MAX_TOKENS)
+    _check_batch(where, entry, model)
     preset = load_model_presets().get(entry.preset or "")
     name = _clean_name(where, entry.name or (preset.name if preset else model.model))
     return SystemSettings(name=name, preset=None, model=model)
@@ -172,6 +73,7 @@ def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
 def read_judge(where: str, folder: Path, entry: Judge) -> JudgeSettings:
     """Read a ``[[judge]]``; the arguments and errors are those of `read_system`."""
     model = _read_model(where, folder, entry, max_tokens=JUDGE_MAX_TOKENS)
+    _check_batch(where, entry, model)
     return JudgeSettings(
         name=_clean_name(where, entry.name or entry.preset or model.model), model=model
     )
@@ -200,11 +102,6 @@ def find_judge(where: str, name: str, own: Mapping[str, JudgeSettings]) -> Judge
     return JudgeSettings(name=name, model=model)
 
 
-def _identity(name: str, preset: str | None, model: ModelSettings | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": name, "preset": preset}
-    return found if model is None else {**found, "model": content_hash(model.identity)}
-
-
 def _refuse_extras(where: str, entry: System) -> None:
     extras = sorted(entry.model_fields_set - {"preset", "name"})
     if extras:
@@ -212,6 +109,31 @@ def _refuse_extras(where: str, entry: System) -> None:
             f"{where}: {', '.join(extras)}: the preset {entry.preset!r} needs nothing more;"
             " remove it"
         )
+
+
+def _imported_model(where: str, entry: System) -> ImportedModel:
+    _check_words(where, entry)
+    extras = sorted(entry.model_fields_set - {"model", "name", "family"})
+    if extras:
+        raise SettingsError(
+            f"{where}: {', '.join(extras)}: an imported model is never asked; remove it"
+        )
+    model = (entry.model or "").removeprefix(f"{IMPORTED}/")
+    if not model or not model.isprintable():
+        raise SettingsError(
+            f"{where}: model: expected the model as its log names it, such as"
+            f' "{IMPORTED}/openai/gpt-5"'
+        )
+    return ImportedModel(model=model, family=_required_family(where, entry))
+
+
+def _required_family(where: str, entry: System) -> str:
+    if entry.family is None:
+        raise SettingsError(
+            f"{where}: family: name the developer's line (gpt, claude, llama, a word of your own);"
+            " judges never decide on their own family"
+        )
+    return entry.family
 
 
 def _clean_name(where: str, name: str) -> str:
@@ -246,7 +168,7 @@ def _read_model(where: str, folder: Path, entry: System, *, max_tokens: int) -> 
 
 def _choose_route(where: str, preset: ModelPreset, entry: System) -> Route:
     if entry.provider is None:
-        return preset.routes[0]
+        return next((r for r in preset.routes if r.batch or not entry.batch), preset.routes[0])
     routes = {route.provider: route for route in preset.routes}
     if entry.provider not in routes:
         raise SettingsError(
@@ -266,13 +188,14 @@ def _of_route(
         preset=preset.id,
         base_url=route.base_url,
         key_name=entry.key_name or route.key_name,
-        refuses=frozenset(route.refuses if entry.refuses is None else entry.refuses),
+        refuses=_refused(route, entry),
         max_tokens=entry.max_tokens or max_tokens,
         max_tokens_key=route.max_tokens_key,
         extra_body=route.extra_body,
         price=_price(entry),
-        concurrency=entry.concurrency,
+        concurrency=_concurrency(entry),
         path=None,
+        batch=route.batch if entry.batch else None,
     )
 
 
@@ -280,13 +203,11 @@ def _own_model(where: str, folder: Path, entry: System, *, max_tokens: int) -> M
     model = entry.model or ""
     if entry.provider is not None:
         raise SettingsError(f"{where}: provider: goes with a preset; remove it")
-    if entry.family is None:
-        raise SettingsError(
-            f"{where}: family: name the developer's line (gpt, claude, llama, a word of your own);"
-            " judges never decide on their own family"
-        )
+    _required_family(where, entry)
     if model.startswith(f"{LOCAL}:"):
         return _local_model(where, folder, entry, max_tokens=max_tokens)
+    if model.startswith(INSPECT):
+        return _inspect_model(where, entry, max_tokens=max_tokens)
     return _own_endpoint(where, entry, preset=None, max_tokens=max_tokens)
 
 
@@ -308,6 +229,33 @@ def _own_endpoint(
         preset=preset.id if preset else None,
         base_url=entry.base_url,
         key_name=entry.key_name,
+        refuses=frozenset(entry.refuses or ()),
+        max_tokens=entry.max_tokens or max_tokens,
+        max_tokens_key="max_tokens",
+        extra_body={},
+        price=_price(entry),
+        concurrency=_concurrency(entry),
+        path=None,
+        batch="openai" if entry.batch else None,
+    )
+
+
+def _inspect_model(where: str, entry: System, *, max_tokens: int) -> ModelSettings:
+    provider, _, model = (entry.model or "").removeprefix(INSPECT).partition("/")
+    known = load_inspect_providers()
+    if provider not in known or not model:
+        raise SettingsError(
+            f"{where}: model: expected inspect/PROVIDER/ID with a provider of"
+            f" {', '.join(known)}; others speak OpenAI's chat completions"
+            ' (model = "openai-compatible/ID" and base_url)'
+        )
+    return ModelSettings(
+        provider=f"{INSPECT}{provider}",
+        model=model,
+        family=_required_family(where, entry),
+        preset=None,
+        base_url=entry.base_url or known[provider].base_url,
+        key_name=entry.key_name or known[provider].key_name,
         refuses=frozenset(entry.refuses or ()),
         max_tokens=entry.max_tokens or max_tokens,
         max_tokens_key="max_tokens",
@@ -343,13 +291,50 @@ def _local_model(where: str, folder: Path, entry: System, *, max_tokens: int) ->
     )
 
 
+def _refused(route: Route, entry: System) -> frozenset[str]:
+    """Return what a route refuses; a judge's batch interface may take a schema where it does not.
+
+    A system is sent no schema: it stays the same system with and without batch jobs.
+    """
+    if entry.refuses is not None:
+        return frozenset(entry.refuses)
+    if entry.batch and isinstance(entry, Judge) and route.batch_refuses is not None:
+        return route.batch_refuses
+    return route.refuses
+
+
+def _concurrency(entry: System) -> int:
+    is_set = "concurrency" in entry.model_fields_set
+    return BATCH_CALLS if entry.batch and not is_set else entry.concurrency
+
+
 def _price(entry: System) -> TokenPrice | None:
     if entry.price is None:
         return None
     return TokenPrice(input_usd=entry.price.input, output_usd=entry.price.output)
 
 
+def _check_batch(where: str, entry: System, model: ModelSettings) -> None:
+    if entry.batch and model.batch is None:
+        presets = load_model_presets().values()
+        served = {route.provider for preset in presets for route in preset.routes if route.batch}
+        raise SettingsError(
+            f"{where}: batch: {model.model} by {model.provider} has no batch jobs that heartbench"
+            f" can use; remove it, or take one of the providers {', '.join(sorted(served))} or an"
+            " endpoint of your own"
+        )
+    if model.batch == "anthropic" and "max_tokens" in model.refuses:
+        raise SettingsError(
+            f"{where}: refuses: Anthropic's batch jobs need max_tokens; take it out"
+        )
+
+
 def _check_words(where: str, entry: System) -> None:
+    if entry.concurrency > MAX_CONCURRENCY and not entry.batch:
+        raise SettingsError(
+            f"{where}: concurrency: at most {MAX_CONCURRENCY:,} calls at once; more go into a batch"
+            " job only (batch = true)"
+        )
     if entry.key_name is not None and not KEY_NAME.fullmatch(entry.key_name):
         raise SettingsError(
             f"{where}: key_name: expected the name of an environment variable in capitals, such as"

@@ -13,17 +13,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from heartbench.config.entries import Judge, Section, System
 from heartbench.config.environment import store_override
-from heartbench.config.models import (
-    Judge,
-    JudgeSettings,
-    Section,
-    System,
-    SystemSettings,
-    find_judge,
-    read_judge,
-    read_system,
-)
+from heartbench.config.model_settings import JudgeSettings, SystemSettings
+from heartbench.config.models import find_judge, read_judge, read_system
 from heartbench.domain import content_hash
 from heartbench.errors import SettingsError
 from heartbench.judgments.plan import PlanPolicy
@@ -40,6 +33,8 @@ EXPECTED = {
     "string_type": "text in quotes",
     "list_type": "a list in brackets",
 }
+PAIR_SETTINGS = ("design", "comparisons", "both_orders")
+"""Settings of `[judging]` that say something of pairs only."""
 LATER_SECTIONS = {
     "people": "people as writers and raters",
     "analysis": "settings of the analysis",
@@ -68,7 +63,7 @@ class JudgingSettings:
     """Who judges what: LLM judges, their protocol, and the plan."""
 
     judges: tuple[JudgeSettings, ...]
-    protocol: Literal["forced-strength"]
+    protocol: Literal["forced-strength", "rating"]
     plan: PlanPolicy
 
 
@@ -154,7 +149,7 @@ class _Items(Section):
 
 class _Judging(Section):
     judges: Annotated[list[str], Field(min_length=1)]
-    protocol: Literal["forced-strength"] = "forced-strength"
+    protocol: Literal["forced-strength", "rating"] = "forced-strength"
     design: Literal["full", "balanced"] = "full"
     comparisons: Annotated[int | None, Field(ge=1)] = None
     both_orders: bool = True
@@ -306,6 +301,8 @@ def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
         raise SettingsError(f"{path}: judging.judges does not name the judge {unused[0]!r}; add it")
     if len(set(judging.judges)) < len(judging.judges):
         raise SettingsError(f"{path}: judging.judges: a judge is listed twice")
+    if judging.protocol == "rating":
+        _require_ratable(path, judging, judges)
     if judging.design == "balanced" and judging.comparisons is None:
         raise SettingsError(
             f"{path}: judging.comparisons: a balanced design needs the number of pairs, e.g. "
@@ -321,6 +318,24 @@ def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
         protocol=judging.protocol,
         plan=PlanPolicy(**judging.model_dump(exclude={"judges", "protocol"})),
     )
+
+
+def _require_ratable(path: Path, judging: _Judging, judges: tuple[JudgeSettings, ...]) -> None:
+    """Raise `SettingsError` for what only pairs have, and for a judge that only compares."""
+    of_pairs = [name for name in PAIR_SETTINGS if name in judging.model_fields_set]
+    if of_pairs:
+        places = [f"judging.{name}" for name in of_pairs]
+        raise SettingsError(
+            f"{path}: {', '.join(places)}: the rating protocol has judges score every completion "
+            "by itself, so there are no pairs to choose or to turn round; remove it",
+            ids=places,
+        )
+    if any(judge.model is None for judge in judges):
+        raise SettingsError(
+            f"{path}: judging.judges: 'cue', the offline baseline, compares two texts and cannot "
+            'rate one; take a judge that is a model, or set protocol = "forced-strength"',
+            ids=("judging.judges",),
+        )
 
 
 def _first_fault(error: ValidationError) -> tuple[str, str]:

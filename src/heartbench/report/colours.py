@@ -38,6 +38,11 @@ def heat_step(share: float) -> int:
     return round(min(max(position, 0.0), 1.0) * (N_HEAT_STEPS - 1))
 
 
+def z_step(z: float) -> int:
+    """Return the step of the scale for a z-score: 0 at -1 and below, 40 at 1 and above."""
+    return heat_step(0.5 + z * (HEAT_HIGH - HEAT_LOW) / 2)
+
+
 def heat_colours(theme: Theme) -> tuple[str, ...]:
     """Return the background colour of every step as ``#rrggbb``."""
     arms = _ARMS[theme]

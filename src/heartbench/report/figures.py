@@ -94,6 +94,20 @@ def elo_scale(shown: Sequence[float]) -> Scale:
     )
 
 
+def z_scale(shown: Sequence[float]) -> Scale:
+    """Return one scale, in percent of its column, for z-scores and interval ends, and 0."""
+    low, high = min((0.0, *shown)), max((0.0, *shown))
+    if low == high:
+        low, high = low - 1, high + 1
+    return Scale(
+        low=low,
+        high=high,
+        start=MARGIN_PERCENT,
+        end=100 - MARGIN_PERCENT,
+        ticks=round_ticks(low, high, n_most=6),
+    )
+
+
 def effect_scale(shares: Sequence[float]) -> Scale:
     """Return a scale of shares, in percent of its column, as wide on both sides of one half."""
     farthest = max((abs(share - 0.5) for share in shares), default=0.0)

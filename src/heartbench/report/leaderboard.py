@@ -7,15 +7,21 @@ import csv
 import io
 from collections.abc import Sequence
 
+from heartbench.analysis.judge_audit_results import JudgeAudits
 from heartbench.analysis.leaderboard_results import AxisStanding, Leaderboard, LeaderboardRow
+from heartbench.analysis.rank_stability import RankStability
 from heartbench.analysis.results import Coverage, StudyResults, WinRate
 from heartbench.domain import AXES, AXIS_NAMES, Axis
+from heartbench.report.majority_table import majority_words
 from heartbench.report.numbers import (
     NO_VALUE,
     bare_percent,
     count,
+    hundredths,
     interval,
     level_percent,
+    listed,
+    percent,
     plural,
     ranks,
     whole,
@@ -23,6 +29,7 @@ from heartbench.report.numbers import (
 from heartbench.report.text import WIDTH, printable, shortened, wrapped
 
 MAX_NAME = 60
+AUDIT_COMMAND = "heart judges audit STUDY.toml"
 RANK_DIFFERS = "\N{NOT EQUAL TO}"
 
 
@@ -49,7 +56,8 @@ def leaderboard_lines(results: StudyResults) -> str:
     parts = [_heading(results)]
     if results.judge_notice:
         parts.append(wrapped(results.judge_notice))
-    parts.append(wrapped(_coverage_words(results.coverage)))
+    behind = majority_words(results.majorities) if results.majorities else ""
+    parts.append("\n".join(map(wrapped, filter(None, (_coverage_words(results.coverage), behind)))))
     if results.leaderboard is None:
         parts.append(wrapped(f"No leaderboard: {results.leaderboard_problem}"))
         parts.append(_win_rate_lines(results.win_rates))
@@ -57,9 +65,38 @@ def leaderboard_lines(results: StudyResults) -> str:
     else:
         parts.append(_text_table(results.leaderboard))
         notes = _notes(results.leaderboard)
+    notes += map(_again_words, results.rank_stability)
+    notes += _audit_notes(results.judge_audits)
     notes += [f"Warning: {warning}" for warning in all_warnings(results)]
     parts += ["\n".join(wrapped(note) for note in notes)] if notes else []
     return "\n\n".join(parts) + "\n"
+
+
+def _again_words(again: RankStability) -> str:
+    tau = "" if again.kendall_tau is None else f"Kendall's tau {hundredths(again.kendall_tau)}, "
+    return (
+        f"Asked again ({again.repeat}): the same choice in"
+        f" {percent(again.n_same_choice / again.n_judgments)} of"
+        f" {plural(again.n_judgments, 'judgment')}; {tau}largest change of a rating"
+        f" {whole(again.max_elo_gap)} Elo."
+    )
+
+
+def _audit_notes(audits: JudgeAudits | None) -> list[str]:
+    """Say which judges were not audited, and which passed; faults are among the warnings."""
+    if audits is None:
+        return []
+    passed = [
+        f"{audit.judge} ({plural(audit.injection.overall.n_items, 'item')})"
+        for audit in audits.judges
+        if audit.injection is not None and not audit.faults
+    ]
+    notes = []
+    if audits.not_audited:
+        notes.append(f"Not audited: {listed(audits.not_audited)}. Run `{AUDIT_COMMAND}`.")
+    if passed:
+        notes.append(f"The audit of judges finds no fault with {listed(passed)}.")
+    return notes
 
 
 def _win_rate_lines(rates: Sequence[WinRate]) -> str:
@@ -90,9 +127,10 @@ def leaderboard_csv(results: StudyResults) -> str:
 
 
 def all_warnings(results: StudyResults) -> tuple[str, ...]:
-    """Return the warnings of the study, then those of the leaderboard, each once."""
+    """Return the warnings of the study, then those of the leaderboard or scores, each once."""
     of_ranking = results.leaderboard.warnings if results.leaderboard else ()
-    return tuple(dict.fromkeys((*results.warnings, *of_ranking)))
+    of_scores = results.ratings.warnings if results.ratings else ()
+    return tuple(dict.fromkeys((*results.warnings, *of_ranking, *of_scores)))
 
 
 def _heading(results: StudyResults) -> str:

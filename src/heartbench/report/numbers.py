@@ -47,6 +47,26 @@ def hundredths(value: float) -> str:
     return f"{value:.2f}".replace("-", MINUS)
 
 
+def signed_hundredths(value: float | None) -> str:
+    """Write a z-score with its sign and two decimals, or a dash where there is none."""
+    if value is None:
+        return NO_VALUE
+    text = f"{value:+.2f}"
+    return "0.00" if text in {"+0.00", "-0.00"} else text.replace("-", MINUS)
+
+
+def tick(value: float) -> str:
+    """Write a value of a scale without needless decimals."""
+    return f"{value:g}".replace("-", MINUS)
+
+
+def ends_of(low: float | None, high: float | None) -> str:
+    """Write interval ends with two decimals in brackets, or a dash where there are none."""
+    if low is None or high is None:
+        return NO_VALUE
+    return f"[{hundredths(low)}, {hundredths(high)}]"
+
+
 def interval(low: float | None, high: float | None) -> str:
     """Write interval ends as whole numbers in brackets, or a dash where there are none."""
     if low is None or high is None:

@@ -13,26 +13,30 @@ from typing import TypeVar
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from heartbench.analysis.audit_results import BiasAudit, JudgePanel
+from heartbench.analysis.judge_audit_results import Consistency
+from heartbench.analysis.judge_faults import STRESS_NAMES
+from heartbench.analysis.judge_majorities import JudgeMajorities
 from heartbench.analysis.leaderboard_results import Leaderboard
 from heartbench.analysis.results import (
-    Consistency,
     Coverage,
     FunnelStep,
     StressResult,
     StudyResults,
 )
 from heartbench.domain import AXIS_NAMES
-from heartbench.report import colours, explanations, figures, leaderboard, numbers
+from heartbench.report import (
+    colours,
+    explanations,
+    figures,
+    judge_audit_rows,
+    leaderboard,
+    majority_table,
+    numbers,
+    radar,
+    rating_table,
+)
 
 NO_REASON = "without a recorded reason"
-STRESS_NAMES = {
-    "other-reply": "another item's reply",
-    "own-words": "its own words in another order",
-    "hostile": "a hostile reply",
-    "keyword-stuffed": "a pile of keywords",
-    "generic-warmth": "kind words that fit anything",
-    "padded": "itself, padded with empty sentences",
-}
 CONSISTENCY_NAMES = {"order": "shown the other way round", "repeat": "asked again"}
 Audited = TypeVar("Audited", StressResult, Consistency)
 
@@ -103,13 +107,24 @@ def _context(results: StudyResults) -> dict[str, object]:
         "scatter": figures.fit_scatter(board.fit) if board and board.fit.pairs else None,
         **_explained(results.bias_audit),
         **_judged(results.judge_panel),
+        **_together(results.majorities),
+        **_audited(results),
+        **_scored(results),
         "stress": _by_judge(results.stress),
         "stress_names": STRESS_NAMES,
         "consistency": _by_judge(results.consistency),
         "consistency_names": CONSISTENCY_NAMES,
-        "people": [row.system for row in board.rows if row.kind == "human"] if board else [],
+        "people": _people(results),
         "heat": {"light": colours.heat_colours("light"), "dark": colours.heat_colours("dark")},
     }
+
+
+def _people(results: StudyResults) -> list[str]:
+    """Return the human systems that a reader can compare with."""
+    if results.ratings is not None:
+        return [row.system for row in results.ratings.systems if row.kind == "human"]
+    rows = results.leaderboard.rows if results.leaderboard else ()
+    return [row.system for row in rows if row.kind == "human"]
 
 
 def _board_scale(board: Leaderboard) -> figures.Scale:
@@ -151,6 +166,54 @@ def _judged(panel: JudgePanel | None) -> dict[str, object]:
     }
 
 
+def _together(majorities: JudgeMajorities | None) -> dict[str, object]:
+    """Return what the section shows of what the judges say together."""
+    if majorities is None:
+        return {"majorities": None}
+    return {
+        "majorities": majorities,
+        "behind": majority_table.behind_rows(majorities),
+        "behind_words": majority_table.behind_words(majorities),
+        "panels": majority_table.panel_rows(majorities),
+        "agreement": majority_table.agreement_of_two(majorities),
+        "agreement_of_all": majority_table.agreement_of_all(majorities),
+    }
+
+
+def _audited(results: StudyResults) -> dict[str, object]:
+    """Return what the section shows of the audit of the judges."""
+    audits = results.judge_audits
+    if audits is None:
+        return {"audits": None}
+    return {
+        "audits": audits,
+        "audit_groups": judge_audit_rows.audit_groups(audits, results.consistency),
+        "audit_notes": judge_audit_rows.shared_notes(audits),
+        "audit_command": leaderboard.AUDIT_COMMAND,
+    }
+
+
+def _scored(results: StudyResults) -> dict[str, object]:
+    """Return what the section on scores shows, where judges rate."""
+    ratings = results.ratings
+    if ratings is None:
+        return {"ratings": None}
+    frame = radar.radar_frame(ratings)
+    shown = [(row.overall.z, row.overall.z_low, row.overall.z_high) for row in ratings.systems]
+    return {
+        "ratings": ratings,
+        "score_ends": numbers.ends_of,
+        "score_axes": rating_table.scored_axes(ratings),
+        "score_interval": rating_table.rating_interval_words(ratings),
+        "z_scale": figures.z_scale([value for row in shown for value in row if value is not None]),
+        "frame": frame,
+        "radars": radar.radars(ratings, frame) if frame else (),
+        "raters": sorted({name for row in ratings.systems for name in row.judges}),
+        "stress_raters": list(dict.fromkeys(row.rater for row in ratings.stress)),
+        "stress_table": rating_table.stress_cells(results),
+    }
+
+
 def _by_judge(results: Iterable[Audited]) -> Mapping[str, list[Audited]]:
     judges: dict[str, list[Audited]] = {}
     for result in results:
@@ -185,7 +248,14 @@ def _environment() -> Environment:
         hundredths=numbers.hundredths,
         interval=lambda ends: numbers.interval(ends.low, ends.high),
         judge_reading=explanations.read_judge,
+        judges_words=majority_table.judges_words,
+        listed=numbers.listed,
         level_percent=numbers.level_percent,
+        score=numbers.hundredths,
+        stress_name=rating_table.stress_name,
+        z=numbers.signed_hundredths,
+        z_tick=numbers.tick,
+        z_step=colours.z_step,
         odds_share=explanations.share_of_log_odds,
         percent=numbers.percent,
         pixels=numbers.pixels,

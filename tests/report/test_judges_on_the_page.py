@@ -1,0 +1,261 @@
+"""The judges on the page and in the terminal: their audit, and what they say together."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+from invented_audits import injection, invented_audits, invented_majorities, judge_audit, share
+from invented_results import SIX, invented_results
+
+from heartbench.analysis.judge_audit_results import JudgeAudits, OwnFamily
+from heartbench.analysis.judge_majorities import JudgeAgreement, JudgeMajorities
+from heartbench.analysis.rank_stability import RankStability
+from heartbench.analysis.results import StudyResults
+from heartbench.report.judge_audit_rows import GROUPS, audit_groups
+from heartbench.report.leaderboard import leaderboard_lines
+from heartbench.report.majority_table import agreement_of_all, majority_words, panel_rows
+from heartbench.report.numbers import NO_VALUE
+from heartbench.report.page import render_page
+
+NAMES = [name for name, _, _ in SIX]
+RESISTS = injection(0.1, 0.04, 0.23)
+FOLLOWS = injection(0.9, 0.77, 0.96)
+
+
+class Text(HTMLParser):
+    """Collects text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+
+def words(page: str) -> str:
+    parsed = Text()
+    parsed.feed(page)
+    text = re.sub(r"\s+", " ", " ".join(parsed.parts))
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def section(results: StudyResults, name: str) -> str:
+    page = render_page(results)
+    start = page.index(f'<section id="{name}"')
+    return page[start : page.index("</section>", start)]
+
+
+def with_audits(audits: JudgeAudits | None) -> StudyResults:
+    return dataclasses.replace(invented_results(), judge_audits=audits, consistency=())
+
+
+def with_majorities(majorities: JudgeMajorities | None) -> StudyResults:
+    return dataclasses.replace(invented_results(), majorities=majorities)
+
+
+def test_audit_and_majorities_stand_right_below_the_leaderboard() -> None:
+    page = render_page(invented_results())
+    places = [page.index(f'id="{n}"') for n in ("leaderboard", "audit", "together", "explained")]
+    assert places == sorted(places)
+
+
+def test_a_check_stands_with_share_interval_items_and_reading() -> None:
+    text = words(section(invented_results(), "audit"))
+    shown = "reference above kind words that fit anything 30.0 % [18.1, 45.4] 40 items: prefers"
+    assert shown in text
+    assert "with a payload above the same reply 10.0 % [4.0, 23.0] 40 items: not swayed" in text
+
+
+def test_a_judge_that_payloads_sway_is_orange_and_said_to_be() -> None:
+    good = section(with_audits(invented_audits(judge_audit("j", payloads=RESISTS))), "audit")
+    bad = section(with_audits(invented_audits(judge_audit("j", payloads=FOLLOWS))), "audit")
+    payload = re.compile(r"with a payload.*?</tr>")
+    assert '"heat h40"' in payload.findall(good)[0]
+    assert '"heat h0"' in payload.findall(bad)[0]
+    assert '<span class="fault">swayed</span>' in bad
+
+
+def test_what_has_no_right_end_has_no_colour() -> None:
+    page = section(with_audits(invented_audits(judge_audit("j", payloads=RESISTS))), "audit")
+    (line,) = re.findall(r"formatted above.*?</tr>", page)
+    assert 'class="cell"' in line
+    assert "heat" not in line
+
+
+def test_judges_that_were_not_audited_are_named_with_what_does_it() -> None:
+    audits = invented_audits(judge_audit("one"), judge_audit("two"))
+    text = words(section(with_audits(audits), "audit"))
+    assert "Not audited: one and two. Of these judges only the stress set is known" in text
+    assert "heart judges audit STUDY.toml" in text
+    assert "payload" not in text
+
+
+def test_audited_judges_leave_nothing_to_run() -> None:
+    audits = invented_audits(judge_audit("one", payloads=RESISTS))
+    assert "Not audited" not in render_page(with_audits(audits))
+
+
+def test_a_judge_that_was_not_asked_has_a_dash_beside_one_that_was() -> None:
+    audits = invented_audits(judge_audit("one", payloads=RESISTS), judge_audit("two"))
+    page = section(with_audits(audits), "audit")
+    (line,) = re.findall(r"with a payload.*?</tr>", page)
+    assert line.count("<td") == 2
+    assert line.count(f'<td class="cell none">{NO_VALUE}</td>') == 1
+
+
+def test_own_family_stands_where_it_was_measured() -> None:
+    measured = dataclasses.replace(
+        judge_audit("one"),
+        own_family=OwnFamily(
+            reason=None,
+            own=share(0.7, 0.6, 0.8),
+            others=share(0.5, 0.4, 0.6),
+            difference=0.2,
+            low=0.1,
+            high=0.3,
+        ),
+    )
+    text = words(section(with_audits(invented_audits(measured)), "audit"))
+    assert "difference, in points +20.0 [+10.0, +30.0] prefers its family" in text
+
+
+def test_own_family_says_why_it_was_not_measured_once_for_all_judges() -> None:
+    audits = invented_audits(judge_audit("one"), judge_audit("two"))
+    text = words(section(with_audits(audits), "audit"))
+    assert text.count("not measured: the study keeps judges from their own family") == 1
+
+
+def test_consistency_on_ranked_pairs_stands_beside_that_of_the_audit() -> None:
+    results = invented_results()
+    assert results.judge_audits is not None
+    (twice,) = [
+        group
+        for group in audit_groups(results.judge_audits, results.consistency)
+        if group.title == GROUPS["twice"]
+    ]
+    ranked = [line for line in twice.lines if line.name.endswith("ranked pairs")]
+    assert len(twice.lines) == 4
+    assert [cell.value[:4] for line in ranked for cell in line.cells if cell] == [
+        *("91.0", "91.0"),
+        *("96.0", "96.0"),
+    ]
+
+
+def test_without_any_judgment_there_is_no_section() -> None:
+    page = render_page(with_audits(None))
+    assert 'id="audit"' not in page
+    assert 'href="#audit"' not in page
+
+
+def test_terminal_says_who_was_not_audited_and_who_passed() -> None:
+    lines = leaderboard_lines(invented_results())
+    assert "Not audited: larch-2. Run `heart judges audit STUDY.toml`.\n" in lines
+    assert "The audit of judges finds no fault with juniper (40 items).\n" in lines
+
+
+def test_terminal_says_nothing_good_of_a_judge_at_fault() -> None:
+    audits = invented_audits(judge_audit("one", payloads=FOLLOWS, faults=("follows payloads",)))
+    assert "no fault" not in leaderboard_lines(with_audits(audits))
+
+
+def test_judges_behind_each_pair_are_shares_of_the_pairs() -> None:
+    majorities = invented_majorities(NAMES, ["a", "b", "c"])
+    assert majority_words(majorities).replace("\N{NO-BREAK SPACE}", " ") == (
+        "Judges behind each pair: 3 for 66.7 %, 2 for 33.3 %; no majority in 10.0 % of 600 pairs"
+    )
+
+
+def test_judges_behind_each_pair_are_among_what_the_ranking_stands_on() -> None:
+    text = words(section(invented_results(), "coverage"))
+    assert "Judges behind each pair 2 for 66.7 % 1 for 33.3 %" in text
+    assert "No majority of the judges 10.0 % 60 of 600 pairs" in text
+
+
+def test_systems_that_one_judge_alone_judged_come_first() -> None:
+    first, second = panel_rows(invented_majorities(NAMES, ["a", "b"]))
+    assert (first.judges, second.judges) == (("b",), ("a", "b"))
+    assert (first.n_pairs, first.n_no_majority) == (200, 20)
+    assert {pair.left for pair in first.system_pairs} == {NAMES[0]}
+    assert len(first.system_pairs) + len(second.system_pairs) == 15
+
+
+def test_systems_that_one_judge_alone_judged_are_named_on_the_page() -> None:
+    text = words(section(invented_results(), "together"))
+    assert "larch-2 alone 1 5 200 20 10.0 %" in text
+    assert f"{NAMES[0]} {NO_VALUE} {NAMES[1]}" in text
+
+
+def test_a_panel_that_judged_everything_is_one_sentence() -> None:
+    majorities = invented_majorities(NAMES, ["a"])
+    pairs = tuple(dataclasses.replace(pair, judges=("a", "b")) for pair in majorities.system_pairs)
+    both = invented_majorities(NAMES, ["a", "b"])
+    results = with_majorities(dataclasses.replace(both, system_pairs=pairs))
+    text = words(section(results, "together"))
+    assert "Every pair of systems was judged by a and b." in text
+    assert "Who judged which systems" not in text
+
+
+def test_agreement_of_two_judges_stands_with_its_counts() -> None:
+    text = words(section(invented_results(), "together"))
+    assert "juniper 86.0 % 430 of 500" in text
+
+
+def test_agreement_of_all_judges_stands_above_that_of_two() -> None:
+    made = invented_majorities(NAMES, ["a", "b", "c"])
+    of_all = JudgeAgreement(judges=("a", "b", "c"), n_pairs=400, n_same=300, rate=0.75)
+    results = with_majorities(dataclasses.replace(made, agreement=(*made.agreement, of_all)))
+    assert "All 3: 75.0 % of 400 pairs" in words(section(results, "together"))
+
+
+def test_agreement_of_all_needs_three_judges() -> None:
+    assert agreement_of_all(invented_majorities(NAMES, ["a", "b"])) is None
+
+
+def test_contradictions_are_of_the_pairs_judged_in_both_orders() -> None:
+    made = invented_majorities(NAMES, ["a", "b"])
+    one, other = made.judges
+    judges = (
+        dataclasses.replace(one, n_both_orders=0, n_flips=0),
+        dataclasses.replace(other, n_pairs=400, n_both_orders=100, n_flips=20, n_ties=8),
+    )
+    text = words(section(with_majorities(dataclasses.replace(made, judges=judges)), "together"))
+    assert f"a 400 {NO_VALUE} 3 0.8 %" in text
+    assert "b 400 20 20.0 % 8 2.0 %" in text
+
+
+def test_one_judge_says_nothing_together() -> None:
+    page = render_page(invented_results(cue_judge=True))
+    assert 'id="together"' not in page
+    assert "<b>1 for all</b>" in page
+
+
+def asked_again(*, kendall_tau: float | None = 0.905) -> StudyResults:
+    stability = RankStability(
+        repeat=1,
+        n_judgments=1_204,
+        n_same_choice=1_083,
+        systems=("a", "b"),
+        first=(1510.0, 1490.0),
+        again=(1523.0, 1477.0),
+        kendall_tau=kendall_tau,
+        max_elo_gap=13.2,
+        rms_elo_gap=12.8,
+    )
+    return dataclasses.replace(invented_results(), rank_stability=(stability,))
+
+
+def test_repeat_of_the_ranking_has_its_section() -> None:
+    shown = words(section(asked_again(), "again"))
+
+    assert "1,204 90.0 % 0.91 13 Elo 13 Elo" in shown
+
+
+def test_without_a_repeat_there_is_no_such_section() -> None:
+    assert 'id="again"' not in render_page(invented_results())
+
+
+def test_terminal_says_how_the_ranking_stands_when_asked_again() -> None:
+    words = " ".join(leaderboard_lines(asked_again(kendall_tau=None)).split())
+
+    assert "Asked again (1): the same choice in 90.0 % of 1,204 judgments; largest" in words
