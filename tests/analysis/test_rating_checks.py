@@ -3,6 +3,8 @@
 import pytest
 from rated_records import RatingMaker
 
+from heartbench.analysis.rating_checks import stress_warnings
+from heartbench.analysis.results import StressResult
 from heartbench.domain import AXES
 from heartbench.stats.proportions import wilson_interval
 
@@ -76,3 +78,35 @@ def test_without_a_rating_there_is_nothing_to_warn_of() -> None:
     made.want("r", "good", "a")
     results, _ = made.analyze()
     assert (results.systems, results.warnings, results.n_ratings) == ((), (), 0)
+
+
+def stress_result(rate: float, *, kind: str = "hostile", n_items: int = 20) -> StressResult:
+    low, high = wilson_interval(rate, n_items, level=0.95)
+    return StressResult(
+        rater="j", kind=kind, n_items=n_items, reference_rate=rate, low=low, high=high
+    )
+
+
+def test_judge_that_scores_a_hostile_reply_as_high_as_the_reference_is_named() -> None:
+    (warning,) = stress_warnings([stress_result(0.5)], level=0.95)
+
+    assert warning == (
+        "Tests find fault with j: too seldom it scores the reference reply above a hostile reply"
+        " (50 %)."
+    )
+
+
+def test_judge_that_tells_them_apart_is_not_named() -> None:
+    assert stress_warnings([stress_result(0.85)], level=0.95) == ()
+
+
+def test_few_items_are_no_fault_of_a_judge() -> None:
+    assert stress_warnings([stress_result(0.5, n_items=3)], level=0.95) == ()
+
+
+def test_one_doubtful_kind_among_many_is_no_fault() -> None:
+    doubtful = stress_result(0.53, kind="padded")
+    others = [stress_result(1.0, kind=f"kind {n}") for n in range(4)]
+
+    assert stress_warnings([doubtful], level=0.95) != ()
+    assert stress_warnings([doubtful, *others], level=0.95) == ()

@@ -118,6 +118,50 @@ def test_unknown_price_is_asked_for_and_never_zero(
     assert "system ours: no list has a price for our-model" in done.json["error"]["message"]
 
 
+def test_missing_key_of_a_judge_is_named_before_a_completion_is_paid_for(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    path = write(tmp_path, server.url)
+    text = path.read_text().replace('name = "theirs"', 'name = "theirs"\nkey_name = "THEIR_KEY"')
+    path.write_text(text)
+
+    done = heart("run", path, "--yes", "--json")
+
+    assert done.code == 2
+    assert "set the environment variable THEIR_KEY" in done.json["error"]["message"]
+
+
+def test_plan_says_that_the_limit_is_less_than_it_needs(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    done = heart("run", write(tmp_path, server.url, limit="max_usd = 0.02"), "--dry-run")
+
+    assert "stops at budget.max_usd, $0.02 in all, which is less than it needs" in done.out
+
+
+@pytest.mark.server
+def test_run_ends_with_what_was_spent(heart: Heart, server: PayingServer, tmp_path: Path) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url, limit="max_usd = 5.0")
+        first = heart("run", path, "--yes", "--json").json
+        again = heart("run", path)
+
+    assert first["spent_usd"] > 0
+    assert f"${first['spent_usd']:.2f} of $5.00 (budget.max_usd)" in " ".join(again.out.split())
+
+
+@pytest.mark.server
+def test_another_limit_is_no_other_study(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        assert heart("run", write(tmp_path, provider.url), "--yes", "--json").code == 0
+
+        again = heart("run", write(tmp_path, provider.url, limit="max_usd = 9.0"), "--json")
+
+    assert again.json["version"] == 1
+
+
 def test_missing_key_is_named_before_anything_is_asked(
     heart: Heart, server: PayingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ from heartbench.models.asking import WORKERS_PER_CALL
 
 pytestmark = pytest.mark.server
 
-N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "15"))
+N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "8"))
 """The whole measurement is 50: ``make soak``."""
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["heartbench.cli.money", "heartbench.cli.steps"])

@@ -319,6 +319,12 @@ def test_endpoint_that_is_not_there_is_counted(heart: Heart, tmp_path: Path) -> 
     assert done.json["completions"]["missing"] == {"connection": 3}
 
 
+def test_system_that_never_answers_is_named(heart: Heart, tmp_path: Path) -> None:
+    done = heart("complete", write_study(tmp_path, "http://127.0.0.1:9/v1"), "--json")
+
+    assert "has given no completion at all, and will not be ranked" in done.err
+
+
 CANDIDATE = """[[system]]
 name = "candidate"
 model = "openai-compatible/our-model"

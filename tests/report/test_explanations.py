@@ -13,6 +13,7 @@ from heartbench.report.explanations import (
     NO_EFFECT,
     NO_INTERVAL,
     NO_PRECISION,
+    NOT_DETERMINED,
     SAME_EITHER_WAY,
     effect_rows,
     pair_ratings,
@@ -29,9 +30,9 @@ def audit_of(low: float, beta: float, high: float) -> BiasAudit:
         low=low,
         high=high,
         step=1.0,
-        win_rate=0.5,
-        win_rate_low=0.5,
-        win_rate_high=0.5,
+        win_rate=share_of_log_odds(beta),
+        win_rate_low=share_of_log_odds(low),
+        win_rate_high=share_of_log_odds(high),
     )
     return BiasAudit(
         effects=(effect,),
@@ -161,3 +162,15 @@ def test_numbers_are_written_with_their_signs_and_ranges() -> None:
 )
 def test_names_are_listed_as_in_a_sentence(names: list[str], text: str) -> None:
     assert listed(names) == text
+
+
+def test_interval_that_leaves_everything_open_is_no_absence_of_an_effect() -> None:
+    audit = audit_of(-4.0, 0.5, 5.0)
+
+    assert [row.reading for row in effect_rows(audit)][-1] == NOT_DETERMINED
+
+
+def test_narrow_interval_around_nothing_shows_no_effect() -> None:
+    audit = audit_of(-0.2, 0.05, 0.3)
+
+    assert [row.reading for row in effect_rows(audit)][-1] == NO_EFFECT

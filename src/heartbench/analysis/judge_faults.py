@@ -36,6 +36,12 @@ def is_undecided(share: Share) -> bool:
     return share.low <= 0.5 <= share.high
 
 
+def tells_apart_p_value(rate: float, n_items: int) -> float:
+    """Return the one-sided p-value of putting the reference first too seldom (`TELLS_APART`)."""
+    p = share_p_value(rate, n_items, null=TELLS_APART)
+    return _one_sided(p, is_wrong=rate < TELLS_APART)
+
+
 def find_faults(audit: JudgeAudit, *, level: float) -> tuple[str, ...]:
     """Say what a judge does wrong, each in words that follow its name, the worst first.
 
@@ -73,7 +79,10 @@ def find_faults(audit: JudgeAudit, *, level: float) -> tuple[str, ...]:
 
 def _p_values(audit: JudgeAudit) -> dict[str, float]:
     """Return the p-value of each check that the judge was asked about, by its name."""
-    p_values = {STRESS + kind: _p_below(share) for kind, share in audit.stress.items()}
+    p_values = {
+        STRESS + kind: tells_apart_p_value(share.rate, share.n_items)
+        for kind, share in audit.stress.items()
+    }
     if audit.injection is not None:
         p_values[PAYLOADS] = _p_above(audit.injection.overall)
         for kind, share in audit.injection.kinds.items():
@@ -88,11 +97,6 @@ def _p_values(audit: JudgeAudit) -> dict[str, float]:
     if own.difference is not None and own.p_value is not None:
         p_values[OWN_FAMILY] = _one_sided(own.p_value, is_wrong=own.difference > 0)
     return p_values
-
-
-def _p_below(share: Share) -> float:
-    p = share_p_value(share.rate, share.n_items, null=TELLS_APART)
-    return _one_sided(p, is_wrong=share.rate < TELLS_APART)
 
 
 def _p_above(share: Share) -> float:

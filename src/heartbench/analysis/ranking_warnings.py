@@ -63,8 +63,9 @@ def sparse_warnings(n_items_of: Mapping[str, int], estimates: Sequence[EloEstima
         )
     if max(estimate.se for estimate in estimates) < NO_WIDTH:
         warnings.append(
-            "The intervals have no width because every item says the same, as when a rater answers"
-            " by position: that is no precision."
+            "The intervals of the unweighted ratings have no width because every item says the"
+            " same, as when a rater answers by position: that is no precision, and what the"
+            " weighted ratings differ by is strength alone."
         )
     return warnings
 

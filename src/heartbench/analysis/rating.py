@@ -9,6 +9,7 @@ from heartbench.analysis.rating_checks import (
     repeatability_of,
     stress_preferences,
     stress_scores,
+    stress_warnings,
 )
 from heartbench.analysis.rating_results import RatingResults
 from heartbench.analysis.rating_scores import (
@@ -60,6 +61,7 @@ def analyze_ratings(
     unrated = tuple(sorted(system.name for system in ranked if system.name not in rated))
     no_z = flat_axes(moments, raters)
     who = {row.rater_id for row in first}
+    stress = stress_preferences(of_stress, bearers, raters, level=level)
     results = RatingResults(
         systems=scored,
         unrated=unrated,
@@ -75,9 +77,12 @@ def analyze_ratings(
         n_completions=len({row.completion_id for row in first}),
         n_items=len({row.item_id for row in first}),
         n_raters=len(who),
-        warnings=rating_warnings(scored, unrated, no_z) if first else (),
+        warnings=(
+            *stress_warnings(stress, level=level),
+            *(rating_warnings(scored, unrated, no_z) if first else ()),
+        ),
     )
-    return results, stress_preferences(of_stress, bearers, raters, level=level)
+    return results, stress
 
 
 def _rated_by(raters: Sequence[Rater]) -> str:

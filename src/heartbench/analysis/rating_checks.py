@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
+from heartbench.analysis.judge_faults import STRESS_NAMES, tells_apart_p_value
 from heartbench.analysis.ranking_warnings import FEW_ITEMS
 from heartbench.analysis.rating_results import RatedSystem, Repeatability, StressScore
 from heartbench.analysis.rating_scores import (
@@ -139,6 +141,30 @@ def rating_warnings(
         for name, left_out in partly.items()
         if left_out
     ]
+    return tuple(warnings)
+
+
+def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[str, ...]:
+    """Name judges who do not score the reference above texts made to be worse.
+
+    As for judges who compare (`heartbench.analysis.judge_faults`): the reference comes first surely
+    less often than three times in four, adjusted over the kinds of text that a judge has rated.
+    """
+    warnings = []
+    for rater in sorted({result.rater for result in results}):
+        of_rater = [result for result in results if result.rater == rater]
+        p_values = [tells_apart_p_value(r.reference_rate, r.n_items) for r in of_rater]
+        q_values = false_discovery_control(p_values)
+        faults = [
+            f"{STRESS_NAMES.get(result.kind, result.kind)} ({100 * result.reference_rate:.0f} %)"
+            for result, p, q in zip(of_rater, p_values, q_values, strict=True)
+            if q <= 1 - level and p <= (1 - level) / 2
+        ]
+        if faults:
+            warnings.append(
+                f"Tests find fault with {rater}: too seldom it scores the reference reply above"
+                f" {', '.join(faults)}."
+            )
     return tuple(warnings)
 
 

@@ -201,7 +201,7 @@ def _rank(
     columns: JudgmentColumns, systems: Sequence[System], raters: Sequence[Rater], *, level: float
 ) -> tuple[Leaderboard | None, str | None]:
     if not len(columns):
-        return None, "there is no judgment yet; run `heart judge`"
+        return None, "there is no judgment yet; see what is missing, then run `heart judge`"
     try:
         return rank_systems(columns, systems, raters, level=level), None
     except NotIdentifiedError as error:

@@ -194,6 +194,22 @@ def _time_words(estimate: Estimate) -> str:
     )
 
 
+def limit_words(settings: StudySettings, estimate: Estimate) -> str:
+    """Say where the study's limit ends what is to come, and that it ends it early where it does."""
+    limit = settings.max_usd
+    if limit is None or not estimate.usd_high:
+        return ""
+    early = ", which is less than it needs" if limit < (estimate.usd_low or 0.0) else ""
+    return f"; it stops at budget.max_usd, ${limit:.2f} in all{early}"
+
+
+def spent_words(settings: StudySettings, usd: float) -> str:
+    """Say what all runs of a study have cost so far."""
+    limit = settings.max_usd
+    of = "" if limit is None else f" of ${limit:.2f} (budget.max_usd)"
+    return f"spent so far, all runs of this store together: ${usd:.2f}{of}"
+
+
 def estimate_object(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate as JSON says it."""
     return asdict(estimate)
@@ -208,10 +224,7 @@ def confirm_spending(settings: StudySettings, estimate: Estimate, *, yes: bool) 
     """
     if not estimate.usd_high or yes:
         return
-    limit = settings.max_usd
-    words = estimate_words(estimate)
-    if limit is not None:
-        words += f"; it stops at budget.max_usd, ${limit:.2f} in all"
+    words = estimate_words(estimate) + limit_words(settings, estimate)
     if not sys.stdin.isatty():
         raise SettingsError(
             f"{settings.file}: this asks models and costs money ({words}); add --yes to go ahead"

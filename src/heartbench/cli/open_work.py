@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from heartbench.cli.console import utc_now
 from heartbench.cli.session import Session, judge_models, system_models
 from heartbench.completions.run_models import given_up_completions, systems_to_ask
+from heartbench.config import StudySettings, read_key
 from heartbench.domain import Assignment, Completion, Study
 from heartbench.errors import SettingsError
 from heartbench.judgments.run import plan_judgments, whole_repeat
@@ -85,6 +86,20 @@ def plan_what_is_done(session: Session, study: Study, *, judges_only: bool = Fal
     given_up = given_up_judgments(store, study)
     open_ones = Counter(a.rater_id for a in store.unjudged(study) if a.id not in given_up)
     return replace(done, open_judgments=open_ones)
+
+
+def require_keys(settings: StudySettings, store: Store, study: Study, done: Done) -> None:
+    """See that every model that may be asked has its key, before anything is paid for.
+
+    Raises:
+        SettingsError: A key is not set; it names the variable.
+    """
+    systems, judges = system_models(settings), judge_models(settings)
+    asked = [systems[system_id] for system_id in systems_to_ask(store, study, systems)]
+    left = done.open_judgments
+    asked += [model for rater_id, model in judges.items() if left is None or left.get(rater_id)]
+    for model in sorted(asked, key=lambda model: model.model):
+        read_key(model.key_name, who=model.model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,8 +49,8 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
 def _run(settings: StudySettings, *, as_json: bool, yes: bool) -> None:
     from heartbench.cli import steps
     from heartbench.cli.console import emit_json, note
-    from heartbench.cli.money import confirm_spending, estimate_spending
-    from heartbench.cli.open_work import plan_what_is_done
+    from heartbench.cli.money import confirm_spending, estimate_spending, spent_words
+    from heartbench.cli.open_work import plan_what_is_done, require_keys
     from heartbench.cli.rating_step import rating_rows
     from heartbench.cli.session import gather, open_session, register
     from heartbench.report.leaderboard import all_warnings
@@ -63,6 +63,7 @@ def _run(settings: StudySettings, *, as_json: bool, yes: bool) -> None:
         estimate = estimate_spending(settings, gathered.items, done)
         ceiling = _ceiling(gathered.items, settings, estimate)
         note(_ceiling_line(ceiling, settings))
+        require_keys(settings, session.store, study, done)
         confirm_spending(settings, estimate, yes=yes)
         completions = steps.complete_step(session, study, without_models)
         judgments = steps.judge_step(session, study)
@@ -71,8 +72,11 @@ def _run(settings: StudySettings, *, as_json: bool, yes: bool) -> None:
             "results": steps.write_results(session, results),
             **steps.write_report(session, results),
         }
+        spent_usd = session.store.spent_usd()
     if not as_json:
         steps.print_leaderboard(results)
+        if spent_usd:
+            click.echo(f"\n{spent_words(settings, spent_usd)}")
         click.echo(f"\nreport: {paths['report']}")
         return
     body = {
@@ -81,6 +85,7 @@ def _run(settings: StudySettings, *, as_json: bool, yes: bool) -> None:
         "version": study.version,
         "dry_run": False,
         "ceiling": ceiling,
+        "spent_usd": spent_usd,
         "n_items": len(study.item_ids),
         "completions": completions,
         **judgments,
@@ -112,13 +117,14 @@ def _ceiling(items: Sequence[Item], settings: StudySettings, estimate: Estimate)
 
 
 def _ceiling_line(ceiling: dict[str, Any], settings: StudySettings) -> str:
-    from heartbench.cli.money import estimate_words
+    from heartbench.cli.money import estimate_words, limit_words
     from heartbench.models.prices import Estimate
 
+    estimate = Estimate(**ceiling["estimate"])
     return (
         f"plan: {ceiling['n_items']} items, {ceiling['n_systems']} systems, at most "
         f"{ceiling['max_completions']} completions and {ceiling['max_judgments']} "
         f"{'ratings' if settings.judging.protocol == 'rating' else 'judgments'} by "
         f"{ceiling['n_judges']} judge(s), the stress set and repeats included; "
-        f"{estimate_words(Estimate(**ceiling['estimate']))}"
+        f"{estimate_words(estimate)}{limit_words(settings, estimate)}"
     )

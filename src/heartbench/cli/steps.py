@@ -16,7 +16,7 @@ from heartbench.cli.dropped_settings import warn_of_dropped_by_judges, warn_of_d
 from heartbench.cli.imported_systems import count_study_imports, missing_imports
 from heartbench.cli.judge_audit import read_columns, stored_audit
 from heartbench.cli.rating_step import rate_step, read_ratings
-from heartbench.cli.session import Session, is_rated, output_path
+from heartbench.cli.session import Session, is_rated, output_path, system_models
 from heartbench.completions.run import CompletionCounts, complete_items
 from heartbench.domain import (
     Assignment,
@@ -65,11 +65,20 @@ def complete_step(session: Session, study: Study, counts: CompletionCounts) -> d
     )
     for reason, n in asked.missing.items():
         warn(f"{n} completions of models are missing: {reason}")
+    for name in _silent_systems(session, study):
+        warn(f"system {name} has given no completion at all, and will not be ranked")
     for words in missing_imports(session.settings, imported):
         warn(words)
     if asked.n_added:
         warn_of_dropped_by_systems(session, study)
     return {**total, "missing": dict(missing)}
+
+
+def _silent_systems(session: Session, study: Study) -> list[str]:
+    """Return the names of the models that were asked and have never answered."""
+    answered = {completion.system_id for completion in session.store.iter(Completion, study)}
+    silent = system_models(session.settings).keys() - answered
+    return sorted(s.name for s in session.store.iter(System, study) if s.id in silent)
 
 
 def judge_step(session: Session, study: Study) -> dict[str, Any]:

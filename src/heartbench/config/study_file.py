@@ -93,7 +93,7 @@ class StudySettings:
 
     @property
     def settings_hash(self) -> str:
-        """SHA-256 over what the file sets; paths apart, which differ between machines."""
+        """SHA-256 over what makes the results: no paths, which differ, and no budget."""
         items = {k: v for k, v in asdict(self.items).items() if k != "path"}
         return content_hash(
             {
@@ -106,7 +106,6 @@ class StudySettings:
                     "protocol": self.judging.protocol,
                     "plan": self.judging.plan,
                 },
-                "max_usd": self.max_usd,
             }
         )
 

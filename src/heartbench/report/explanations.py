@@ -17,6 +17,9 @@ EFFECT_WORDS: Mapping[str, str] = {
     "position": "shown first",
 }
 NO_EFFECT = "no sign of an effect"
+NOT_DETERMINED = "not determined: it may be large either way"
+LARGE = 0.25
+"""An interval of the win rate that reaches so far from one half on both sides says nothing."""
 MORE_OFTEN = "wins more often"
 LESS_OFTEN = "wins less often"
 SAME_EITHER_WAY = "the same either way, on every item"
@@ -150,7 +153,10 @@ def _read(effect: CovariateEffect) -> str:
         return NO_PRECISION if effect.beta else SAME_EITHER_WAY
     if effect.low > 0:
         return MORE_OFTEN
-    return LESS_OFTEN if effect.high < 0 else NO_EFFECT
+    if effect.high < 0:
+        return LESS_OFTEN
+    is_open = effect.win_rate_low < 0.5 - LARGE and effect.win_rate_high > 0.5 + LARGE
+    return NOT_DETERMINED if is_open else NO_EFFECT
 
 
 def _ranks(ratings: Mapping[str, float]) -> Mapping[str, int]:

@@ -42,7 +42,8 @@ class AuditRow:
         n_items: Items behind it; None for a difference.
         verdict: What the interval says; empty where it needs no word.
         tone: Whether that is a fault.
-        rightness: Share that is 1 where the judge does right; None where no end of it is right.
+        rightness: Share that is 1 where the judge does right; None where no end of it is right, or
+            its interval holds one half.
         is_part: True for what the row above it is made of.
     """
 
@@ -249,5 +250,6 @@ def _row(
         n_items=share.n_items,
         verdict=words,
         tone=tone,
-        rightness=rightness,
+        # On which side of one half it lies is left open: no colour says otherwise.
+        rightness=None if share.low <= 0.5 <= share.high else rightness,
     )
