@@ -72,6 +72,10 @@ FAULTS = {
         GOOD.replace('judges = ["cue"]', 'judges = ["cue"]\ndesgin = "full"'),
         "judging.desgin: unknown setting (did you mean 'design'?)",
     ),
+    "section in the plural": (
+        GOOD.replace("[[system]]", "[[systems]]"),
+        "systems: unknown setting (did you mean 'system'?)",
+    ),
     "unknown section": (GOOD + "\n[judgign]\n", "judgign: unknown setting (did you mean 'judging'"),
     "missing seed": (GOOD.replace("seed = 3", ""), "study.seed: is missing"),
     "wrong type": (

@@ -91,7 +91,7 @@ def test_judge_that_scores_a_hostile_reply_as_high_as_the_reference_is_named() -
     (warning,) = stress_warnings([stress_result(0.5)], level=0.95)
 
     assert warning == (
-        "Tests find fault with j: too seldom it scores the reference reply above a hostile reply"
+        "Tests find fault with j: it too seldom scores the reference reply above a hostile reply"
         " (50 %)."
     )
 

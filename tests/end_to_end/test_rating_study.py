@@ -125,6 +125,17 @@ def test_results_and_report_hold_scores_and_no_ranking(heart: Heart, tmp_path: P
     assert len(table) == 1 + 3
 
 
+def test_export_says_that_ratings_are_left_out(heart: Heart, tmp_path: Path) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        assert heart("run", path, "--yes", "--json").code == 0
+
+    done = heart("export", path, "--to", "inspect", "--out", tmp_path / "logs", "--json")
+
+    assert done.code == 0
+    assert "ratings are not exported" in done.err
+
+
 def test_ratings_and_judgments_live_side_by_side(heart: Heart, tmp_path: Path) -> None:
     with paying_server() as provider:
         rated = heart("run", write(tmp_path, provider.url), "--yes", "--json")

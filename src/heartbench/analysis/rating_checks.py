@@ -162,7 +162,7 @@ def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[s
         ]
         if faults:
             warnings.append(
-                f"Tests find fault with {rater}: too seldom it scores the reference reply above"
+                f"Tests find fault with {rater}: it too seldom scores the reference reply above"
                 f" {', '.join(faults)}."
             )
     return tuple(warnings)

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 @json_option
 def command(study_file: Path, *, to: str, out: Path, force: bool, as_json: bool) -> None:
     """Write a stored study as Inspect logs, one for each system; `inspect view` opens them."""
-    from heartbench.cli.console import emit_json
+    from heartbench.cli.console import emit_json, warn
     from heartbench.cli.session import open_stored
     from heartbench.exchange.inspect_export import export_study
 
     with open_stored(study_file) as (session, study):
         logs = export_study(_collect(session.store, study), out, replace=force)
+    if study.protocols.get("llm") == "rating":
+        warn("ratings are not exported: these logs hold completions without scores")
     if as_json:
         body = {
             "study": study.name,

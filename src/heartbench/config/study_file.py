@@ -339,7 +339,16 @@ def _require_ratable(path: Path, judging: _Judging, judges: tuple[JudgeSettings,
 
 def _first_fault(error: ValidationError) -> tuple[str, str]:
     """Return the setting at fault and what is wrong with it."""
-    fault = error.errors(include_url=False)[0]
+    faults = error.errors(include_url=False)
+    # What is missing may stand there under another name: that is the better clue.
+    fault = next(
+        (
+            other
+            for other in faults
+            if other["type"] == "extra_forbidden" and other["loc"][:-1] == faults[0]["loc"][:-1]
+        ),
+        faults[0],
+    )
     place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in fault["loc"])
     if place.startswith("study.store") or "://" in place:  # it may hold a password
         return "study.store", "study.store: expected one path or address in quotes"
