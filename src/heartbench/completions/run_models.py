@@ -1,8 +1,6 @@
 """The step for models: ask them for what they have not answered, and store each reply at once."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -16,8 +14,10 @@ from heartbench.models.questions import (
     AskedCounts,
     Question,
     Tries,
-    ask_question,
+    Wanted,
+    ask_wanted,
     earlier_tries,
+    find_wanted,
 )
 from heartbench.store.base import Store
 from heartbench.store.grouped import GroupedWriter
@@ -47,27 +47,20 @@ async def ask_systems(
         ExceptionGroup: Of `ModelCallError` for a failure that every further call would meet, or
             `BudgetError`; what came before is stored.
     """
-    found = _find(writer.store, study, asked)
-    outcomes, n_before = Counter(found.given_up), found.n_wanted - found.n_unanswered
-    progress(n_before + sum(outcomes.values()), found.n_wanted)
+    items = {item.id: item for item in writer.store.iter(Item, study)}
 
-    async def complete(model: AskedModel, target: Mapping[str, str], item: Item) -> None:
-        tries = found.tries[target["system_id"], item.id]
-        question = _question(target, item, now)
-        outcomes[await ask_question(model, question, tries, keep=writer.add, now=now)] += 1
-        progress(n_before + sum(outcomes.values()), found.n_wanted)
+    def pose(target: tuple[str, str]) -> tuple[AskedModel | None, Question]:
+        system_id, item_id = target
+        named = {"system_id": system_id, "item_id": item_id}
+        return asked[system_id], _question(named, items[item_id], now)
 
-    def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
-        for system_id, item in found.open_ones:
-            model = asked[system_id]
-            assert model is not None, "a system that is to be asked has no model"
-            target = {"system_id": system_id, "item_id": item.id}
-            yield partial(complete, model, target, item)
-
-    await run_tasks(tasks(), n_at_once=n_workers(asked.values()))
-    n_added = outcomes.pop("", 0)
-    return AskedCounts(
-        n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    return await ask_wanted(
+        _find(writer.store, study, asked),
+        pose,
+        run=partial(run_tasks, n_at_once=n_workers(asked.values())),
+        keep=writer.add,
+        now=now,
+        progress=progress,
     )
 
 
@@ -82,32 +75,10 @@ def given_up_completions(store: Store, study: Study) -> frozenset[tuple[str, str
     return frozenset(target for target, tried in tries.items() if tried.is_over)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """What is there of some systems, and what is to be asked."""
-
-    n_wanted: int
-    n_unanswered: int
-    open_ones: Sequence[tuple[str, Item]]
-    given_up: Mapping[str, int]
-    tries: Mapping[tuple[str, str], Tries]
-
-
-def _find(store: Store, study: Study, system_ids: Collection[str]) -> _Found:
-    items = list(store.iter(Item, study))
+def _find(store: Store, study: Study, system_ids: Collection[str]) -> Wanted[tuple[str, str]]:
+    wanted = [(s, item.id) for item in store.iter(Item, study) for s in system_ids]
     answered = {(c.system_id, c.item_id) for c in store.iter(Completion, study)}
-    tries = _earlier_tries(store, study)
-    unanswered = [(s, i) for i in items for s in system_ids if (s, i.id) not in answered]
-    open_ones = [(s, i) for s, i in unanswered if not tries[s, i.id].is_over]
-    return _Found(
-        n_wanted=len(items) * len(system_ids),
-        n_unanswered=len(unanswered),
-        open_ones=open_ones,
-        given_up=Counter(
-            tries[s, i.id].faults[-1] for s, i in unanswered if tries[s, i.id].is_over
-        ),
-        tries=tries,
-    )
+    return find_wanted(wanted, answered, _earlier_tries(store, study))
 
 
 def _earlier_tries(store: Store, study: Study) -> Mapping[tuple[str, str], Tries]:

@@ -15,7 +15,7 @@ from heartbench.judgments.pairing import (
     seeded_rank,
 )
 from heartbench.judgments.plan import PlanPolicy
-from heartbench.judgments.stress import stress_completions
+from heartbench.judgments.run_stress import prepare_stress_set
 from heartbench.store.base import Store
 
 BATCH = 200
@@ -74,14 +74,7 @@ def plan_judgments(
     candidates = enumerate_pairs([c for c in completions if not _is_stress(systems, c)])
     stress: list[Completion] = []
     if candidates.candidates:  # the audit stands beside a ranking, so it waits for one too
-        stress = stress_completions(
-            list(store.iter(Item, study)),
-            [system for system in systems.values() if system.kind == "stress"],
-            [completion for completion in completions if _is_stress(systems, completion)],
-            n_items=policy.stress_items,
-            seed=study.seed,
-            now=now,
-        )
+        stress = prepare_stress_set(store, study, policy, now=now)
     before = list(store.iter(Assignment, study))
     chosen = candidates.candidates
     if policy.design == "balanced" and policy.comparisons is not None:

@@ -1,7 +1,6 @@
 """The step for LLM judges: ask them for the judgments that are missing, and store each at once."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -25,7 +24,14 @@ from heartbench.judgments.reply_schema import PairProtocol
 from heartbench.judgments.run_question import earlier_tries, judge_question
 from heartbench.models.asking import end_of, n_workers, used
 from heartbench.models.base import AskedModel, Reply
-from heartbench.models.questions import AskedCounts, Question, Tries, ask_question
+from heartbench.models.questions import (
+    AskedCounts,
+    Question,
+    Tries,
+    Wanted,
+    ask_wanted,
+    find_wanted,
+)
 from heartbench.store.base import Store
 from heartbench.store.grouped import GroupedWriter
 
@@ -68,32 +74,27 @@ async def ask_judges(  # noqa: PLR0913 - which of the assignments is rarely said
         ExceptionGroup: As `heartbench.completions.run_models.ask_systems`.
     """
     found = _find(writer.store, study, asked, of=of)
-    outcomes, n_before = Counter(found.given_up), found.n_wanted - found.n_unjudged
+    items = {item.id: item for item in writer.store.iter(Item, study)}
     asking = _Asking(seed=study.seed, protocol=protocol, now=now)
-    progress(n_before + sum(outcomes.values()), found.n_wanted)
 
-    async def judge(model: AskedModel, assignment: Assignment) -> None:
-        question = _question(found.case(assignment), asking)
-        tries = found.tries[assignment.id]
-        outcomes[await ask_question(model, question, tries, keep=writer.add, now=now)] += 1
-        progress(n_before + sum(outcomes.values()), found.n_wanted)
+    def pose(assignment_id: str) -> tuple[AskedModel | None, Question]:
+        case = found.case(assignment_id, items)
+        return asked[case.assignment.rater_id], _question(case, asking)
 
-    def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
-        for assignment in found.open_ones:
-            model = asked[assignment.rater_id]
-            assert model is not None, "a judge that is to be asked has no model"
-            yield partial(judge, model, assignment)
-
-    await run_tasks(tasks(), n_at_once=n_workers(asked.values()))
-    n_added = outcomes.pop("", 0)
-    return AskedCounts(
-        n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    return await ask_wanted(
+        found.wanted,
+        pose,
+        run=partial(run_tasks, n_at_once=n_workers(asked.values())),
+        keep=writer.add,
+        now=now,
+        progress=progress,
     )
 
 
 def judges_to_ask(store: Store, study: Study, rater_ids: Collection[str]) -> frozenset[str]:
     """Return which of these judges have something left to be asked: only they need a key."""
-    return frozenset(a.rater_id for a in _find(store, study, rater_ids, of=None).open_ones)
+    found = _find(store, study, rater_ids, of=None)
+    return frozenset(found.assignments[id_].rater_id for id_ in found.wanted.open_ones)
 
 
 def given_up_judgments(store: Store, study: Study) -> frozenset[str]:
@@ -104,25 +105,22 @@ def given_up_judgments(store: Store, study: Study) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What is there of some judges, and what is to be asked."""
+    """The assignments of some judges, and what is to be asked."""
 
-    n_wanted: int
-    n_unjudged: int
-    open_ones: Sequence[Assignment]
-    given_up: Mapping[str, int]
-    tries: Mapping[str, Tries]
-    items: Mapping[str, Item]
+    wanted: Wanted[str]
+    assignments: Mapping[str, Assignment]
     completions: Mapping[str, Completion]
     pairs: Mapping[str, Pair]
 
-    def case(self, assignment: Assignment) -> _Case:
+    def case(self, assignment_id: str, items: Mapping[str, Item]) -> _Case:
         """Return an assignment with its texts."""
+        assignment = self.assignments[assignment_id]
         pair = self.pairs[assignment.pair_id]
         low, high = pair.completion_ids
         first = assignment.first_completion_id
         return _Case(
             assignment=assignment,
-            item=self.items[pair.item_id],
+            item=items[pair.item_id],
             first=self.completions[first].text,
             second=self.completions[high if first == low else low].text,
         )
@@ -137,20 +135,15 @@ def _find(
         for pair in store.iter(Pair, study)
         if all(completion_id in completions for completion_id in pair.completion_ids)
     }
-
-    def is_wanted(a: Assignment) -> bool:
-        return a.rater_id in rater_ids and a.pair_id in pairs and (of is None or a.id in of)
-
-    unjudged = [a for a in store.unjudged(study) if is_wanted(a)]
-    tries = _earlier_tries(store, study)
-    given_up = [a for a in unjudged if tries[a.id].is_over]
+    assignments = {
+        a.id: a
+        for a in store.iter(Assignment, study)
+        if a.rater_id in rater_ids and a.pair_id in pairs and (of is None or a.id in of)
+    }
+    answered = assignments.keys() - {a.id for a in store.unjudged(study)}
     return _Found(
-        n_wanted=sum(map(is_wanted, store.iter(Assignment, study))),
-        n_unjudged=len(unjudged),
-        open_ones=[a for a in unjudged if not tries[a.id].is_over],
-        given_up=Counter(tries[a.id].faults[-1] for a in given_up),
-        tries=tries,
-        items={item.id: item for item in store.iter(Item, study)},
+        wanted=find_wanted(list(assignments), answered, _earlier_tries(store, study)),
+        assignments=assignments,
         completions=completions,
         pairs=pairs,
     )

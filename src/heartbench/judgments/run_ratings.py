@@ -4,7 +4,7 @@ It mirrors `run` and `run_models`, which do the same for pairs.
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -26,10 +26,17 @@ from heartbench.judgments.rating_plan import RatingPlan, plan_ratings_of
 from heartbench.judgments.rating_prompt import rating_messages, rating_prompt_hash
 from heartbench.judgments.rating_reply import read_rating
 from heartbench.judgments.run_question import earlier_tries, judge_question
-from heartbench.judgments.stress import stress_completions
+from heartbench.judgments.run_stress import prepare_stress_set
 from heartbench.models.asking import end_of, n_workers, used
 from heartbench.models.base import AskedModel, Reply
-from heartbench.models.questions import AskedCounts, Question, Tries, ask_question
+from heartbench.models.questions import (
+    AskedCounts,
+    Question,
+    Tries,
+    Wanted,
+    ask_wanted,
+    find_wanted,
+)
 from heartbench.store.base import Store
 from heartbench.store.grouped import GroupedWriter
 
@@ -38,22 +45,9 @@ def store_stress_set(
     store: Store, study: Study, policy: PlanPolicy, *, now: Callable[[], datetime]
 ) -> None:
     """Store the texts that every judge faces, once there is a completion to stand beside."""
-    systems = list(store.iter(System, study))
-    bearers = [system for system in systems if system.kind == "stress"]
-    ids = {system.id for system in bearers}
-    completions = list(store.iter(Completion, study))
-    stored = [completion for completion in completions if completion.system_id in ids]
-    if len(stored) < len(completions):
-        store.add(
-            stress_completions(
-                list(store.iter(Item, study)),
-                bearers,
-                stored,
-                n_items=policy.stress_items,
-                seed=study.seed,
-                now=now,
-            )
-        )
+    bearers = {system.id for system in store.iter(System, study) if system.kind == "stress"}
+    if any(c.system_id not in bearers for c in store.iter(Completion, study)):
+        store.add(prepare_stress_set(store, study, policy, now=now))
 
 
 def plan_ratings(store: Store, study: Study, policy: PlanPolicy) -> RatingPlan:
@@ -93,30 +87,22 @@ async def ask_raters(
     Raises:
         ExceptionGroup: As `heartbench.completions.run_models.ask_systems`.
     """
-    found = _find(writer.store, study, targets, asked)
-    outcomes, n_before = Counter(found.given_up), found.n_wanted - found.n_unrated
     items = {item.id: item for item in writer.store.iter(Item, study)}
     completions = {c.id: c for c in writer.store.iter(Completion, study)}
     asking = _Asking(seed=study.seed, prompt_hash=rating_prompt_hash(), now=now)
-    progress(n_before + sum(outcomes.values()), found.n_wanted)
 
-    async def rate(model: AskedModel, target: RatingTarget) -> None:
+    def pose(target: RatingTarget) -> tuple[AskedModel | None, Question]:
         completion = completions[target.completion_id]
-        question = _question(target, completion, items[completion.item_id], asking)
-        tries = found.tries[target]
-        outcomes[await ask_question(model, question, tries, keep=writer.add, now=now)] += 1
-        progress(n_before + sum(outcomes.values()), found.n_wanted)
+        item = items[completion.item_id]
+        return asked[target.rater_id], _question(target, completion, item, asking)
 
-    def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
-        for target in found.open_ones:
-            model = asked[target.rater_id]
-            assert model is not None, "a judge that is to be asked has no model"
-            yield partial(rate, model, target)
-
-    await run_tasks(tasks(), n_at_once=n_workers(asked.values()))
-    n_added = outcomes.pop("", 0)
-    return AskedCounts(
-        n_wanted=found.n_wanted, n_before=n_before, n_added=n_added, missing=dict(outcomes)
+    return await ask_wanted(
+        _find(writer.store, study, targets, asked),
+        pose,
+        run=partial(run_tasks, n_at_once=n_workers(asked.values())),
+        keep=writer.add,
+        now=now,
+        progress=progress,
     )
 
 
@@ -134,31 +120,12 @@ def settled_ratings(store: Store, study: Study) -> frozenset[RatingTarget]:
     return frozenset(given_up.union(rating.target for rating in store.iter(Rating, study)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """What is there of some judges, and what is to be asked."""
-
-    n_wanted: int
-    n_unrated: int
-    open_ones: Sequence[RatingTarget]
-    given_up: Mapping[str, int]
-    tries: Mapping[RatingTarget, Tries]
-
-
 def _find(
     store: Store, study: Study, targets: Sequence[RatingTarget], rater_ids: Collection[str]
-) -> _Found:
+) -> Wanted[RatingTarget]:
     wanted = [target for target in targets if target.rater_id in rater_ids]
     rated = {rating.target for rating in store.iter(Rating, study)}
-    tries = _earlier_tries(store, study)
-    unrated = [target for target in wanted if target not in rated]
-    return _Found(
-        n_wanted=len(wanted),
-        n_unrated=len(unrated),
-        open_ones=[target for target in unrated if not tries[target].is_over],
-        given_up=Counter(tries[t].faults[-1] for t in unrated if tries[t].is_over),
-        tries=tries,
-    )
+    return find_wanted(wanted, rated, _earlier_tries(store, study))
 
 
 def _earlier_tries(store: Store, study: Study) -> Mapping[RatingTarget, Tries]:

@@ -1,14 +1,24 @@
-"""One question to a model: asked, asked once more if the reply cannot be used, then given up.
+"""Questions to models: asked, asked once more if the reply cannot be used, then given up.
 
 What it is about (a completion, a pair, a rating) is for the steps. A reply that cannot be used is
 an attempt with its reason: never a default.
 """
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Container,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from heartbench.domain import Attempt, Completion, Judgment, Rating
 from heartbench.errors import BudgetError, InvalidReplyError, ModelCallError
@@ -18,6 +28,7 @@ from heartbench.models.base import AskedModel, Message, Reply
 MAX_INVALID = 2
 """Replies that cannot be used, after which a question is given up."""
 
+T = TypeVar("T", bound=Hashable)
 Answer = Completion | Judgment | Rating
 Keep = Callable[[Sequence[Attempt | Answer]], Awaitable[None]]
 
@@ -93,6 +104,81 @@ def earlier_tries(
         if attempt.reason in faults:
             earlier.faults.append(attempt.reason)
     return tries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted(Generic[T]):
+    """What is wanted of some models, and what of it is left to be asked.
+
+    Attributes:
+        n_wanted: Answers wanted.
+        n_before: Of these, there already.
+        open_ones: What to ask about, by target.
+        given_up: What stays missing, counted by reason.
+        tries: What was tried before, by target.
+    """
+
+    n_wanted: int
+    n_before: int
+    open_ones: Sequence[T]
+    given_up: Mapping[str, int]
+    tries: Mapping[T, Tries]
+
+
+def find_wanted(wanted: Sequence[T], answered: Container[T], tries: Mapping[T, Tries]) -> Wanted[T]:
+    """Tell what is answered, what is given up and what is open.
+
+    Args:
+        wanted: Targets.
+        answered: Those, and maybe others, that have an answer.
+        tries: From `earlier_tries`.
+    """
+    missing = [target for target in wanted if target not in answered]
+    return Wanted(
+        n_wanted=len(wanted),
+        n_before=len(wanted) - len(missing),
+        open_ones=[target for target in missing if not tries[target].is_over],
+        given_up=Counter(tries[target].faults[-1] for target in missing if tries[target].is_over),
+        tries=tries,
+    )
+
+
+async def ask_wanted(
+    wanted: Wanted[T],
+    pose: Callable[[T], tuple[AskedModel | None, Question]],
+    *,
+    run: Callable[[Iterable[Callable[[], Awaitable[None]]]], Awaitable[None]],
+    keep: Keep,
+    now: Callable[[], datetime],
+    progress: Callable[[int, int], None],
+) -> AskedCounts:
+    """Ask about everything that is open; every answer and every failed try is kept at once.
+
+    Args:
+        wanted: From `find_wanted`.
+        pose: Gives the model to ask and the question, by target.
+        run: Runs tasks; raises what they raise.
+        keep: Stores records; they are durable when it returns.
+        now: Gives the time, UTC.
+        progress: Told how many of how many are there or given up.
+    """
+    outcomes = Counter(wanted.given_up)
+    progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
+
+    async def ask(target: T) -> None:
+        model, question = pose(target)
+        assert model is not None, "what is to be asked about has no model"
+        outcomes[await ask_question(model, question, wanted.tries[target], keep=keep, now=now)] += 1
+        progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
+
+    await run(partial(ask, target) for target in wanted.open_ones)
+    n_added = outcomes.pop("", 0)
+    return AskedCounts(
+        n_wanted=wanted.n_wanted,
+        n_before=wanted.n_before,
+        n_added=n_added,
+        missing=dict(outcomes),
+    )
 
 
 async def ask_question(
