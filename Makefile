@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install demo test soak quick lint format check clean
+.PHONY: help install demo test soak quick lint format check count clean
 
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
@@ -51,6 +51,9 @@ format: install
 	$(BIN)/ruff check --fix
 
 check: lint test
+
+count: install
+	$(BIN)/python benchmarks/count.py
 
 clean:
 	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -3,7 +3,7 @@
  * Votes are summed into points by item and pair; a replicate draws items with replacement, adds
  * their points, and climbs from the full fit by Newton's method (Cholesky) until no strength moves
  * by more than 1e-5. Ties count half a win for each side. Same model, same tolerance, own random
- * numbers (xorshift), as `heartbench.stats.bootstrap`.
+ * numbers (xorshift), as `hearteval.stats.bootstrap`.
  */
 #include <math.h>
 #include <stdint.h>

@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from heartbench.domain import AXES, Item
-from heartbench.items.esconv import parse_dialogues
-from heartbench.items.selection import build_items
-from heartbench.judgments.cue_judge.judge import (
+from hearteval.domain import AXES, Item
+from hearteval.items.esconv import parse_dialogues
+from hearteval.items.selection import build_items
+from hearteval.judgments.cue_judge.judge import (
     CueVerdict,
     Text,
     cue_rater,
     judge_pair,
 )
-from heartbench.judgments.stress import STRESS_KINDS, stress_texts
-from heartbench.protocol import CUE_NOTICE
-from heartbench.stats.proportions import wilson_interval
+from hearteval.judgments.stress_set import STRESS_KINDS, stress_texts
+from hearteval.protocol import CUE_NOTICE
+from hearteval.stats.means import wilson_interval
 
 LENGTH_NEIGHBOURS = 8
 Texts = Mapping[str, str]

@@ -19,30 +19,35 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heartbench.errors import NotIdentifiedError
-from heartbench.stats.bootstrap import bootstrap_items
-from heartbench.stats.clustered_variance import (
+from hearteval.errors import NotIdentifiedError
+from hearteval.stats.bradley_terry.bootstrap import bootstrap_items
+from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,
     vary_over_items,
     vary_over_items_and_raters,
 )
-from heartbench.stats.comparisons import (
+from hearteval.stats.bradley_terry.differences import pairwise_differences
+from hearteval.stats.bradley_terry.intervals import Intervals, clustered, published
+from hearteval.stats.bradley_terry.ties import (
+    TiedFit,
+    TieModel,
+    fit_davidson,
+    fit_ties,
+    pair_probabilities,
+)
+from hearteval.stats.comparisons import (
     Comparisons,
     FloatArray,
     count_comparisons,
     select_comparisons,
 )
-from heartbench.stats.contrasts import pairwise_differences
-from heartbench.stats.davidson import fit_davidson, pair_probabilities
-from heartbench.stats.intervals import Intervals, clustered, published
-from heartbench.stats.simulation import (
+from hearteval.stats.simulation import (
     N_NODES,
     Design,
     Population,
     population_strengths,
     simulate_comparisons,
 )
-from heartbench.stats.tied_fit import TiedFit, TieModel, fit_ties
 
 LEVEL = 0.95
 ITEM_SD, RATER_SD = 0.6, 0.3

@@ -30,22 +30,22 @@ from tempfile import TemporaryDirectory
 import aiohttp
 import numpy as np
 
-from heartbench.cli.models import StoredReplies, keep_lost_cost
-from heartbench.domain import AXES, Assignment, Completion, Judgment, Pair, Rater, System
-from heartbench.items.starter import load_starter_items
-from heartbench.judgments.judge_reply import JudgeVerdict, read_reply
-from heartbench.judgments.reply_schema import OVERALL, axis_key, judge_schema
-from heartbench.models.asking import WORKERS_PER_CALL, used
-from heartbench.models.base import ChatModel, Message, Reply, Sampling, Schema
-from heartbench.models.budget import Budgeted, SpendingLimit
-from heartbench.models.cached import Cached
-from heartbench.models.concurrency import AdaptiveLimit
-from heartbench.models.connections import open_client
-from heartbench.models.openai_compatible import OpenAICompatibleModel
-from heartbench.models.retrying import Retrying, RetryPolicy
-from heartbench.models.wire import Endpoint, build_body
-from heartbench.store.grouped import GroupedWriter
-from heartbench.store.sql import SqlStore
+from hearteval.domain import AXES, Assignment, Completion, Judgment, Pair, Rater, System
+from hearteval.items import load_starter_items
+from hearteval.judgments.prompt import OVERALL, axis_key, judge_schema
+from hearteval.judgments.reply import JudgeVerdict, read_reply
+from hearteval.models.asking import WORKERS_PER_CALL, used
+from hearteval.models.base import ChatModel, Message, Reply, Sampling, Schema
+from hearteval.models.http import Endpoint, build_body
+from hearteval.models.http.client import OpenAICompatibleModel, open_client
+from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
+from hearteval.models.wrappers.cached import Cached
+from hearteval.models.wrappers.concurrency import AdaptiveLimit
+from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
+from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sql import SqlStore
+from hearteval.study.models import StoredReplies, keep_lost_cost
+from hearteval.study.session import utc_now
 
 CELLS = ((500, 256), (50, 64), (50, 256))
 """Milliseconds of the server, and calls in flight."""
@@ -157,9 +157,9 @@ async def _open_stored(
                 ledger,
                 ceiling=lambda _m, _s: 0.01,
                 price=lambda _usage: 0.001,
-                book_lost=partial(keep_lost_cost, writer),
+                book_lost=partial(keep_lost_cost, writer, utc_now),
             )
-            cached = Cached(budgeted, StoredReplies(writer), identity={"model": "bench"})
+            cached = Cached(budgeted, StoredReplies(writer, utc_now), identity={"model": "bench"})
 
             async def call() -> None:
                 assignment = next(assignments)
@@ -215,9 +215,8 @@ def _judgment(assignment: Assignment, verdict: JudgeVerdict, reply: Reply) -> Ju
         seconds=reply.total_ms / 1000,
         raw=reply.text,
         prompt_hash="0" * 64,
-        finish_reason=reply.finish_reason,
         created_at=NOW,
-        **used(reply),
+        call=used(reply),
     )
 
 
@@ -268,12 +267,12 @@ async def _open_sdk(
 
 PEERS: dict[str, Opening] = {
     "bare aiohttp, whole": lambda url, n: _open_bare(url, n, is_streamed=False),
-    "heartbench, whole": lambda url, n: _open_ours(url, n, is_streamed=False),
-    "heartbench, whole, stored": lambda url, n: _open_stored(url, n, is_streamed=False),
+    "hearteval, whole": lambda url, n: _open_ours(url, n, is_streamed=False),
+    "hearteval, whole, stored": lambda url, n: _open_stored(url, n, is_streamed=False),
     "openai SDK, whole": lambda url, n: _open_sdk(url, n, is_streamed=False),
     "bare aiohttp, streamed": lambda url, n: _open_bare(url, n, is_streamed=True),
-    "heartbench, streamed": lambda url, n: _open_ours(url, n, is_streamed=True),
-    "heartbench, streamed, stored": lambda url, n: _open_stored(url, n, is_streamed=True),
+    "hearteval, streamed": lambda url, n: _open_ours(url, n, is_streamed=True),
+    "hearteval, streamed, stored": lambda url, n: _open_stored(url, n, is_streamed=True),
     "openai SDK, streamed": lambda url, n: _open_sdk(url, n, is_streamed=True),
 }
 

@@ -26,7 +26,7 @@ import numpy as np
 N_RESAMPLES = 1_000
 MAX_GROUPS = 2_048
 SEED = 7
-OURS = ("heartbench.api", "pyarrow.parquet", "scipy.stats")
+OURS = ("hearteval.api", "pyarrow.parquet", "scipy.stats")
 Timed = tuple[float, float, str]
 
 
@@ -44,9 +44,9 @@ def invent(n_votes: int, n_systems: int, n_items: int) -> dict[str, np.ndarray[A
 
 
 def comparisons_of(votes: dict[str, np.ndarray[Any, Any]], n_systems: int) -> Any:
-    """Count votes as `hb.rank` does."""
-    from heartbench.stats.comparisons import Comparisons
-    from heartbench.stats.tally import Tally
+    """Count votes as `he.rank` does."""
+    from hearteval.stats.comparisons import Comparisons
+    from hearteval.stats.tally import Tally
 
     tally = Tally(4)
     tally.add(votes["left"], votes["right"], votes["twice"], votes["item"])
@@ -64,9 +64,9 @@ def comparisons_of(votes: dict[str, np.ndarray[Any, Any]], n_systems: int) -> An
 
 
 def refit(votes: dict[str, np.ndarray[Any, Any]], n_systems: int) -> str:
-    """Count, fit and bootstrap with heartbench."""
-    from heartbench.stats.bootstrap import bootstrap_items
-    from heartbench.stats.bradley_terry import fit_bradley_terry
+    """Count, fit and bootstrap with hearteval."""
+    from hearteval.stats.bradley_terry.bootstrap import bootstrap_items
+    from hearteval.stats.bradley_terry.fit import fit_bradley_terry
 
     comparisons = comparisons_of(votes, n_systems)
     fit = fit_bradley_terry(comparisons)
@@ -101,7 +101,7 @@ def refit_in_evalica(votes: dict[str, np.ndarray[Any, Any]], n_systems: int) -> 
     """Refit with evalica's Rust core, fed with points by pair that numpy resampled."""
     from evalica import Winner, _brzo
 
-    from heartbench.stats.bootstrap import draw_items
+    from hearteval.stats.bradley_terry.bootstrap import draw_items
 
     n = n_systems
     pairs = votes["left"].astype(np.int64) * n + votes["right"]
@@ -152,9 +152,9 @@ def refit_in_choix(votes: dict[str, np.ndarray[Any, Any]], n_systems: int) -> st
 
 def sandwich(votes: dict[str, np.ndarray[Any, Any]], n_systems: int) -> str:
     """Fit and give the sandwich over items."""
-    from heartbench.stats.bradley_terry import fit_bradley_terry
-    from heartbench.stats.clustered_variance import vary_over_items
-    from heartbench.stats.intervals import influence_on_strengths
+    from hearteval.stats.bradley_terry.clustered_variance import vary_over_items
+    from hearteval.stats.bradley_terry.fit import fit_bradley_terry
+    from hearteval.stats.bradley_terry.intervals import influence_on_strengths
 
     comparisons = comparisons_of(votes, n_systems)
     fit = fit_bradley_terry(comparisons)
@@ -164,9 +164,9 @@ def sandwich(votes: dict[str, np.ndarray[Any, Any]], n_systems: int) -> str:
 
 def rank_file(path: Path, *, cluster: str | None) -> str:
     """Rank a Parquet file, from disk to ratings."""
-    import heartbench as hb
+    import hearteval as he
 
-    ranking = hb.rank(path, left="left", right="right", winner="winner", cluster=cluster)
+    ranking = he.rank(path, left="left", right="right", winner="winner", cluster=cluster)
     return f"{ranking.fit.n_votes:,} votes, {ranking.systems[0].elo:.4f} Elo first"
 
 
@@ -268,7 +268,7 @@ def paper_scale(library: str) -> list[tuple[str, Timed]]:
     votes = invent(42_000, 18, 300)
     slow = measure(lambda: refit_in_choix(votes, 18), 1)
     return [
-        ("heartbench", measure(lambda: refit(votes, 18), 15)),
+        ("hearteval", measure(lambda: refit(votes, 18), 15)),
         ("C loop", measure(lambda: refit_in_c(votes, 18, library), 15)),
         (
             "evalica's core, fed with our aggregates",
@@ -281,15 +281,15 @@ def paper_scale(library: str) -> list[tuple[str, Timed]]:
 def ten_million() -> list[tuple[str, Timed]]:
     """Measure ten million votes: as arrays, and as a table with more items than are kept apart."""
     few = invent(10_000_000, 18, 300)
-    rows = [("heartbench, arrays, 300 items", measure(partial(refit, few, 18), 2, OURS))]
+    rows = [("hearteval, arrays, 300 items", measure(partial(refit, few, 18), 2, OURS))]
     many = invent(10_000_000, 18, 100_000)
     table = _as_table(many, 100_000)
     groups = np.random.default_rng(SEED).permutation(100_000).astype(np.int32) % MAX_GROUPS
     many["item"] = groups[many["item"]]
-    title = f"heartbench, arrays, 100,000 items in {MAX_GROUPS:,} groups"
+    title = f"hearteval, arrays, 100,000 items in {MAX_GROUPS:,} groups"
     rows.append((title, measure(partial(refit, many, 18), 2, OURS)))
     rows.append(
-        ("hb.rank, Arrow table, 100,000 items", measure(partial(rank_table, table), 1, OURS))
+        ("he.rank, Arrow table, 100,000 items", measure(partial(rank_table, table), 1, OURS))
     )
     return rows
 
@@ -310,9 +310,9 @@ def _as_table(votes: dict[str, np.ndarray[Any, Any]], n_items: int) -> Any:
 
 def rank_table(table: Any) -> str:
     """Rank a table in memory, with a bootstrap of items."""
-    import heartbench as hb
+    import hearteval as he
 
-    ranking = hb.rank(table, cluster="item", interval="item-bootstrap", resamples=N_RESAMPLES)
+    ranking = he.rank(table, cluster="item", interval="item-bootstrap", resamples=N_RESAMPLES)
     return f"{ranking.settings.n_items:,} items"
 
 
@@ -320,9 +320,9 @@ def many_systems(library: str) -> list[tuple[str, Timed]]:
     """Measure 200 systems refitted and 1,000 systems with the sandwich."""
     some, most = invent(42_000, 200, 300), invent(1_000_000, 1_000, 300)
     return [
-        ("heartbench, 200 systems, 1,000 refits", measure(lambda: refit(some, 200), 2)),
+        ("hearteval, 200 systems, 1,000 refits", measure(lambda: refit(some, 200), 2)),
         ("C loop, the same", measure(lambda: refit_in_c(some, 200, library), 1)),
-        ("heartbench, 1,000 systems, sandwich", measure(lambda: sandwich(most, 1_000), 2)),
+        ("hearteval, 1,000 systems, sandwich", measure(lambda: sandwich(most, 1_000), 2)),
     ]
 
 
@@ -336,7 +336,7 @@ def from_parquet(folder: Path, n_rows: int) -> list[tuple[str, Timed]]:
         ours = measure(partial(rank_file, path, cluster=cluster), 1, OURS)
         peer = measure(partial(count_in_duckdb, path, cluster=cluster), 1, ("duckdb",))
         rows.append((f"DuckDB counts {words}", peer))
-        rows.append((f"heartbench ranks from {words}", ours))
+        rows.append((f"hearteval ranks from {words}", ours))
     return rows
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heartbench.domain import (
+from hearteval.domain import (
     AXES,
     Assignment,
     AxisMark,
@@ -32,7 +32,7 @@ from heartbench.domain import (
     System,
     Turn,
 )
-from heartbench.store.sql import SqlStore
+from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ITEMS, N_SYSTEMS = 300, 18

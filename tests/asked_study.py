@@ -7,24 +7,25 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from heartbench.cli.models import StoredReplies, keep_lost_cost
-from heartbench.completions.run_models import ask_systems
-from heartbench.domain import AXES, Item, Rater, Study, System, hash_records
-from heartbench.errors import HeartbenchError, ModelCallError
-from heartbench.items.starter import load_starter_items
-from heartbench.judgments.plan import PlanPolicy
-from heartbench.judgments.reply_schema import OVERALL, axis_key, judge_schema
-from heartbench.judgments.run import plan_judgments
-from heartbench.judgments.run_models import ask_judges
-from heartbench.judgments.stress import stress_systems
-from heartbench.models.base import AskedModel, ChatModel, Message, Reply, Sampling, Schema, Usage
-from heartbench.models.budget import Budgeted, SpendingLimit
-from heartbench.models.cached import Cached
-from heartbench.models.canned import CannedModel
-from heartbench.models.failures import CallFailureError, Reason
-from heartbench.models.questions import AskedCounts
-from heartbench.store.grouped import GroupedWriter
-from heartbench.store.sql import SqlStore
+from canned_model import CannedModel
+
+from hearteval.completions.run import ask_systems
+from hearteval.domain import AXES, Item, Rater, Study, System, hash_records
+from hearteval.errors import HeartError, ModelCallError
+from hearteval.items import load_starter_items
+from hearteval.judgments.plan import PlanPolicy
+from hearteval.judgments.plan.run import plan_judgments
+from hearteval.judgments.prompt import OVERALL, axis_key, judge_schema
+from hearteval.judgments.run import PairTask, ask_judges
+from hearteval.judgments.stress_set import stress_systems
+from hearteval.models.asking import AskedCounts
+from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Sampling, Schema, Usage
+from hearteval.models.failures import CallFailureError, Reason
+from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
+from hearteval.models.wrappers.cached import Cached
+from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sql import SqlStore
+from hearteval.study.models import StoredReplies, keep_lost_cost
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ITEMS = load_starter_items()
@@ -107,12 +108,7 @@ class AskedStudy:
                     for name, model in models.items()
                 }
                 return await ask_judges(
-                    writer,
-                    self.study,
-                    asked,
-                    protocol="forced-strength",
-                    now=now,
-                    progress=quiet,
+                    writer, self.study, asked, PairTask(), now=now, progress=quiet
                 )
 
         return asyncio.run(run())
@@ -125,9 +121,9 @@ class AskedStudy:
             self.ledger,
             ceiling=lambda _m, _s: CEILING,
             price=lambda usage: None if usage.input_tokens is None else PRICE,
-            book_lost=partial(keep_lost_cost, writer),
+            book_lost=partial(keep_lost_cost, writer, now),
         )
-        cached = Cached(budgeted, StoredReplies(writer), identity={"model": model.name})
+        cached = Cached(budgeted, StoredReplies(writer, now), identity={"model": model.name})
         return AskedModel(model=cached, sampling=sampling, n_at_once=n_at_once)
 
 
@@ -178,9 +174,9 @@ def plan(world: AskedStudy, *, both_orders: bool = True, repeat_pairs: int = 0) 
     plan_judgments(world.store, world.study, policy, now=now)
 
 
-def faults_in(group: ExceptionGroup[Exception]) -> list[HeartbenchError]:
+def faults_in(group: ExceptionGroup[Exception]) -> list[HeartError]:
     """Return the faults of a run that was stopped."""
-    return [fault for fault in group.exceptions if isinstance(fault, HeartbenchError)]
+    return [fault for fault in group.exceptions if isinstance(fault, HeartError)]
 
 
 def by_call(

@@ -9,7 +9,7 @@ from heart_command import Done, Heart
 from hypothesis import settings
 from postgres_server import PostgresServer, running_server
 
-from heartbench.cli.main import run_command_line
+from hearteval.cli.main import run_command_line
 
 # No test asserts a time: a machine may be busy with something else.
 settings.register_profile("untimed", deadline=None)

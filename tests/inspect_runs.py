@@ -21,8 +21,8 @@ from inspect_ai.model import (
     StopReason,
 )
 
-from heartbench.completions.prompting import support_messages
-from heartbench.domain import Item
+from hearteval.completions.prompting import support_messages
+from hearteval.domain import Item
 
 MODEL = "openai/gpt-test"
 TEXT = "That sounds like a lot. What weighs most?"
@@ -92,7 +92,7 @@ def write_run(path: Path, samples: Sequence[EvalSample], *, model: str = MODEL, 
     spec = EvalSpec(
         eval_id="run-1",
         created=WHEN.isoformat(),
-        task="heartbench/completions",
+        task="hearteval/completions",
         dataset=EvalDataset(),
         model=model,
         config=EvalConfig(),

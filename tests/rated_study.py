@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 
 from asked_study import NOW, AskedStudy, asked_study, now, quiet
 
-from heartbench.domain import AXES, Completion, Item, Rater, System
-from heartbench.judgments.plan import PlanPolicy
-from heartbench.judgments.reply_schema import axis_key, rating_schema
-from heartbench.judgments.run_ratings import (
-    ask_raters,
-    plan_ratings,
-    store_stress_set,
-)
-from heartbench.models.base import ChatModel, Sampling, Schema
-from heartbench.models.budget import SpendingLimit
-from heartbench.models.questions import AskedCounts
-from heartbench.store.grouped import GroupedWriter
+from hearteval.domain import AXES, Completion, Item, Rater, System
+from hearteval.judgments.plan import PlanPolicy
+from hearteval.judgments.plan.run import plan_ratings, store_stress_set
+from hearteval.judgments.prompt import axis_key, judge_schema
+from hearteval.judgments.run import RatingTask, ask_judges
+from hearteval.models.asking import AskedCounts
+from hearteval.models.base import ChatModel, Sampling, Schema
+from hearteval.models.wrappers.budget import SpendingLimit
+from hearteval.store.grouped import GroupedWriter
 
-RATING = Sampling(max_tokens=800, schema=Schema(name="heart_rating", schema=rating_schema(AXES)))
+RATING = Sampling(
+    max_tokens=800, schema=Schema(name="heart_rating", schema=judge_schema(AXES, protocol="rating"))
+)
 
 
 def scores(score: int = 3, comment: str = "plain") -> str:
@@ -60,7 +59,8 @@ class RatedStudy(AskedStudy):
                     ids[name]: self._asked(model, writer, RATING, n_at_once)
                     for name, model in models.items()
                 }
-                return await ask_raters(writer, self.study, targets, asked, now=now, progress=quiet)
+                task = RatingTask(targets=targets)
+                return await ask_judges(writer, self.study, asked, task, now=now, progress=quiet)
 
         return asyncio.run(run())
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from heartbench.stats.agreement.ratings import MISSING, CodedRatings
-from heartbench.stats.agreement.table import RatingTable
-from heartbench.stats.comparisons import FloatArray
+from hearteval.stats.agreement.table import MISSING, CodedRatings, RatingTable
+from hearteval.stats.comparisons import FloatArray
 
 SHARED = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "reference"
 NAN = float("nan")

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from heartbench.domain import (
+from hearteval.domain import (
     Assignment,
     Attempt,
     AxisMark,
+    Call,
     Completion,
     Item,
     Judgment,
@@ -19,7 +20,7 @@ from heartbench.domain import (
     System,
     Turn,
 )
-from heartbench.store.base import Record
+from hearteval.store.base import Record
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
@@ -91,8 +92,7 @@ def make_world() -> World:
             item_id=item.id,
             system_id=systems[1].id,
             text="What now?",
-            usage={"tokens": 3},
-            cost=0.25,
+            call=Call(usage={"tokens": 3}, cost=0.25),
             first_token_ms=12.5,
             created_at=NOW,
         ),

@@ -1,4 +1,4 @@
-"""`hb.rank` and `hb.agree`: any source, the fields of the JSON, dataframes of the input's kind."""
+"""`he.rank` and `he.agree`: any source, the fields of the JSON, dataframes of the input's kind."""
 
 import json
 from pathlib import Path
@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import heartbench as hb
-from heartbench.errors import InvalidVotesError, NotIdentifiedError, SettingsError
-from heartbench.exchange import result_frames
+import hearteval as he
+from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError
+from hearteval.exchange.tables import frames
 
 VOTES: dict[str, Any] = {
     "model_a": ["ash", "birch", "cedar", "ash", "birch", "cedar", "ash", "birch"] * 6,
@@ -47,16 +47,16 @@ def votes_file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("frame", FRAMES)
 def test_rank_of_a_frame_is_that_of_a_file(frame: Any, votes_file: Path) -> None:
-    of_frame = hb.rank(frame(VOTES), cluster="prompt", rater="voter", strength="strength")
-    of_file = hb.rank(votes_file, cluster="prompt", rater="voter", strength="strength")
+    of_frame = he.rank(frame(VOTES), cluster="prompt", rater="voter", strength="strength")
+    of_file = he.rank(votes_file, cluster="prompt", rater="voter", strength="strength")
 
     assert of_frame.to_dict() == of_file.to_dict()
 
 
 @pytest.mark.parametrize("frame", FRAMES)
 def test_results_come_as_the_kind_of_frame_that_went_in(frame: Any) -> None:
-    ranking = hb.rank(frame(VOTES), cluster="prompt")
-    agreement = hb.agree(frame(RATINGS), unit="text", rater="coder", value="label", level="ordinal")
+    ranking = he.rank(frame(VOTES), cluster="prompt")
+    agreement = he.agree(frame(RATINGS), unit="text", rater="coder", value="label", level="ordinal")
 
     assert type(ranking.to_frame()) is type(frame(VOTES))
     assert type(ranking.differences_frame()) is type(frame(VOTES))
@@ -64,7 +64,7 @@ def test_results_come_as_the_kind_of_frame_that_went_in(frame: Any) -> None:
 
 
 def test_frame_holds_the_systems_of_the_result() -> None:
-    ranking = hb.rank(pd.DataFrame(VOTES), cluster="prompt")
+    ranking = he.rank(pd.DataFrame(VOTES), cluster="prompt")
 
     frame = ranking.to_frame()
 
@@ -76,21 +76,21 @@ def test_frame_holds_the_systems_of_the_result() -> None:
 def test_frame_of_a_path_is_of_a_library_that_is_installed(
     votes_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert isinstance(hb.rank(votes_file, cluster="prompt").to_frame(), pd.DataFrame)
+    assert isinstance(he.rank(votes_file, cluster="prompt").to_frame(), pd.DataFrame)
 
-    monkeypatch.setattr(result_frames, "find_spec", lambda name: name != "pandas")
-    assert isinstance(hb.rank(votes_file, cluster="prompt").to_frame(), pl.DataFrame)
+    monkeypatch.setattr(frames, "find_spec", lambda name: name != "pandas")
+    assert isinstance(he.rank(votes_file, cluster="prompt").to_frame(), pl.DataFrame)
 
-    monkeypatch.setattr(result_frames, "find_spec", lambda _name: None)
+    monkeypatch.setattr(frames, "find_spec", lambda _name: None)
     with pytest.raises(SettingsError, match="pandas, polars, pyarrow"):
-        hb.rank(votes_file, cluster="prompt").to_frame()
+        he.rank(votes_file, cluster="prompt").to_frame()
 
 
 def test_dictionary_is_the_contract(votes_file: Path) -> None:
-    """DESIGN.md section 2: the keys of ``heartbench.rank/1``; it may gain some, never lose one."""
-    found = hb.rank(votes_file, cluster="prompt", rater="voter", strength="strength").to_dict()
+    """DESIGN.md section 2: the keys of ``heart.rank/1``; it may gain some, never lose one."""
+    found = he.rank(votes_file, cluster="prompt", rater="voter", strength="strength").to_dict()
 
-    assert found["schema"] == "heartbench.rank/1"
+    assert found["schema"] == "heart.rank/1"
     assert json.loads(json.dumps(found, allow_nan=False)) == json.loads(json.dumps(found))
     system = {"system", "elo", "low", "high", "theta", "se", "win_rate", "n_comparisons"}
     system |= {"rank_low", "rank_high", "elo_weighted", "low_weighted", "high_weighted"}
@@ -106,28 +106,28 @@ def test_dictionary_is_the_contract(votes_file: Path) -> None:
 
 
 def test_weighted_ratings_are_there_with_strengths_only(votes_file: Path) -> None:
-    found = hb.rank(votes_file, cluster="prompt").to_dict()["systems"][0]
+    found = he.rank(votes_file, cluster="prompt").to_dict()["systems"][0]
 
     assert not {"elo_weighted", "low_weighted", "high_weighted"} & set(found)
 
 
 def test_agreement_has_every_measure_of_the_contract() -> None:
-    found = hb.agree(
+    found = he.agree(
         pd.DataFrame(RATINGS), unit="text", rater="coder", value="label", level="interval"
     ).to_dict()
 
     measures = {"percent_agreement", "cohen_kappa", "cohen_kappa_weighted_value"}
     measures |= {"cohen_kappa_weighted_index", "fleiss_kappa", "krippendorff_alpha"}
     measures |= {"gwet_ac1", "gwet_ac2", "icc_c1", "icc_a1"}
-    assert found["schema"] == "heartbench.agree/1"
+    assert found["schema"] == "heart.agree/1"
     assert {"n_units", "n_raters", "n_values", "excluded"} | measures <= set(found)
     assert all({"value", "low", "high", "reason"} <= set(found[name]) for name in measures)
     assert found["percent_agreement"]["value"] == pytest.approx(9 / 12)
 
 
 def test_results_show_as_text_and_as_a_table_of_a_notebook(votes_file: Path) -> None:
-    ranking = hb.rank(votes_file, cluster="prompt", strength="strength")
-    agreement = hb.agree(
+    ranking = he.rank(votes_file, cluster="prompt", strength="strength")
+    agreement = he.agree(
         pd.DataFrame(RATINGS), unit="text", rater="coder", value="label", level="nominal"
     )
 
@@ -142,33 +142,33 @@ def test_names_in_a_notebook_are_text_and_no_markup() -> None:
     votes = {**VOTES, "model_a": [name.replace("ash", "<b>ash") for name in VOTES["model_a"]]}
     votes["model_b"] = [name.replace("ash", "<b>ash") for name in VOTES["model_b"]]
 
-    assert "<b>" not in hb.rank(pd.DataFrame(votes), cluster="prompt")._repr_html_()
+    assert "<b>" not in he.rank(pd.DataFrame(votes), cluster="prompt")._repr_html_()
 
 
 def test_columns_that_cannot_be_guessed_must_be_named() -> None:
     with pytest.raises(SettingsError, match="--right, --winner; there are 'model_a', 'prompt'"):
-        hb.rank(pd.DataFrame({"model_a": ["a"], "prompt": ["p"]}))
+        he.rank(pd.DataFrame({"model_a": ["a"], "prompt": ["p"]}))
 
 
 def test_own_words_for_the_outcome_are_understood() -> None:
     votes = pd.DataFrame({**VOTES, "winner": ["left won", "right won", "even"] * 16})
 
-    ranking = hb.rank(votes, left_name="left won", right_name=["right won"], tie_name="even")
+    ranking = he.rank(votes, left_name="left won", right_name=["right won"], tie_name="even")
 
     assert ranking.fit.n_ties == 16
 
 
 def test_bad_rows_and_open_rankings_are_named_errors() -> None:
     with pytest.raises(InvalidVotesError, match="row 1"):
-        hb.rank(pd.DataFrame({**VOTES, "winner": ["modela", *VOTES["winner"][1:]]}))
+        he.rank(pd.DataFrame({**VOTES, "winner": ["modela", *VOTES["winner"][1:]]}))
     with pytest.raises(NotIdentifiedError, match="ash"):
-        hb.rank(pd.DataFrame({"left": ["ash"], "right": ["birch"], "winner": ["ash"]}))
+        he.rank(pd.DataFrame({"left": ["ash"], "right": ["birch"], "winner": ["ash"]}))
 
 
 def test_missing_names_are_counted_in_agreement() -> None:
     ratings = pd.DataFrame({**RATINGS, "coder": [None, *RATINGS["coder"][1:]]})
 
-    found = hb.agree(ratings, unit="text", rater="coder", value="label", level="nominal")
+    found = he.agree(ratings, unit="text", rater="coder", value="label", level="nominal")
 
     assert found.excluded["missing rater"] == 1
 
@@ -189,7 +189,7 @@ def test_missing_names_are_counted_in_agreement() -> None:
 )
 def test_arguments_of_a_wrong_kind_are_named(arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(TypeError, match=problem):
-        hb.rank(pd.DataFrame(VOTES), **arguments)
+        he.rank(pd.DataFrame(VOTES), **arguments)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_arguments_of_a_wrong_kind_are_named(arguments: dict[str, Any], problem:
 )
 def test_values_that_can_never_be_are_value_errors(arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        hb.rank(pd.DataFrame(VOTES), cluster="prompt", **arguments)
+        he.rank(pd.DataFrame(VOTES), cluster="prompt", **arguments)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_agreement_checks_its_arguments_as_ranking_does(
     usual = {"unit": "text", "rater": "coder", "value": "label", "level": "ordinal"}
 
     with pytest.raises(error, match=problem):
-        hb.agree(pd.DataFrame(RATINGS), **{**usual, **arguments})
+        he.agree(pd.DataFrame(RATINGS), **{**usual, **arguments})
 
 
 @pytest.mark.parametrize("values", [(1, 2, 0), ([1], [2.0], [np.int64(0)]), ("1", "2", "0")])
@@ -236,9 +236,9 @@ def test_values_of_a_column_of_numbers_may_be_numbers(values: Any) -> None:
     votes = pd.DataFrame(VOTES)
     swapped = votes.assign(winner=votes.winner.map(numbers))
 
-    ranking = hb.rank(swapped, cluster="prompt", left_name=right, right_name=left, tie_name=tie)
+    ranking = he.rank(swapped, cluster="prompt", left_name=right, right_name=left, tie_name=tie)
 
-    assert ranking.systems == hb.rank(votes, cluster="prompt").systems
+    assert ranking.systems == he.rank(votes, cluster="prompt").systems
 
 
 def test_values_of_a_column_of_truths_may_be_truths() -> None:
@@ -246,17 +246,17 @@ def test_values_of_a_column_of_truths_may_be_truths() -> None:
     votes = votes[votes.winner != "tie"]
     truths = votes.assign(winner=votes.winner == "model_a")
 
-    ranking = hb.rank(truths, cluster="prompt", left_name=True, right_name=False)
+    ranking = he.rank(truths, cluster="prompt", left_name=True, right_name=False)
 
-    assert ranking.systems == hb.rank(votes, cluster="prompt").systems
+    assert ranking.systems == he.rank(votes, cluster="prompt").systems
 
 
 def test_numbers_of_numpy_can_be_written_as_json() -> None:
     numbers: dict[str, Any] = {"resamples": np.int64(100), "seed": np.int64(3)}
     limits: dict[str, Any] = {"minimum": np.int64(1), "maximum": np.float32(5)}
     prior: Any = np.float32(1)
-    ranking = hb.rank(pd.DataFrame(VOTES), prior=prior, **numbers)
-    agreement = hb.agree(
+    ranking = he.rank(pd.DataFrame(VOTES), prior=prior, **numbers)
+    agreement = he.agree(
         pd.DataFrame(RATINGS),
         unit="text",
         rater="coder",
@@ -280,16 +280,16 @@ def test_numbers_of_numpy_can_be_written_as_json() -> None:
 )
 def test_one_column_has_one_role(roles: dict[str, str], named: str) -> None:
     with pytest.raises(SettingsError, match=named):
-        hb.rank(pd.DataFrame(VOTES), **roles)  # type: ignore[arg-type]
+        he.rank(pd.DataFrame(VOTES), **roles)  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="as judge and as cluster"):
-        hb.rank_judge_aware(pd.DataFrame(VOTES), judge="voter", cluster="voter")
+        he.rank_judge_aware(pd.DataFrame(VOTES), judge="voter", cluster="voter")
 
 
 def test_columns_of_another_case_are_suggested() -> None:
     votes = pd.DataFrame({"Left": ["a"], "right": ["b"], "Winner": ["left"]})
 
     with pytest.raises(SettingsError, match="did you mean --left 'Left' --winner 'Winner'"):
-        hb.rank(votes)
+        he.rank(votes)
 
 
 def test_frame_after_one_of_another_library_is_of_one_that_is_installed() -> None:
@@ -297,8 +297,8 @@ def test_frame_after_one_of_another_library_is_of_one_that_is_installed() -> Non
     relation = duckdb.from_df(frame)
     batch = pa.RecordBatch.from_pydict(VOTES)
 
-    assert isinstance(hb.rank(relation, cluster="prompt").to_frame(), pd.DataFrame)
-    assert isinstance(hb.rank(batch, cluster="prompt").to_frame(), pa.Table)
+    assert isinstance(he.rank(relation, cluster="prompt").to_frame(), pd.DataFrame)
+    assert isinstance(he.rank(batch, cluster="prompt").to_frame(), pa.Table)
 
 
 def test_what_was_noticed_in_reading_is_said_with_what_cannot_be_ranked(tmp_path: Path) -> None:
@@ -306,14 +306,14 @@ def test_what_was_noticed_in_reading_is_said_with_what_cannot_be_ranked(tmp_path
     path.write_text("winner,left,right\nleft,ash,birch\nright,ash,birch\nleft,ash,bir")
 
     with pytest.raises(NotIdentifiedError, match=r"bir.*Noticed in reading: the last line"):
-        hb.rank(path)
+        he.rank(path)
 
 
 def test_values_that_look_alike_are_warned_of_where_they_are_names() -> None:
     frame = pd.DataFrame({**RATINGS, "label": ["3 ", "3", *["4"] * 22]})
 
     def warnings_at(level: Any) -> str:
-        found = hb.agree(frame, unit="text", rater="coder", value="label", level=level)
+        found = he.agree(frame, unit="text", rater="coder", value="label", level=level)
         return "; ".join(found.warnings)
 
     assert "values that differ only in case, white space or encoding (1): '3' and '3 '" in (
@@ -337,28 +337,28 @@ def test_controls_that_cannot_be_are_explained(
     controls: Any, error: type[Exception], problem: str
 ) -> None:
     with pytest.raises(error, match=problem):
-        hb.rank_controlled(pd.DataFrame(CONTROLLED), cluster="prompt", controls=controls)
+        he.rank_controlled(pd.DataFrame(CONTROLLED), cluster="prompt", controls=controls)
 
 
 def test_nothing_to_control_for_is_an_error() -> None:
     with pytest.raises(SettingsError, match="there is nothing to control for"):
-        hb.rank_controlled(pd.DataFrame(CONTROLLED), cluster="prompt", position=False)
+        he.rank_controlled(pd.DataFrame(CONTROLLED), cluster="prompt", position=False)
 
 
 @pytest.mark.parametrize("level", [0, 1, 1.5])
 def test_adjusted_ratings_check_their_level_as_rank_does(level: float) -> None:
     with pytest.raises(ValueError, match="a level is between 0 and 1"):
-        hb.rank_controlled(pd.DataFrame(VOTES), cluster="prompt", level=level)
+        he.rank_controlled(pd.DataFrame(VOTES), cluster="prompt", level=level)
     with pytest.raises(ValueError, match="a level is between 0 and 1"):
-        hb.rank_judge_aware(pd.DataFrame(VOTES), judge="voter", cluster="prompt", level=level)
+        he.rank_judge_aware(pd.DataFrame(VOTES), judge="voter", cluster="prompt", level=level)
 
 
 def adjusted(frame: Any, kind: str) -> Any:
     if kind == "controlled":
-        return hb.rank_controlled(
+        return he.rank_controlled(
             frame, cluster="prompt", controls={"words <b>": ("words_a", "words_b")}, rater="voter"
         )
-    return hb.rank_judge_aware(frame, judge="judge", cluster="prompt")
+    return he.rank_judge_aware(frame, judge="judge", cluster="prompt")
 
 
 @pytest.mark.parametrize("kind", ["controlled", "judge_aware"])
@@ -369,7 +369,7 @@ def test_adjusted_ratings_say_what_went_in(kind: str) -> None:
 
     found = adjusted(frame, kind).to_dict()
 
-    assert json.loads(json.dumps(found))["schema"] == f"heartbench.rank_{kind}/1"
+    assert json.loads(json.dumps(found))["schema"] == f"heart.rank_{kind}/1"
     assert (found["n_votes"], found["n_ties"]) == (47, 16)
     assert found["n_dropped"] == {"missing winner": 1}
     assert any("'NA' (1)" in warning for warning in found["warnings"])
@@ -395,8 +395,8 @@ def test_adjusted_ratings_come_as_frame_text_and_table(frame: Any, kind: str) ->
 
 def test_unknown_names_of_the_package_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="rankk"):
-        hb.rankk  # noqa: B018
+        he.rankk  # noqa: B018
 
 
 def test_public_names_are_listed() -> None:
-    assert dir(hb) == hb.__all__
+    assert dir(he) == he.__all__

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from heartbench.cli.batches import asked_directly
-from heartbench.config import ModelSettings, load_study
-from heartbench.errors import SettingsError
+from hearteval.config import ModelSettings, load_study
+from hearteval.errors import SettingsError
+from hearteval.study.models import asked_directly
 
 OWN = 'name = "x"\nmodel = "openai-compatible/m"\nbase_url = "http://127.0.0.1:9/v1"\nfamily = "f"'
 
@@ -76,7 +76,7 @@ def test_preset_takes_its_first_route_with_batch_jobs(
 def test_model_without_batch_jobs_is_refused(tmp_path: Path, entry: str) -> None:
     (tmp_path / "tiny.gguf").touch()
 
-    with pytest.raises(SettingsError, match=r"batch: .* has no batch jobs that heartbench can use"):
+    with pytest.raises(SettingsError, match=r"batch: .* has no batch jobs that hearteval can use"):
         system(tmp_path, f"{entry}\nbatch = true")
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from heartbench.config import load_study, read_key
-from heartbench.errors import SettingsError
+from hearteval.config import load_study, read_key
+from hearteval.errors import SettingsError
 
 GOOD = """
 [study]
@@ -192,6 +192,11 @@ def test_a_fault_is_one_line_that_says_what_and_where(fault: str, tmp_path: Path
 def test_a_missing_file_says_where_to_start(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="there is no such study file"):
         load_study(tmp_path / "absent.toml")
+
+
+def test_a_folder_is_no_study_file(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="is a folder; name the study file in it"):
+        load_study(tmp_path)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 import inspect
 
-from heartbench import errors
-from heartbench.errors import HeartbenchError, NotIdentifiedError, SettingsError
+from hearteval import errors
+from hearteval.errors import HeartError, NotIdentifiedError, SettingsError
 
 
 def test_kind_is_the_snake_case_name() -> None:
@@ -15,7 +15,7 @@ def test_every_error_stands_in_the_tree_of_the_module_docstring() -> None:
     names = [
         name
         for name, value in vars(errors).items()
-        if inspect.isclass(value) and issubclass(value, HeartbenchError)
+        if inspect.isclass(value) and issubclass(value, HeartError)
     ]
     assert len(names) >= 5
     assert all(name in (errors.__doc__ or "") for name in names)

@@ -1,4 +1,4 @@
-"""The task ``heartbench/completions``: it asks what a study asks, and its log goes into a study.
+"""The task ``hearteval/completions``: it asks what a study asks, and its log goes into a study.
 
 ``inspect eval`` runs as a user runs it, in a process of its own, against a loopback endpoint.
 Inspect's ``mockllm`` is not used: it counts tokens with a table that it fetches from the network.
@@ -21,11 +21,11 @@ from inspect_ai.solver import TaskState
 from inspect_runs import answered
 from served_study import healthy, serving
 
-from heartbench.completions.prompting import support_messages
-from heartbench.errors import SettingsError
-from heartbench.inspect_tasks import completions, usable_reply
-from heartbench.items.files import format_items
-from heartbench.items.starter import load_starter_items
+from hearteval.completions.prompting import support_messages
+from hearteval.errors import SettingsError
+from hearteval.inspect_tasks import completions, usable_reply
+from hearteval.items import load_starter_items
+from hearteval.items.files import format_items
 
 STUDY = """
 [study]
@@ -48,7 +48,7 @@ judges = ["cue"]
 stress_items = 0
 repeat_pairs = 0
 """
-TASK = ("heartbench/completions", "-T", "regular=8", "-T", "adversarial=1", "-T", "seed=9")
+TASK = ("hearteval/completions", "-T", "regular=8", "-T", "adversarial=1", "-T", "seed=9")
 KEY = "sk-canary-0123456789"
 
 

@@ -5,15 +5,15 @@ from importlib.resources import files
 
 import pytest
 
-from heartbench import protocol
-from heartbench.protocol import load_protocol
+from hearteval import protocol
+from hearteval.protocol import load_protocol
 
 PINNED = {
     "baselines": ("1", "c5af0fa5a653c32e"),
     "cues": ("2", "f75c8d8e671f7e50"),
     "injections": ("1", "3dde2d67e637f4b8"),
-    "judge_prompt": ("1", "beb83510df017806"),
-    "rating_prompt": ("1", "f9934eea050df90c"),
+    "judge_prompt": ("1", "8f2c4cc9ff27927c"),
+    "rating_prompt": ("1", "fdaf31bd3ed0a11a"),
     "replies": ("1", "aa4d67845cc47c50"),
     "rubric": ("1", "6f177bf9c6a6bd9f"),
     "screening": ("1", "eea97a0c43c15be9"),

@@ -1,4 +1,4 @@
-"""Published answers from votes anyone can download, through `hb.rank` and from file to rating."""
+"""Published answers from votes anyone can download, through `he.rank` and from file to rating."""
 
 import csv
 import gzip
@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from scipy.special import stdtrit
 
-import heartbench as hb
-from heartbench.stats.proportions import mean_interval
+import hearteval as he
+from hearteval.stats.means import mean_interval
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "data" / "reference"
 needs_reference = pytest.mark.skipif(
@@ -25,7 +25,7 @@ def test_crowd_votes_of_llmfao_give_their_published_strengths() -> None:
     golden = pd.read_csv(REFERENCE / "llmfao" / "llmfao-golden.csv")
     golden = golden[golden.algorithm == "bradley_terry"].set_index("item").score
 
-    ranking = hb.rank(REFERENCE / "llmfao" / "crowd-comparisons.csv", cluster="prompt")
+    ranking = he.rank(REFERENCE / "llmfao" / "crowd-comparisons.csv", cluster="prompt")
 
     assert ranking.fit.n_votes == 8_931
     assert len(ranking.systems) == 59
@@ -82,7 +82,7 @@ def test_ranking_holds_the_win_rates_of_alpaca_eval() -> None:
     votes = votes[(votes.annotator == "alpaca_eval_gpt4") & votes.preference.notna()]
     votes["winner"] = votes.preference.map({1.0: "left", 2.0: "right", 1.5: "tie", 0.0: "tie"})
 
-    ranking = hb.rank(votes, left="gen1", right="gen2", cluster="item", prior=1.0)
+    ranking = he.rank(votes, left="gen1", right="gen2", cluster="item", prior=1.0)
 
     board = published("alpaca_eval_gpt4")
     found = {row.system: row.win_rate for row in ranking.systems if row.system in board}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from heartbench.config import load_study
-from heartbench.errors import SettingsError
+from hearteval.config import load_study
+from hearteval.errors import SettingsError
 
 STUDY = """
 [study]

@@ -6,7 +6,7 @@ other on a busy machine cost far more than they bring to a model of this size.
 
 from pathlib import Path
 
-from heartbench.models.local import LocalSettings
+from hearteval.models.local import LocalSettings
 
 TINY_MODEL = Path(__file__).parent / "models" / "data" / "tiny.gguf"
 ONE_THREAD = LocalSettings(n_threads=1)

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from heartbench.analysis.votes import Votes
-from heartbench.stats.comparisons import Comparisons, IntArray, select_comparisons
+from hearteval.analysis.ranking.votes import Votes
+from hearteval.stats.comparisons import Comparisons, IntArray, select_comparisons
 
 NAMES = ("ash", "birch", "cedar", "dogwood", "elm", "fir")
 

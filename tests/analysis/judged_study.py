@@ -2,10 +2,8 @@
 
 from datetime import UTC, datetime
 
-from heartbench.analysis.judgment_columns import JudgmentColumns
-from heartbench.analysis.results import Provenance
-from heartbench.analysis.study import StudyRecords
-from heartbench.domain import (
+from hearteval.analysis.data import JudgmentRow, Provenance, StudyData
+from hearteval.domain import (
     AXES,
     Assignment,
     Attempt,
@@ -126,24 +124,26 @@ class StudyMaker:
         self.rows.append((assignment, item, first, second, choice, given, finish_reason))
 
     @property
-    def columns(self) -> JudgmentColumns:
-        rows = self.rows
-        return JudgmentColumns(
-            assignment_id=tuple(row[0].id for row in rows),
-            pair_id=tuple(row[0].pair_id for row in rows),
-            item_id=tuple(row[1].id for row in rows),
-            first_system_id=tuple(row[2].id for row in rows),
-            second_system_id=tuple(row[3].id for row in rows),
-            rater_id=tuple(row[0].rater_id for row in rows),
-            repeat=tuple(0 for _ in rows),
-            choice=tuple(row[4] for row in rows),
-            strength=tuple(row[5] for row in rows),
-            axes=tuple({axis: AxisMark(row[4], row[5]) for axis in AXES} for row in rows),
-            finish_reason=tuple(row[6] for row in rows),
-        )
+    def judgments(self) -> list[JudgmentRow]:
+        return [
+            JudgmentRow(
+                assignment_id=assignment.id,
+                pair_id=assignment.pair_id,
+                item_id=item.id,
+                first_system_id=first.id,
+                second_system_id=second.id,
+                rater_id=assignment.rater_id,
+                repeat=0,
+                choice=choice,
+                strength=strength,
+                axes={axis: AxisMark(choice, strength) for axis in AXES},
+                finish_reason=finish_reason,
+            )
+            for assignment, item, first, second, choice, strength, finish_reason in self.rows
+        ]
 
-    def records(self) -> StudyRecords:
-        return StudyRecords(
+    def data(self) -> StudyData:
+        return StudyData(
             items=self.items,
             systems=self.systems,
             raters=self.raters,
@@ -151,10 +151,6 @@ class StudyMaker:
             attempts=self.attempts,
             pairs=list(self.pairs.values()),
             assignments=self.assignments,
-            columns=self.columns,
-            audit=None,
-            exclude_own_family=True,
-            n_identical=0,
-            funnel=(),
+            judgments=self.judgments,
             provenance=provenance(),
         )

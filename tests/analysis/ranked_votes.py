@@ -4,10 +4,9 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from heartbench.analysis.judgment_columns import JudgmentColumns
-from heartbench.analysis.leaderboard_results import Leaderboard, LeaderboardRow
-from heartbench.analysis.ranking import rank_systems
-from heartbench.domain import AXES, Axis, AxisMark, Rater, System
+from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow, rank_systems
+from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater, System
 
 ANN, BEN, CAT, DAN = (
     System(name=name, kind="model", family=name.lower()) for name in ("Ann", "Ben", "Cat", "Dan")
@@ -23,30 +22,33 @@ class Vote:
     item: str
     first: System
     second: System
-    choice: str
+    choice: Choice
     strength: int | None = 3
     rater: Rater = JUDGE
     axes: Mapping[Axis, AxisMark] = field(default_factory=dict)
 
 
-def columns_of(votes: list[Vote]) -> JudgmentColumns:
-    return JudgmentColumns(
-        assignment_id=tuple(f"a{row}" for row in range(len(votes))),
-        pair_id=tuple(f"p{row}" for row in range(len(votes))),
-        item_id=tuple(vote.item for vote in votes),
-        first_system_id=tuple(vote.first.id for vote in votes),
-        second_system_id=tuple(vote.second.id for vote in votes),
-        rater_id=tuple(vote.rater.id for vote in votes),
-        repeat=(0,) * len(votes),
-        choice=tuple(vote.choice for vote in votes),
-        strength=tuple(None if vote.choice == "tie" else vote.strength for vote in votes),
-        axes=tuple(vote.axes for vote in votes),
-        finish_reason=(None,) * len(votes),
-    )
+def rows_of(votes: list[Vote], *, repeat: int = 0) -> list[JudgmentRow]:
+    return [
+        JudgmentRow(
+            assignment_id=f"a{number}",
+            pair_id=f"p{number}",
+            item_id=vote.item,
+            first_system_id=vote.first.id,
+            second_system_id=vote.second.id,
+            rater_id=vote.rater.id,
+            repeat=repeat,
+            choice=vote.choice,
+            strength=None if vote.choice == "tie" else vote.strength,
+            axes=vote.axes,
+            finish_reason=None,
+        )
+        for number, vote in enumerate(votes)
+    ]
 
 
 def rank(votes: list[Vote], systems: tuple[System, ...] = (ANN, BEN)) -> Leaderboard:
-    return rank_systems(columns_of(votes), systems, [JUDGE, *PEOPLE])
+    return rank_systems(rows_of(votes), systems, [JUDGE, *PEOPLE])
 
 
 def row_of(board: Leaderboard, system: System) -> LeaderboardRow:
@@ -71,7 +73,7 @@ def random_votes(n: int) -> list[Vote]:
         marks = {
             axis: AxisMark(draw.choice(("first", "second")), draw.randint(1, 5)) for axis in AXES
         }
-        choice = draw.choice(("first", "second", "tie"))
+        choice: Choice = draw.choice(("first", "second", "tie"))
         votes.append(
             Vote(f"i{draw.randint(1, 12)}", first, second, choice, draw.randint(1, 5), axes=marks)
         )

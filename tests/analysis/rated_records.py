@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from heartbench.analysis.rating import analyze_ratings
-from heartbench.analysis.rating_results import RatedSystem, RatingResults
-from heartbench.analysis.rating_scores import EQUAL_WEIGHTS, RatingRecords
-from heartbench.analysis.results import StressResult
-from heartbench.domain import AXES, Axis, Completion, Rater, Rating, RatingTarget, System
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judges import StressResult
+from hearteval.analysis.scores.scores import EQUAL_WEIGHTS, RatedSystem
+from hearteval.analysis.scores.study import RatingResults, analyze_ratings
+from hearteval.domain import AXES, Axis, Completion, Rater, Rating, RatingTarget, System
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STUDY_ID = "5" * 32
@@ -60,20 +60,19 @@ class RatingMaker:
         self.ratings.append(Rating(**target._asdict(), axes=axes, created_at=NOW))
 
     @property
-    def records(self) -> RatingRecords:
-        return RatingRecords(targets=self.targets, ratings=self.ratings)
+    def data(self) -> StudyData:
+        return StudyData(
+            completions=list(self.completions.values()),
+            systems=list(self.systems.values()),
+            raters=list(self.raters.values()),
+            targets=self.targets,
+            ratings=self.ratings,
+        )
 
     def analyze(
         self, *, level: float = 0.95, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
     ) -> tuple[RatingResults, tuple[StressResult, ...]]:
-        return analyze_ratings(
-            self.records,
-            list(self.completions.values()),
-            list(self.systems.values()),
-            list(self.raters.values()),
-            level=level,
-            weights=weights,
-        )
+        return analyze_ratings(self.data, level=level, weights=weights)
 
     def scores(self, **settings: object) -> dict[str, RatedSystem]:
         results, _ = self.analyze(**settings)  # type: ignore[arg-type]

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rating_tables import FLEISS_1971, KRIPPENDORFF_C, coded_ratings, from_counts, long_rows
 
-from heartbench.analysis.agreement import Agreement, AgreementMeasure, measure_agreement
-from heartbench.errors import InvalidVotesError, SettingsError
-from heartbench.stats.agreement.table import Level
+from hearteval.analysis.agreement import Agreement, AgreementMeasure, measure_agreement
+from hearteval.errors import InvalidVotesError, SettingsError
+from hearteval.stats.agreement.table import Level
 
 NUMBERS_ONLY = (
     "cohen_kappa_weighted_value",

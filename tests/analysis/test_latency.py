@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from heartbench.analysis.latency import Spread, SystemLatency, latency_by_system
-from heartbench.domain import LatencyProbe, System
-from heartbench.report.latency_table import latency_lines
+from hearteval.analysis.latency import Spread, SystemLatency, latency_by_system
+from hearteval.domain import LatencyProbe, System
+from hearteval.report.leaderboard import latency_table
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 QUICK, SLOW, WHOLE = (
@@ -66,7 +66,9 @@ def test_the_table_fits_a_terminal() -> None:
     name = "a name of great length " * 5
     long = System(name=name, kind="model", family="l", settings={"model": "l"})
     probes = [*PROBES, *probes_of(long, [123_456.7, 234_567.8])]
-    text = latency_lines(latency_by_system(probes, [SLOW, WHOLE, QUICK, long], concurrency=1))
+    text = latency_table(
+        latency_by_system(probes, [SLOW, WHOLE, QUICK, long], concurrency=1)
+    ).text()
     lines = text.splitlines()
     assert max(map(len, lines)) <= 100
     assert lines[1].split()[:4] == ["quick", "250", "[175,", "325]"]

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 import pytest
 from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
 
-from heartbench.analysis.study import JUDGED_BY_CUES, analyze_study
-from heartbench.domain import Attempt, Rater
+from hearteval.analysis.study import JUDGED_BY_CUES, analyze_study
+from hearteval.domain import Attempt, Rater
 
 REFERENCE, HOSTILE = STRESS
 
@@ -26,7 +26,7 @@ def maker() -> StudyMaker:
 
 
 def test_a_ranking_comes_with_its_coverage(maker: StudyMaker) -> None:
-    results = analyze_study(maker.records())
+    results = analyze_study(maker.data())
     assert results.leaderboard is not None
     assert results.leaderboard.n_judgments == 12
     assert results.coverage.n_pairs == 6
@@ -35,7 +35,7 @@ def test_a_ranking_comes_with_its_coverage(maker: StudyMaker) -> None:
 
 
 def test_a_ranking_comes_with_its_audits(maker: StudyMaker) -> None:
-    results = analyze_study(maker.records())
+    results = analyze_study(maker.data())
     assert results.bias_audit is not None
     assert results.bias_audit.problem is None
     assert results.judge_panel is None  # one judge
@@ -46,7 +46,7 @@ def test_results_are_plain_json(maker: StudyMaker) -> None:
     maker.raters.append(other)
     one, two = maker.systems[:2]
     maker.judge(maker.items[0], (one, two), "first", rater=other)
-    results = analyze_study(maker.records())
+    results = analyze_study(maker.data())
     assert results.judge_panel is not None
     document = json.loads(json.dumps(asdict(results), allow_nan=False))
     assert [d["system"] for d in document["leaderboard"]["differences"]] == ["one", "one", "three"]
@@ -60,7 +60,7 @@ def test_missing_completions_are_counted_by_their_last_reason(maker: StudyMaker)
         Attempt(item_id=item.id, system_id=one.id, attempt=attempt, reason=reason, created_at=NOW)
         for attempt, reason in ((1, "refused"), (0, "timeout"))
     ]
-    by_name = {row.system: row for row in analyze_study(maker.records()).coverage.systems}
+    by_name = {row.system: row for row in analyze_study(maker.data()).coverage.systems}
     assert by_name["one"].missing == {"refused": 1}
     assert by_name["two"].missing == {"not-asked": 1}
     assert by_name[two.name].n_completions == 2
@@ -72,10 +72,10 @@ def test_missing_judgments_are_counted_by_reason_and_never_become_ties(maker: St
     asked = maker.assign(maker.items[2], one, two)
     maker.assign(maker.items[2], two, one)
     maker.attempts = [Attempt(assignment_id=asked.id, reason="invalid-reply", created_at=NOW)]
-    (judge,) = analyze_study(maker.records()).coverage.judges
+    (judge,) = analyze_study(maker.data()).coverage.judges
     assert (judge.n_assigned, judge.n_judged) == (14, 12)
     assert judge.missing == {"invalid-reply": 1, "not-asked": 1}
-    results = analyze_study(maker.records())
+    results = analyze_study(maker.data())
     assert results.leaderboard is not None
     assert results.leaderboard.n_ties == 0
 
@@ -84,14 +84,14 @@ def test_a_choice_that_changes_with_the_order_is_a_flip(maker: StudyMaker) -> No
     one, two = maker.systems[:2]
     maker.judge(maker.items[2], (one, two), "first")
     maker.judge(maker.items[2], (two, one), "first")
-    (judge,) = analyze_study(maker.records()).coverage.judges
+    (judge,) = analyze_study(maker.data()).coverage.judges
     assert (judge.n_both_orders, judge.n_flips) == (7, 1)
 
 
 def test_undecided_judgments_are_counted(maker: StudyMaker) -> None:
     one, two = maker.systems[:2]
     maker.judge(maker.items[2], (one, two), "first", finish_reason="undecided")
-    (judge,) = analyze_study(maker.records()).coverage.judges
+    (judge,) = analyze_study(maker.data()).coverage.judges
     assert judge.n_undecided == 1
 
 
@@ -99,7 +99,7 @@ def test_stress_systems_are_judged_and_never_ranked(maker: StudyMaker) -> None:
     for item in maker.items:
         maker.judge(item, (REFERENCE, HOSTILE), "first")
         maker.judge(item, (HOSTILE, REFERENCE), "second")
-    results = analyze_study(maker.records())
+    results = analyze_study(maker.data())
     assert results.leaderboard is not None
     assert {row.system for row in results.leaderboard.rows} == {"one", "two", "three"}
     assert results.leaderboard.n_judgments == 12
@@ -112,14 +112,14 @@ def test_both_orders_of_a_stress_pair_are_one_value(maker: StudyMaker) -> None:
     maker.judge(maker.items[0], (REFERENCE, HOSTILE), "first")
     maker.judge(maker.items[0], (HOSTILE, REFERENCE), "first")
     maker.judge(maker.items[1], (HOSTILE, REFERENCE), "tie")
-    (stress,) = analyze_study(maker.records()).stress
+    (stress,) = analyze_study(maker.data()).stress
     assert stress.n_items == 2
     assert stress.reference_rate == 0.5
 
 
 def test_without_judgments_there_is_a_reason_and_no_ranking() -> None:
     made = StudyMaker(make_items(1), make_systems("one", "two"), [CUE])
-    results = analyze_study(made.records())
+    results = analyze_study(made.data())
     assert results.leaderboard is None
     assert "no judgment yet" in str(results.leaderboard_problem)
 
@@ -130,7 +130,7 @@ def test_a_system_that_always_wins_is_named_and_stops_nothing_else() -> None:
     for item in items:
         made.judge(item, (systems[0], systems[1]), "first")
         made.judge(item, (REFERENCE, HOSTILE), "first")
-    results = analyze_study(made.records())
+    results = analyze_study(made.data())
     assert results.leaderboard is None
     assert "best" in str(results.leaderboard_problem)
     assert len(results.stress) == 1
@@ -142,18 +142,18 @@ def test_judgments_of_what_the_study_no_longer_names_are_left_out_and_counted(
     former = Rater(name="former", kind="llm", family="cue", settings={"judge": "older"})
     one, two = maker.systems[:2]
     maker.judge(maker.items[2], (one, two), "first", rater=former)
-    results = analyze_study(maker.records())
+    results = analyze_study(maker.data())
     assert results.leaderboard is not None
     assert results.leaderboard.n_judgments == 12
     assert results.warnings[-1].startswith("1 stored judgments")
 
 
 def test_the_cue_judge_is_labelled(maker: StudyMaker) -> None:
-    results = analyze_study(maker.records())
+    results = analyze_study(maker.data())
     assert results.judge_notice == JUDGED_BY_CUES
     assert results.coverage.judges[0].is_baseline
     other = Rater(name="m", kind="llm", family="gpt", settings={"model": "m"})
-    unlabelled = analyze_study(replace(maker.records(), raters=[other]))
+    unlabelled = analyze_study(replace(maker.data(), raters=[other]))
     assert unlabelled.judge_notice is None
 
 
@@ -163,7 +163,7 @@ def test_win_rates_are_known_without_a_ranking() -> None:
     made.judge(items[0], (systems[0], systems[1]), "first")
     made.judge(items[0], (systems[1], systems[0]), "tie")
     made.judge(items[1], (systems[0], systems[1]), "first")
-    absent, best, worst = analyze_study(made.records()).win_rates
+    absent, best, worst = analyze_study(made.data()).win_rates
     assert (absent.system, absent.n_comparisons, absent.win_rate, absent.axes) == (
         *("absent", 0, None),
         {},

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 
-from heartbench.cli.console import write_whole
-from heartbench.cli.main import VERBS
-from heartbench.errors import StoreError
+from hearteval.cli.main import VERBS
+from hearteval.errors import StoreError
+from hearteval.study import write_whole
 
 
 def test_help_lists_every_verb(heart: Heart) -> None:
@@ -31,7 +31,7 @@ def test_every_verb_has_help(heart: Heart, verb: str) -> None:
 def test_help_imports_nothing_heavy() -> None:
     script = (
         "import sys\n"
-        "from heartbench.cli.main import run_command_line\n"
+        "from hearteval.cli.main import run_command_line\n"
         "try:\n"
         "    run_command_line(['--help'])\n"
         "except SystemExit:\n"
@@ -71,7 +71,7 @@ def test_a_faulty_study_file_is_one_line_and_exit_code_2(heart: Heart, study: Pa
 def test_an_error_with_json_is_one_object(heart: Heart, study: Path) -> None:
     study.write_text("[study\n", encoding="utf-8")
     body = heart("run", study, "--json").json
-    assert body["schema"] == "heartbench.error/1"
+    assert body["schema"] == "heart.error/1"
     assert sorted(body["error"]) == ["ids", "kind", "message"]
     assert body["error"]["kind"] == "settings"
 

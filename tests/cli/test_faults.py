@@ -11,13 +11,13 @@ import pytest
 from heart_command import Heart
 
 
-def test_a_fault_of_heartbench_is_an_object_and_exit_code_1(
+def test_a_fault_of_hearteval_is_an_object_and_exit_code_1(
     heart: Heart, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_words: object, **_options: object) -> None:
         raise ZeroDivisionError("one over nothing")
 
-    monkeypatch.setattr("heartbench.cli.session.gather", fail)
+    monkeypatch.setattr("hearteval.study.grow.gather", fail)
     done = heart("run", study, "--json")
     assert done.code == 1
     assert done.json["error"]["kind"] == "internal"
@@ -73,15 +73,15 @@ def test_a_limit_holds_while_a_study_grows(heart: Heart, study: Path) -> None:
 
 
 REFUSED = """
-import heartbench.cli.session
-from heartbench.cli.main import run_command_line
+import hearteval.study.grow
+from hearteval.cli.main import run_command_line
 
 
 def refuse(*_words):
     raise OSError(24, "Too many open files")
 
 
-heartbench.cli.session.gather = refuse
+hearteval.study.grow.gather = refuse
 run_command_line()
 """
 
@@ -97,7 +97,7 @@ def test_what_the_system_refuses_is_an_object_on_stdout(study: Path) -> None:
 
 @pytest.mark.server
 def test_stdout_that_is_full_is_said_once() -> None:
-    words = [sys.executable, "-m", "heartbench", "systems", "--json"]
+    words = [sys.executable, "-m", "hearteval", "systems", "--json"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1

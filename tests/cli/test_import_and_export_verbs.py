@@ -7,11 +7,12 @@ from heart_command import Heart
 from inspect_ai.log import read_eval_log
 from inspect_runs import MODEL, answered, prompt, sample, write_run
 
-from heartbench.cli.session import gather
-from heartbench.config import load_study
-from heartbench.domain import Attempt, Completion, Item, System
-from heartbench.errors import SettingsError
-from heartbench.store.sql import SqlStore
+from hearteval.config import load_study
+from hearteval.domain import Attempt, Completion, Item, System
+from hearteval.errors import SettingsError
+from hearteval.store.sql import SqlStore
+from hearteval.study import Quiet
+from hearteval.study.grow import gather
 
 THEIRS = f"""
 [[system]]
@@ -30,7 +31,7 @@ def importing(study: Path) -> Path:
 
 
 def items_of(study: Path) -> tuple[Item, ...]:
-    return gather(load_study(study)).items
+    return gather(load_study(study), Quiet()).items
 
 
 def whole_log(study: Path, text: str = "That weighs on you. What happened then, item") -> Path:
@@ -73,7 +74,7 @@ def test_import_prints_one_versioned_object(heart: Heart, importing: Path) -> No
     found = done.json
     assert found.pop("log").keys() == {"file", "sha256", "id", "status"}
     assert found == {
-        "schema": "heartbench.import/1",
+        "schema": "heart.import/1",
         "study": "tiny",
         "system": "theirs",
         "model": MODEL,
@@ -192,12 +193,12 @@ def test_what_is_exported_can_be_imported_word_for_word(
 ) -> None:
     heart("run", study)
     done = heart("export", study, "--to", "inspect", "--out", tmp_path / "logs", "--json").json
-    assert done["schema"] == "heartbench.export/1"
+    assert done["schema"] == "heart.export/1"
     paths = {log["system"]: Path(log["path"]) for log in done["logs"]}
-    assert read_eval_log(paths["reflective"]).eval.model == "heartbench/reflective"
+    assert read_eval_log(paths["reflective"]).eval.model == "hearteval/reflective"
     other = tmp_path / "other.toml"
     text = study.read_text(encoding="utf-8").replace('"tiny"', '"other"')
-    other.write_text(text + THEIRS.replace(MODEL, "heartbench/reflective"), encoding="utf-8")
+    other.write_text(text + THEIRS.replace(MODEL, "hearteval/reflective"), encoding="utf-8")
     heart("import", other, paths["reflective"], *IMPORT)
     assert completions_of(other, "theirs") == completions_of(study, "reflective")
     assert len(completions_of(other, "theirs")) == 5

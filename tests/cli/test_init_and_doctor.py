@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 
-from heartbench.cli.init import PRESETS
-from heartbench.config import load_study
-from heartbench.store.migrations import HEAD
+from hearteval.cli.init import PRESETS
+from hearteval.config import load_study
+from hearteval.store.migrations import VERSIONS
 
 
 def test_init_makes_a_study_that_runs(heart: Heart, tmp_path: Path) -> None:
     done = heart("init", tmp_path / "my first study", "--json").json
     path = tmp_path / "my first study" / "my-first-study.toml"
     assert done == {
-        "schema": "heartbench.init/1",
+        "schema": "heart.init/1",
         "study": "my-first-study",
         "preset": "starter",
         "path": str(path),
@@ -53,13 +53,13 @@ def test_doctor_finds_nothing_missing_and_makes_nothing(heart: Heart, study: Pat
     assert done.code == 0
     assert done.json["ok"] is True
     names = {check["name"] for check in done.json["checks"]}
-    assert {"heartbench", "keys", "extra postgres", "items", "store"} <= names
+    assert {"hearteval", "keys", "extra postgres", "items", "store"} <= names
     assert [path.name for path in study.parent.iterdir()] == ["tiny.toml"]
 
 
 def test_doctor_knows_the_store_of_a_study_that_ran(heart: Heart, study: Path) -> None:
     heart("run", study)
-    assert f"schema {HEAD}" in heart("doctor", study).out
+    assert f"schema {VERSIONS[-1]}" in heart("doctor", study).out
 
 
 def test_doctor_says_how_to_get_a_missing_corpus(heart: Heart, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_doctor_names_a_store_that_cannot_be_reached(
 def test_doctor_without_a_study_looks_at_the_installation(heart: Heart) -> None:
     done = heart("doctor")
     assert done.code == 0
-    assert done.out.startswith("ok        heartbench")
+    assert done.out.startswith("ok        hearteval")
 
 
 def test_the_shell_completes_verbs() -> None:

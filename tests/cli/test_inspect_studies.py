@@ -10,8 +10,8 @@ from heart_command import Heart
 from scripted_server import say
 from served_study import serving
 
-from heartbench.config import load_study
-from heartbench.errors import SettingsError
+from hearteval.config import load_study
+from hearteval.errors import SettingsError
 
 KEY = "canary-5f2d9a7c41"
 STUDY = """
@@ -124,7 +124,7 @@ def test_missing_extra_is_named(
     with serving(say("never asked")) as server:
         done = heart("complete", write(tmp_path, OURS.format(url=server.url, extra="")), "--yes")
     assert done.code == 2
-    assert "pip install 'heartbench[inspect]'" in done.err
+    assert "pip install 'hearteval[inspect]'" in done.err
     assert server.bodies == []
 
 

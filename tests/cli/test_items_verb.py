@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 
-from heartbench.items.files import format_items
-from heartbench.items.starter import load_starter_items
+from hearteval.items import load_starter_items
+from hearteval.items.files import format_items
 
 
 def test_check_counts_and_hashes_a_good_file(heart: Heart, tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     path.write_text(format_items(load_starter_items()), encoding="utf-8")
     done = heart("items", "check", path, "--json")
-    assert done.json["schema"] == "heartbench.items_check/1"
+    assert done.json["schema"] == "heart.items_check/1"
     assert done.json["n_by_subset"] == {"adversarial": 20, "regular": 60}
     assert done.json["n_references"] == 60
     assert heart("items", "check", path).out.startswith(f"{path}: 80 items")
@@ -41,7 +41,7 @@ def test_build_writes_items_with_their_evidence(
     out = tmp_path / "picked.jsonl"
     words = ["items", "build", "--source", "esconv", "--from", small_corpus, "--out", out]
     body = heart(*words, "--regular", "12", "--seed", "3", "--json").json
-    assert body["schema"] == "heartbench.items/1"
+    assert body["schema"] == "heart.items/1"
     assert (body["n_selected"], body["n_requested"], body["shortfall"]) == (12, 12, 0)
     assert body["funnel"][-1]["n_out"] == 12
     evidence = (tmp_path / "picked.jsonl.screening.jsonl").read_text(encoding="utf-8")
@@ -123,6 +123,6 @@ def test_a_folder_without_the_corpus_names_what_is_missing(heart: Heart, tmp_pat
 def test_a_missing_folder_is_a_usage_error(heart: Heart, tmp_path: Path) -> None:
     done = heart("items", "build", "--source", "esconv", "--from", tmp_path / "absent", "--json")
     assert done.code == 2
-    assert done.json["schema"] == "heartbench.error/1"
+    assert done.json["schema"] == "heart.error/1"
     assert done.json["error"]["kind"] == "usage"
     assert "absent" in done.json["error"]["message"]

@@ -13,8 +13,8 @@ from scripted_server import say
 from served_study import healthy, is_probe, serving
 from served_study import write_study as write_served_study
 
-from heartbench.judgments.stress import STRESS_KINDS
-from heartbench.protocol import load_protocol
+from hearteval.judgments.stress_set import STRESS_KINDS
+from hearteval.protocol import load_protocol
 
 N_PAYLOADS = len(load_protocol("injections")["payload"])
 N_KINDS = len(STRESS_KINDS) - 1
@@ -53,7 +53,7 @@ def write_study(path: Path, url: str) -> Path:
 def test_the_cue_judge_is_audited_without_a_key(heart: Heart, study: Path) -> None:
     found = heart("judges", "audit", study, "--items", "3", "--json").json
     n_wanted = 3 * PER_ITEM + 2 * N_PAYLOADS
-    assert found["schema"] == "heartbench.judges_audit/1"
+    assert found["schema"] == "heart.judges_audit/1"
     assert found["n_items"] == 3
     assert found["judgments"] == {
         "n_wanted": n_wanted,

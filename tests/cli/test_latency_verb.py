@@ -7,7 +7,7 @@ from heart_command import Heart
 from paying_server import paying_server
 from tiny_model import TINY_MODEL
 
-from heartbench.store.sql import SqlStore
+from hearteval.store.sql import SqlStore
 
 STUDY = """
 [study]
@@ -54,7 +54,7 @@ def test_every_call_is_made_once_and_paid_for_though_it_was_answered_before(
         first = heart(*words).json
         n_calls = len(server.prompts) - n_completions
         second = heart(*words).json
-    assert first["schema"] == "heartbench.latency/1"
+    assert first["schema"] == "heart.latency/1"
     assert first["probes"] == {
         "n_wanted": 6,
         "n_before": 0,

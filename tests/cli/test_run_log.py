@@ -6,8 +6,8 @@ from pathlib import Path
 
 from heart_command import Heart
 
-from heartbench.items.files import format_items, parse_items
-from heartbench.items.starter import load_starter_items
+from hearteval.items import load_starter_items
+from hearteval.items.files import format_items, parse_items
 
 CANARY = "marmalade-umbrella"
 

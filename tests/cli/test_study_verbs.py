@@ -31,7 +31,7 @@ def test_run_twice_does_nothing_twice(heart: Heart, study: Path) -> None:
     first = heart("run", study, "--json").json
     before = results_of(study)
     second = heart("run", study, "--json").json
-    assert first["schema"] == second["schema"] == "heartbench.run/1"
+    assert first["schema"] == second["schema"] == "heart.run/1"
     assert first["judgments"]["n_added"] == first["judgments"]["n_wanted"] > 0
     assert second["judgments"]["n_added"] == second["plan"]["n_new"] == 0
     assert second["completions"]["n_added"] == 0
@@ -57,7 +57,7 @@ def test_steps_one_by_one_give_what_run_gives(heart: Heart, study: Path, tmp_pat
 def test_every_step_prints_one_versioned_object(heart: Heart, study: Path, verb: str) -> None:
     heart("run", study)
     done: Done = heart(verb, study, "--json")
-    assert done.json["schema"] == f"heartbench.{verb}/1"
+    assert done.json["schema"] == f"heart.{verb}/1"
     assert done.err == ""
 
 

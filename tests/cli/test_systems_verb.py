@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from heartbench.cli import judges, systems
-from heartbench.completions.baselines import BASELINES
-from heartbench.report.text import WIDTH
+from hearteval.cli import judges, systems
+from hearteval.completions.baselines import BASELINES
+from hearteval.report.text import WIDTH
 
 PUBLISHED = {  # HEART (arXiv 2601.19922), Figure 4
     "GPT-5": "gpt",
@@ -46,7 +46,7 @@ def listed() -> dict[str, Any]:
 
 
 def test_json_has_the_eighteen_published_rows_with_their_families(listed: dict[str, Any]) -> None:
-    assert listed["schema"] == "heartbench.systems/1"
+    assert listed["schema"] == "heart.systems/1"
     published = {row["name"]: row["family"] for row in listed["systems"] if row["published"]}
     assert published == PUBLISHED
 
@@ -130,7 +130,7 @@ def test_the_table_marks_what_is_unknown() -> None:
 
 def test_judges_are_three_families_and_the_offline_baseline() -> None:
     document = json.loads(printed(judges.command, "list", "--json"))
-    assert document["schema"] == "heartbench.judges/1"
+    assert document["schema"] == "heart.judges/1"
     rows = document["judges"]
     assert [row["name"] for row in rows] == ["gpt", "claude", "gemini", "cue"]
     assert [row["is_baseline"] for row in rows] == [False, False, False, True]

@@ -18,17 +18,17 @@ from asked_study import (
     model_system,
     said,
 )
+from canned_model import Answer, CannedModel
 
-from heartbench.completions.prompting import support_messages, support_prompt_hash
-from heartbench.domain import Attempt, Completion, Item
-from heartbench.errors import BudgetError, ModelCallError
-from heartbench.models import asking
-from heartbench.models.asking import FATAL
-from heartbench.models.base import Message, Reply, Sampling
-from heartbench.models.canned import Answer, CannedModel
-from heartbench.models.concurrency import AdaptiveLimit
-from heartbench.models.failures import Reason
-from heartbench.store.base import Record
+from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.domain import Attempt, Call, Completion, Item
+from hearteval.errors import BudgetError, ModelCallError
+from hearteval.models import asking
+from hearteval.models.asking import FATAL
+from hearteval.models.base import Message, Reply, Sampling
+from hearteval.models.failures import Reason
+from hearteval.models.wrappers.concurrency import AdaptiveLimit
+from hearteval.store.base import Record
 
 UNUSABLE: dict[str, tuple[Reply, str]] = {
     "empty": (said(""), "empty"),
@@ -81,15 +81,17 @@ def test_reply_becomes_a_completion_with_all_that_is_known_of_it() -> None:
         system_id=model_system("m").id,
         text=GOOD_TEXT,
         prompt_hash=support_prompt_hash(),
-        requested={"temperature": 0.0, "top_p": 1.0, "max_tokens": 64},
-        effective={"temperature": 0.0, "top_p": 1.0, "max_tokens": 64},
-        finish_reason="stop",
-        usage={"input_tokens": 50, "output_tokens": 20},
-        cost=PRICE,
         first_token_ms=11.0,
         first_reasoning_ms=7.0,
         total_ms=250.0,
-        cached=False,
+        call=Call(
+            requested={"temperature": 0.0, "top_p": 1.0, "max_tokens": 64},
+            effective={"temperature": 0.0, "top_p": 1.0, "max_tokens": 64},
+            finish_reason="stop",
+            usage={"input_tokens": 50, "output_tokens": 20},
+            cost=PRICE,
+            cached=False,
+        ),
         created_at=NOW,
     )
     assert (counts.n_wanted, counts.n_before, counts.n_added) == (1, 0, 1)
@@ -110,8 +112,8 @@ def test_requested_and_effective_settings_differ_where_a_setting_is_refused() ->
     world.complete({"m": Refusing(lambda _m, _s, _r: said())})
 
     (found,) = completions(world)
-    assert found.requested == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 64}
-    assert found.effective == {"max_tokens": 64}
+    assert found.call.requested == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 64}
+    assert found.call.effective == {"max_tokens": 64}
 
 
 @pytest.mark.parametrize(("reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)
@@ -126,7 +128,9 @@ def test_unusable_reply_is_asked_for_once_more_then_missing(
     assert (counts.n_wanted, counts.n_added) == (3, 0)
     assert completions(world) == []
     assert [a.attempt for a in attempts(world)] == [0, 1] * 3
-    assert {(a.reason, a.raw, a.cost) for a in attempts(world)} == {(reason, reply.text, PRICE)}
+    assert {(a.reason, a.raw, a.call.cost) for a in attempts(world)} == {
+        (reason, reply.text, PRICE)
+    }
     assert len(model.calls) == 6
     again = world.complete({"m": model})
     assert again.missing == {reason: 3}
@@ -196,7 +200,10 @@ def test_half_a_reply_of_a_failed_call_is_kept_with_its_tokens(world: AskedStudy
     world.complete({"m": by_call(failure("cut-off-stream", came="That sounds"))})
 
     (failed,) = attempts(world)
-    assert (failed.raw, failed.usage) == ("That sounds", {"input_tokens": 50, "output_tokens": 20})
+    assert (failed.raw, failed.call.usage) == (
+        "That sounds",
+        {"input_tokens": 50, "output_tokens": 20},
+    )
 
 
 @pytest.mark.parametrize("reason", sorted(FATAL))
@@ -273,8 +280,8 @@ def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(
 
     assert counts.n_added == 3
     assert len(model.calls) == 2
-    (rescued,) = [c for c in completions(world) if c.cached]
-    assert (rescued.text, rescued.usage) == (GOOD_TEXT, ANY)
+    (rescued,) = [c for c in completions(world) if c.call.cached]
+    assert (rescued.text, rescued.call.usage) == (GOOD_TEXT, ANY)
     assert (rescued.total_ms, rescued.first_token_ms) == (None, None)
     assert world.store.spent_usd() == 3 * PRICE
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartbench.completions.checks import COMPLETION_FAULTS, check_completion
-from heartbench.errors import InvalidReplyError
+from hearteval.completions.checks import COMPLETION_FAULTS, check_completion
+from hearteval.errors import InvalidReplyError
 
 FINE = "That sounds like a long week. What would help you most tonight?"
 MAX_WORDS = 120

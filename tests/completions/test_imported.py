@@ -7,18 +7,17 @@ from typing import Any
 import pytest
 from asked_study import NOW
 
-from heartbench.completions.imported import (
+from hearteval.completions.imported import (
     NOT_IMPORTED,
     ImportedReplies,
     count_imports,
     import_replies,
 )
-from heartbench.completions.prompting import support_messages, support_prompt_hash
-from heartbench.domain import Attempt, Completion, Item
-from heartbench.errors import SettingsError, StoreError
-from heartbench.items.starter import load_starter_items
-from heartbench.models.base import Reply, Usage
-from heartbench.models.reply_log import LoggedReply, ReplyLog
+from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.domain import Attempt, Completion, Item
+from hearteval.errors import SettingsError, StoreError
+from hearteval.items import load_starter_items
+from hearteval.models.base import LoggedReply, Reply, ReplyLog, Usage
 
 ITEMS = load_starter_items()[:3]
 ONE = ITEMS[0]
@@ -51,7 +50,7 @@ def log_of(*replies: LoggedReply) -> ReplyLog:
         name="run.eval",
         sha256="cd" * 32,
         log_id="run-1",
-        task="heartbench/completions",
+        task="hearteval/completions",
         model="openai/gpt-test",
         status="success",
         replies=replies,
@@ -78,20 +77,20 @@ def test_a_reply_becomes_a_completion_with_all_the_log_says_of_it() -> None:
     made = completion(bring(logged(repeat=1)))
     assert (made.item_id, made.system_id, made.repeat) == (ONE.id, SYSTEM, 1)
     assert made.text == "That is a lot to carry."
-    assert made.usage == {"input_tokens": 40, "output_tokens": 12}
-    assert made.effective == {"temperature": 0.0, "model": "gpt-test-1"}
-    assert (made.finish_reason, made.total_ms, made.first_token_ms) == ("stop", 250.0, None)
+    assert made.call.usage == {"input_tokens": 40, "output_tokens": 12}
+    assert made.call.effective == {"temperature": 0.0, "model": "gpt-test-1"}
+    assert (made.call.finish_reason, made.total_ms, made.first_token_ms) == ("stop", 250.0, None)
 
 
 def test_where_it_comes_from_is_kept_with_it() -> None:
-    assert completion(bring(logged())).requested == {
+    assert completion(bring(logged())).call.requested == {
         "temperature": 0.0,
         "imported_from": {"log_id": "run-1", "file": "run.eval", "sha256": "cd" * 32},
     }
 
 
 def test_what_the_log_cost_is_not_this_study_s_spending() -> None:
-    assert completion(bring(logged(reply=replace(REPLY, cost=1.5)))).cost is None
+    assert completion(bring(logged(reply=replace(REPLY, cost=1.5)))).call.cost is None
 
 
 def test_our_prompt_is_known_when_just_that_was_sent() -> None:

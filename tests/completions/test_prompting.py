@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartbench.completions.prompting import support_messages, support_prompt_hash
-from heartbench.domain import Item, Turn
-from heartbench.protocol import load_protocol
+from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.domain import Item, Turn
+from hearteval.protocol import load_protocol
 
 OPENING = load_protocol("support_prompt")["before_supporter"]
 

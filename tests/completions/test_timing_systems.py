@@ -5,20 +5,28 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from canned_model import Answer, CannedModel
 from scripted_server import chunk, running_server, stream, text_events
 from scripted_server import sse as events
 
-from heartbench.completions.run_latency import ProbePlan, ProbePolicy, plan_probes, probe_systems
-from heartbench.domain import Attempt, Completion, LatencyProbe, Study, System, hash_records
-from heartbench.errors import ModelCallError
-from heartbench.items.starter import load_starter_items
-from heartbench.models.base import AskedModel, ChatModel, Message, Reply, Sampling
-from heartbench.models.canned import Answer, CannedModel
-from heartbench.models.connections import open_client
-from heartbench.models.openai_compatible import OpenAICompatibleModel
-from heartbench.models.wire import Endpoint
-from heartbench.store.grouped import GroupedWriter
-from heartbench.store.sql import SqlStore
+from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
+from hearteval.completions.run import probe_systems
+from hearteval.domain import (
+    Attempt,
+    Completion,
+    Item,
+    LatencyProbe,
+    Study,
+    System,
+    hash_records,
+)
+from hearteval.errors import ModelCallError
+from hearteval.items import load_starter_items
+from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Sampling
+from hearteval.models.http import Endpoint
+from hearteval.models.http.client import OpenAICompatibleModel, open_client
+from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEMS = load_starter_items()[:4]
@@ -54,7 +62,12 @@ def plan(
     store: SqlStore, *, n_items: int = 2, n_repeats: int = 3, concurrency: int = 1
 ) -> ProbePlan:
     policy = ProbePolicy(n_items=n_items, n_repeats=n_repeats, concurrency=concurrency)
-    return plan_probes(store, STUDY, [ONE.id, TWO.id], policy)
+    return plan_for(store, [ONE.id, TWO.id], policy)
+
+
+def plan_for(store: SqlStore, system_ids: list[str], policy: ProbePolicy) -> ProbePlan:
+    items, probes = store.iter(Item, STUDY), store.iter(LatencyProbe, STUDY)
+    return plan_probes(STUDY, items, system_ids, policy, probes)
 
 
 def probe(store: SqlStore, made: ProbePlan, **models: ChatModel) -> dict[str, int]:
@@ -72,8 +85,8 @@ def probe(store: SqlStore, made: ProbePlan, **models: ChatModel) -> dict[str, in
         return {
             "before": counts.n_before,
             "added": counts.n_added,
-            "warm": counts.n_warm_up,
-            **counts.failed,
+            "warm": len(made.warm_ups),
+            **counts.missing,
         }
 
     return asyncio.run(run())
@@ -182,7 +195,7 @@ def test_a_slow_first_text_is_measured_apart_from_earlier_reasoning(store: SqlSt
             policy = ProbePolicy(n_items=1, n_repeats=2, concurrency=1)
             await probe_systems(
                 writer,
-                plan_probes(store, STUDY, [ONE.id], policy),
+                plan_for(store, [ONE.id], policy),
                 {ONE.id: AskedModel(model=model, sampling=Sampling(), n_at_once=1)},
                 now=lambda: NOW,
                 progress=lambda _done, _total: None,

@@ -7,18 +7,17 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
+from canned_model import Answer, CannedModel
 from inspect_answers import echo_responses
 from scripted_server import echo, running_server
 
-from heartbench.errors import ModelCallError
-from heartbench.models.base import ChatModel, Message, Reply, Sampling, Schema
-from heartbench.models.canned import Answer, CannedModel
-from heartbench.models.concurrency import AdaptiveLimit
-from heartbench.models.connections import open_client
-from heartbench.models.inspect_model import open_inspect_model
-from heartbench.models.openai_compatible import OpenAICompatibleModel
-from heartbench.models.retrying import Retrying, RetryPolicy
-from heartbench.models.wire import Endpoint
+from hearteval.errors import ModelCallError
+from hearteval.models.base import ChatModel, Message, Reply, Sampling, Schema
+from hearteval.models.http import Endpoint
+from hearteval.models.http.client import OpenAICompatibleModel, open_client
+from hearteval.models.inspect.model import open_inspect_model
+from hearteval.models.wrappers.concurrency import AdaptiveLimit
+from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
 
 T = TypeVar("T")
 Opening = AbstractAsyncContextManager[ChatModel]

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from small_world import NOW, World, make_item, make_world
 
-from heartbench.domain import (
+from hearteval.domain import (
     Attempt,
+    BatchJob,
+    Call,
     Completion,
     Item,
     Judgment,
@@ -19,9 +21,9 @@ from heartbench.domain import (
     Study,
     System,
 )
-from heartbench.errors import StoreError
-from heartbench.store.base import JUDGMENT_COLUMNS, Store, StoredJob, StoredReply
-from heartbench.store.sql import PAGE_ROWS, SqlStore
+from hearteval.errors import StoreError
+from hearteval.store.base import JUDGMENT_COLUMNS, Store, StoredReply
+from hearteval.store.sql import PAGE_ROWS, SqlStore
 
 LATER = datetime(2026, 2, 2, tzinfo=UTC)
 
@@ -163,7 +165,7 @@ class TestStore:
             world.attempt,
             attempt=1,
             raw="nul \x00, half a pair \ud83d, mark \x1a",
-            usage={"note": "\x00 \udc00"},
+            call=Call(usage={"note": "\x00 \udc00"}),
             id="",
         )
         marked = replace(world.attempt, attempt=2, raw="\x1astarts with the mark", id="")
@@ -222,7 +224,7 @@ class TestStore:
         assert store.spent_usd() == 0.25
 
     def test_batch_job_is_kept_and_what_becomes_known_of_it(self, store: Store) -> None:
-        job = StoredJob(
+        job = BatchJob(
             id="2" * 32,
             provider="openai",
             model="m-1",

@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartbench.domain import (
+from hearteval.domain import (
+    Call,
     Completion,
+    Judgment,
     Rater,
+    Rating,
     Study,
     System,
     canonical_json,
@@ -54,7 +57,7 @@ def test_an_id_is_the_first_half_of_a_sha256_with_kind_and_version() -> None:
 
 def test_a_completion_is_named_by_target_text_repeat_and_writer() -> None:
     one = Completion(item_id="a" * 32, system_id="b" * 32, text="Hello.", created_at=NOW)
-    same = replace(one, cost=1.0, total_ms=3.0, id="")
+    same = replace(one, call=Call(cost=1.0), total_ms=3.0, id="")
     other = replace(one, text="Hello!", id="")
     assert one.id == same.id
     assert one.id != other.id
@@ -93,7 +96,51 @@ def test_the_hash_of_records_sees_content_but_not_the_time() -> None:
     one = Completion(item_id="a" * 32, system_id="b" * 32, text="Hello.", created_at=NOW)
     later = replace(one, created_at=datetime(2027, 1, 1, tzinfo=UTC))
     assert hash_records([one]) == hash_records([later])
-    assert hash_records([one]) != hash_records([replace(one, cost=2.0)])
+    assert hash_records([one]) != hash_records([replace(one, call=Call(cost=2.0))])
+
+
+CALL = Call(
+    requested={"temperature": 0.0},
+    effective={"max_tokens": 9},
+    finish_reason="stop",
+    usage={"input_tokens": 5},
+    cost=0.25,
+    cached=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            Completion(
+                item_id="a" * 32, system_id="b" * 32, text="Hello.", call=CALL, created_at=NOW
+            ),
+            "fe4540e86618cbc56aa74a7c307d86bd6cd20585d508a240c66b3c3a8b183ba4",
+        ),
+        (
+            Judgment(assignment_id="a" * 32, choice="first", strength=2, call=CALL, created_at=NOW),
+            "d4c207c7404d139ab1016bdc7001af0de729de89666d47c22be24a623bad9ef5",
+        ),
+        (
+            Rating(
+                study_id="a" * 32,
+                completion_id="b" * 32,
+                rater_id="c" * 32,
+                axes={"H": 3},
+                call=CALL,
+                created_at=NOW,
+            ),
+            "050bf0303e7dcd7b2d1df2dc02ea60bb5567449e32fb27029b9306634912262b",
+        ),
+    ],
+    ids=["completion", "judgment", "rating"],
+)
+def test_how_a_model_was_asked_stands_flat_in_the_hash(
+    record: Completion | Judgment | Rating, expected: str
+) -> None:
+    assert hash_records([record]) == expected
+    assert '"call"' not in canonical_json(record)
 
 
 def test_the_hash_of_records_ignores_their_order() -> None:

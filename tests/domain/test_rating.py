@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from heartbench.domain import Attempt, Rating, RatingTarget, record_id
-from heartbench.errors import InvalidRecordError
+from hearteval.domain import Attempt, Call, Rating, RatingTarget, record_id
+from hearteval.errors import InvalidRecordError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RATING = Rating(
@@ -42,7 +42,7 @@ def test_rating_that_breaks_a_rule_is_refused_by_name(
 
 
 def test_rating_is_named_by_study_completion_rater_and_repeat() -> None:
-    same = replace(RATING, axes={"H": 5}, cost=1.0, id="")
+    same = replace(RATING, axes={"H": 5}, call=Call(cost=1.0), id="")
     others = [
         replace(RATING, **{name: value}, id="")  # type: ignore[arg-type]
         for name, value in {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from heartbench.domain import (
+from hearteval.domain import (
     Assignment,
     Attempt,
     AxisMark,
@@ -21,7 +21,7 @@ from heartbench.domain import (
     System,
     Turn,
 )
-from heartbench.errors import InvalidRecordError
+from hearteval.errors import InvalidRecordError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001 - what the records refuse

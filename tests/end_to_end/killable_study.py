@@ -37,7 +37,7 @@ def start(study: Path) -> subprocess.Popen[str]:
     """Start ``heart run`` in a process of its own."""
     environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
     return subprocess.Popen(
-        [sys.executable, "-m", "heartbench", "run", str(study), "--json"],
+        [sys.executable, "-m", "hearteval", "run", str(study), "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -6,20 +6,18 @@ from datetime import UTC, datetime
 import pytest
 from tiny_model import ONE_THREAD, TINY_MODEL
 
-from heartbench.domain import AXES, Judgment, Rater, Study, hash_records
-from heartbench.items.starter import load_starter_items
-from heartbench.judgments.judge_prompt import judge_prompt_hash
-from heartbench.judgments.reply_schema import judge_schema
-from heartbench.judgments.run_audit import plan_audit
-from heartbench.judgments.run_models import ask_judges
-from heartbench.judgments.stress import stress_systems
-from heartbench.models.base import AskedModel, Sampling, Schema
-from heartbench.models.connections import open_client
-from heartbench.models.local import LocalServer, run_local_model
-from heartbench.models.openai_compatible import OpenAICompatibleModel
-from heartbench.models.wire import Endpoint
-from heartbench.store.grouped import GroupedWriter
-from heartbench.store.sql import SqlStore
+from hearteval.domain import AXES, Judgment, Rater, Study, hash_records
+from hearteval.items import load_starter_items
+from hearteval.judgments.plan.run import plan_audit
+from hearteval.judgments.prompt import judge_prompt_hash, judge_schema
+from hearteval.judgments.run import PairTask, ask_judges
+from hearteval.judgments.stress_set import stress_systems
+from hearteval.models.base import AskedModel, Sampling, Schema
+from hearteval.models.http import Endpoint
+from hearteval.models.http.client import OpenAICompatibleModel, open_client
+from hearteval.models.local import LocalServer, run_local_model
+from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ASKED = 2
@@ -36,10 +34,9 @@ async def judge_some(store: SqlStore, study: Study, of: set[str], server: LocalS
             writer,
             study,
             {JUDGE.id: AskedModel(model=model, sampling=sampling, n_at_once=1)},
-            protocol="forced-strength",
+            PairTask(only=of),
             now=lambda: NOW,
             progress=lambda _done, _total: None,
-            of=of,
         )
     return counts.n_added
 

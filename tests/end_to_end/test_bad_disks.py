@@ -42,7 +42,7 @@ def fail(study: Path) -> str:
     process = start(study)
     out, err = process.communicate(timeout=60)
     assert process.returncode in (1, 2), out
-    assert '"schema": "heartbench.error/1"' in out
+    assert '"schema": "heart.error/1"' in out
     assert err.count("\n") == 1, err
     return err
 

@@ -17,17 +17,17 @@ import pytest
 from batch_server import TOKENS_IN, TOKENS_OUT, BatchServer, batch_server
 from heart_command import Done, Heart
 
-from heartbench.cli import batches
-from heartbench.cli.main import run_command_line
-from heartbench.models.batch_runner import BatchPolicy
-from heartbench.models.presets import load_model_presets
-from heartbench.store.base import StoredJob
-from heartbench.store.sql import SqlStore
+from hearteval.cli.main import run_command_line
+from hearteval.domain import BatchJob
+from hearteval.models.batch.queue import BatchPolicy
+from hearteval.models.presets import load_model_presets
+from hearteval.store.sql import SqlStore
+from hearteval.study import models
 
 pytestmark = pytest.mark.server
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["heartbench.cli.money", "heartbench.cli.steps"])
+FORKS.set_forkserver_preload(["hearteval.study.asking", "hearteval.study.results"])
 DEADLINE_SECONDS = 60
 QUICK = BatchPolicy(
     quiet_seconds=0.1, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
@@ -76,7 +76,7 @@ PRICE_OF_CALL = (TOKENS_IN * 1.0 + TOKENS_OUT * 2.0) / 1e6
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
-    monkeypatch.setattr("heartbench.cli.batches.POLICY", QUICK)
+    monkeypatch.setattr("hearteval.study.models.BATCH_POLICY", QUICK)
     with batch_server() as server:
         yield server
 
@@ -92,7 +92,7 @@ def openai_at_loopback(server: BatchServer, monkeypatch: pytest.MonkeyPatch) -> 
         )
         for name, preset in load_model_presets().items()
     }
-    monkeypatch.setattr("heartbench.config.models.load_model_presets", lambda: presets)
+    monkeypatch.setattr("hearteval.config.models.load_model_presets", lambda: presets)
     return server
 
 
@@ -232,7 +232,7 @@ def test_asking_directly_beside_an_open_job_warns_that_it_is_paid_again(
 ) -> None:
     study = own_study(tmp_path, server.url)
     study.write_text(study.read_text(encoding="utf-8").replace("batch = true", ""))
-    job = StoredJob(
+    job = BatchJob(
         id="ab" * 16,
         provider="openai-compatible",
         model="our-model",
@@ -306,7 +306,7 @@ def test_claude_judges_through_its_own_interface_held_to_the_schema(
 
 def run(study: Path) -> None:
     """Run a study in a process that can be killed."""
-    batches.POLICY = QUICK
+    models.BATCH_POLICY = QUICK
     os.environ.pop("HEART_STORE", None)
     file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from killable_study import DEADLINE_SECONDS, content, count, finish, start, write_study
 
-from heartbench.domain import Item, Turn
-from heartbench.items.files import format_items
+from hearteval.domain import Item, Turn
+from hearteval.items.files import format_items
 
 pytestmark = pytest.mark.server
 

@@ -25,15 +25,15 @@ from killable_study import DEADLINE_SECONDS, content
 from scripted_server import completion
 from served_study import fitting_reply, serving
 
-from heartbench.cli.main import run_command_line
-from heartbench.models.asking import WORKERS_PER_CALL
+from hearteval.cli.main import run_command_line
+from hearteval.models.asking import WORKERS_PER_CALL
 
 pytestmark = pytest.mark.server
 
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "8"))
 """The whole measurement is 50: ``make soak``."""
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["heartbench.cli.money", "heartbench.cli.steps"])
+FORKS.set_forkserver_preload(["hearteval.study.asking", "hearteval.study.results"])
 CALL_SECONDS = 0.02
 N_AT_ONCE = 8
 MOST_CALLS_OF_A_RUN = 16

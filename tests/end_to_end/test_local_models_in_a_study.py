@@ -13,9 +13,8 @@ import pytest
 from heart_command import Heart
 from tiny_model import TINY_MODEL
 
-from heartbench.cli import models
-from heartbench.config import load_study
-from heartbench.domain import (
+from hearteval.config import load_study
+from hearteval.domain import (
     AXES,
     Assignment,
     Attempt,
@@ -27,8 +26,9 @@ from heartbench.domain import (
     Study,
     System,
 )
-from heartbench.models.local import LocalSettings
-from heartbench.store.sql import SqlStore
+from hearteval.models.local import LocalSettings
+from hearteval.store.sql import SqlStore
+from hearteval.study import models
 
 pytestmark = pytest.mark.server
 
@@ -98,14 +98,14 @@ def assert_completions_say_how_they_were_made(store: SqlStore) -> None:
     for one in store.iter(Completion, study):
         if one.system_id != short:
             continue
-        assert one.requested == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 60}
-        assert one.requested.items() <= one.effective.items()
-        assert one.finish_reason == "stop"
-        assert one.usage["output_tokens"] <= 60
+        assert one.call.requested == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 60}
+        assert one.call.requested.items() <= one.call.effective.items()
+        assert one.call.finish_reason == "stop"
+        assert one.call.usage["output_tokens"] <= 60
         assert one.first_token_ms is not None
         assert one.total_ms is not None
         assert one.first_token_ms <= one.total_ms
-        assert one.cost == 0.0
+        assert one.call.cost == 0.0
 
 
 def assert_judgments_are_there_or_missing(store: SqlStore, found: Any) -> None:
@@ -126,7 +126,7 @@ def assert_judgments_are_what_the_schema_allows(store: SqlStore) -> None:
         assert {"first": "A", "second": "B"}[one.choice] == marks["overall"]["winner"]
         assert one.strength == marks["overall"]["strength"]
         assert one.rationale == marks["overall"]["reason"]
-        assert one.requested["schema"] == one.effective["schema"] == "heart_judgment"
+        assert one.call.requested["schema"] == one.call.effective["schema"] == "heart_judgment"
         assert one.seconds is not None
 
 

@@ -26,10 +26,10 @@ from served_study import (
     write_study,
 )
 
-from heartbench.cli import models
-from heartbench.models import asking
-from heartbench.models.connections import Timeouts, open_client
-from heartbench.models.retrying import RetryPolicy
+from hearteval.models import asking
+from hearteval.models.http.client import Timeouts, open_client
+from hearteval.models.wrappers.retrying import RetryPolicy
+from hearteval.study import models
 
 pytestmark = pytest.mark.server
 
@@ -441,7 +441,7 @@ def test_traceback_of_a_fault_of_ours_shows_no_key(
     def broken(*_words: object, **_settings: object) -> None:
         raise ZeroDivisionError("one over nothing")
 
-    monkeypatch.setattr("heartbench.models.openai_compatible.build_body", broken)
+    monkeypatch.setattr("hearteval.models.http.client.build_body", broken)
     done = heart("run", write_study(tmp_path, "http://127.0.0.1:9/v1", extra=KEYED))
 
     assert done.code == 1

@@ -11,10 +11,10 @@ import pytest
 from killable_study import finish, write_study
 from postgres_server import running_server
 
-from heartbench.domain import Judgment
-from heartbench.store.copy import copy_store
-from heartbench.store.rows import TABLES
-from heartbench.store.sql import SqlStore
+from hearteval.domain import Judgment
+from hearteval.store.copy import copy_store
+from hearteval.store.rows import TABLES
+from hearteval.store.sql import SqlStore
 
 pytestmark = [pytest.mark.server, pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
 
@@ -43,7 +43,7 @@ def test_a_run_waits_for_its_database(
     study = write_study(tmp_path / "study")
     with running_server(tmp_path_factory.mktemp("outage")) as server:
         process = subprocess.Popen(
-            [sys.executable, "-m", "heartbench", "run", str(study)],
+            [sys.executable, "-m", "hearteval", "run", str(study)],
             env=os.environ | {"HEART_STORE": server.url},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

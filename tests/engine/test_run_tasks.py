@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from heartbench.engine.local import Task, run_tasks
+from hearteval.engine.local import Task, run_tasks
 
 
 def test_every_task_runs_once_and_never_too_many_at_once() -> None:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from heartbench.exchange.ratings import read_ratings
-from heartbench.exchange.tables import open_table
-from heartbench.exchange.vocabulary import OutcomeNames
-from heartbench.exchange.votes import VoteColumns, read_votes
+from hearteval.exchange.ratings import read_ratings
+from hearteval.exchange.tables import open_table
+from hearteval.exchange.votes import OutcomeNames, VoteColumns, read_votes
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "vote-files.md"
 

@@ -8,10 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from heartbench.errors import InvalidVotesError, SettingsError
-from heartbench.exchange import frames
-from heartbench.exchange.ratings import ReadRatings, read_ratings
-from heartbench.exchange.tables import open_table
+from hearteval.errors import InvalidVotesError, SettingsError
+from hearteval.exchange.ratings import ReadRatings, read_ratings
+from hearteval.exchange.tables import frames, open_table
 
 CELLS: dict[str, list[Any]] = {
     "unit": ["u1", "u1", "u2", None, "u2", "u3"],

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from heartbench.errors import SettingsError
-from heartbench.items.esconv import Dialogue, corpus_files, parse_dialogues
+from hearteval.errors import SettingsError
+from hearteval.items.esconv import Dialogue, corpus_files, parse_dialogues
 
 LABELS = {"emotion_type": "anxiety", "problem_type": "job crisis", "situation": "A  new\nboss."}
 

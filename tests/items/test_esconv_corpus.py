@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heartbench.items.couplets import enumerate_couplets
-from heartbench.items.esconv import Dialogue, corpus_files, parse_dialogues
-from heartbench.items.screening import RULES
-from heartbench.items.selection import BuildResult, build_items
+from hearteval.items.esconv import Dialogue, corpus_files, enumerate_couplets, parse_dialogues
+from hearteval.items.screening import RULES
+from hearteval.items.selection import BuildResult, build_items
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "esconv"
 pytestmark = pytest.mark.skipif(

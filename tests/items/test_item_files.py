@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartbench.domain import PROFILES, Item, Screening, Turn
-from heartbench.errors import SettingsError
-from heartbench.items.files import (
+from hearteval.domain import PROFILES, Item, Screening, Turn
+from hearteval.errors import SettingsError
+from hearteval.items.files import (
     format_items,
     format_screenings,
     parse_items,

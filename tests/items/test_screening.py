@@ -2,15 +2,15 @@ import re
 
 import pytest
 
-from heartbench.domain import Role, Screening, Turn
-from heartbench.items.esconv import Dialogue
-from heartbench.items.screening import (
+from hearteval.domain import Role, Screening, Turn
+from hearteval.items.esconv import Dialogue
+from hearteval.items.screening import (
     RULES,
     score_potential,
     screen_dialogue,
     screening_version,
 )
-from heartbench.protocol import load_protocol
+from hearteval.protocol import load_protocol
 
 GOOD = (
     "I feel so lost since the layoff and I lie there every night and I cannot sleep, "

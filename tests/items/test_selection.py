@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heartbench.domain import Role, Screening, Turn
-from heartbench.items.couplets import couplet_item, enumerate_couplets
-from heartbench.items.esconv import Dialogue
-from heartbench.items.screening import RULES
-from heartbench.items.selection import (
+from hearteval.domain import Role, Screening, Turn
+from hearteval.items.esconv import Dialogue, couplet_item, enumerate_couplets
+from hearteval.items.screening import RULES
+from hearteval.items.selection import (
     FUNNEL_RULES,
     BuildResult,
     Stratum,

@@ -8,11 +8,11 @@ from itertools import combinations
 import pytest
 from scipy.stats import spearmanr
 
-from heartbench.domain import PROFILES, Item
-from heartbench.items import starter
-from heartbench.items.files import format_items
+from hearteval.domain import PROFILES, Item
+from hearteval.items import STARTER_FILE, load_starter_items
+from hearteval.items.files import format_items
 
-ITEMS = starter.load_starter_items()
+ITEMS = load_starter_items()
 REGULAR = [item for item in ITEMS if item.subset == "regular"]
 ADVERSARIAL = [item for item in ITEMS if item.subset == "adversarial"]
 
@@ -87,11 +87,11 @@ def test_every_item_is_a_dialogue_of_its_own() -> None:
 
 
 def test_loading_twice_gives_equal_items_in_the_same_order() -> None:
-    assert starter.load_starter_items() == ITEMS
+    assert load_starter_items() == ITEMS
 
 
 def test_file_is_written_as_format_items_writes_it() -> None:
-    shipped = files(starter).joinpath(starter.STARTER_FILE).read_text(encoding="utf-8")
+    shipped = files("hearteval.items").joinpath(STARTER_FILE).read_text(encoding="utf-8")
     assert shipped == format_items(ITEMS)
 
 
@@ -99,7 +99,7 @@ def test_file_is_written_as_format_items_writes_it() -> None:
 def test_provenance_is_the_projects_own(item: Item) -> None:
     assert item.source == "starter"
     assert item.licence == "Apache-2.0"
-    assert item.consent_basis == "Written for heartbench by a language model; no real person"
+    assert item.consent_basis == "Written for hearteval by a language model; no real person"
     assert item.language == "en"
     assert item.situation.strip()
     assert item.turn_index == len(item.context) - 1

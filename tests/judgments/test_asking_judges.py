@@ -21,14 +21,16 @@ from asked_study import (
     said,
     verdict,
 )
+from canned_model import Answer, CannedCall, CannedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heartbench.domain import (
+from hearteval.domain import (
     AXES,
     Assignment,
     Attempt,
     AxisMark,
+    Call,
     Completion,
     Item,
     Judgment,
@@ -36,16 +38,15 @@ from heartbench.domain import (
     Rater,
     System,
 )
-from heartbench.errors import BudgetError, ModelCallError
-from heartbench.judgments.injections import Side, injection_texts
-from heartbench.judgments.judge_prompt import judge_prompt_hash
-from heartbench.models import asking
-from heartbench.models.asking import FATAL
-from heartbench.models.base import Message, Reply, Sampling
-from heartbench.models.canned import Answer, CannedCall, CannedModel
-from heartbench.models.failures import Reason
-from heartbench.protocol import load_protocol
-from heartbench.store.base import Record
+from hearteval.errors import BudgetError, ModelCallError
+from hearteval.judgments.prompt import judge_prompt_hash
+from hearteval.judgments.stress_set.injections import Side, injection_texts
+from hearteval.models import asking
+from hearteval.models.asking import FATAL
+from hearteval.models.base import Message, Reply, Sampling
+from hearteval.models.failures import Reason
+from hearteval.protocol import load_protocol
+from hearteval.store.base import Record
 
 SYSTEMS = (model_system("one"), model_system("two", family="other"))
 WORDS = "canary zebra"
@@ -168,12 +169,14 @@ def test_reply_becomes_a_judgment_with_all_that_is_known_of_it(world: AskedStudy
         seconds=0.25,
         raw=text,
         prompt_hash=judge_prompt_hash(),
-        requested={**settings_said, "schema": "heart_judgment"},
-        effective={**settings_said, "schema": "heart_judgment"},
-        finish_reason="stop",
-        usage={"input_tokens": 50, "output_tokens": 20},
-        cost=PRICE,
-        cached=False,
+        call=Call(
+            requested={**settings_said, "schema": "heart_judgment"},
+            effective={**settings_said, "schema": "heart_judgment"},
+            finish_reason="stop",
+            usage={"input_tokens": 50, "output_tokens": 20},
+            cost=PRICE,
+            cached=False,
+        ),
         created_at=NOW,
     )
 
@@ -216,7 +219,7 @@ def test_unusable_reply_gets_one_repair_request_then_is_missing(
 
     assert (counts.n_added, counts.missing) == (0, {reason: 4})
     assert judgments(world) == []
-    assert {(a.reason, a.raw, a.cost) for a in attempts(world)} == {
+    assert {(a.reason, a.raw, a.call.cost) for a in attempts(world)} == {
         (reason, reply.text[:20_000], PRICE)
     }
     assert [a.attempt for a in attempts(world)] == [0, 1] * 4
@@ -313,7 +316,7 @@ def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(
 
     assert world.judge({"j": model}).n_added == 4
     assert len(model.calls) == 3
-    (rescued,) = [one for one in judgments(world) if one.cached]
+    (rescued,) = [one for one in judgments(world) if one.call.cached]
     assert (rescued.choice, rescued.seconds) == ("first", None)
 
 

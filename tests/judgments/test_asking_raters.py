@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import pytest
 from asked_study import ITEMS, NOW, PRICE, by_call, failure, faults_in, judge, model_system, said
+from canned_model import Answer, CannedCall, CannedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rated_study import RATING, RatedStudy, rated_study, rating_policy, scores
 
-from heartbench.domain import AXES, Attempt, Completion, Item, Rater, Rating, System
-from heartbench.errors import BudgetError, ModelCallError
-from heartbench.judgments.injections import injection_texts
-from heartbench.judgments.rating_prompt import rating_prompt_hash
-from heartbench.models import asking
-from heartbench.models.base import Message, Reply, Sampling
-from heartbench.models.canned import Answer, CannedCall, CannedModel
-from heartbench.protocol import load_protocol
-from heartbench.store.base import Record
+from hearteval.domain import AXES, Attempt, Call, Completion, Item, Rater, Rating, System
+from hearteval.errors import BudgetError, ModelCallError
+from hearteval.judgments.prompt import judge_prompt_hash
+from hearteval.judgments.stress_set.injections import injection_texts
+from hearteval.models import asking
+from hearteval.models.base import Message, Reply, Sampling
+from hearteval.protocol import load_protocol
+from hearteval.store.base import Record
 
 SYSTEMS = (model_system("one"), model_system("two", family="other"))
 TEXTS = {"one": ("What now?", "Which one?"), "two": ("And then?", "Since when?")}
@@ -75,13 +75,15 @@ def test_reply_becomes_a_rating_with_all_that_is_known_of_it(world: RatedStudy) 
         comments=dict.fromkeys(AXES, "close"),
         seconds=0.25,
         raw=text,
-        prompt_hash=rating_prompt_hash(),
-        requested=settings_said,
-        effective=settings_said,
-        finish_reason="stop",
-        usage={"input_tokens": 50, "output_tokens": 20},
-        cost=PRICE,
-        cached=False,
+        prompt_hash=judge_prompt_hash(protocol="rating"),
+        call=Call(
+            requested=settings_said,
+            effective=settings_said,
+            finish_reason="stop",
+            usage={"input_tokens": 50, "output_tokens": 20},
+            cost=PRICE,
+            cached=False,
+        ),
         created_at=NOW,
     )
 
@@ -119,7 +121,9 @@ def test_unusable_reply_gets_one_repair_request_then_is_missing(
     counts = world.rate({"j": model})
 
     assert (counts.n_added, counts.missing, ratings(world)) == (0, {reason: 4}, [])
-    assert {(a.reason, a.raw, a.cost) for a in attempts(world)} == {(reason, reply.text, PRICE)}
+    assert {(a.reason, a.raw, a.call.cost) for a in attempts(world)} == {
+        (reason, reply.text, PRICE)
+    }
     assert [a.attempt for a in attempts(world)] == [0, 1] * 4
     assert world.rate({"j": model}).missing == {reason: 4}
     assert len(model.calls) == 8
@@ -206,7 +210,7 @@ def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(
 
     assert world.rate({"j": model}).n_added == 4
     assert len(model.calls) == 3
-    (rescued,) = [one for one in ratings(world) if one.cached]
+    (rescued,) = [one for one in ratings(world) if one.call.cached]
     assert (rescued.axes["H"], rescued.seconds) == (5, None)
 
 

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heartbench.domain import AXES, AxisMark, Turn
-from heartbench.judgments.cue_judge.cues import MAX_QUOTE_CHARS, find_cues
-from heartbench.judgments.cue_judge.hostility import find_hostility
-from heartbench.judgments.cue_judge.judge import (
+from hearteval.domain import AXES, AxisMark, Turn
+from hearteval.judgments.cue_judge.cues import MAX_QUOTE_CHARS, find_cues
+from hearteval.judgments.cue_judge.hostility import find_hostility
+from hearteval.judgments.cue_judge.judge import (
     CueVerdict,
     Text,
     cue_rater,
     judge_pair,
 )
-from heartbench.judgments.cue_judge.lexicon import find_insults, find_patterns, stem
-from heartbench.judgments.cue_judge.reading import read_text
-from heartbench.protocol import CUE_NOTICE
+from hearteval.judgments.cue_judge.lexicon import find_insults, find_patterns, stem
+from hearteval.judgments.cue_judge.reading import read_text
+from hearteval.protocol import CUE_NOTICE
 
 CONTEXTS = (
     (

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_world import NOW
 
-from heartbench.domain import (
+from hearteval.domain import (
     AXES,
     AXIS_NAMES,
     Assignment,
@@ -18,23 +18,20 @@ from heartbench.domain import (
     System,
     Turn,
 )
-from heartbench.errors import InvalidReplyError
-from heartbench.judgments.delimiters import between_markers, delimiter_nonce
-from heartbench.judgments.judge_prompt import (
-    judge_messages,
-    judge_prompt_hash,
-    repair_messages,
-)
-from heartbench.judgments.rating_prompt import rating_messages, rating_prompt_hash
-from heartbench.judgments.reply_json import REPLY_FAULTS
-from heartbench.judgments.reply_schema import (
+from hearteval.errors import InvalidReplyError
+from hearteval.judgments.prompt import (
     PairProtocol,
     axis_key,
+    between_markers,
+    delimiter_nonce,
+    judge_messages,
+    judge_prompt_hash,
     judge_schema,
     ordered_axes,
-    rating_schema,
+    repair_messages,
 )
-from heartbench.protocol import load_protocol
+from hearteval.judgments.reply import REPLY_FAULTS
+from hearteval.protocol import load_protocol
 
 NONCE = "00aa11bb22cc33dd"
 CONTEXT = (
@@ -176,7 +173,7 @@ def test_no_prompt_says_whose_the_texts_are(names: list[str], texts: list[str]) 
     nonce = delimiter_nonce(7, assignment.id, [one.text, other.text])
     sent = [
         *judge_messages(item.context, one.text, other.text, nonce=nonce),
-        *rating_messages(item.context, one.text, nonce=nonce),
+        *judge_messages(item.context, one.text, nonce=nonce, protocol="rating"),
     ]
     seen = "\n".join(content for _, content in sent)
     for text in texts:
@@ -233,7 +230,7 @@ def test_order_of_the_axes_asked_for_changes_nothing() -> None:
 def test_a_repair_names_the_fault_under_the_same_question(reason: str) -> None:
     asked = judge_messages(CONTEXT, FIRST, SECOND, nonce=NONCE)
     error = InvalidReplyError("BAD WORDS OF THE REPLY", reason=reason)
-    system, (role, content) = repair_messages(asked, error)
+    system, (role, content) = repair_messages(asked, error.reason)
     assert (system, role) == (asked[0], "user")
     note = content.removeprefix(asked[1][1])
     assert load_protocol("judge_prompt")["repair"]["errors"][reason] in note
@@ -248,7 +245,10 @@ def test_repairs_of_different_faults_differ() -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_schema_uses_enums_and_closed_objects_only(protocol: PairProtocol) -> None:
-    for schema in (judge_schema(ALL_AXES, protocol=protocol), rating_schema(ALL_AXES)):
+    for schema in (
+        judge_schema(ALL_AXES, protocol=protocol),
+        judge_schema(ALL_AXES, protocol="rating"),
+    ):
         for mark in schema["properties"].values():
             assert mark["additionalProperties"] is False
             assert mark["required"] == list(mark["properties"])
@@ -262,7 +262,9 @@ def test_only_reasons_have_bounds_and_only_where_asked_for() -> None:
     ]
     assert mark["properties"]["reason"] == {"type": "string", "minLength": 1, "maxLength": 200}
     assert "maxLength" not in mark["properties"]["answer"]
-    score = rating_schema(("T",), max_reason_characters=9)["properties"]["task_following"]
+    score = judge_schema(("T",), protocol="rating", max_reason_characters=9)["properties"][
+        "task_following"
+    ]
     assert score["properties"]["comment"]["maxLength"] == 9
     assert score["properties"]["score"]["enum"] == [1, 2, 3, 4, 5]
 
@@ -279,18 +281,18 @@ def test_schema_asks_for_each_reason_before_its_winner_and_for_overall_last() ->
 def test_every_setting_has_a_prompt_hash_of_its_own() -> None:
     hashes = [
         *(judge_prompt_hash(axes, protocol=p) for axes in (AXES, ALL_AXES) for p in PROTOCOLS),
-        *(rating_prompt_hash(axes) for axes in (AXES, ALL_AXES)),
+        *(judge_prompt_hash(axes, protocol="rating") for axes in (AXES, ALL_AXES)),
     ]
     assert len(set(hashes)) == 6
 
 
 def test_prompt_hashes_do_not_change_unnoticed() -> None:
-    hashes = (judge_prompt_hash()[:16], rating_prompt_hash()[:16])
+    hashes = (judge_prompt_hash()[:16], judge_prompt_hash(protocol="rating")[:16])
     assert hashes == ("d9706b9a71ed0ae1", "7c8183f1ce8ecd58")
 
 
 def test_a_rating_shows_one_text_and_the_rubric() -> None:
-    (_, system), (_, user) = rating_messages(CONTEXT, FIRST, nonce=NONCE)
+    (_, system), (_, user) = judge_messages(CONTEXT, FIRST, nonce=NONCE, protocol="rating")
     assert f"[reply {NONCE}]\n{FIRST}\n[end of reply {NONCE}]" in user
     assert all(load_protocol("rubric")[axis]["anchor"] in system for axis in AXES)
     assert '"human_alignment": {"comment": "…", "score": 1, 2, 3, 4 or 5}' in system

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heartbench.domain import AXES, AXIS_NAMES, Axis, AxisMark
-from heartbench.errors import InvalidReplyError
-from heartbench.judgments.judge_reply import JudgeVerdict, read_reply
-from heartbench.judgments.reply_json import REPLY_FAULTS
-from heartbench.judgments.reply_schema import PairProtocol, judge_schema
+from hearteval.domain import AXES, AXIS_NAMES, Axis, AxisMark
+from hearteval.errors import InvalidReplyError
+from hearteval.judgments.prompt import PairProtocol, judge_schema
+from hearteval.judgments.reply import REPLY_FAULTS, JudgeVerdict, read_reply
 
 PROTOCOLS: tuple[PairProtocol, ...] = ("forced-strength", "five-point")
 FORCED = judge_schema(AXES, protocol="forced-strength")

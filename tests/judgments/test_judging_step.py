@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from heartbench.completions.baselines import baseline_system
-from heartbench.completions.run import complete_items
-from heartbench.domain import (
+from hearteval.completions.baselines import baseline_system
+from hearteval.completions.run import complete_items
+from hearteval.domain import (
     Assignment,
     Attempt,
     Completion,
@@ -19,12 +19,13 @@ from heartbench.domain import (
     System,
     hash_records,
 )
-from heartbench.items.starter import load_starter_items
-from heartbench.judgments.cue_judge.judge import cue_rater
-from heartbench.judgments.plan import PlanPolicy
-from heartbench.judgments.run import judge_assignments, plan_judgments, whole_repeat
-from heartbench.judgments.stress import STRESS_KINDS, stress_systems
-from heartbench.store.sql import SqlStore
+from hearteval.items import load_starter_items
+from hearteval.judgments.cue_judge.judge import cue_rater
+from hearteval.judgments.plan import PlanPolicy
+from hearteval.judgments.plan.run import plan_judgments, whole_repeat
+from hearteval.judgments.run import judge_assignments
+from hearteval.judgments.stress_set import STRESS_KINDS, stress_systems
+from hearteval.store.sql import SqlStore
 
 FULL = PlanPolicy(
     design="full",
@@ -117,7 +118,7 @@ def test_an_item_without_reference_leaves_an_attempt_and_no_text(store: SqlStore
     store.add([study])
     counts = complete_items(store, study, now=now, progress=quiet)
     n_adversarial = sum(item.subset == "adversarial" for item in ITEMS)
-    assert counts.n_missing == n_adversarial > 0
+    assert sum(counts.missing.values()) == n_adversarial > 0
     assert counts.n_added == counts.n_wanted - n_adversarial
     assert {attempt.reason for attempt in store.iter(Attempt, study)} == {"no-reference"}
 
@@ -169,7 +170,7 @@ def test_judgments_say_which_cues_they_rest_on_and_what_the_judge_is(store: SqlS
         assert "measures nothing about empathy" in judgment.rationale
         assert set(judgment.axes) <= set("HEART")
         assert set(judgment.reasons) == set("HEART")
-        assert judgment.finish_reason in {"decided", "undecided"}
+        assert judgment.call.finish_reason in {"decided", "undecided"}
         assert judgment.strength is not None
 
 

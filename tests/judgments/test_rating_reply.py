@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartbench.domain import AXES, AXIS_NAMES
-from heartbench.errors import InvalidReplyError
-from heartbench.judgments.rating_reply import RatingVerdict, read_rating
-from heartbench.judgments.reply_schema import axis_key, rating_schema
+from hearteval.domain import AXES, AXIS_NAMES
+from hearteval.errors import InvalidReplyError
+from hearteval.judgments.prompt import axis_key, judge_schema
+from hearteval.judgments.reply import RatingVerdict, read_rating
 
 KEYS = (
     "human_alignment",
@@ -44,7 +44,7 @@ def test_a_rating_holds_a_score_and_a_comment_for_each_axis() -> None:
 @given(st.lists(st.integers(1, 5), min_size=6, max_size=6))
 def test_every_rating_that_was_asked_for_is_read(scores: list[int]) -> None:
     keys = [axis_key(axis) for axis in AXIS_NAMES]
-    assert keys == rating_schema(tuple(AXIS_NAMES))["required"]
+    assert keys == judge_schema(tuple(AXIS_NAMES), protocol="rating")["required"]
     text = json.dumps({k: scored(score=score) for k, score in zip(keys, scores, strict=True)})
     assert list(read_rating(text, axes=tuple(AXIS_NAMES)).axes.values()) == scores
 

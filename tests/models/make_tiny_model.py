@@ -1,8 +1,8 @@
 """Make the tiny test model: python tests/models/make_tiny_model.py [FILE]
 
-A Llama of 0.65 million weights, trained from scratch on the starter items (heartbench's own text,
+A Llama of 0.65 million weights, trained from scratch on the starter items (hearteval's own text,
 Apache-2.0) and written as GGUF, so that tests meet a genuine llama.cpp server without a download.
-Needs torch, which heartbench itself does not: tests/models/data/README.md has the two commands.
+Needs torch, which hearteval itself does not: tests/models/data/README.md has the two commands.
 """
 
 import logging
@@ -149,10 +149,10 @@ def describe(tokenizer: Tokenizer, merges: list[tuple[str, str]]) -> dict[str, V
     n_special = len(SPECIAL_TOKENS)
     return {
         "general.architecture": "llama",
-        "general.name": "heartbench tiny",
-        "general.author": "The heartbench authors",
+        "general.name": "hearteval tiny",
+        "general.author": "The hearteval authors",
         "general.license": "apache-2.0",
-        "general.description": "For tests only. Trained on heartbench's own starter items.",
+        "general.description": "For tests only. Trained on hearteval's own starter items.",
         "general.file_type": 7,
         "general.quantization_version": 2,
         "llama.context_length": CONTEXT,

@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
+from canned_model import CannedCall, CannedModel
 
-from heartbench.models.base import Message, Reply, Sampling
-from heartbench.models.canned import CannedCall, CannedModel
+from hearteval.models.base import Message, Reply, Sampling
 
 MESSAGES = [Message(role="user", content="Hello.")]
 

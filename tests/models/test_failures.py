@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from heartbench.models.failures import find_fault, read_error, read_retry_after
+from hearteval.models.failures import find_fault, read_error, read_retry_after
 
 NOW = datetime(2026, 11, 22, 10, 0, 0, tzinfo=UTC)
 SENT = {"temperature", "top_p", "max_tokens", "response_format", "provider", "user"}

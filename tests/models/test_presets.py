@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from heartbench.models.base import Sampling
-from heartbench.models.presets import (
+from hearteval.models.base import Sampling
+from hearteval.models.presets import (
     Route,
     load_inspect_providers,
     load_judge_presets,

@@ -14,9 +14,9 @@ from genai_prices.data_snapshot import get_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heartbench.models.base import Message, Usage
-from heartbench.models.presets import load_model_presets
-from heartbench.models.prices import (
+from hearteval.models.base import Message, Usage
+from hearteval.models.presets import load_model_presets
+from hearteval.models.prices import (
     CallPlan,
     Estimate,
     Tariff,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from heartbench.models.redaction import LONGEST_EXCERPT, excerpt, hide_secrets, hide_speech
+from hearteval.models.failures import LONGEST_EXCERPT, excerpt, hide_secrets, hide_speech
 
 SECRET = "canary-4f1d-key-9b7e"
 SPOKEN = "Nobody at home knows that I lost my job."

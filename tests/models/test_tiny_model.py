@@ -12,8 +12,8 @@ from gguf_file import read_metadata
 from tiny_model import ONE_THREAD, TINY_MODEL
 from tiny_tokenizer import SPECIAL_TOKENS, SYMBOLS, Tokenizer, learn_merges, own_texts
 
-import heartbench
-from heartbench.models.local import run_local_model
+import hearteval
+from hearteval.models.local import run_local_model
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_its_text_comes_from_the_installed_package_alone() -> None:
     sys.addaudithook(note)
     texts = own_texts()
     watching = False
-    package = Path(heartbench.__file__).parent
+    package = Path(hearteval.__file__).parent
     assert len(texts) > 500
     assert [path.relative_to(package) for path in opened] == [Path("items/starter/items.jsonl")]
 

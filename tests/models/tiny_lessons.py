@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from tiny_tokenizer import Tokenizer, own_texts
 
-from heartbench.domain import Item
-from heartbench.items.starter import load_starter_items
+from hearteval.domain import Item
+from hearteval.items import load_starter_items
 
 ROLES = {"seeker": "user", "supporter": "assistant"}
 KEYS = ("H", "E", "A", "R", "T", "axes", "choice", "label", "overall", "rationale", "reason",

@@ -2,22 +2,16 @@
 
 from itertools import combinations
 
-from heartbench.analysis.judge_audit_results import (
-    Consistency,
-    InjectionAudit,
-    JudgeAudit,
-    JudgeAudits,
-    OwnFamily,
-)
-from heartbench.analysis.judge_majorities import (
+from hearteval.analysis.judges import Consistency, Share
+from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit, JudgeAudits
+from hearteval.analysis.judges.majorities import (
     JudgeAgreement,
     JudgeMajorities,
     JudgeVotes,
+    MajorityCounts,
     SystemPairJudges,
 )
-from heartbench.analysis.majority import MajorityCounts
-from heartbench.analysis.own_family import EXCLUDED
-from heartbench.analysis.shares import Share
+from hearteval.analysis.judges.own_family import EXCLUDED, OwnFamily
 
 STRESS = {
     "generic-warmth": (0.3, 0.181, 0.454),

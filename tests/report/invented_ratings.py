@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from invented_results import N_ITEMS, SIX, TWELVE_MORE, invented_results, without_ranking
 
-from heartbench.analysis.rating_results import (
+from hearteval.analysis.judges import StressResult
+from hearteval.analysis.scores.checks import Repeatability, StressScore
+from hearteval.analysis.scores.scores import (
+    EQUAL_WEIGHTS,
     JudgeScore,
     RatedSystem,
-    RatingResults,
-    Repeatability,
     ScoreEstimate,
-    StressScore,
+    field_means,
 )
-from heartbench.analysis.rating_scores import EQUAL_WEIGHTS, field_means
-from heartbench.analysis.results import StressResult, StudyResults
-from heartbench.analysis.study import RATED
-from heartbench.domain import AXES
+from hearteval.analysis.scores.study import RatingResults
+from hearteval.analysis.study import RATED, StudyResults
+from hearteval.domain import AXES
 
 JUDGES = ("juniper", "larch-2")
 KINDS = ("generic-warmth", "hostile", "keyword-stuffed", "other-reply", "reference")

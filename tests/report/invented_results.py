@@ -7,37 +7,23 @@ from typing import TypeVar
 
 from invented_audits import injection, invented_audits, invented_majorities, judge_audit
 
-from heartbench.analysis.audit_results import (
-    BiasAudit,
-    CovariateEffect,
-    JudgePanel,
-    JudgeRanking,
-    SystemTexts,
+from hearteval.analysis.coverage import Coverage, JudgeCoverage, SystemCoverage
+from hearteval.analysis.data import Provenance
+from hearteval.analysis.judges import Consistency, StressResult
+from hearteval.analysis.judges.audit import JudgeAudits
+from hearteval.analysis.judges.each_alone import JudgePanel, JudgeRanking
+from hearteval.analysis.ranking.adjusted import (
+    AdjustedSystem,
+    Effect,
+    JudgeAwareStrengths,
+    JudgeTraits,
 )
-from heartbench.analysis.controlled import AdjustedSystem, JudgeAwareRatings, JudgeTraits
-from heartbench.analysis.judge_audit_results import Consistency, JudgeAudits
-from heartbench.analysis.leaderboard_results import (
-    AxisInterval,
-    AxisStanding,
-    EloEstimate,
-    FitCheck,
-    Leaderboard,
-    LeaderboardRow,
-    PairFit,
-    SystemFit,
-)
-from heartbench.analysis.results import (
-    Coverage,
-    FunnelStep,
-    JudgeCoverage,
-    Provenance,
-    StressResult,
-    StudyResults,
-    SystemCoverage,
-    WinRate,
-)
-from heartbench.analysis.study import JUDGED_BY_CUES
-from heartbench.domain import AXES
+from hearteval.analysis.ranking.axes import AxisInterval, AxisStanding, WinRate
+from hearteval.analysis.ranking.confounders import Confounders, SystemTexts
+from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
+from hearteval.analysis.ranking.rank import EloEstimate, FitCheck, PairFit, SystemFit
+from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
+from hearteval.domain import AXES
 
 SIX = (
     ("beacon-large-instruct", "model", "beacon"),
@@ -69,10 +55,10 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         provenance=_provenance(),
         coverage=_coverage(systems, judges),
         funnel=(
-            FunnelStep(rule="supporter turns after a seeker turn", n_in=1_512, n_out=1_204),
-            FunnelStep(rule="room for support", n_in=1_204, n_out=611),
-            FunnelStep(rule="safe to show", n_in=611, n_out=598),
-            FunnelStep(rule="at most two of one dialogue", n_in=598, n_out=N_ITEMS),
+            {"rule": "supporter turns after a seeker turn", "n_in": 1_512, "n_out": 1_204},
+            {"rule": "room for support", "n_in": 1_204, "n_out": 611},
+            {"rule": "safe to show", "n_in": 611, "n_out": 598},
+            {"rule": "at most two of one dialogue", "n_in": 598, "n_out": N_ITEMS},
         ),
         leaderboard=leaderboard,
         leaderboard_problem=None,
@@ -282,17 +268,17 @@ def _adjusted(rows: tuple[LeaderboardRow, ...], spread: float) -> tuple[Adjusted
             low=row.unweighted.low,
             high=row.unweighted.high,
             elo_adjusted=row.unweighted.elo + spread * math.sin(5 * k),
-            low_adjusted=row.unweighted.low + spread * math.sin(5 * k) - 9,
-            high_adjusted=row.unweighted.high + spread * math.sin(5 * k) + 9,
+            low_adjusted=(row.unweighted.low or 0) + spread * math.sin(5 * k) - 9,
+            high_adjusted=(row.unweighted.high or 0) + spread * math.sin(5 * k) + 9,
         )
         for k, row in enumerate(rows)
     ]
     return tuple(sorted(systems, key=lambda system: -system.elo_adjusted))
 
 
-def _effect(covariate: str, beta: float, half: float, step: float) -> CovariateEffect:
+def _effect(covariate: str, beta: float, half: float, step: float) -> Effect:
     low, high = beta - half, beta + half
-    return CovariateEffect(
+    return Effect(
         covariate=covariate,
         beta=beta,
         low=low,
@@ -304,8 +290,8 @@ def _effect(covariate: str, beta: float, half: float, step: float) -> CovariateE
     )
 
 
-def _bias_audit(rows: tuple[LeaderboardRow, ...]) -> BiasAudit:
-    return BiasAudit(
+def _bias_audit(rows: tuple[LeaderboardRow, ...]) -> Confounders:
+    return Confounders(
         effects=(_effect("length", 2.04, 0.45, 1 / 3), _effect("position", 0.0, 0.0, 1.0)),
         status_of_effects="planned",
         systems=_adjusted(rows, 60.0),
@@ -328,7 +314,7 @@ def _judge_panel(rows: tuple[LeaderboardRow, ...]) -> JudgePanel:
         ("larch-2", 0.55, 0.39, 0.71, -0.02, -0.2, 0.16),
     )
     return JudgePanel(
-        judge_aware=JudgeAwareRatings(
+        judge_aware=JudgeAwareStrengths(
             systems=_adjusted(rows, 25.0),
             judges=tuple(
                 JudgeTraits(
@@ -457,6 +443,6 @@ def _provenance() -> Provenance:
         design="every pair of systems on every item, both orders",
         protocols={"llm": "forced-strength"},
         protocol_version="1",
-        software={"heartbench": "0.1.0", "numpy": "2.3.0", "scipy": "1.16.0"},
+        software={"hearteval": "0.1.0", "numpy": "2.3.0", "scipy": "1.16.0"},
         created_at="2026-01-05T12:00:00Z",
     )

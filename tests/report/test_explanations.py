@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from heartbench.analysis.audit_results import BiasAudit, CovariateEffect
-from heartbench.analysis.controlled import AdjustedSystem, JudgeTraits
-from heartbench.report.explanations import (
+from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
+from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.report.leaderboard import (
     LESS_OFTEN,
     MORE_OFTEN,
     NO_EFFECT,
@@ -16,15 +16,15 @@ from heartbench.report.explanations import (
     NOT_DETERMINED,
     SAME_EITHER_WAY,
     effect_rows,
-    pair_ratings,
+    pair_elos,
     read_judge,
     share_of_log_odds,
 )
-from heartbench.report.numbers import MINUS, hundredths, listed, ranks, signed
+from hearteval.report.text import MINUS, hundredths, listed, ranks, signed
 
 
-def audit_of(low: float, beta: float, high: float) -> BiasAudit:
-    effect = CovariateEffect(
+def audit_of(low: float, beta: float, high: float) -> Confounders:
+    effect = Effect(
         covariate="position",
         beta=beta,
         low=low,
@@ -34,7 +34,7 @@ def audit_of(low: float, beta: float, high: float) -> BiasAudit:
         win_rate_low=share_of_log_odds(low),
         win_rate_high=share_of_log_odds(high),
     )
-    return BiasAudit(
+    return Confounders(
         effects=(effect,),
         status_of_effects="planned",
         systems=(),
@@ -101,10 +101,10 @@ def test_covariates_left_out_stand_in_their_place_with_the_reason() -> None:
 
 
 def test_ratings_stand_in_the_raw_order_with_both_ranks() -> None:
-    rows = pair_ratings(
+    _, rows = pair_elos(
         [system_of("c", 1400, 1600), system_of("b", 1500, 1450), system_of("a", 1500, 1450)]
-    ).rows
-    assert [(row.rating.system, row.rank, row.rank_adjusted, row.change) for row in rows] == [
+    )
+    assert [(row.strength.system, row.rank, row.rank_adjusted, row.change) for row in rows] == [
         ("a", 1, 2, -50),
         ("b", 1, 2, -50),
         ("c", 3, 1, 200),
@@ -112,7 +112,7 @@ def test_ratings_stand_in_the_raw_order_with_both_ranks() -> None:
 
 
 def test_one_scale_holds_both_intervals() -> None:
-    scale = pair_ratings([system_of("a", 1600, 1700), system_of("b", 1400, 1300)]).scale
+    scale, _ = pair_elos([system_of("a", 1600, 1700), system_of("b", 1400, 1300)])
     assert (scale.low, scale.high) == (1280, 1720)
 
 

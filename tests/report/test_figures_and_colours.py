@@ -8,20 +8,22 @@ import re
 import pytest
 from invented_results import invented_results
 
-from heartbench.analysis.leaderboard_results import FitCheck, PairFit
-from heartbench.report.colours import Theme, heat_colours, heat_step
-from heartbench.report.figures import (
+from hearteval.analysis.ranking.rank import FitCheck, PairFit
+from hearteval.report.figures import (
     MEAN_ELO,
+    Theme,
     effect_scale,
-    elo_scale,
     favoured,
     fit_scatter,
+    heat_colours,
+    heat_step,
     pairs_by_gap,
     pairs_in_both_fits,
     round_ticks,
+    scale_around,
 )
-from heartbench.report.numbers import MINUS, NO_VALUE, plural, points, reasons
-from heartbench.report.page import render_page
+from hearteval.report.page import render_page
+from hearteval.report.text import MINUS, NO_VALUE, plural, points, reasons
 
 THEMES: tuple[Theme, Theme] = ("light", "dark")
 
@@ -90,15 +92,15 @@ def test_heat_steps_meet_at_one_half_and_end_at_10_and_90_percent() -> None:
 def test_elo_scale_holds_every_interval_inside_its_column() -> None:
     board = invented_results(large=True).leaderboard
     assert board is not None
-    ends = [end for row in board.rows for end in (row.weighted.low, row.weighted.high)]
-    scale = elo_scale(ends)
+    ends = [end for row in board.rows for end in (row.weighted.low, row.weighted.high) if end]
+    scale = scale_around(MEAN_ELO, ends)
     places = [scale.place(end) for end in ends]
     assert 0 < min(places) < max(places) < 100
     assert MEAN_ELO in scale.ticks
 
 
 def test_elo_scale_of_equal_systems_has_a_width() -> None:
-    assert elo_scale([1500.0, 1500.0]).place(1500.0) == pytest.approx(50)
+    assert scale_around(MEAN_ELO, [1500.0, 1500.0]).place(1500.0) == pytest.approx(50)
 
 
 def test_effect_scale_is_as_wide_on_both_sides_of_one_half() -> None:
@@ -146,7 +148,7 @@ def test_dots_and_labels_stay_in_the_plot_and_labels_apart() -> None:
     board = invented_results(large=True).leaderboard
     assert board is not None
     scatter = fit_scatter(board.fit)
-    labels = [(dot.label_x, dot.label_y) for dot in scatter.dots if dot.number]
+    labels = [dot.label for dot in scatter.dots if dot.number]
     assert len(scatter.dots) == len(board.fit.pairs)
     assert all(scatter.across.start <= dot.x <= scatter.across.end for dot in scatter.dots)
     assert all(scatter.up.end <= dot.y <= scatter.up.start for dot in scatter.dots)

@@ -7,15 +7,15 @@ from html.parser import HTMLParser
 from invented_audits import injection, invented_audits, invented_majorities, judge_audit, share
 from invented_results import SIX, invented_results
 
-from heartbench.analysis.judge_audit_results import JudgeAudits, OwnFamily
-from heartbench.analysis.judge_majorities import JudgeAgreement, JudgeMajorities
-from heartbench.analysis.rank_stability import RankStability
-from heartbench.analysis.results import StudyResults
-from heartbench.report.judge_audit_rows import GROUPS, audit_groups
-from heartbench.report.leaderboard import leaderboard_lines
-from heartbench.report.majority_table import agreement_of_all, majority_words, panel_rows
-from heartbench.report.numbers import NO_VALUE
-from heartbench.report.page import render_page
+from hearteval.analysis.judges.audit import JudgeAudits
+from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities
+from hearteval.analysis.judges.own_family import OwnFamily
+from hearteval.analysis.ranking.stability import RankStability
+from hearteval.analysis.study import StudyResults
+from hearteval.report.agreement import agreement_of_all, majority_words, panel_rows
+from hearteval.report.judges import GROUPS, audit_groups
+from hearteval.report.page import render_page, results_lines
+from hearteval.report.text import NO_VALUE
 
 NAMES = [name for name, _, _ in SIX]
 RESISTS = injection(0.1, 0.04, 0.23)
@@ -129,14 +129,10 @@ def test_own_family_says_why_it_was_not_measured_once_for_all_judges() -> None:
 def test_consistency_on_ranked_pairs_stands_beside_that_of_the_audit() -> None:
     results = invented_results()
     assert results.judge_audits is not None
-    (twice,) = [
-        group
-        for group in audit_groups(results.judge_audits, results.consistency)
-        if group.title == GROUPS["twice"]
-    ]
-    ranked = [line for line in twice.lines if line.name.endswith("ranked pairs")]
-    assert len(twice.lines) == 4
-    assert [cell.value[:4] for line in ranked for cell in line.cells if cell] == [
+    twice = audit_groups(results.judge_audits, results.consistency)[GROUPS["twice"]]
+    ranked = [cells for name, cells in twice.items() if name.endswith("ranked pairs")]
+    assert len(twice) == 4
+    assert [cell.value[:4] for cells in ranked for cell in cells if cell] == [
         *("91.0", "91.0"),
         *("96.0", "96.0"),
     ]
@@ -149,14 +145,14 @@ def test_without_any_judgment_there_is_no_section() -> None:
 
 
 def test_terminal_says_who_was_not_audited_and_who_passed() -> None:
-    lines = leaderboard_lines(invented_results())
+    lines = results_lines(invented_results())
     assert "Not audited: larch-2. Run `heart judges audit STUDY.toml`.\n" in lines
     assert "The audit of judges finds no fault with juniper (40 items).\n" in lines
 
 
 def test_terminal_says_nothing_good_of_a_judge_at_fault() -> None:
     audits = invented_audits(judge_audit("one", payloads=FOLLOWS, faults=("follows payloads",)))
-    assert "no fault" not in leaderboard_lines(with_audits(audits))
+    assert "no fault" not in results_lines(with_audits(audits))
 
 
 def test_judges_behind_each_pair_are_shares_of_the_pairs() -> None:
@@ -256,6 +252,6 @@ def test_without_a_repeat_there_is_no_such_section() -> None:
 
 
 def test_terminal_says_how_the_ranking_stands_when_asked_again() -> None:
-    words = " ".join(leaderboard_lines(asked_again(kendall_tau=None)).split())
+    words = " ".join(results_lines(asked_again(kendall_tau=None)).split())
 
     assert "Asked again (1): the same choice in 90.0 % of 1,204 judgments; largest" in words

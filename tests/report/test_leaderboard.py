@@ -6,13 +6,13 @@ import io
 
 from invented_results import invented_results, rename_system, without_ranking
 
-from heartbench.analysis.study import JUDGED_BY_CUES
-from heartbench.report.leaderboard import (
+from hearteval.analysis.study import JUDGED_BY_CUES
+from hearteval.report.leaderboard import (
     interval_words,
     leaderboard_csv,
-    leaderboard_lines,
     marked_axes,
 )
+from hearteval.report.page import results_lines
 
 SIX_SYSTEMS = """\
 Invented pilot, version 3. Items: Invented for tests by a script. Judged by judges: juniper, larch-2
@@ -41,31 +41,31 @@ Warning: 4 judgments are missing; coverage is 99.8 %.
 
 
 def test_six_systems_read_as_expected() -> None:
-    assert leaderboard_lines(invented_results()).replace("\N{EN DASH}", "-") == SIX_SYSTEMS
+    assert results_lines(invented_results()).replace("\N{EN DASH}", "-") == SIX_SYSTEMS
 
 
 def test_no_line_is_wider_than_100_columns() -> None:
     long = rename_system(invented_results(large=True), "ember-7b", "ember-7b-" + "x" * 200)
-    lines = leaderboard_lines(long).splitlines()
+    lines = results_lines(long).splitlines()
     assert max(len(line) for line in lines) <= 100
     assert any("…" in line for line in lines)
 
 
 def test_cue_judge_is_named_above_the_table() -> None:
-    text = " ".join(leaderboard_lines(invented_results(cue_judge=True)).split())
+    text = " ".join(results_lines(invented_results(cue_judge=True)).split())
     assert JUDGED_BY_CUES in text
     assert text.index(JUDGED_BY_CUES) < text.index("beacon-large-instruct")
-    assert "cue judge" not in leaderboard_lines(invented_results())
+    assert "cue judge" not in results_lines(invented_results())
 
 
 def test_missing_ranking_is_explained() -> None:
-    text = leaderboard_lines(without_ranking(invented_results(), "groups never met"))
+    text = results_lines(without_ranking(invented_results(), "groups never met"))
     assert "No leaderboard: groups never met" in text
     assert "item-sandwich" not in text
 
 
 def test_terminal_codes_in_a_name_are_not_obeyed() -> None:
-    text = leaderboard_lines(rename_system(invented_results(), "ember-7b", "\x1b[31mred\nname"))
+    text = results_lines(rename_system(invented_results(), "ember-7b", "\x1b[31mred\nname"))
     assert "\x1b" not in text
     assert "\N{REPLACEMENT CHARACTER}[31mred\N{REPLACEMENT CHARACTER}name" in text
 

@@ -7,10 +7,9 @@ from html.parser import HTMLParser
 import pytest
 from invented_results import invented_results, rename_system, without_ranking
 
-from heartbench.analysis.study import JUDGED_BY_CUES
-from heartbench.report.leaderboard import leaderboard_lines
-from heartbench.report.numbers import NO_VALUE
-from heartbench.report.page import coverage_totals, render_page
+from hearteval.analysis.study import JUDGED_BY_CUES
+from hearteval.report.page import coverage_totals, render_page, results_lines
+from hearteval.report.text import NO_VALUE
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 OUTSIDE = re.compile(r"https?:|//[a-z]|\bsrc\s*=|@import|url\(", re.IGNORECASE)
@@ -393,7 +392,7 @@ def test_win_rates_stand_where_there_is_no_ranking() -> None:
     text = words(render_page(without_ranking(invented_results(), "groups never met")))
     assert "There is no ranking: groups never met" in text
     assert "62.5" in text
-    assert "62.5" in leaderboard_lines(without_ranking(invented_results(), "groups never met"))
+    assert "62.5" in results_lines(without_ranking(invented_results(), "groups never met"))
 
 
 def test_adjusted_rating_without_an_interval_says_so() -> None:

@@ -10,13 +10,11 @@ from invented_ratings import invented_ratings
 from invented_results import invented_results
 from test_page import OUTSIDE, outline, words
 
-from heartbench.analysis.results import StudyResults
-from heartbench.domain import AXES
-from heartbench.report.numbers import MINUS
-from heartbench.report.page import render_page
-from heartbench.report.radar import radar_frame, radars
-from heartbench.report.rating_table import rating_csv, rating_lines
-from heartbench.report.text import display_width
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import AXES
+from hearteval.report.page import render_page, results_lines
+from hearteval.report.scores import radar_frame, radars, rating_csv
+from hearteval.report.text import MINUS, display_width
 
 
 def plain(page: str) -> str:
@@ -93,7 +91,7 @@ def test_radar_puts_1_in_the_middle_and_5_on_the_outer_ring() -> None:
     ratings = dataclasses.replace(results.ratings, systems=(dataclasses.replace(row, axes=ends),))
     frame = radar_frame(ratings)
     assert frame is not None
-    (radar,) = radars(ratings, frame)
+    (radar,) = radars(ratings)
     corners = radar.shape.split()
     assert corners[0] == frame.rings[-1].split()[0] == "100,26"
     assert set(corners[1:]) == {"100,98"}
@@ -130,7 +128,7 @@ def test_study_without_a_rating_says_so() -> None:
     page = render_page(dataclasses.replace(empty, stress=()))
     assert "There are no scores: there is no rating yet" in plain(page)
     assert outline(page).misnested == []
-    assert "No scores: there is no rating yet" in rating_lines(empty)
+    assert "No scores: there is no rating yet" in results_lines(empty)
 
 
 def test_human_scores_are_what_a_reader_is_pointed_to() -> None:
@@ -150,7 +148,7 @@ def test_hostile_names_are_escaped() -> None:
 
 @pytest.mark.parametrize("large", [True, False])
 def test_text_fits_a_terminal_and_names_who_rated(large: bool) -> None:
-    text = rating_lines(invented_ratings(large=large))
+    text = results_lines(invented_ratings(large=large))
     assert max(map(display_width, text.splitlines())) <= 100
     assert "Rated by judges: juniper, larch-2" in " ".join(text.split())
 
@@ -158,7 +156,7 @@ def test_text_fits_a_terminal_and_names_who_rated(large: bool) -> None:
 def test_text_gives_score_z_and_axes_of_a_system() -> None:
     (line,) = [
         line
-        for line in rating_lines(invented_ratings()).splitlines()
+        for line in results_lines(invented_ratings()).splitlines()
         if line.startswith("generic ")
     ]
     assert line.replace(MINUS, "-").split() == [
@@ -167,9 +165,9 @@ def test_text_gives_score_z_and_axes_of_a_system() -> None:
     ]
 
 
-def test_text_of_a_study_that_compares_is_refused() -> None:
-    with pytest.raises(ValueError, match="leaderboard_lines"):
-        rating_lines(invented_results())
+def test_text_of_a_study_that_compares_has_no_scores() -> None:
+    assert "Rated by" not in results_lines(invented_results())
+    assert "Judged by" not in results_lines(invented_ratings())
 
 
 def test_csv_has_every_digit_and_a_column_for_each_rater() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from heartbench.stats.comparisons import (
+from hearteval.stats.comparisons import (
     Comparisons,
     count_comparisons,
     keep_compared,

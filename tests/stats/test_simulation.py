@@ -9,11 +9,11 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from heartbench.stats.bradley_terry import fit_bradley_terry
-from heartbench.stats.clustered_variance import vary_over_items
-from heartbench.stats.comparisons import TIE_SCORE, Comparisons, FloatArray, IntArray
-from heartbench.stats.intervals import influence_on_strengths
-from heartbench.stats.simulation import (
+from hearteval.stats.bradley_terry.clustered_variance import vary_over_items
+from hearteval.stats.bradley_terry.fit import fit_bradley_terry
+from hearteval.stats.bradley_terry.intervals import influence_on_strengths
+from hearteval.stats.comparisons import TIE_SCORE, Comparisons, FloatArray, IntArray
+from hearteval.stats.simulation import (
     Design,
     Population,
     population_strengths,

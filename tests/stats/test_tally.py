@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heartbench.stats import tally as tally_module
-from heartbench.stats.tally import Tally
+from hearteval.stats import tally as tally_module
+from hearteval.stats.comparisons import Comparisons
+from hearteval.stats.tally import Tally, count_equal
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), min_size=1, max_size=60)
 
@@ -77,3 +78,34 @@ def test_rows_of_any_number_of_possible_values_are_counted() -> None:
     assert counted(tally) == {(0, 0, 0): 1, (4, 4, 4): 2, (big, big, big): 3}
     tally.add(*[np.array([4])] * 3)
     assert counted(tally) == {(0, 0, 0): 1, (4, 4, 4): 3, (big, big, big): 3}
+
+
+@given(ROWS, st.sampled_from([1, 1 << 24]))
+@settings(max_examples=40)
+def test_equal_comparisons_are_counted_as_one(rows: list[tuple[int, int]], max_cells: int) -> None:
+    item, kind = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    comparisons = Comparisons(
+        left=kind % 2,
+        right=1 + kind % 2,
+        score=(kind % 3) / 2,
+        weight=np.where(kind > 20, 2 / 3, 1.5),
+        count=1 + kind % 4,
+        item=item,
+        rater=kind % 5 - 1,
+        n_systems=3,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tally_module, "MAX_CELLS", max_cells)
+        found = count_equal(comparisons)
+
+    expected: Counter[tuple[float, ...]] = Counter()
+    for row, n in zip(_values(comparisons), comparisons.count.tolist(), strict=True):
+        expected[row] += n
+    assert list(zip(_values(found), found.count.tolist(), strict=True)) == sorted(expected.items())
+
+
+def _values(comparisons: Comparisons) -> list[tuple[float, ...]]:
+    columns = (comparisons.left, comparisons.right, comparisons.score, comparisons.weight)
+    return list(
+        zip(*(c.tolist() for c in (*columns, comparisons.item, comparisons.rater)), strict=True)
+    )

@@ -2,9 +2,9 @@
 
 import pytest
 
-from heartbench.errors import SettingsError, StoreError
-from heartbench.store.engines import open_engine
-from heartbench.store.sql import SqlStore
+from hearteval.errors import SettingsError, StoreError
+from hearteval.store.engines import open_engine
+from hearteval.store.sql import SqlStore
 
 
 def test_a_name_for_messages_holds_no_password() -> None:
@@ -40,5 +40,5 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
 
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(SettingsError, match=r"heartbench\[postgres\]"):
+    with pytest.raises(SettingsError, match=r"hearteval\[postgres\]"):
         open_engine("postgresql://localhost/x")

@@ -8,12 +8,12 @@ import pytest
 from heart_command import Heart
 from small_world import NOW
 
-from heartbench.domain import Item, System
-from heartbench.errors import StoreError
-from heartbench.store.base import StoredJob, StoredReply
-from heartbench.store.copy import copy_store, require_equal, store_hashes
-from heartbench.store.rows import TABLES
-from heartbench.store.sql import SqlStore
+from hearteval.domain import BatchJob, Item, System
+from hearteval.errors import StoreError
+from hearteval.store.base import StoredReply
+from hearteval.store.copy import copy_store, require_equal, store_hashes
+from hearteval.store.rows import TABLES
+from hearteval.store.sql import SqlStore
 
 
 @pytest.mark.postgres
@@ -25,7 +25,7 @@ def test_a_study_moves_to_postgresql_and_back(
     source = study.parent / "tiny.db"
     there = heart("store", "copy", source, postgres_url, "--json").json
     back = heart("store", "copy", postgres_url, study.parent / "back.db", "--json").json
-    assert there["schema"] == "heartbench.store_copy/1"
+    assert there["schema"] == "heart.store_copy/1"
     assert there["hashes"]["from"] == there["hashes"]["to"]
     assert back["hashes"] == there["hashes"]
     assert there["n_new"]["judgment"] > 0
@@ -107,7 +107,7 @@ def test_a_target_with_records_of_its_own_is_named_by_kind() -> None:
 
 def test_batch_jobs_move_too_and_what_the_target_knows_of_them_stays() -> None:
     source, target = SqlStore.in_memory(), SqlStore.in_memory()
-    job = StoredJob(
+    job = BatchJob(
         id="2" * 32, provider="openai", model="m-1", custom_ids=("0" * 32,), created_at=NOW
     )
     source.keep_job(job)

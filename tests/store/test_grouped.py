@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from heartbench.domain import System
-from heartbench.errors import StoreError
-from heartbench.store import grouped
-from heartbench.store.base import Record, StoredReply
-from heartbench.store.grouped import GroupedWriter
-from heartbench.store.sql import SqlStore
+from hearteval.domain import System
+from hearteval.errors import StoreError
+from hearteval.store import grouped
+from hearteval.store.base import Record, StoredReply
+from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,63 +1,71 @@
-"""The schema's history: new and migrated databases are alike, and data survive."""
+"""The schema's history: what is migrated, what is refused, and that refusing changes nothing."""
 
+import hashlib
 import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from alembic.config import Config
-from alembic.script import ScriptDirectory
+from alembic import op
 from small_world import make_world
-from sqlalchemy import create_engine, insert, inspect
+from sqlalchemy import Column, Connection, Text, create_engine, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.schema import CreateIndex, CreateTable
 
-from heartbench.domain import Attempt, LatencyProbe, Rating
-from heartbench.errors import StoreError
-from heartbench.store import schema
-from heartbench.store.copy import store_hashes
-from heartbench.store.engines import open_engine
-from heartbench.store.migrations import FIRST, HEAD, stored_version, upgrade
-from heartbench.store.rows import TABLES, to_row
-from heartbench.store.sql import SqlStore
+from hearteval.errors import StoreError
+from hearteval.store import migrations, schema
+from hearteval.store.copy import store_hashes
+from hearteval.store.engines import open_engine, probe_store
+from hearteval.store.migrations import VERSIONS, read_version, upgrade
+from hearteval.store.sql import SqlStore
 
-CHANGED_SINCE = (LatencyProbe, Rating, Attempt)
-NEW_OF_ATTEMPTS = ("study_id", "completion_id", "rater_id")
 POSTGRES = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
+HEAD = VERSIONS[-1]
+TABLES_OF_HEAD = {
+    "sqlite": "d9e485bb3b407e3a2794d77399f510cc2422d2ebddc86f0c7ed4271acc088dea",
+    "postgresql": "d7c5ba7e764e6ca3bb806563dddfbd0a8b429fe5380c0efc7d91cfb195ba2865",
+}
+"""SHA-256 of what creates the tables. Where it changes after a release, a migration is missing."""
 
 
 def tables(path: Path) -> dict[str, str]:
     """Every table and index as SQLite wrote it down, apart from white space and quotes."""
-    connection = sqlite3.connect(path)
-    rows = connection.execute(
-        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-    ).fetchall()
-    connection.close()
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        ).fetchall()
     return {name: "".join(sql.replace('"', "").split()) for name, sql in rows}
 
 
-def test_head_is_the_last_migration() -> None:
-    config = Config()
-    config.set_main_option("script_location", "heartbench:store/migrations")
-    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+@pytest.mark.parametrize("name", TABLES_OF_HEAD)
+def test_tables_are_those_of_the_newest_version(name: str) -> None:
+    dialect = make_url(f"{name}://").get_dialect()()
+    made = hashlib.sha256()
+    for table in schema.metadata.sorted_tables:
+        made.update(str(CreateTable(table).compile(dialect=dialect)).encode())
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            made.update(str(CreateIndex(index).compile(dialect=dialect)).encode())
+    assert made.hexdigest() == TABLES_OF_HEAD[name]
+
+
+def test_every_migration_is_listed() -> None:
+    (folder,) = migrations.__path__
+    assert sorted(path.stem for path in Path(folder).glob("v*.py")) == sorted(VERSIONS)
 
 
 def test_a_new_database_is_what_the_migrations_make(tmp_path: Path) -> None:
     SqlStore.open(str(tmp_path / "new.db")).close()
     engine = create_engine(f"sqlite:///{tmp_path / 'migrated.db'}")
     with engine.begin() as connection:
-        upgrade(connection, to=HEAD)
-        assert stored_version(connection) == HEAD
+        upgrade(connection, after=None)
+        assert read_version(connection, name="migrated") == HEAD
         names = set(inspect(connection).get_table_names())
     engine.dispose()
     assert names == {*schema.metadata.tables, "alembic_version"}
     assert tables(tmp_path / "new.db") == tables(tmp_path / "migrated.db")
-
-
-def test_a_database_from_before_versions_counts_as_the_first(tmp_path: Path) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path / 'old.db'}")
-    with engine.begin() as connection:
-        assert stored_version(connection) is None
-        schema.metadata.create_all(connection)
-        assert stored_version(connection) == "0001"
-    engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=POSTGRES)])
@@ -68,53 +76,158 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(request.getfixturevalue("postgres_url"))
 
 
-def test_an_upgrade_from_the_first_schema_keeps_every_record(
-    place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def execute(place: str, *statements: str) -> None:
     engine, _ = open_engine(place)
     with engine.begin() as connection:
-        upgrade(connection, to=FIRST)
-        assert stored_version(connection) == FIRST
-    world = make_world()
-    with monkeypatch.context() as patch:
-        patch.setattr("heartbench.store.sql.migrate", lambda _connection, *, name: None)
-        store = SqlStore(engine, name="first")
-    kinds = {kind: table for kind, table in TABLES.items() if kind not in CHANGED_SINCE}
-    monkeypatch.setattr("heartbench.store.copy.TABLES", kinds)  # the first schema has no others
-    store.add([record for record in world.records if type(record) in kinds])
-    attempt = {k: v for k, v in to_row(world.attempt).items() if k not in NEW_OF_ATTEMPTS}
-    with engine.begin() as connection:
-        connection.execute(insert(schema.attempts).values(**attempt))
+        for statement in statements:
+            connection.execute(text(statement))
+    engine.dispose()
+
+
+def contents(place: str) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of every table."""
+    engine, _ = open_engine(place, read_only=True)
+    with engine.connect() as connection:
+        names = sorted(inspect(connection).get_table_names())
+        found = {
+            n: sorted(map(tuple, connection.execute(text(f"SELECT * FROM {n}")))) for n in names
+        }
+    engine.dispose()
+    return found
+
+
+@pytest.fixture
+def next_version(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """Make a later hearteval of this one, with a migration of its own."""
+
+    def add(migration: Callable[[], None]) -> None:
+        module = ModuleType("hearteval.store.migrations.v9999")
+        module.__dict__["upgrade"] = migration
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setattr(migrations, "VERSIONS", (*VERSIONS, "v9999"))
+
+    return add
+
+
+def test_a_later_migration_runs_when_the_store_is_opened_and_keeps_every_record(
+    place: str, next_version: Callable[[Callable[[], None]], None]
+) -> None:
+    store = SqlStore.open(place)
+    store.add(make_world().records)
     before = store_hashes(store)
+    store.close()
+    next_version(lambda: op.add_column("replies", Column("note", Text)))
     upgraded = SqlStore.open(place)
     assert store_hashes(upgraded) == before
-    assert list(upgraded.iter(Attempt)) == [world.attempt]
-    assert len(set(before.values())) == len(before)
     upgraded.close()
-    with engine.connect() as connection:
-        assert stored_version(connection) == HEAD
-        names = {index["name"] for index in inspect(connection).get_indexes("assignments")}
-    engine.dispose()
-    assert "ix_assignments_pair" in names
+    assert contents(place)["alembic_version"] == [("v9999",)]
+    execute(place, "SELECT note FROM replies")
 
 
-def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
-    path = tmp_path / "future.db"
+def test_a_migration_that_fails_leaves_the_store_as_it_was(
+    place: str, next_version: Callable[[Callable[[], None]], None]
+) -> None:
+    store = SqlStore.open(place)
+    store.add(make_world().records)
+    store.close()
+    before = contents(place)
+
+    def fail_halfway() -> None:
+        op.add_column("replies", Column("note", Text))
+        raise StoreError("halfway")
+
+    next_version(fail_halfway)
+    with pytest.raises(StoreError, match="halfway"):
+        SqlStore.open(place)
+    assert contents(place) == before
+
+
+def make_development_store(place: str, version: str | None) -> None:
+    """Make a store as the development versions did: a chain of six migrations, or none yet."""
+    SqlStore.open(place).close()
+    execute(
+        place,
+        f"UPDATE alembic_version SET version_num = '{version}'"
+        if version is not None
+        else "DROP TABLE alembic_version",
+        "ALTER TABLE attempts DROP COLUMN cached",
+        "INSERT INTO replies VALUES (X'00', '{}', 0.5, 0)"
+        if "://" not in place
+        else "INSERT INTO replies VALUES ('\\x00', '{}', 0.5, 0)",
+    )
+
+
+@pytest.mark.parametrize("version", ["0001", "0006", None])
+def test_a_development_store_is_refused_in_one_line(place: str, version: str | None) -> None:
+    make_development_store(place, version)
+    before = contents(place)
+    for look_at in (SqlStore.open, probe_store):
+        with pytest.raises(StoreError, match="earlier development version") as caught:
+            look_at(place)
+        assert f"(schema {version or '0001'})" in str(caught.value)
+        assert "make a new store by naming another path" in str(caught.value)
+        assert "\n" not in str(caught.value)
+    assert contents(place) == before
+
+
+def customers(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE customers (name TEXT)")
+        connection.commit()
+
+
+def store_of_a_newer_hearteval(path: Path) -> None:
     SqlStore.open(str(path)).close()
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    connection.commit()
-    connection.close()
-    with pytest.raises(StoreError, match="this heartbench knows up to"):
-        SqlStore.open(str(path))
+    execute(str(path), "UPDATE alembic_version SET version_num = '9999'")
 
 
-def test_a_database_of_another_program_is_refused_untouched(tmp_path: Path) -> None:
-    path = tmp_path / "customers.db"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE customers (name TEXT)")
-    connection.commit()
-    connection.close()
-    with pytest.raises(StoreError, match="another program"):
+REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a development store": (
+        lambda path: make_development_store(str(path), "0006"),
+        "earlier development version",
+    ),
+    "a newer store": (store_of_a_newer_hearteval, "this hearteval knows up to"),
+    "tables of another program": (customers, "another program"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_file_that_is_refused_stays_byte_for_byte(
+    tmp_path: Path, make: Callable[[Path], None], message: str
+) -> None:
+    path = tmp_path / "refused.db"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=message):
         SqlStore.open(str(path))
-    assert tables(path) == {"customers": "CREATETABLEcustomers(nameTEXT)"}
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["refused.db"]
+
+
+def test_a_development_store_that_a_killed_run_left_stays_byte_for_byte(tmp_path: Path) -> None:
+    path = tmp_path / "killed.db"
+    make_development_store(str(path), "0006")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM replies")
+        connection.commit()
+        files = (path, tmp_path / "killed.db-wal")
+        copies = [tmp_path / "copy.db", tmp_path / "copy.db-wal"]
+        for file, copy in zip(files, copies, strict=True):
+            copy.write_bytes(file.read_bytes())
+    before = [copy.read_bytes() for copy in copies]
+    with pytest.raises(StoreError, match="earlier development version"):
+        SqlStore.open(str(copies[0]))
+    assert [copy.read_bytes() for copy in copies] == before
+
+
+def test_a_database_of_before_versions_counts_as_the_first_of_development(tmp_path: Path) -> None:
+    def version_of(connection: Connection) -> str | None:
+        return read_version(connection, name="old")
+
+    engine = create_engine(f"sqlite:///{tmp_path / 'old.db'}")
+    with engine.begin() as connection:
+        assert version_of(connection) is None
+        schema.metadata.create_all(connection)
+        with pytest.raises(StoreError, match="schema 0001"):
+            version_of(connection)
+    engine.dispose()

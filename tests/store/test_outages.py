@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from postgres_server import running_server
 
-from heartbench.domain import System
-from heartbench.errors import StoreError
-from heartbench.store.sql import SqlStore
+from hearteval.domain import System
+from hearteval.errors import StoreError
+from hearteval.store.sql import SqlStore
 
 
 def systems(start: int, n: int = 20) -> list[System]:
@@ -60,7 +60,7 @@ def test_a_server_that_stays_away_is_one_clear_line(
 def test_a_file_that_another_process_holds_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heartbench.store.engines.BUSY_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr("hearteval.store.engines.BUSY_TIMEOUT_SECONDS", 0)
     path = tmp_path / "study.db"
     store = SqlStore.open(str(path), patience_seconds=30)
     holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -74,7 +74,7 @@ def test_a_file_that_another_process_holds_is_waited_for(
 
 
 def test_a_file_held_for_good_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heartbench.store.engines.BUSY_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr("hearteval.store.engines.BUSY_TIMEOUT_SECONDS", 0)
     path = tmp_path / "study.db"
     store = SqlStore.open(str(path), patience_seconds=0.3)
     holder = sqlite3.connect(path, isolation_level=None)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from heartbench.domain import Study
-from heartbench.errors import StoreError
-from heartbench.store.queries import judgment_query
-from heartbench.store.sql import SqlStore
+from hearteval.domain import Study
+from hearteval.errors import StoreError
+from hearteval.store.rows import judgment_query
+from hearteval.store.sql import SqlStore
 
 STUDY = Study(
     name="s",

@@ -1,1 +1,0 @@
-"""The command line: builds the store, the clock and the judges, and calls the steps."""

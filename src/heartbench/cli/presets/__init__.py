@@ -1,1 +1,0 @@
-"""Commented study files to start from, as data."""

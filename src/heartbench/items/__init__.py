@@ -1,1 +1,0 @@
-"""STEP 1: corpora -> items. Pure but for `run`, which reads and writes the store."""

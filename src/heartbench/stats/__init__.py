@@ -1,1 +1,0 @@
-"""Mathematics on arrays only: no system has a name here, and errors carry indices."""

@@ -1,0 +1,27 @@
+"""hearteval: the open implementation of HEART (arXiv 2601.19922).
+
+People and language models answer the same distressed seeker, blinded raters compare the answers in
+pairs, and the comparisons become ratings with honest intervals. Importing this package reads no
+file and no environment; the command line is ``heart``.
+"""
+
+import typing as _typing
+
+if _typing.TYPE_CHECKING:
+    from hearteval.api import agree, open_study, rank, rank_controlled, rank_judge_aware
+
+__all__ = ["__version__", "agree", "open_study", "rank", "rank_controlled", "rank_judge_aware"]
+
+__version__ = "0.1.0.dev0"
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name in __all__:
+        from hearteval import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,376 @@
+"""Ratings as a file holds them -> every measure of agreement, each with an interval over units.
+
+What a cell means is decided here: level of measurement, range, what is left out and counted.
+Nothing is clipped, and a measure that does not apply has a reason in place of a value.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError
+from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, percentile_interval
+from hearteval.stats.agreement.icc import count_complete, icc_a1, icc_c1
+from hearteval.stats.agreement.kappas import (
+    cohen_kappa,
+    cohen_kappa_weighted,
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
+    percent_agreement,
+)
+from hearteval.stats.agreement.krippendorff import krippendorff_alpha
+from hearteval.stats.agreement.table import (
+    MISSING,
+    CodedRatings,
+    Coefficient,
+    Level,
+    RatingTable,
+    merge_equal_units,
+)
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+
+INTERVAL_LEVEL = 0.95
+FEW_UNITS = 30
+"""Below it percentile intervals were measured to cover .83 to .93 (10 units), .86 to .94 (20)."""
+NAMES_ONLY = "does not apply at nominal level, where values are names and not numbers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementMeasure:
+    """One measure of agreement.
+
+    Attributes:
+        value: The estimate, as it is, below 0 too; None where the measure does not apply.
+        low: Lower end of the 95 % interval from a bootstrap over units; None where there is none.
+        reason: Why value or interval is None.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementSettings:
+    """How the ratings were read and resampled.
+
+    Attributes:
+        min: Lowest value that counts; None for no limit.
+        max: Highest value that counts; None for no limit.
+        resamples: Bootstrap samples of units.
+    """
+
+    level: Level
+    min: float | None
+    max: float | None
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Every measure of agreement of one table of ratings.
+
+    Attributes:
+        n_units: Units named in the table, rated or not.
+        n_values: Cells that count; with those excluded, all cells.
+        excluded: Cells that do not count, by reason: missing, unparsable, out of range.
+        percent_agreement: Mean share of equal pairs.
+        cohen_kappa: Of two raters only.
+        cohen_kappa_weighted_value: The same with quadratic weights of the values.
+        cohen_kappa_weighted_index: The same with quadratic weights of their ranks among those used.
+        fleiss_kappa: Fleiss' kappa, generalised for missing cells.
+        krippendorff_alpha: At the level.
+        gwet_ac1: Gwet's AC1, which ignores order.
+        gwet_ac2: Gwet's AC2 with the weights of the level.
+        icc_c1: ICC(C,1), consistency, over units that every rater rated.
+        icc_a1: ICC(A,1), absolute agreement, likewise.
+    """
+
+    n_units: int
+    n_raters: int
+    n_values: int
+    excluded: Mapping[str, int]
+    percent_agreement: AgreementMeasure
+    cohen_kappa: AgreementMeasure
+    cohen_kappa_weighted_value: AgreementMeasure
+    cohen_kappa_weighted_index: AgreementMeasure
+    fleiss_kappa: AgreementMeasure
+    krippendorff_alpha: AgreementMeasure
+    gwet_ac1: AgreementMeasure
+    gwet_ac2: AgreementMeasure
+    icc_c1: AgreementMeasure
+    icc_a1: AgreementMeasure
+    settings: AgreementSettings
+    warnings: tuple[str, ...]
+
+
+def measure_agreement(
+    ratings: CodedRatings,
+    *,
+    level: Level,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """Measure how far raters agree, with 95 % percentile intervals from a bootstrap over units.
+
+    At nominal level the text of a cell is its category; at the others a cell counts if it is a
+    finite number from `minimum` to `maximum`. Units, raters and values are sorted before any draw,
+    so the order of rows changes nothing. Units with fewer than two values carry no pair.
+
+    Raises:
+        SettingsError: For an unknown level, limits that cannot be, no resamples, a negative seed.
+        InvalidVotesError: For a rater who rates a unit twice, a negative value at ratio level, or
+            no value that can be used.
+    """
+    settings = AgreementSettings(
+        level=level, min=minimum, max=maximum, resamples=n_resamples, seed=seed
+    )
+    _check_settings(settings)
+    _check_single(ratings)
+    numbers = _read_numbers(ratings, level)[ratings.value]
+    excluded = _exclude(ratings, numbers, settings)
+    is_used = ~np.logical_or.reduce(list(excluded.values()))
+    _check_any_used(ratings, is_used, level)
+    if level == "ratio":
+        _check_not_negative(ratings, numbers, is_used)
+    table = _build_table(ratings, numbers, is_used)
+    measures, warnings = _measure(table, settings)
+    return Agreement(
+        n_units=len(ratings.units),
+        n_raters=len(ratings.raters),
+        n_values=int(is_used.sum()),
+        excluded={reason: int(rows.sum()) for reason, rows in excluded.items() if rows.any()},
+        settings=settings,
+        warnings=(*_table_warnings(ratings, table, level), *warnings, *_odd_intervals(measures)),
+        **measures,
+    )
+
+
+def _odd_intervals(measures: Mapping[str, AgreementMeasure]) -> list[str]:
+    """Name measures whose percentiles leave out their own estimate."""
+    odd = [
+        name
+        for name, found in measures.items()
+        if found.value is not None and found.low is not None and found.high is not None
+        if not found.low <= found.value <= found.high
+    ]
+    if not odd:
+        return []
+    return [
+        f"The interval leaves out the estimate of {', '.join(odd)}: resampled units repeat values"
+        " that stand once in the table, so the bootstrap does not fit this table."
+    ]
+
+
+def _check_settings(settings: AgreementSettings) -> None:
+    if settings.level not in get_args(Level):
+        levels = ", ".join(get_args(Level))
+        raise SettingsError(f"the level must be one of {levels}, not {settings.level!r}")
+    limits = [limit for limit in (settings.min, settings.max) if limit is not None]
+    if limits and settings.level == "nominal":
+        raise SettingsError("min and max need numbers: at nominal level values are names")
+    if not all(math.isfinite(limit) for limit in limits) or limits != sorted(limits):
+        raise SettingsError(f"min and max must be finite numbers in that order, not {limits}")
+    if settings.resamples < 1:
+        raise SettingsError(f"resamples must be 1 or more, not {settings.resamples}")
+    if settings.seed < 0:
+        raise SettingsError(f"the seed must be 0 or more, not {settings.seed}")
+
+
+def _check_single(ratings: CodedRatings) -> None:
+    """A second value is an error even where it would be excluded: dropping it would be choosing."""
+    is_given = ratings.value != MISSING
+    cells = np.stack((ratings.unit[is_given], ratings.rater[is_given]))
+    distinct, counts = np.unique(cells, axis=1, return_counts=True)
+    rows = np.flatnonzero(counts > 1)
+    if len(rows):
+        unit, rater, times = min(
+            (ratings.units[distinct[0, row]], ratings.raters[distinct[1, row]], int(counts[row]))
+            for row in rows
+        )
+        raise InvalidVotesError(
+            f"rater {rater!r} rates unit {unit!r} {times} times; keep one value of each rater and"
+            f" unit ({len(rows)} such pairs)",
+            ids=(unit, rater),
+        )
+
+
+def _check_any_used(ratings: CodedRatings, is_used: BoolArray, level: Level) -> None:
+    if is_used.any() or not (ratings.value != MISSING).any():
+        return
+    row = int(np.argmax(ratings.value != MISSING))
+    advice = "" if level == "nominal" else "; words are for the nominal level"
+    raise InvalidVotesError(
+        f"none of {len(ratings):,} values can be used at {level} level, the first being"
+        f" {ratings.values[ratings.value[row]]!r}{advice}"
+    )
+
+
+def _check_not_negative(ratings: CodedRatings, numbers: FloatArray, is_used: BoolArray) -> None:
+    rows = np.flatnonzero(is_used & (numbers < 0))
+    if len(rows):
+        cells = [(ratings.units[ratings.unit[r]], ratings.raters[ratings.rater[r]]) for r in rows]
+        unit, rater = min(cells)
+        raise InvalidVotesError(
+            f"the ratio level has no negative values, and rater {rater!r} gives unit {unit!r} one"
+            f" ({len(rows)} such cells); use the interval level, or exclude them with min 0",
+            ids=(unit, rater),
+        )
+
+
+def _read_numbers(ratings: CodedRatings, level: Level) -> FloatArray:
+    """Return the number each text stands for, NaN for none, and last NaN for a missing cell."""
+    if level == "nominal":
+        numbers = _rank(ratings.values).astype(np.float64)
+    else:
+        numbers = np.array([finite_number(text) for text in ratings.values], dtype=np.float64)
+    return np.append(numbers, math.nan)
+
+
+def finite_number(text: str) -> float:
+    """Return the finite number that a text stands for, NaN for none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    # Python reads 1_0 as 10, which no one writes in a table on purpose. Adding 0 drops a minus.
+    return number + 0.0 if math.isfinite(number) and "_" not in text else math.nan
+
+
+def _rank(names: tuple[str, ...]) -> IntArray:
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return ranks
+
+
+def _exclude(
+    ratings: CodedRatings, numbers: FloatArray, settings: AgreementSettings
+) -> dict[str, BoolArray]:
+    is_missing = ratings.value == MISSING
+    low = -math.inf if settings.min is None else settings.min
+    high = math.inf if settings.max is None else settings.max
+    return {
+        "missing": is_missing,
+        "unparsable": np.isnan(numbers) & ~is_missing,
+        "out of range": (numbers < low) | (numbers > high),
+    }
+
+
+def _build_table(ratings: CodedRatings, numbers: FloatArray, is_used: BoolArray) -> RatingTable:
+    """Sort by name; leave out units and raters without a value, so that they change no draw."""
+    units, unit = np.unique(_rank(ratings.units)[ratings.unit[is_used]], return_inverse=True)
+    raters, rater = np.unique(_rank(ratings.raters)[ratings.rater[is_used]], return_inverse=True)
+    values, category = np.unique(numbers[is_used], return_inverse=True)
+    # No coefficient depends on the scale; a power of two changes no digit, and squares stay finite.
+    exponent = np.frexp(np.abs(values).max(initial=0))[1]
+    order = np.lexsort((rater, unit))
+    table = RatingTable(
+        unit=unit[order],
+        rater=rater[order],
+        category=category[order],
+        count=np.ones(len(units), dtype=np.int64),
+        values=np.ldexp(values, -exponent),
+        n_units=len(units),
+        n_raters=len(raters),
+    )
+    return merge_equal_units(table)
+
+
+def _builders(table: RatingTable, level: Level) -> dict[str, Callable[[], Coefficient]]:
+    def of_numbers(build: Callable[[], Coefficient]) -> Callable[[], Coefficient]:
+        return _refuse_names if level == "nominal" else build
+
+    indices = np.arange(len(table.values), dtype=np.float64)
+    return {
+        "percent_agreement": lambda: percent_agreement(table),
+        "cohen_kappa": lambda: cohen_kappa(table),
+        "cohen_kappa_weighted_value": of_numbers(lambda: cohen_kappa_weighted(table, table.values)),
+        "cohen_kappa_weighted_index": of_numbers(lambda: cohen_kappa_weighted(table, indices)),
+        "fleiss_kappa": lambda: fleiss_kappa(table),
+        "krippendorff_alpha": lambda: krippendorff_alpha(table, level=level),
+        "gwet_ac1": lambda: gwet_ac1(table),
+        "gwet_ac2": of_numbers(lambda: gwet_ac2(table, level=level)),
+        "icc_c1": of_numbers(lambda: icc_c1(table)),
+        "icc_a1": of_numbers(lambda: icc_a1(table)),
+    }
+
+
+def _refuse_names() -> Coefficient:
+    raise NotIdentifiedError(NAMES_ONLY)
+
+
+def _measure(
+    table: RatingTable, settings: AgreementSettings
+) -> tuple[dict[str, AgreementMeasure], list[str]]:
+    """Return the measures by name, and a warning for each interval that some samples are not in."""
+    measures: dict[str, AgreementMeasure] = {}
+    coefficients: dict[str, Coefficient] = {}
+    values: dict[str, float] = {}
+    for name, build in _builders(table, settings.level).items():
+        try:
+            coefficient = build()
+            values[name] = estimate(coefficient, table)
+        except NotIdentifiedError as error:
+            measures[name] = AgreementMeasure(value=None, low=None, high=None, reason=str(error))
+        else:
+            coefficients[name] = coefficient
+    if not coefficients:
+        return measures, []
+    samples = bootstrap_units(
+        list(coefficients.values()),
+        table,
+        n_resamples=settings.resamples,
+        rng=np.random.default_rng(settings.seed),
+    )
+    warnings: list[str] = []
+    for (name, value), of_name in zip(values.items(), samples, strict=True):
+        measures[name] = _with_interval(value, of_name, table)
+        n_undefined = int(np.isnan(of_name).sum())
+        if n_undefined and measures[name].low is not None:
+            warnings.append(
+                f"{name}: {n_undefined} of {len(of_name)} bootstrap samples leave it undefined and"
+                " are not in its interval"
+            )
+    return measures, warnings
+
+
+def _with_interval(value: float, samples: FloatArray, table: RatingTable) -> AgreementMeasure:
+    try:
+        if table.n_pairable < 2:
+            raise NotIdentifiedError("no interval: only one unit has two values")
+        low, high = percentile_interval(samples, level=INTERVAL_LEVEL)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
+    return AgreementMeasure(value=value, low=low, high=high, reason=None)
+
+
+def _table_warnings(ratings: CodedRatings, table: RatingTable, level: Level) -> list[str]:
+    warnings = []
+    n_silent = len(ratings.raters) - table.n_raters
+    if n_silent:
+        warnings.append(f"{n_silent} of {len(ratings.raters)} raters have no value that counts")
+    n_alone = len(ratings.units) - table.n_pairable
+    if n_alone:
+        warnings.append(
+            f"{n_alone} of {len(ratings.units)} units have fewer than two values and carry no pair"
+        )
+    if table.n_pairable < FEW_UNITS:
+        warnings.append(
+            f"only {table.n_pairable} units carry pairs: intervals from so few cover less than 95 %"
+        )
+    n_complete = count_complete(table)
+    if level != "nominal" and n_complete < table.n_pairable:
+        few = ": intervals from so few cover less than 95 %" if n_complete < FEW_UNITS else ""
+        warnings.append(
+            f"icc_c1 and icc_a1 use the {n_complete} of {len(ratings.units)} units that all"
+            f" {table.n_raters} raters rated{few}"
+        )
+    return warnings

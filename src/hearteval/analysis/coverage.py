@@ -1,0 +1,178 @@
+"""What stands behind a ranking and what is missing, counted from the records."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.domain import Attempt, Rater
+
+NOT_ASKED = "not-asked"
+UNDECIDED = "undecided"
+BASELINE_FAMILY = "cue"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemCoverage:
+    """How many of the study's items one system answered, and why not the others."""
+
+    system: str
+    n_items: int
+    n_completions: int
+    missing: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCoverage:
+    """What one rater was asked and gave, the stress set apart."""
+
+    rater: str
+    kind: str
+    family: str
+    is_baseline: bool
+    """True for the offline cue judge, which measures nothing about empathy."""
+    n_assigned: int
+    """Assignments planned; under the rating protocol, completions to rate."""
+    n_judged: int
+    """Judgments given; ratings likewise."""
+    missing: Mapping[str, int]
+    n_undecided: int
+    """Judgments its cues did not decide (cue judge only)."""
+    n_both_orders: int
+    """Pairs it judged in both orders."""
+    n_flips: int
+    """Of these, pairs whose choice changed with the order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What stands behind the ranking, and what is missing."""
+
+    n_items: Mapping[str, int]
+    """Items by subset."""
+    systems: tuple[SystemCoverage, ...]
+    judges: tuple[JudgeCoverage, ...]
+    n_pairs: int
+    """Pairs planned for the ranking."""
+    n_identical: int
+    """Pairs not planned because both texts are the same."""
+    n_system_pairs: int
+    """Pairs of systems compared, of `n_system_pairs_possible`."""
+    n_system_pairs_possible: int
+
+
+def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
+    """Count what a study has and lacks, given the first judgments of its ranked systems."""
+    ranked = {system.id for system in data.ranked}
+    items = {item.id for item in data.items}
+    texts = {c.id for c in data.completions if c.item_id in items and c.system_id in ranked}
+    pairs = {pair.id for pair in data.pairs if texts.issuperset(pair.completion_ids)}
+    compared = {frozenset((row.first_system_id, row.second_system_id)) for row in rows}
+    return Coverage(
+        n_items=dict(sorted(Counter(item.subset for item in data.items).items(), reverse=True)),
+        systems=_cover_systems(data),
+        judges=_cover_judges(data, pairs, rows),
+        n_pairs=len(pairs),
+        n_identical=data.n_identical,
+        n_system_pairs=len(compared),
+        n_system_pairs_possible=len(list(combinations(ranked, 2))),
+    )
+
+
+def cover_ratings(data: StudyData) -> tuple[JudgeCoverage, ...]:
+    """Count what each rater was to rate and rated, the stress set and repeats left out."""
+    ranked = {system.id for system in data.ranked}
+    texts = {c.id for c in data.completions if c.system_id in ranked}
+    wanted = [t for t in data.targets or () if t.completion_id in texts and t.repeat == 0]
+    given = {rating.target for rating in data.ratings}
+    reasons = last_reasons(
+        data.attempts, lambda a: (a.study_id, a.completion_id, a.rater_id, a.repeat)
+    )
+    return tuple(
+        _cover_judge(
+            rater, [target for target in wanted if target.rater_id == rater.id], given, reasons, ()
+        )
+        for rater in sorted(data.raters, key=lambda rater: rater.name)
+    )
+
+
+def last_reasons(
+    attempts: Sequence[Attempt], of: Callable[[Attempt], Hashable]
+) -> Mapping[Hashable, str]:
+    """Return why the last call for something failed, by what it was for."""
+    in_time = sorted(attempts, key=lambda attempt: attempt.attempt)
+    return {of(attempt): attempt.reason for attempt in in_time}
+
+
+def count_missing(absent: Sequence[Hashable], reasons: Mapping[Hashable, str]) -> dict[str, int]:
+    """Count what is missing by the reason of its last attempt; without any it was not asked."""
+    return dict(sorted(Counter(reasons.get(key, NOT_ASKED) for key in absent).items()))
+
+
+def _cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
+    answered = {(completion.system_id, completion.item_id) for completion in data.completions}
+    reasons = last_reasons(data.attempts, lambda attempt: (attempt.system_id, attempt.item_id))
+    covered = []
+    for system in sorted(data.ranked, key=lambda system: system.name):
+        wanted = [(system.id, item.id) for item in data.items]
+        absent = [key for key in wanted if key not in answered]
+        covered.append(
+            SystemCoverage(
+                system=system.name,
+                n_items=len(wanted),
+                n_completions=len(wanted) - len(absent),
+                missing=count_missing(absent, reasons),
+            )
+        )
+    return tuple(covered)
+
+
+def _cover_judges(
+    data: StudyData, pair_ids: Collection[str], rows: Sequence[JudgmentRow]
+) -> tuple[JudgeCoverage, ...]:
+    reasons = last_reasons(data.attempts, lambda attempt: attempt.assignment_id)
+    asked: dict[str, list[str]] = defaultdict(list)
+    for assignment in data.assignments:
+        if assignment.pair_id in pair_ids and assignment.repeat == 0:
+            asked[assignment.rater_id].append(assignment.id)
+    given: dict[str, list[JudgmentRow]] = defaultdict(list)
+    for row in rows:
+        given[row.rater_id].append(row)
+    judged = {row.assignment_id for row in rows}
+    return tuple(
+        _cover_judge(rater, asked[rater.id], judged, reasons, given[rater.id])
+        for rater in sorted(data.raters, key=lambda rater: rater.name)
+    )
+
+
+def _cover_judge(
+    rater: Rater,
+    asked: Sequence[Hashable],
+    given: Collection[Hashable],
+    reasons: Mapping[Hashable, str],
+    rows: Sequence[JudgmentRow],
+) -> JudgeCoverage:
+    absent = [key for key in asked if key not in given]
+    n_both, n_flips = _count_flips(rows)
+    return JudgeCoverage(
+        rater=rater.name,
+        kind=rater.kind,
+        family=rater.family,
+        is_baseline=rater.family == BASELINE_FAMILY,
+        n_assigned=len(asked),
+        n_judged=len(asked) - len(absent),
+        missing=count_missing(absent, reasons),
+        n_undecided=sum(row.finish_reason == UNDECIDED for row in rows),
+        n_both_orders=n_both,
+        n_flips=n_flips,
+    )
+
+
+def _count_flips(rows: Sequence[JudgmentRow]) -> tuple[int, int]:
+    """Count the pairs one rater judged in both orders, and those where the order changed it."""
+    orders: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        orders[row.pair_id][row.first_system_id] = row.winner
+    both = [list(winners.values()) for winners in orders.values() if len(winners) == 2]
+    return len(both), sum(one != other for one, other in both)

@@ -1,0 +1,194 @@
+"""All that an analysis may know of a study: `StudyData`, its judgments as light rows.
+
+`hearteval.study` fills it from the store. It holds facts only: ties, weights and exclusions are
+choices of each analysis. Texts of judgments and what they cost are left out.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from hearteval.domain import (
+    Assignment,
+    Attempt,
+    Axis,
+    AxisMark,
+    Choice,
+    Completion,
+    Item,
+    Pair,
+    Rater,
+    Rating,
+    RatingTarget,
+    System,
+)
+
+TIE: Final = "tie"
+
+
+class JudgmentRow(NamedTuple):
+    """One judgment with what it is about; rows are in no order."""
+
+    assignment_id: str
+    pair_id: str
+    item_id: str
+    first_system_id: str
+    """Who wrote the completion shown as A."""
+    second_system_id: str
+    rater_id: str
+    repeat: int
+    choice: Choice
+    strength: int | None
+    """1 to 5; None for a tie."""
+    axes: Mapping[Axis, AxisMark]
+    """Marks by axis; empty where there are none."""
+    finish_reason: str | None
+
+    @property
+    def winner(self) -> str:
+        """The id of the system that is preferred, or ``tie``."""
+        return {"first": self.first_system_id, "second": self.second_system_id, "tie": TIE}[
+            self.choice
+        ]
+
+    def is_among(self, system_ids: Collection[str]) -> bool:
+        """Return whether both systems are among these."""
+        return self.first_system_id in system_ids and self.second_system_id in system_ids
+
+
+AS_THEY_COME = frozenset({"assignment_id", "axes"})
+"""The one is never twice the same, the other shared already by the store."""
+
+
+def judgment_rows(batches: Iterable[Mapping[str, Sequence[Any]]]) -> list[JudgmentRow]:
+    """Return the rows of batches of parallel columns, named as the fields of a row.
+
+    A text that stands in many rows is kept once (`benchmarks/light_rows.py` measures what for).
+
+    Raises:
+        ValueError: The columns of a batch are not of one length.
+    """
+    kept: dict[Any, Any] = {}
+    rows: list[JudgmentRow] = []
+    for batch in batches:
+        columns = [
+            batch[name] if name in AS_THEY_COME else map(kept.setdefault, batch[name], batch[name])
+            for name in JudgmentRow._fields
+        ]
+        rows.extend(map(JudgmentRow._make, zip(*columns, strict=True)))
+    return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """How a result was made."""
+
+    study: str
+    study_id: str
+    version: int
+    seed: int
+    items_hash: str
+    settings_hash: str
+    item_source: str
+    """Where the items come from, in words."""
+    licences: tuple[str, ...]
+    consent_bases: tuple[str, ...]
+    """Who wrote the items and why they may be used; references and what is borrowed from them
+    included."""
+    design: str
+    """Design and settings, in words."""
+    protocols: Mapping[str, str]
+    """Protocol by kind of rater."""
+    protocol_version: str
+    software: Mapping[str, str]
+    """Name and version of the software and of what it computes with."""
+    created_at: str
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyData:
+    """What one version of a study holds, or what a study's audit of its judges holds."""
+
+    items: Sequence[Item] = ()
+    systems: Sequence[System] = ()
+    """Those of the stress set among them."""
+    raters: Sequence[Rater] = ()
+    completions: Sequence[Completion] = ()
+    attempts: Sequence[Attempt] = ()
+    pairs: Sequence[Pair] = ()
+    """Planned; assignments likewise."""
+    assignments: Sequence[Assignment] = ()
+    judgments: Sequence[JudgmentRow] = ()
+    exclude_own_family: bool = True
+    """Whether judges are kept from their own family's completions."""
+    targets: Sequence[RatingTarget] | None = None
+    """Every rating that is wanted; None unless the study's protocol is ``rating``."""
+    ratings: Sequence[Rating] = ()
+    """Every rating that is stored, wanted or not."""
+    n_identical: int = 0
+    """Pairs not planned because both texts are the same."""
+    funnel: Sequence[Mapping[str, Any]] = ()
+    """How the items were selected: ``rule``, ``n_in`` and ``n_out`` of each step."""
+    provenance: Provenance | None = None
+    """None only where no results are made of this."""
+    audit: "StudyData | None" = None
+    """What ``heart judges audit`` has stored beyond the study's own stress set; None where there
+    was none."""
+
+    @property
+    def ranked(self) -> list[System]:
+        """The systems that compete."""
+        return [system for system in self.systems if system.kind != "stress"]
+
+    @property
+    def stress(self) -> list[System]:
+        """The systems that bear the texts of the stress set."""
+        return [system for system in self.systems if system.kind == "stress"]
+
+    @property
+    def judges(self) -> list[Rater]:
+        """The LLM judges, by name."""
+        judges = [rater for rater in self.raters if rater.kind == "llm"]
+        return sorted(judges, key=lambda rater: rater.name)
+
+    @property
+    def rater_names(self) -> dict[str, str]:
+        """Name by rater id."""
+        return {rater.id: rater.name for rater in self.raters}
+
+    def of_members(self) -> "StudyData":
+        """Return the data with the judgments whose item, systems and rater the study names."""
+        return replace(self, judgments=self._rows_of_members(self.judgments, self.systems))
+
+    def with_audit(self) -> "StudyData":
+        """Return what judges were audited by: the study's own stress set, and what is in `audit`.
+
+        Judgments of the study's own systems stay; assignments are those of stress texts on the
+        study's items.
+        """
+        bearers = {system.id for system in self.stress}
+        texts = {text.id for text in self.completions if text.system_id in bearers}
+        pairs = [pair for pair in self.pairs if texts.issuperset(pair.completion_ids)]
+        audit = self.audit or StudyData()
+        items = {item.id for item in self.items}
+        wanted = {pair.id for pair in (*pairs, *audit.pairs) if pair.item_id in items}
+        return replace(
+            self,
+            systems=list({s.id: s for s in (*self.systems, *audit.systems)}.values()),
+            judgments=[*self.judgments, *self._rows_of_members(audit.judgments, audit.systems)],
+            assignments=[a for a in (*self.assignments, *audit.assignments) if a.pair_id in wanted],
+            attempts=[*self.attempts, *audit.attempts],
+        )
+
+    def _rows_of_members(
+        self, rows: Iterable[JudgmentRow], systems: Sequence[System]
+    ) -> list[JudgmentRow]:
+        items = {item.id for item in self.items}
+        among = {system.id for system in systems}
+        raters = {rater.id for rater in self.raters}
+        return [
+            row
+            for row in rows
+            if row.item_id in items and row.rater_id in raters and row.is_among(among)
+        ]

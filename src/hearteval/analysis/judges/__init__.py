@@ -1,0 +1,164 @@
+"""What judges are like: audited, alone, together, on their own family.
+
+Here stands what these share: how often something won, and whether a judge says the same twice. All
+judgments of one item are one value, so that both orders or many texts of an item narrow no
+interval.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hearteval.analysis.data import TIE, JudgmentRow
+from hearteval.stats.means import mean_interval, wilson_interval
+
+REFERENCE = "reference"
+Values = Sequence[tuple[str, float]]
+"""The item of each judgment, and 1, 1/2 or 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A share of judgments, an item being one value."""
+
+    n_items: int
+    n_judgments: int
+    rate: float
+    """Mean over items; a tie counts half."""
+    low: float
+    """Wilson's interval over items."""
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StressResult:
+    """How often one judge put the reference reply above one kind of stress text."""
+
+    rater: str
+    kind: str
+    """Kind of stress text, e.g. ``hostile``."""
+    n_items: int
+    reference_rate: float
+    """Mean over items of each item's mean of 1, 1/2 and 0."""
+    low: float
+    """Wilson's interval over items."""
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """How often one judge gives the same answer twice."""
+
+    rater: str
+    check: str
+    """``order``: the same pair shown the other way round. ``repeat``: asked again."""
+    n_pairs: int
+    """Pairs answered twice."""
+    n_items: int
+    """Items these pairs are of."""
+    rate: float
+    """Mean over items of the share of pairs with the same winner both times."""
+    low: float
+    """t interval over items; Wilson's where all items say the same."""
+    high: float
+
+
+def means_by_id(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the mean value of each item or pair, sorted by its id."""
+    by_id: dict[str, list[float]] = defaultdict(list)
+    for id_, value in values:
+        by_id[id_].append(value)
+    return {id_: sum(by_id[id_]) / len(by_id[id_]) for id_ in sorted(by_id)}
+
+
+def share_over_items(values: Values, *, level: float) -> Share:
+    """Return the mean over items of each item's mean value; there must be a value."""
+    means = means_by_id(values)
+    rate = sum(means.values()) / len(means)
+    low, high = wilson_interval(rate, len(means), level=level)
+    return Share(n_items=len(means), n_judgments=len(values), rate=rate, low=low, high=high)
+
+
+def score_of(winner: str, system_ids: Collection[str]) -> float:
+    """Return 1 if the winner is among these systems, 1/2 for a tie, else 0."""
+    return 0.5 if winner == TIE else float(winner in system_ids)
+
+
+def stress_results(
+    values: Mapping[tuple[str, str], Values], *, level: float
+) -> tuple[StressResult, ...]:
+    """Return how often the reference won, by judge and kind, from what `stress_wins` gathered."""
+    shares = {key: share_over_items(values[key], level=level) for key in sorted(values)}
+    return tuple(
+        StressResult(
+            rater=rater,
+            kind=kind,
+            n_items=share.n_items,
+            reference_rate=share.rate,
+            low=share.low,
+            high=share.high,
+        )
+        for (rater, kind), share in shares.items()
+    )
+
+
+def stress_wins(
+    judgments: Iterable[JudgmentRow], kinds: Mapping[str, str], raters: Mapping[str, str]
+) -> dict[tuple[str, str], list[tuple[str, float]]]:
+    """Return how often the reference won, by the judge's name and the kind of stress text.
+
+    `kinds` holds the kind by the system that bears it, ``reference`` among them.
+    """
+    values: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
+    for row in judgments:
+        first, second = kinds[row.first_system_id], kinds[row.second_system_id]
+        reference_id = row.second_system_id if second == REFERENCE else row.first_system_id
+        kind = first if second == REFERENCE else second
+        won = score_of(row.winner, {reference_id})
+        values[raters[row.rater_id], kind].append((row.item_id, won))
+    return values
+
+
+def consistency_results(
+    judgments: Iterable[JudgmentRow], *, raters: Mapping[str, str], level: float
+) -> tuple[Consistency, ...]:
+    """Return, by judge, how often a pair has one winner in both orders, and when asked again."""
+    answers: dict[tuple[str, str], dict[tuple[str, int], str]] = defaultdict(dict)
+    item_of: dict[str, str] = {}
+    for row in judgments:
+        answers[raters[row.rater_id], row.pair_id][row.first_system_id, row.repeat] = row.winner
+        item_of[row.pair_id] = row.item_id
+    same: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
+    for (rater, pair_id), given in answers.items():
+        for check, is_same in _compare_answers(given):
+            same[rater, check].append((item_of[pair_id], float(is_same)))
+    return tuple(
+        _consistency(rater, check, values, level=level)
+        for (rater, check), values in sorted(same.items())
+    )
+
+
+def _compare_answers(given: Mapping[tuple[str, int], str]) -> Iterator[tuple[str, bool]]:
+    """Yield what the answers to one pair say: order against order, repeat against first time."""
+    in_order = [winner for (_, repeat), winner in sorted(given.items()) if repeat == 0]
+    if len(in_order) == 2:
+        yield "order", in_order[0] == in_order[1]
+    for (first, repeat), winner in given.items():
+        if repeat > 0 and (first, 0) in given:
+            yield "repeat", winner == given[first, 0]
+
+
+def _consistency(rater: str, check: str, values: Values, *, level: float) -> Consistency:
+    means = list(means_by_id(values).values())
+    low, high = mean_interval(np.array(means), level=level)
+    return Consistency(
+        rater=rater,
+        check=check,
+        n_pairs=len(values),
+        n_items=len(means),
+        rate=sum(means) / len(means),
+        low=low,
+        high=high,
+    )

@@ -1,0 +1,103 @@
+"""Does a judge prefer systems of its own family, more than judges of neither family do?
+
+Only where a study lets judges judge their own family. How often a judge prefers its family says
+little alone: its family may write better. The difference from other judges on the same pairs says
+more; the offline cue judge, which measures nothing, is not among these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hearteval.analysis.coverage import BASELINE_FAMILY
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.judges import Share, means_by_id, score_of, share_over_items
+from hearteval.domain import Rater
+from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.means import mean_interval, mean_p_value
+
+EXCLUDED = "the study keeps judges from their own family"
+NO_SYSTEM = "the study has no system of its family"
+NOT_JUDGED = "it has judged no pair of its family and another"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFamily:
+    """How far one judge prefers systems of its own family, where the study lets it judge them."""
+
+    reason: str | None
+    """Why there is no answer; None where there is one."""
+    own: Share | None = None
+    """How often its own family's completions beat others', by this judge."""
+    others: Share | None = None
+    """The same pairs by the judges of other families; None where there are none."""
+    difference: float | None = None
+    """`own` minus `others`, over items judged by both; None likewise."""
+    low: float | None = None
+    """t interval over items."""
+    high: float | None = None
+    p_value: float | None = None
+    """Two-sided, of no difference, by the same t."""
+
+
+def own_family_preference(data: StudyData, rater: Rater, *, level: float) -> OwnFamily:
+    """Return how far a judge prefers its own family; repeats and stress texts are left out."""
+    families = {system.id: system.family for system in data.ranked}
+    own = {system_id for system_id, family in families.items() if family == rater.family}
+    if data.exclude_own_family or not own:
+        return OwnFamily(reason=EXCLUDED if data.exclude_own_family else NO_SYSTEM)
+    mixed = [
+        row
+        for row in data.judgments
+        if row.repeat == 0
+        and row.is_among(families)
+        and (row.first_system_id in own) != (row.second_system_id in own)
+    ]
+    by_rater = [row for row in mixed if row.rater_id == rater.id]
+    if not by_rater:
+        return OwnFamily(reason=NOT_JUDGED)
+    same_pairs = {row.pair_id for row in by_rater}
+    family_of = {other.id: other.family for other in data.judges if other.family != BASELINE_FAMILY}
+    by_others = [
+        row
+        for row in mixed
+        if row.pair_id in same_pairs
+        and row.rater_id in family_of
+        and family_of[row.rater_id]
+        not in (families[row.first_system_id], families[row.second_system_id])
+    ]
+    own_share = share_over_items(_values(by_rater, own), level=level)
+    if not by_others:
+        return OwnFamily(reason=None, own=own_share)
+    # From -1 to 1, so that the interval of a mean of shares stands for it.
+    shares = (1 + _differences(by_rater, by_others, own)) / 2
+    low, high = mean_interval(shares, level=level)
+    return OwnFamily(
+        reason=None,
+        own=own_share,
+        others=share_over_items(_values(by_others, own), level=level),
+        difference=2 * float(shares.mean()) - 1,
+        low=2 * low - 1,
+        high=2 * high - 1,
+        p_value=mean_p_value(shares, null=0.5),
+    )
+
+
+def _values(rows: Sequence[JudgmentRow], own: set[str]) -> list[tuple[str, float]]:
+    return [(row.item_id, score_of(row.winner, own)) for row in rows]
+
+
+def _differences(
+    by_rater: Sequence[JudgmentRow], by_others: Sequence[JudgmentRow], own: set[str]
+) -> FloatArray:
+    """Return the mean difference on each item, of pairs judged by both."""
+    item_of = {row.pair_id: row.item_id for row in by_rater}
+    ours = means_by_id((row.pair_id, score_of(row.winner, own)) for row in by_rater)
+    theirs = means_by_id((row.pair_id, score_of(row.winner, own)) for row in by_others)
+    values = [
+        (item_of[pair_id], mean - theirs[pair_id])
+        for pair_id, mean in ours.items()
+        if pair_id in theirs
+    ]
+    return np.array(list(means_by_id(values).values()))

@@ -1,0 +1,173 @@
+"""Judgments and a policy -> comparisons for `hearteval.stats`.
+
+The policy: a tie is half a win for each side and counts with weight 1; a decided judgment counts
+once, or with its strength (HEART 9.8). Where people and judges both judged a pair, each kind has
+half of the pair's weight (SPEC section 5). Items are indexed in sorted order, so the order of
+judgments changes nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.ranking.intervals import RankPolicy
+from hearteval.analysis.ranking.rank import Ranked, rank_comparisons
+from hearteval.domain import Axis, AxisMark, Rater, System
+from hearteval.errors import NotIdentifiedError
+from hearteval.stats.comparisons import (
+    TIE_SCORE,
+    Comparisons,
+    FloatArray,
+    IntArray,
+    keep_compared,
+    sum_by,
+)
+from hearteval.stats.tally import count_equal
+
+SCORES: Mapping[str, float] = {"first": 1.0, "tie": TIE_SCORE, "second": 0.0}
+MIN_ITEMS = 2
+"""On one item a system's score is 0 at the fit, whatever was judged: it has no interval."""
+
+Mark = JudgmentRow | AxisMark
+"""What has a choice and a strength."""
+
+
+def people_among(raters: Sequence[Rater]) -> list[str]:
+    """Return the ids of the human raters, sorted: those that intervals treat as sampled."""
+    return sorted(rater.id for rater in raters if rater.kind == "human")
+
+
+def to_comparisons(
+    judgments: Sequence[JudgmentRow],
+    *,
+    axis: Axis | None = None,
+    use_strength: bool,
+    system_ids: Sequence[str],
+    rater_ids: Sequence[str] = (),
+) -> Comparisons:
+    """Return the comparisons among some systems, the completion shown first on the left.
+
+    Args:
+        judgments: Judgments.
+        axis: Take the marks of this axis instead of the overall choice; judgments without one are
+            left out.
+        use_strength: Whether a decided judgment counts with its strength instead of once.
+        system_ids: Systems in the order of their indices; judgments of others are left out.
+        rater_ids: Raters in the order of their indices, as a rule the people; all others are -1, a
+            fixed panel. Where both judged a pair, their weights are scaled to equal totals.
+
+    Raises:
+        ValueError: `use_strength` is set and a decided judgment has no strength.
+    """
+    system = _positions(system_ids)
+    rows = [row for row in judgments if row.is_among(system) and (axis is None or axis in row.axes)]
+    marks: Sequence[Mark] = rows if axis is None else [row.axes[axis] for row in rows]
+    if use_strength:
+        _require_strengths(rows, marks)
+    item = _positions(sorted({row.item_id for row in judgments}))
+    rater = _positions(rater_ids)
+    raters = _integers(rater.get(row.rater_id, -1) for row in rows)
+    weights = [mark.strength if use_strength and mark.strength else 1 for mark in marks]
+    return Comparisons(
+        left=_integers(system[row.first_system_id] for row in rows),
+        right=_integers(system[row.second_system_id] for row in rows),
+        score=np.array([SCORES[mark.choice] for mark in marks], dtype=np.float64),
+        weight=_balance(rows, np.array(weights, dtype=np.float64), raters),
+        count=np.ones(len(rows), dtype=np.int64),
+        item=_integers(item[row.item_id] for row in rows),
+        rater=raters,
+        n_systems=len(system_ids),
+    )
+
+
+def keep_rankable(
+    comparisons: Comparisons, systems: Sequence[System]
+) -> tuple[Comparisons, list[System]]:
+    """Return the comparisons among the systems with items enough for an interval, and these.
+
+    Raises:
+        NotIdentifiedError: Every system was compared on one item only.
+    """
+    among_kept, kept = keep_compared(comparisons, min_items=MIN_ITEMS)
+    if len(comparisons) and not len(kept):
+        raise NotIdentifiedError(
+            "every system was compared on one item only; an interval needs at least two items"
+        )
+    return among_kept, [systems[i] for i in kept]
+
+
+def rank_judgments(
+    judgments: Sequence[JudgmentRow],
+    systems: Sequence[System],
+    *,
+    use_strength: bool,
+    rater_ids: Sequence[str] = (),
+    level: float,
+) -> Ranked:
+    """Rank the systems that have items enough for an interval, in the order given.
+
+    Raises:
+        NotIdentifiedError: The judgments do not determine one ranking.
+    """
+    comparisons = to_comparisons(
+        judgments,
+        use_strength=use_strength,
+        system_ids=[system.id for system in systems],
+        rater_ids=rater_ids,
+    )
+    return rank_field(comparisons, systems, level=level)
+
+
+def rank_field(comparisons: Comparisons, systems: Sequence[System], *, level: float) -> Ranked:
+    """Rank the systems that have items enough for an interval, as a vote file of them is ranked.
+
+    Raises:
+        NotIdentifiedError: The comparisons do not determine one ranking.
+    """
+    enough, field = keep_rankable(comparisons, systems)
+    names = [system.name for system in field]
+    return rank_comparisons(count_equal(enough), names, RankPolicy(level=level))
+
+
+def count_pairs_of_one_kind(
+    judgments: Iterable[JudgmentRow], people: Collection[str]
+) -> tuple[int, int]:
+    """Count the pairs that only people or only judges judged, and all pairs."""
+    kinds = defaultdict(set)
+    people = frozenset(people)
+    for row in judgments:
+        kinds[row.pair_id].add(row.rater_id in people)
+    return sum(len(found) == 1 for found in kinds.values()), len(kinds)
+
+
+def _balance(rows: Sequence[JudgmentRow], weight: FloatArray, rater: IntArray) -> FloatArray:
+    """Scale the weights within each pair of two kinds to equal totals; the pair's total stays."""
+    is_person = rater >= 0
+    if is_person.all() or not is_person.any():
+        return weight
+    number = _positions(tuple(dict.fromkeys(row.pair_id for row in rows)))
+    pair = _integers(number[row.pair_id] for row in rows)
+    people, judges = (
+        sum_by(pair[kind], weight[kind], len(number))[pair] for kind in (is_person, ~is_person)
+    )
+    scale = (people + judges) / (2 * np.where(is_person, people, judges))
+    return np.where((people > 0) & (judges > 0), weight * scale, weight)
+
+
+def _require_strengths(rows: Sequence[JudgmentRow], marks: Sequence[Mark]) -> None:
+    for row, mark in zip(rows, marks, strict=True):
+        if (mark.strength is None) != (mark.choice == "tie"):
+            raise ValueError(
+                f"assignment {row.assignment_id}: a decided judgment needs a strength to be"
+                f" weighted, a tie has none; choice is {mark.choice!r}, strength {mark.strength!r}"
+            )
+
+
+def _positions(names: Sequence[str]) -> dict[str, int]:
+    return {name: position for position, name in enumerate(names)}
+
+
+def _integers(values: Iterable[int]) -> IntArray:
+    return np.fromiter(values, dtype=np.int64)

@@ -1,0 +1,284 @@
+"""Judgments -> the leaderboard: strength-weighted and unweighted Elo side by side (HEART 9.8).
+
+The headline is weighted by strength, as in the paper; the ranking in which every judgment counts
+once stands beside it, and a system whose rank differs is marked. People are sampled raters, LLM
+judges a fixed panel; where both judged a pair they have equal total weight in it.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.ranking.axes import AxisInterval, AxisStanding, AxisTable, axis_tables
+from hearteval.analysis.ranking.comparisons import (
+    MIN_ITEMS,
+    count_pairs_of_one_kind,
+    people_among,
+    rank_judgments,
+)
+from hearteval.analysis.ranking.intervals import RankPolicy
+from hearteval.analysis.ranking.rank import (
+    Difference,
+    EloEstimate,
+    FitCheck,
+    Ranked,
+)
+from hearteval.analysis.ranking.warnings import MIN_RATERS
+from hearteval.domain import AXIS_NAMES, Axis, Rater, System
+from hearteval.stats.comparisons import (
+    TIE_SCORE,
+    count_comparisons,
+    count_wins,
+    select_comparisons,
+)
+
+FEW_MARKS = 0.9
+"""An axis marked in a smaller share of the judgments is named in the warnings."""
+SOURCES = {
+    frozenset({"human"}): "people",
+    frozenset({"llm"}): "judges",
+    frozenset({"human", "llm"}): "both",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderboardRow:
+    """One system in the ranking."""
+
+    system: str
+    kind: str
+    family: str
+    weighted: EloEstimate
+    """The headline: judgments weighted by strength, as in the paper (HEART 9.8)."""
+    unweighted: EloEstimate
+    """Every judgment counts once."""
+    rank_differs: bool
+    win_rate: float
+    """(wins + half the ties) / comparisons, unweighted."""
+    n_comparisons: int
+    n_wins: int
+    n_ties: int
+    axes: Mapping[Axis, AxisStanding]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """The ranking of a study and how it was made."""
+
+    rows: tuple[LeaderboardRow, ...]
+    """Systems, best headline strength first."""
+    differences: tuple[Difference, ...]
+    """Every two systems by the headline, in the order of `rows`."""
+    fit: FitCheck
+    """The fit check of the unweighted strengths."""
+    fit_weighted: FitCheck
+    """That of the headline: what judgments weighted by strength predict for judgments that count
+    once."""
+    axis_problems: Mapping[Axis, str]
+    """Why an axis has no Elo, by axis, naming the components."""
+    axis_intervals: Mapping[Axis, AxisInterval]
+    """Interval really used and its degrees of freedom, by axis with an Elo."""
+    interval_used: str
+    """Name of the interval really used by both overall rankings, ``two-way`` or
+    ``item-sandwich``."""
+    level: float
+    df: int
+    ties: str
+    judged_by: str
+    """Who voted: ``people``, ``judges`` or ``both``."""
+    n_judgments: int
+    n_ties: int
+    n_items: int
+    n_raters: int
+    n_people: int
+    """People among these; two-way intervals need five."""
+    warnings: tuple[str, ...]
+
+
+def rank_systems(
+    judgments: Sequence[JudgmentRow],
+    systems: Sequence[System],
+    raters: Sequence[Rater],
+    *,
+    level: float = 0.95,
+) -> Leaderboard:
+    """Rank systems by judgments; neither the order of judgments nor that of systems matters.
+
+    Stress systems are never ranked: judgments of their texts are left out. A system without a
+    judgment is left out of the fit and named in the warnings.
+
+    Args:
+        judgments: Judgments.
+        systems: Every system that the judgments name, and others of the study.
+        raters: Every rater that the judgments name.
+        level: Nominal coverage of the intervals.
+
+    Raises:
+        NotIdentifiedError: The judgments do not determine one ranking, or stand on one item only;
+            it names the groups of systems.
+        ValueError: A judgment names a system or a rater that was not given.
+    """
+    candidates = _candidates(judgments, systems)
+    people = people_among(raters)
+    unweighted = rank_judgments(
+        judgments, candidates, use_strength=False, rater_ids=people, level=level
+    )
+    field = [system for system in candidates if system.name in unweighted.names]
+    among = {system.id for system in field}
+    judgments = [row for row in judgments if row.is_among(among)]
+    weighted = rank_judgments(judgments, field, use_strength=True, rater_ids=people, level=level)
+    tables = axis_tables(judgments, field, people=people, level=level)
+    wins = unweighted.fit.points
+    rater_ids = {row.rater_id for row in judgments}
+    judged_by = _judged_by(rater_ids, raters)
+    return Leaderboard(
+        rows=_rows(field, weighted, unweighted, tables),
+        differences=weighted.differences(),
+        fit=unweighted.check_fit(wins),
+        fit_weighted=weighted.check_fit(wins, ratings="weighted"),
+        axis_problems={table.axis: table.problem for table in tables if table.problem},
+        axis_intervals={
+            table.axis: AxisInterval(
+                interval_used=table.ranked.interval_used, df=int(table.ranked.df)
+            )
+            for table in tables
+            if table.ranked
+        },
+        interval_used=weighted.interval_used,
+        level=level,
+        df=int(weighted.df),
+        ties=RankPolicy().ties,
+        judged_by=judged_by,
+        n_judgments=len(judgments),
+        n_ties=sum(row.choice == "tie" for row in judgments),
+        n_items=len({row.item_id for row in judgments}),
+        n_raters=len(rater_ids),
+        n_people=len(rater_ids.intersection(people)),
+        warnings=(
+            *reversed(weighted.interval_warnings),
+            *(_warn_of_two_kinds(judgments, people, weighted) if judged_by == "both" else ()),
+            *weighted.support_warnings,
+            *_warn_of_unweighted(weighted, unweighted),
+            *_warn_of_axes(judgments, weighted, tables),
+            *_warn_of_absence([system.name for system in candidates], weighted.names, tables),
+        ),
+    )
+
+
+def _candidates(judgments: Sequence[JudgmentRow], systems: Sequence[System]) -> list[System]:
+    named = {row.first_system_id for row in judgments} | {row.second_system_id for row in judgments}
+    unknown = sorted(named - {system.id for system in systems})
+    if unknown:
+        raise ValueError(f"judgments name systems that were not given: {unknown}")
+    return sorted((s for s in systems if s.kind != "stress"), key=lambda system: system.name)
+
+
+def _judged_by(rater_ids: Collection[str], raters: Sequence[Rater]) -> str:
+    unknown = sorted(set(rater_ids).difference(rater.id for rater in raters))
+    if unknown:
+        raise ValueError(f"judgments name raters that were not given: {unknown}")
+    return SOURCES[frozenset(rater.kind for rater in raters if rater.id in rater_ids)]
+
+
+def _rows(
+    field: Sequence[System],
+    weighted: Ranked,
+    unweighted: Ranked,
+    tables: Sequence[AxisTable],
+) -> tuple[LeaderboardRow, ...]:
+    comparisons = unweighted.fit.comparisons
+    n_comparisons, n_won_or_half = count_wins(comparisons)
+    is_tie = comparisons.score == TIE_SCORE
+    n_ties = count_comparisons(select_comparisons(comparisons, is_tie))
+    rows = [
+        LeaderboardRow(
+            system=system.name,
+            kind=system.kind,
+            family=system.family,
+            weighted=weighted.estimates[i],
+            unweighted=unweighted.estimates[i],
+            rank_differs=weighted.estimates[i].rank != unweighted.estimates[i].rank,
+            win_rate=float(n_won_or_half[i] / n_comparisons[i]),
+            n_comparisons=int(n_comparisons[i]),
+            n_wins=int(n_won_or_half[i] - n_ties[i] / 2),
+            n_ties=int(n_ties[i]),
+            axes={t.axis: t.standings[system.name] for t in tables if system.name in t.standings},
+        )
+        for i, system in enumerate(field)
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.weighted.rank, row.system)))
+
+
+def _warn_of_two_kinds(
+    judgments: Sequence[JudgmentRow], people: Sequence[str], weighted: Ranked
+) -> list[str]:
+    """Say how people and judges are combined."""
+    n_one, n = count_pairs_of_one_kind(judgments, people)
+    combined = (
+        "People and judges have the same total weight within each pair that both judged;"
+        f" {n_one:,} of {n:,} pairs were judged by one kind only and count as they are."
+    )
+    if weighted.interval_used != "two-way":
+        return [combined]
+    return [
+        "Two-way intervals say how the ratings would move with other items and other people;"
+        " the judges are a fixed panel, so not with other judges.",
+        combined,
+    ]
+
+
+def _warn_of_unweighted(weighted: Ranked, unweighted: Ranked) -> list[str]:
+    """Say what holds of the unweighted ranking only."""
+    return [
+        f"Of the unweighted ranking: {warning}"
+        for warning in unweighted.support_warnings
+        if warning not in weighted.support_warnings
+    ]
+
+
+def _warn_of_axes(
+    judgments: Sequence[JudgmentRow], overall: Ranked, tables: Sequence[AxisTable]
+) -> list[str]:
+    """Name axes on which many judgments say nothing, or whose intervals rest on less."""
+    ranked = {table.axis: table.ranked for table in tables if table.ranked}
+    other = [a for a, axis in ranked.items() if axis.interval_used != overall.interval_used]
+    warnings = []
+    if other:
+        warnings.append(
+            f"Fewer than {MIN_RATERS} people marked {', '.join(other)}: intervals there are"
+            " item-sandwich, conditional on these raters."
+        )
+    for axis in AXIS_NAMES:
+        share = sum(axis in row.axes for row in judgments) / len(judgments)
+        if 0 < share < FEW_MARKS:
+            warnings.append(
+                f"Axis {axis} is marked in {100 * share:.1f} % of the judgments, where the raters"
+                " saw a difference; its figures are among these."
+            )
+    said: dict[str, list[str]] = defaultdict(list)
+    for axis, found in ranked.items():
+        for warning in found.support_warnings:
+            if warning not in overall.support_warnings:
+                said[warning].append(axis)
+    return warnings + [f"Of axis {', '.join(axes)}: {text}" for text, axes in said.items()]
+
+
+def _warn_of_absence(
+    candidates: Sequence[str], names: Sequence[str], tables: Sequence[AxisTable]
+) -> list[str]:
+    """Name systems that are not ranked, or not on an axis."""
+    absent = [name for name in candidates if name not in names]
+    warnings = []
+    if absent:
+        warnings.append(
+            f"Not ranked, because fewer than {MIN_ITEMS} items compare them: {', '.join(absent)}."
+        )
+    for table in tables:
+        unmarked = [name for name in names if name not in table.standings]
+        if unmarked:
+            warnings.append(
+                f"Axis {table.axis} has no marks for {', '.join(unmarked)}; its percentiles and Elo"
+                " are among the other systems."
+            )
+    return warnings

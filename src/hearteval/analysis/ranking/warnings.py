@@ -1,0 +1,225 @@
+"""What a reader must know beside the numbers: what the intervals rest on, and where it is little.
+
+A figure is a system's strength, a covariate's effect, a judge. One item, or in a two-way interval
+one rater, gives no interval at all; few of them, or very uneven ones, give too narrow ones. The
+thresholds are measured; coverages are of a nominal 95 %. Vote files and studies are told the same,
+each in its own words (`Wording`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, number_labels
+
+MIN_RATERS: Final = 5
+"""With 3 raters a two-way interval is +-108 Elo wide (SPEC section 6)."""
+FEW_ITEMS = 10
+"""Coverage for a system on 2, 3, 5, 10 items: .65, .73, .88, .94."""
+FEW_ITEMS_OF_A_BOOTSTRAP = 30
+"""Coverage of percentiles over 10, 15, 20, 40 items: .89, .90, .91, .93."""
+FEW_EFFECTIVE_RATERS = 4
+"""Two-way coverage at effective numbers of 3.7 and 1.5: .86 and .57."""
+
+
+class Wording(NamedTuple):
+    """The words of a vote file or of a study."""
+
+    votes: str
+    their_votes: str
+    rater: str
+    raters: str
+    voted_on: str
+    given_raters: str
+    few_raters: str
+    remedy: str
+    counts_items: bool
+
+    def of_few_raters(self, n: int) -> str:
+        """Say that there are too few raters for a two-way interval."""
+        return self.few_raters.format(n=n, are="is" if n == 1 else "are")
+
+
+VOTES = Wording(
+    votes="votes",
+    their_votes="the votes",
+    rater="rater",
+    raters="raters",
+    voted_on="voted on",
+    given_raters="Intervals are conditional on these raters: other raters may rank otherwise.",
+    few_raters="There are {n} raters, and a two-way interval needs "
+    f"{MIN_RATERS}: item-sandwich is used.",
+    remedy="Add votes across them, or declare a prior.",
+    counts_items=False,
+)
+JUDGMENTS = Wording(
+    votes="judgments",
+    their_votes="people's judgments",
+    rater="person",
+    raters="people",
+    voted_on="judged",
+    given_raters="Intervals are item-sandwich, conditional on these raters: they say how the"
+    " ratings would move with other items, not with other raters.",
+    few_raters="People judged, and people differ: these intervals are too narrow for a claim about"
+    f" other people. A two-way interval, over items and people, needs {MIN_RATERS} of them;"
+    " there {are} {n}.",
+    remedy="Add items, or judge more pairs across them.",
+    counts_items=True,
+)
+
+
+class Clusters(NamedTuple):
+    """Clusters that each figure is found in.
+
+    `n` says how many, `n_effective` how many of equal size would be as uneven, 1 / sum share^2
+    (Kish 1965).
+    """
+
+    n: IntArray
+    n_effective: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Support:
+    """What the intervals of some figures rest on."""
+
+    names: tuple[str, ...]
+    """The figures, as warnings name them."""
+    wording: Wording
+    unit: str
+    """``items``, or ``votes`` where each is an item of its own."""
+    items: Clusters
+    """Items, or votes, of each."""
+    raters: Clusters | None
+    """Sampled raters of each; None where raters are taken as given."""
+    n_effective_raters: float
+    """How many equal raters would be as uneven as all sampled ones."""
+    largest_share: float
+    """Of their votes, that of the rater with the most."""
+
+    @property
+    def is_enough(self) -> BoolArray:
+        """Whether a figure can have an interval: two items, and not one rater alone."""
+        is_enough = self.items.n > 1
+        return is_enough if self.raters is None else is_enough & (self.raters.n != 1)
+
+    def warnings(self, *, has_width: BoolArray, few_items: int = FEW_ITEMS) -> list[str]:
+        """Name what has no interval and what has too narrow a one.
+
+        Args:
+            has_width: Whether the standard error of a figure is more than rounding.
+            few_items: Items under which intervals are too narrow.
+        """
+        is_few = (self.items.n > 1) & (self.items.n < few_items)
+        is_uneven = (self.items.n >= few_items) & (self.items.n_effective < few_items)
+        is_flat = self.is_enough & ~has_width
+        said = (
+            (self.items.n < 2, f"No interval for what rests on one of the {self.unit} only"),
+            (is_flat, f"No interval where all {self.unit} say the same: that is no precision"),
+        )
+        warnings = [f"{text}: {self._list(which)}." for which, text in said if which.any()]
+        if is_few.any():
+            counts = self.items.n if self.wording.counts_items else None
+            warnings.append(
+                f"On fewer than {few_items} {self.unit}, so that intervals are too narrow:"
+                f" {self._list(is_few, counts)}."
+            )
+        if is_uneven.any():
+            warnings.append(
+                f"Most {self.wording.votes} fall on few items, as many as fewer than {few_items}"
+                " equal ones, so that intervals are too narrow:"
+                f" {self._list(is_uneven, self.items.n_effective)}."
+            )
+        return [*warnings, *self._rater_warnings()]
+
+    def _rater_warnings(self) -> list[str]:
+        if self.raters is None:
+            return []
+        n, warnings, words = self.raters.n, [], self.wording
+        if (n == 1).any():
+            warnings.append(
+                f"No two-way interval for what one {words.rater} alone {words.voted_on}:"
+                f" {self._list(n == 1)}."
+            )
+        is_few = (n > 1) & (n < MIN_RATERS)
+        if is_few.any():
+            warnings.append(
+                f"{words.voted_on.capitalize()} by fewer than {MIN_RATERS} {words.raters}, so that"
+                f" two-way intervals are too narrow: {self._list(is_few, n)}."
+            )
+        if self.n_effective_raters < FEW_EFFECTIVE_RATERS:
+            warnings.append(
+                f"One {words.rater} gave {100 * self.largest_share:.0f} % of {words.their_votes},"
+                f" so that all {words.raters} count as {self.n_effective_raters:.1f} equal ones:"
+                " two-way intervals are too narrow."
+            )
+        return warnings
+
+    def _list(self, which: BoolArray, numbers: IntArray | FloatArray | None = None) -> str:
+        places = np.flatnonzero(which)
+        if numbers is None:
+            return ", ".join(self.names[i] for i in places)
+        return ", ".join(f"{self.names[i]} ({numbers[i]:.3g})" for i in places)
+
+
+def find_support(
+    comparisons: Comparisons,
+    names: Sequence[str],
+    *,
+    wording: Wording = VOTES,
+    others: tuple[IntArray, IntArray] | None = None,
+    has_items: bool = True,
+    over_raters: bool,
+) -> Support:
+    """Count the items and raters behind each system and, after them, other figures.
+
+    Args:
+        comparisons: Comparisons; a rater below 0 is a judge of a fixed panel.
+        names: Systems by index, then the other figures.
+        wording: The words of the warnings.
+        others: Figure and row of each entry: which rows bear on which of the other figures.
+        has_items: Whether items are named; else every vote is one.
+        over_raters: Whether raters count as sampled.
+    """
+    rows = np.arange(len(comparisons))
+    figure, row = np.concatenate((comparisons.left, comparisons.right)), np.tile(rows, 2)
+    if others is not None:
+        figure, row = np.append(figure, others[0]), np.append(row, others[1])
+    votes, n_figures = comparisons.count.astype(np.float64), len(names)
+    if has_items:
+        items = _count_clusters(figure, comparisons.item[row], votes[row], n_figures)
+    else:
+        n = np.bincount(figure, weights=votes[row], minlength=n_figures)
+        items = Clusters(n=n.astype(np.int64), n_effective=n.astype(np.float64))
+    rater = comparisons.rater
+    is_sampled = rater >= 0
+    entries = is_sampled[row]
+    by_rater = np.bincount(rater[is_sampled], weights=votes[is_sampled], minlength=1)
+    return Support(
+        names=tuple(names),
+        wording=wording,
+        unit="items" if has_items else "votes",
+        items=items,
+        raters=_count_clusters(figure[entries], rater[row[entries]], votes[row[entries]], n_figures)
+        if over_raters
+        else None,
+        n_effective_raters=float(votes[is_sampled].sum() ** 2 / max(1, (by_rater**2).sum())),
+        largest_share=float(by_rater.max() / max(1, by_rater.sum())),
+    )
+
+
+def _count_clusters(
+    figure: IntArray, cluster: IntArray, votes: FloatArray, n_figures: int
+) -> Clusters:
+    """Count the clusters among the entries of each figure; an entry is so many votes."""
+    labels, n_clusters = number_labels(cluster)
+    cells, entry_cell = np.unique(figure * n_clusters + labels, return_inverse=True)
+    size = np.bincount(entry_cell, weights=votes, minlength=len(cells))
+    owner = cells // max(1, n_clusters)
+    total = np.bincount(owner, weights=size, minlength=n_figures)
+    squares = np.bincount(owner, weights=size**2, minlength=n_figures)
+    return Clusters(
+        n=np.bincount(owner, minlength=n_figures), n_effective=total**2 / np.maximum(squares, 1)
+    )

@@ -1,0 +1,110 @@
+"""A study's ratings -> `RatingResults`: scores with intervals, and what is known of the judges."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judges import StressResult
+from hearteval.analysis.ranking.comparisons import people_among
+from hearteval.analysis.scores.checks import (
+    Repeatability,
+    StressScore,
+    flat_axes,
+    rating_warnings,
+    repeatability_of,
+    scores_of_stress,
+    stress_preferences,
+    stress_scores,
+    stress_warnings,
+)
+from hearteval.analysis.scores.scores import (
+    EQUAL_WEIGHTS,
+    RatedSystem,
+    field_means,
+    moments_of,
+    normalised,
+    score_systems,
+    wanted_rows,
+)
+from hearteval.domain import Axis, Rater
+
+INTERVAL = "item-sandwich"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingResults:
+    """The scores of a study and how they were made."""
+
+    systems: tuple[RatedSystem, ...]
+    """Systems with ratings, highest overall z-score first, then highest mean."""
+    unrated: tuple[str, ...]
+    """Names of the systems without any."""
+    field: Mapping[Axis, float]
+    """Mean of the systems' mean raw scores, by axis: what a system is seen against."""
+    weights: Mapping[Axis, float]
+    """Weight of each axis in the overall score."""
+    no_z: Mapping[str, tuple[Axis, ...]]
+    """Axes on which a rater gave one score to everything, so that it has no z-score there, by the
+    rater's name."""
+    stress: tuple[StressScore, ...]
+    repeatability: tuple[Repeatability, ...]
+    interval_used: str
+    """Name of the interval, always ``item-sandwich``: t over items, raters given."""
+    level: float
+    rated_by: str
+    """Who rated: ``people``, ``judges`` or ``both``."""
+    n_ratings: int
+    """First ratings of ranked systems."""
+    n_completions: int
+    n_items: int
+    n_raters: int
+    warnings: tuple[str, ...]
+
+
+def analyze_ratings(
+    data: StudyData, *, level: float, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
+) -> tuple[RatingResults, tuple[StressResult, ...]]:
+    """Compute the scores of a study, and how often each judge saw what is plainly worse."""
+    ranked, raters = data.ranked, data.raters
+    ranked_ids = {system.id for system in ranked}
+    rows = wanted_rows(data, weights=weights)
+    of_ranked = [row for row in rows if row.system_id in ranked_ids]
+    first = [row for row in of_ranked if row.repeat == 0]
+    moments = moments_of(first)
+    scored = score_systems(
+        normalised(first, moments, weights=weights), ranked, raters, weights=weights, level=level
+    )
+    rated = {row.system for row in scored}
+    unrated = tuple(sorted(system.name for system in ranked if system.name not in rated))
+    no_z = flat_axes(moments, raters)
+    who = {row.rater_id for row in first}
+    of_stress = scores_of_stress(rows, data)
+    stress = stress_preferences(of_stress, level=level)
+    results = RatingResults(
+        systems=scored,
+        unrated=unrated,
+        field=field_means(scored),
+        weights=weights,
+        no_z=no_z,
+        stress=stress_scores(of_stress, level=level),
+        repeatability=repeatability_of(of_ranked, raters, level=level),
+        interval_used=INTERVAL,
+        level=level,
+        rated_by=_rated_by([rater for rater in raters if rater.id in who]),
+        n_ratings=len(first),
+        n_completions=len({row.completion_id for row in first}),
+        n_items=len({row.item_id for row in first}),
+        n_raters=len(who),
+        warnings=(
+            *stress_warnings(stress, level=level),
+            *(rating_warnings(scored, unrated, no_z) if first else ()),
+        ),
+    )
+    return results, stress
+
+
+def _rated_by(raters: Sequence[Rater]) -> str:
+    people = people_among(raters)
+    if not people:
+        return "judges"
+    return "people" if len(people) == len(raters) else "both"

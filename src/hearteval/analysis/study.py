@@ -1,0 +1,197 @@
+"""`StudyData` -> `StudyResults`: everything that a study says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hearteval.analysis.coverage import BASELINE_FAMILY, Coverage, cover_ratings, cover_study
+from hearteval.analysis.data import JudgmentRow, Provenance, StudyData
+from hearteval.analysis.judges import (
+    Consistency,
+    StressResult,
+    consistency_results,
+    stress_results,
+    stress_wins,
+)
+from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
+from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
+from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
+from hearteval.analysis.ranking.axes import WinRate, win_rates
+from hearteval.analysis.ranking.comparisons import people_among
+from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
+from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
+from hearteval.analysis.ranking.stability import RankStability, rank_stability
+from hearteval.analysis.scores.study import RatingResults, analyze_ratings
+from hearteval.domain import Rater, RatingTarget, System
+from hearteval.errors import NotIdentifiedError
+from hearteval.protocol import CUE_NOTICE
+
+MANY_FLIPS = 0.2
+FUNNEL_STEP = ("rule", "n_in", "n_out")
+RATED = "the judges of this study rate each completion by itself, so nothing is compared"
+JUDGED_BY_CUES = f"{CUE_NOTICE} Use these numbers to test the pipeline, not to compare systems."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyResults:
+    """Everything ``heart analyze`` computes.
+
+    Attributes:
+        funnel: How the items were selected, as in `StudyData`; empty for items that came selected.
+        leaderboard: The ranking; None where it could not be computed.
+        leaderboard_problem: Why there is no ranking, else None.
+        win_rates: Of every system, ranked or not, by name.
+        bias_audit: Whether length, formatting or position explain the ranking; None without one.
+        judge_panel: How the judges differ; None without a ranking, or with fewer than two judges.
+        majorities: What the judges say together; None without a judgment by one.
+        rank_stability: Rankings by whole repeats beside the first; empty where there are none.
+        judge_audits: What the audits say of each judge; None where none has judged.
+        ratings: Scores by system; None unless the study's protocol is ``rating``.
+        judge_notice: What a judge is that must not be taken for more, on every output; else None.
+    """
+
+    provenance: Provenance
+    coverage: Coverage
+    funnel: tuple[Mapping[str, Any], ...]
+    leaderboard: Leaderboard | None
+    leaderboard_problem: str | None
+    win_rates: tuple[WinRate, ...]
+    stress: tuple[StressResult, ...]
+    consistency: tuple[Consistency, ...]
+    bias_audit: Confounders | None
+    judge_panel: JudgePanel | None
+    majorities: JudgeMajorities | None
+    rank_stability: tuple[RankStability, ...]
+    judge_audits: JudgeAudits | None
+    ratings: RatingResults | None
+    judge_notice: str | None
+    warnings: tuple[str, ...]
+
+
+def analyze_study(data: StudyData, *, level: float = 0.95) -> StudyResults:
+    """Compute everything the report shows.
+
+    Repeats are for the audit of the judges and never enter a ranking. A ranking that the judgments
+    do not determine is reported as such, with its reason; it does not stop the rest. Where judges
+    rate, scores stand in place of a ranking.
+    """
+    stored, data = data, data.of_members()
+    n_foreign = len(stored.judgments) - len(data.judgments)
+    ranked = data.ranked
+    ranked_ids = {system.id for system in ranked}
+    of_ranked = [row for row in data.judgments if row.is_among(ranked_ids)]
+    rows = [row for row in of_ranked if row.repeat == 0]
+    is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
+    leaderboard, problem = _rank(rows, ranked, data.raters, level=level)
+    bias_audit, judge_panel = _explain(rows, leaderboard, data, level=level)
+    coverage = cover_study(data, rows)
+    judge_audits = collect_audits(data, level=level)
+    assert data.provenance is not None, "results without a provenance"
+    results = StudyResults(
+        provenance=data.provenance,
+        coverage=coverage,
+        funnel=tuple({key: step[key] for key in FUNNEL_STEP} for step in data.funnel),
+        leaderboard=leaderboard,
+        leaderboard_problem=problem,
+        win_rates=win_rates(rows, ranked),
+        stress=_stress(data, level=level),
+        consistency=consistency_results(of_ranked, raters=data.rater_names, level=level),
+        bias_audit=bias_audit,
+        judge_panel=judge_panel,
+        majorities=count_judges_together(rows, ranked, data.raters),
+        rank_stability=rank_stability(
+            of_ranked, ranked, people=people_among(data.raters), level=level
+        ),
+        judge_audits=judge_audits,
+        ratings=None,
+        judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
+        warnings=_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
+    )
+    if data.targets is None:
+        return results
+    return _with_ratings(results, data.targets, stored, level=level)
+
+
+def _with_ratings(
+    results: StudyResults, targets: Sequence[RatingTarget], data: StudyData, *, level: float
+) -> StudyResults:
+    """Return the results of a study whose judges rate: its scores, and no ranking."""
+    ratings, stress = analyze_ratings(data, level=level)
+    n_foreign = len({rating.target for rating in data.ratings} - set(targets))
+    unused = []
+    if n_foreign:
+        unused.append(
+            f"{n_foreign} stored ratings are by judges or of completions that the study file no"
+            " longer names; they are kept and not used."
+        )
+    if data.judgments:
+        unused.append(
+            f"{len(data.judgments)} stored judgments of pairs are kept and not used: the study's"
+            " protocol is rating."
+        )
+    return replace(
+        results,
+        coverage=replace(results.coverage, judges=cover_ratings(data), n_pairs=0),
+        leaderboard=None,
+        leaderboard_problem=RATED,
+        stress=stress,
+        ratings=ratings,
+        warnings=(*results.warnings, *unused),
+    )
+
+
+def _rank(
+    rows: Sequence[JudgmentRow], systems: Sequence[System], raters: Sequence[Rater], *, level: float
+) -> tuple[Leaderboard | None, str | None]:
+    if not rows:
+        return None, "there is no judgment yet; see what is missing, then run `heart judge`"
+    try:
+        return rank_systems(rows, systems, raters, level=level), None
+    except NotIdentifiedError as error:
+        return None, str(error)
+
+
+def _explain(
+    rows: Sequence[JudgmentRow], leaderboard: Leaderboard | None, data: StudyData, *, level: float
+) -> tuple[Confounders | None, JudgePanel | None]:
+    """Say what else could explain the ranking, of the systems that have one."""
+    if leaderboard is None:
+        return None, None
+    names = {row.system for row in leaderboard.rows}
+    systems = [system for system in data.systems if system.name in names]
+    return (
+        measure_confounders(rows, systems, data, people=people_among(data.raters), level=level),
+        compare_judges(rows, systems, data.raters, level=level),
+    )
+
+
+def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:
+    kinds = {system.id: str(system.settings["stress"]) for system in data.stress}
+    of_stress = (row for row in data.judgments if row.is_among(kinds))
+    return stress_results(stress_wins(of_stress, kinds, data.rater_names), level=level)
+
+
+def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) -> tuple[str, ...]:
+    warnings = [
+        f"{row.system} has no completion for {row.n_items - row.n_completions} of {row.n_items} "
+        "items; its figures stand on the others."
+        for row in coverage.systems
+        if 0 < row.n_completions < row.n_items
+    ]
+    warnings += [
+        f"{judge.rater} chose otherwise in {100 * judge.n_flips / judge.n_both_orders:.0f} % of "
+        "the pairs when they were shown the other way round."
+        for judge in coverage.judges
+        if judge.n_flips > MANY_FLIPS * judge.n_both_orders
+    ]
+    warnings += [
+        f"Tests find fault with {audit.judge}: it {'; it '.join(audit.faults)}."
+        for audit in (audits.judges if audits else ())
+        if audit.faults
+    ]
+    if n_foreign:
+        warnings.append(
+            f"{n_foreign} stored judgments are about items, systems or judges that the study file "
+            "no longer names; they are kept and not used."
+        )
+    return tuple(warnings)

@@ -1,0 +1,54 @@
+"""``heart agree``: any long table of ratings -> how far raters agree."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.options import (
+    FiniteNumber,
+    OnceCommand,
+    json_option,
+    resamples_option,
+    seed_option,
+)
+
+
+@click.command("agree", cls=OnceCommand)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--unit", metavar="COL", required=True, help="Column of what is rated.")
+@click.option("--rater", metavar="COL", required=True, help="Column of who rates.")
+@click.option("--value", metavar="COL", required=True, help="Column of the rating.")
+@click.option(
+    "--level",
+    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
+    required=True,
+    help="Level of measurement.",
+)
+@click.option(
+    "--min", "minimum", type=FiniteNumber(), help="Lowest value; lower ones are left out."
+)
+@click.option(
+    "--max", "maximum", type=FiniteNumber(), help="Highest value; higher ones are left out."
+)
+@resamples_option
+@seed_option
+@json_option
+def command(file: Path, *, as_json: bool, **options: Any) -> None:
+    """Measure agreement in FILE (.csv, .tsv, .jsonl or .parquet), one rating a row.
+
+    Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and AC2 and two
+    ICCs, with intervals from a bootstrap over units.
+
+    \b
+    heart agree labels.csv --unit text --rater coder --value label --level nominal
+    """  # noqa: D301 - click reads this mark of a paragraph to keep
+    from hearteval.api import agree
+
+    with Terminal().progress("reading") as report:
+        found = agree(file, report=report, **options)
+    if as_json:
+        emit_json("agree", found.to_dict())
+    else:
+        click.echo(str(found))

@@ -1,0 +1,177 @@
+"""What the command line says: JSON on stdout, messages and progress on stderr.
+
+Progress and notes are for people and go to a terminal only; warnings go to stderr always.
+"""
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hearteval import __version__
+from hearteval.errors import HeartError, SettingsError, StoreError
+
+if TYPE_CHECKING:
+    from hearteval.config import StudySettings
+    from hearteval.domain import Study
+    from hearteval.study.session import Session
+
+logger = logging.getLogger(__name__)
+LOGGER = logging.getLogger("hearteval")
+"""Of the whole package."""
+
+
+def emit_json(name: str, body: Mapping[str, Any]) -> None:
+    """Print the one versioned object of a command on stdout."""
+    document = {"schema": f"heart.{name}/1", **body}
+    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+class Terminal:
+    """A `hearteval.study.Tell` that speaks to a person at a terminal, and to the run's log.
+
+    Args:
+        yes: Whether money may be spent without asking.
+    """
+
+    def __init__(self, *, yes: bool = False) -> None:
+        self._yes = yes
+
+    def note(self, message: str) -> None:
+        """Tell a person at a terminal something, and the log of the run."""
+        logger.info(message)
+        if sys.stderr.isatty():
+            click.echo(message, err=True)
+
+    def warn(self, message: str) -> None:
+        """Say what must not be missed, on stderr, terminal or not, and in the log of the run."""
+        logger.info("warning: %s", message)
+        click.echo(f"warning: {message}", err=True)
+
+    @contextmanager
+    def progress(
+        self, label: str, *, cost: Callable[[], float] | None = None
+    ) -> Iterator[Callable[[int, int | None], None]]:
+        """Show a bar with rate, cost so far and time left on a terminal; elsewhere nothing."""
+        if not sys.stderr.isatty():
+            yield lambda _done, _total: None
+            return
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        with Progress(
+            TextColumn("{task.description:<12}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        ) as progress:
+            task = progress.add_task(label, total=None, rate="")
+
+            def advance(done: int, total: int | None) -> None:
+                speed = progress.tasks[0].speed
+                rate = f"{speed:,.1f}/s" if speed else ""
+                if cost is not None:
+                    rate = f"{rate}  ${cost():.2f}"
+                progress.update(task, completed=done, total=total, rate=rate)
+
+            yield advance
+
+    def confirm(self, words: str, *, study: str) -> None:
+        """Ask before money is spent.
+
+        Raises:
+            SettingsError: Nobody is there to be asked, and nobody has said yes.
+            click.Abort: The answer was no.
+        """
+        if self._yes:
+            return
+        if not sys.stdin.isatty():
+            raise SettingsError(
+                f"{study}: this asks models and costs money ({words}); add --yes to go ahead"
+            )
+        click.echo(words, err=True)
+        click.confirm("Go ahead?", abort=True, err=True)
+
+
+@contextmanager
+def working_on(
+    settings: "StudySettings", verb: str, *, yes: bool = False
+) -> Iterator[tuple["Session", "Study"]]:
+    """Open a study to add to it, in the version that its file describes, with a log of the run."""
+    from hearteval.study.grow import open_grown
+
+    with run_log(settings, verb), open_grown(settings, Terminal(yes=yes)) as opened:
+        yield opened
+
+
+class _UtcFormatter(logging.Formatter):
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
+        return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+class _LogFile(logging.FileHandler):
+    """A log that says once when it cannot be written, and lets the run go on."""
+
+    _is_broken = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        if not self._is_broken:
+            self._is_broken = True
+            Terminal().warn(
+                f"the log {self.baseFilename} cannot be written; the run goes on without it"
+            )
+
+
+@contextmanager
+def run_log(settings: "StudySettings", verb: str) -> Iterator[Path]:
+    """Write what happens meanwhile to ``NAME.logs/TIME-VERB.log``, and warnings to stderr too.
+
+    Raises:
+        StoreError: The folder cannot be written.
+    """
+    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    path = settings.file.parent / f"{settings.name}.logs" / f"{time}-{verb}.log"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        handler = _LogFile(path, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror}); check the folder and its permissions"
+        ) from error
+    handler.setFormatter(_UtcFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    to_terminal = logging.StreamHandler(sys.stderr)
+    to_terminal.setLevel(logging.WARNING)
+    to_terminal.setFormatter(logging.Formatter("warning: %(message)s"))
+    LOGGER.addHandler(handler)
+    LOGGER.addHandler(to_terminal)
+    LOGGER.setLevel(logging.INFO)
+    LOGGER.info("heart %s %s, hearteval %s", verb, settings.file.name, __version__)
+    try:
+        yield path
+        LOGGER.info("done")
+    except HeartError as error:
+        LOGGER.info("failed: %s %s", error.kind, " ".join(error.ids))
+        raise
+    except KeyboardInterrupt:
+        LOGGER.info("stopped by the user")
+        raise
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.removeHandler(to_terminal)
+        handler.close()

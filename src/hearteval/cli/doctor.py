@@ -1,0 +1,80 @@
+"""``heart doctor``: what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hearteval import __version__
+from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.options import json_option
+
+if TYPE_CHECKING:
+    from hearteval.study.checks import Check
+
+EXTRAS = {
+    "inspect": ("inspect_ai", "Inspect: its models, its tasks and its logs"),
+    "local": ("xllamacpp", "models on this machine (GGUF files)"),
+    "parquet": ("pyarrow", "Parquet files of votes and ratings"),
+    "postgres": ("psycopg", "stores in PostgreSQL"),
+}
+PACKAGES = ("numpy", "scipy", "sqlalchemy", "pydantic")
+MARKS = {"ok": "ok", "missing": "MISSING", "optional": "optional"}
+
+
+@click.command("doctor")
+@click.argument(
+    "study_file",
+    metavar="[STUDY.toml]",
+    required=False,
+    type=click.Path(path_type=Path, dir_okay=False),
+)
+@click.option(
+    "--probe",
+    is_flag=True,
+    help="Call each model of the study once (a few tokens each), and say what answered.",
+)
+@json_option
+def command(study_file: Path | None, *, probe: bool, as_json: bool) -> None:
+    """Say what is missing to run hearteval, or one study, and how to get it.
+
+    Exit code 1 if anything needed is missing.
+    """
+    from hearteval.study.checks import check_study
+
+    if probe and study_file is None:
+        raise click.UsageError("--probe calls the models of a study: name its file")
+    checks = _check_installation()
+    if study_file is not None:
+        checks += check_study(study_file, Terminal(), probe=probe)
+    is_ok = all(check.state != "missing" for check in checks)
+    if as_json:
+        emit_json("doctor", {"ok": is_ok, "checks": [check._asdict() for check in checks]})
+    else:
+        for check in checks:
+            click.echo(f"{MARKS[check.state]:<10}{check.name:<22}{check.detail}")
+            if check.remedy:
+                click.echo(f"{'':<10}{'':<22}→ {check.remedy}")
+    if not is_ok:
+        raise click.exceptions.Exit(1)
+
+
+def _check_installation() -> list[Check]:
+    from hearteval.study.checks import Check
+
+    found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    completion = 'bash: eval "$(_HEART_COMPLETE=bash_source heart)" in ~/.bashrc'
+    checks = [
+        Check("hearteval", "ok", f"{__version__}, {found}"),
+        Check("Python", "ok", platform.python_version()),
+        Check("shell completion", "optional", "bash, zsh and fish", completion),
+    ]
+    for extra, (module, use) in EXTRAS.items():
+        install = "" if find_spec(module) else f"pip install 'hearteval[{extra}]'"
+        checks.append(Check(f"extra {extra}", "optional" if install else "ok", use, install))
+    return checks

@@ -1,0 +1,40 @@
+"""``heart judge``: plan the pairs and have the judges compare them."""
+
+from pathlib import Path
+
+import click
+
+from hearteval.cli.console import emit_json, working_on
+from hearteval.cli.options import json_option, study_argument, yes_option
+from hearteval.study import quoted
+
+
+@click.command("judge")
+@study_argument
+@click.option("--again", is_flag=True, help="Ask everything that was asked once more.")
+@yes_option
+@json_option
+def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
+    """Plan a study's pairs, or ratings, and have its judges answer what they have not yet.
+
+    With --again the judges are asked about every ranked pair once more, as the first time. The
+    answers are no part of the ranking: they show how far it stands when the same is asked again.
+    """
+    from hearteval.config import load_study
+    from hearteval.study.pipeline import judge_study
+
+    with working_on(load_study(study_file), "judge", yes=yes) as (session, study):
+        counts = judge_study(session, study, again=again)
+    if as_json:
+        emit_json("judge", {"study": study.name, "version": study.version, **counts})
+    else:
+        rated = counts["ratings"]
+        made, word = (counts["judgments"], "judgments") if rated is None else (rated, "ratings")
+        if not (counts["plan"]["n_pairs"] or made["n_wanted"]):
+            what = "pair to judge" if rated is None else "completion to rate"
+            click.echo(f"no {what} yet; first: heart complete {quoted(study_file)}")
+            return
+        click.echo(
+            f"{made['n_before'] + made['n_added']} of {made['n_wanted']} {word} stored "
+            f"({made['n_added']} new); next: heart report {quoted(study_file)}"
+        )

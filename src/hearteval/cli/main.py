@@ -1,0 +1,135 @@
+"""The command ``heart``: its verbs, its exit codes, and the outermost frame that catches errors.
+
+Verbs are imported only when used, so that ``heart --help`` stays quick.
+"""
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from hearteval import __version__
+from hearteval.cli.console import emit_json
+from hearteval.errors import HeartError, SettingsError
+
+EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+VERBS: Mapping[str, str] = {
+    "run": "All steps, from items to the report.",
+    "init": "Make a commented study file to start from.",
+    "doctor": "Say what is missing, and how to get it.",
+    "items": "Build and check items.",
+    "complete": "Have the systems answer the items.",
+    "judge": "Plan the pairs and have the judges compare them.",
+    "latency": "Time to first token, as a pass of its own.",
+    "import": "Bring in completions from an Inspect log.",
+    "analyze": "Compute the results and write them as JSON.",
+    "report": "Write the report page.",
+    "export": "Write a study as Inspect logs.",
+    "rank": "Rank systems by any file of pairwise votes.",
+    "agree": "Measure how far raters agree, from any file of ratings.",
+    "systems": "List the systems that a study can name.",
+    "judges": "List the judges, and stress-test those of a study.",
+    "store": "Move studies between databases.",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose verbs live in ``hearteval.cli.<verb>``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = "import_verb" if cmd_name == "import" else cmd_name  # no name for a module
+        command = importlib.import_module(f"hearteval.cli.{module}").command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS:
+            ctx.fail(f"No such command {args[0]!r}; there are {', '.join(VERBS)}.")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="heart")
+def main() -> None:
+    """Compare people and language models as emotional supporters (HEART, arXiv 2601.19922).
+
+    Start with:  heart init my-study
+    """
+
+
+def run_command_line(arguments: list[str] | None = None) -> None:
+    """Run ``heart`` and exit: 0 ok, 1 error, 2 usage."""
+    words = sys.argv[1:] if arguments is None else arguments
+    wants_json = "--json" in words
+    try:
+        exit_code = main.main(args=words, prog_name="heart", standalone_mode=False)
+        sys.stdout.flush()
+        if exit_code:
+            sys.exit(exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(EXIT_USAGE)
+    except click.ClickException as error:
+        where = getattr(error, "ctx", None)
+        hint = f" See `{where.command_path} --help`." if where else ""
+        _fail("usage", " ".join(f"{error.format_message()}{hint}".split()), wants_json=wants_json)
+        sys.exit(EXIT_USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        _fail(
+            "interrupted",
+            "stopped; what was stored is kept. Run the same command again.",
+            wants_json=wants_json,
+        )
+        sys.exit(EXIT_INTERRUPTED)
+    except HeartError as error:
+        _fail(error.kind, str(error), ids=error.ids, wants_json=wants_json)
+        sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
+    except BrokenPipeError:
+        # Whoever read the output has gone; nobody is left to tell.
+        _silence_stdout()
+        sys.exit(EXIT_ERROR)
+    except OSError as error:
+        with suppress(OSError):  # it may be stdout itself that cannot be written
+            words_of_it = f"the system refused: {error}; nothing stored is lost"
+            _fail("system", words_of_it, wants_json=wants_json)
+        _silence_stdout()
+        sys.exit(EXIT_ERROR)
+    except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
+        traceback.print_exc()
+        _fail(
+            "internal",
+            f"this is a fault of hearteval ({type(error).__name__}); what was acknowledged is "
+            "stored. Please report the lines above",
+            wants_json=wants_json,
+        )
+        sys.exit(EXIT_ERROR)
+
+
+def _silence_stdout() -> None:
+    """Let nothing more be written, so that Python does not complain of it when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(kind: str, message: str, *, ids: tuple[str, ...] = (), wants_json: bool) -> None:
+    from hearteval.report.text import printable
+
+    click.echo(f"heart: {printable(message)}", err=True)
+    if wants_json:
+        error: dict[str, Any] = {"kind": kind, "message": message, "ids": list(ids)}
+        emit_json("error", {"error": error})

@@ -1,0 +1,67 @@
+"""Arguments and options that several verbs share."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class FiniteNumber(click.types.FloatParamType):
+    """Any number but NaN and infinity, which click lets pass."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read the number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{number!r} is no finite number.", param, ctx)
+        return number
+
+
+class FiniteFloat(FiniteNumber, click.FloatRange):
+    """A finite number in a range."""
+
+
+class OnceCommand(click.Command):
+    """A command that refuses an option given twice, of which click would take the last."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            for option in given:
+                if isinstance(option, click.Option) and _is_repeated(option, given):
+                    name = max(option.opts, key=len)
+                    raise click.UsageError(f"{name} is given twice; give it once.", ctx)
+        return super().parse_args(ctx, args)
+
+
+def _is_repeated(option: click.Option, given: list[click.Parameter]) -> bool:
+    return not (option.multiple or option.is_flag) and given.count(option) > 1
+
+
+study_argument = click.argument(
+    "study_file", metavar="STUDY.toml", type=click.Path(path_type=Path, dir_okay=False)
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one versioned JSON object and nothing else."
+)
+yes_option = click.option(
+    "--yes", is_flag=True, help="Spend money without asking; what is free never asks."
+)
+resamples_option = click.option(
+    "--resamples",
+    type=click.IntRange(min=100, max=1_000_000),
+    default=1000,
+    show_default=True,
+    help="Bootstrap replicates.",
+)
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the bootstrap.",
+)

@@ -1,0 +1,75 @@
+"""``heart rank``: any file of pairwise votes -> ratings, intervals, fit check."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.options import (
+    FiniteFloat,
+    OnceCommand,
+    json_option,
+    resamples_option,
+    seed_option,
+)
+
+
+@click.command("rank", cls=OnceCommand)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--left", metavar="COL", help="Column of one system [model_a or left].")
+@click.option("--right", metavar="COL", help="Column of the other system [model_b or right].")
+@click.option("--winner", metavar="COL", help="Column that says who won [winner].")
+@click.option("--left-name", multiple=True, metavar="V", help="Winner value that means left.")
+@click.option("--right-name", multiple=True, metavar="V", help="Winner value that means right.")
+@click.option("--tie-name", multiple=True, metavar="V", help="Winner value that means a tie.")
+@click.option("--strength", metavar="COL", help="Column of strengths; adds weighted ratings.")
+@click.option("--cluster", metavar="COL", help="Column of the item (prompt, dialogue) voted on.")
+@click.option("--rater", metavar="COL", help="Column of the person who voted; not for judges.")
+@click.option(
+    "--ties",
+    type=click.Choice(["half", "davidson", "drop"]),
+    default="half",
+    show_default=True,
+    help="Half a win to each side, a parameter of their own, or left out.",
+)
+@click.option(
+    "--prior",
+    type=FiniteFloat(min=0),
+    default=0.0,
+    show_default=True,
+    metavar="WEIGHT",
+    help="Half-won comparisons added to every pair of systems.",
+)
+@click.option(
+    "--interval",
+    type=click.Choice(["two-way", "item-sandwich", "item-bootstrap", "published"]),
+    help="Default: two-way with a cluster and five raters, else item-sandwich.",
+)
+@resamples_option
+@seed_option
+@click.option(
+    "--level",
+    type=FiniteFloat(min=0, max=0.999999, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Nominal coverage of the intervals.",
+)
+@json_option
+def command(file: Path, *, as_json: bool, **options: Any) -> None:
+    """Rank the systems that FILE (.csv, .tsv, .jsonl or .parquet) compares in pairs.
+
+    Who won is read from the winner column as left/right/tie, model_a/model_b/tie, A/B/tie, 1/2/0 or
+    the winner's own name.
+
+    \b
+    heart rank votes.csv --left model_a --right model_b --winner winner --cluster prompt
+    """  # noqa: D301 - click reads this mark of a paragraph to keep
+    from hearteval.api import rank
+
+    with Terminal().progress("reading") as report:
+        ranking = rank(file, report=report, **options)
+    if as_json:
+        emit_json("rank", ranking.to_dict())
+    else:
+        click.echo(str(ranking))

@@ -1,0 +1,57 @@
+"""``heart run``: all steps, from items to the report; run again, it finishes what is missing."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hearteval.cli.console import Terminal, emit_json, working_on
+from hearteval.cli.options import json_option, study_argument, yes_option
+
+if TYPE_CHECKING:
+    from hearteval.config import StudySettings
+
+
+@click.command("run")
+@study_argument
+@click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
+@yes_option
+@json_option
+def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Run a study: items, completions, judgments, ranking, report.
+
+    Every step can be stopped at any time; run again, it finishes what is missing.
+    """
+    from hearteval.config import load_study
+    from hearteval.report.page import results_lines
+    from hearteval.study.cost import spent_words
+    from hearteval.study.pipeline import run_study
+
+    settings = load_study(study_file)
+    if dry_run:
+        _show_plan(settings, as_json=as_json)
+        return
+    with working_on(settings, "run", yes=yes) as (session, study):
+        body, results = run_study(session, study)
+    if as_json:
+        emit_json("run", body)
+        return
+    click.echo(results_lines(results), nl=False)
+    if body["spent_usd"]:
+        click.echo(f"\n{spent_words(settings, body['spent_usd'])}")
+    click.echo(f"\nreport: {body['report']}")
+
+
+def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:
+    from hearteval.study.cost import estimate_spending
+    from hearteval.study.grow import gather
+    from hearteval.study.pipeline import ceiling, plan_words
+    from hearteval.study.session import utc_now
+
+    items = gather(settings, Terminal()).items
+    estimate = estimate_spending(settings, items, when=utc_now())
+    if as_json:
+        most = ceiling(settings, items, estimate)
+        emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": most})
+    else:
+        click.echo(plan_words(settings, items, estimate))

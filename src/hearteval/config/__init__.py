@@ -1,0 +1,20 @@
+"""Study files and the environment -> settings: the only reader of both."""
+
+from hearteval.config.model_settings import (
+    JudgeSettings,
+    ModelSettings,
+    SystemSettings,
+    has_key,
+    read_key,
+)
+from hearteval.config.study_file import StudySettings, load_study
+
+__all__ = [
+    "JudgeSettings",
+    "ModelSettings",
+    "StudySettings",
+    "SystemSettings",
+    "has_key",
+    "load_study",
+    "read_key",
+]

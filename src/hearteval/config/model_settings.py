@@ -1,0 +1,186 @@
+"""A model of a study file: the entry as it stands there, and what was read of it and checked."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hearteval.domain import content_hash
+from hearteval.errors import SettingsError
+from hearteval.models.presets import INSPECT, Backend, BatchInterface
+from hearteval.models.prices import TokenPrice
+
+SYSTEM_MAX_TOKENS = 1_024
+MAX_CONCURRENCY = 4_096
+BATCH_CALLS, MAX_BATCH_CALLS = 10_000, 50_000
+"""Calls of one batch job, unless `concurrency` says otherwise, and at most."""
+IMPORTED = "imported"
+MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
+
+
+class Section(BaseModel):
+    """A section of a study file; anything unknown in it is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Price(Section):
+    """US dollars per million tokens; 0 for what really costs nothing."""
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class System(Section):
+    """One ``[[system]]``."""
+
+    preset: str | None = None
+    name: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    model: str | None = None
+    provider: str | None = None
+    base_url: str | None = None
+    family: str | None = None
+    key_name: str | None = None
+    refuses: list[str] | None = None
+    price: Price | None = None
+    max_tokens: Annotated[int, Field(ge=1)] = SYSTEM_MAX_TOKENS
+    concurrency: Annotated[int, Field(ge=1, le=MAX_BATCH_CALLS)] = 32
+    batch: bool = False
+
+
+class Judge(System):
+    """One ``[[judge]]``."""
+
+    max_tokens: Annotated[int, Field(ge=1)] = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """A model that a study asks."""
+
+    provider: str
+    """Of the presets, ``inspect/`` and one of Inspect's, ``openai-compatible`` or ``local``."""
+    model: str
+    """Its id there; of a local model the file's name."""
+    family: str
+    preset: str | None = None
+    """The preset it comes from; None for one's own."""
+    base_url: str | None = field(default=None, repr=False)
+    """Address of the endpoint; may hold a secret. None for a local model."""
+    key_name: str | None = None
+    """Environment variable that holds the key; None where none is needed."""
+    refuses: frozenset[str]
+    """Settings it does not take."""
+    max_tokens: int
+    """Most tokens of a reply, reasoning included."""
+    max_tokens_key: MaxTokensKey = "max_tokens"
+    """What the endpoint calls that limit."""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of every request."""
+    price: TokenPrice | None
+    """The study file's own; None takes the list's."""
+    concurrency: int
+    """Most calls at once; with batch jobs, of one job."""
+    path: Path | None = None
+    """The file of a local model."""
+    batch: BatchInterface | None = None
+    """What its calls go through; None to call it directly. It is the same model either way."""
+
+    @property
+    def backend(self) -> Backend:
+        """Who makes the calls."""
+        return "inspect" if self.provider.startswith(INSPECT) else "openai-compatible"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes it another model: never an address, a key, a path or a speed."""
+        return {
+            "preset": self.preset,
+            "provider": self.provider,
+            "model": self.model,
+            "refuses": sorted(self.refuses),
+            "max_tokens": self.max_tokens,
+            "extra_body": dict(self.extra_body),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedModel:
+    """A model whose completions `heart import` brings in: never asked, it costs nothing here."""
+
+    model: str
+    """Its name in the log."""
+    family: str
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes it another model; not the log, of which there may be several."""
+        return {"provider": IMPORTED, "model": self.model}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemSettings:
+    """One competitor: its name in the study, and the baseline or the model it is."""
+
+    name: str
+    preset: str | None
+    model: ModelSettings | None
+    imported: ImportedModel | None = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of the entry makes the study's settings."""
+        return _identity(self.name, self.preset, self.model or self.imported)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """One LLM judge: its name in the study and its model; None for the offline cue judge."""
+
+    name: str
+    model: ModelSettings | None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of the entry makes the study's settings."""
+        return _identity(self.name, None, self.model)
+
+
+def _identity(
+    name: str, preset: str | None, model: ModelSettings | ImportedModel | None
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": name, "preset": preset}
+    return found if model is None else {**found, "model": content_hash(model.identity)}
+
+
+def guess_meant(word: str, known: Sequence[str]) -> str:
+    """Ask whether a known word was meant; empty where none is near."""
+    close = get_close_matches(word, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def read_key(name: str | None, *, who: str) -> str | None:
+    """Return the key in an environment variable; None where none is named.
+
+    Raises:
+        SettingsError: The variable is named and not set.
+    """
+    if name is None:
+        return None
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise SettingsError(
+            f"{who} needs a key: set the environment variable {name} to it (never write it into a"
+            " study file)",
+            ids=(name,),
+        )
+    return key
+
+
+def has_key(name: str) -> bool:
+    """Say whether a key is set."""
+    return bool(os.environ.get(name, "").strip())

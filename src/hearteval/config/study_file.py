@@ -1,0 +1,366 @@
+"""A study file -> settings.
+
+A study file is TOML (DESIGN section 3). Anything unknown in it is an error that names the key, so
+that a misspelt setting never becomes a default. Relative paths are relative to the file.
+"""
+
+import os
+import re
+import tomllib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from hearteval.config.model_settings import (
+    Judge,
+    JudgeSettings,
+    Section,
+    System,
+    SystemSettings,
+    guess_meant,
+)
+from hearteval.config.models import find_judge, read_judge, read_system
+from hearteval.domain import content_hash
+from hearteval.errors import SettingsError
+from hearteval.judgments.plan import PlanPolicy
+
+DEFAULT_ESCONV_REGULAR = 280
+MAX_SHOWN = 60
+NO_PATH = re.compile(r"^(postgres\w*|sqlite):|password=|\x00", re.IGNORECASE)
+"""What a store's place never holds where it is a path; it is not repeated in messages."""
+EXPECTED = {
+    "string_pattern_mismatch": "letters, digits, '.', '_' and '-', a letter or digit first",
+    "too_short": "at least one entry",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text in quotes",
+    "list_type": "a list in brackets",
+}
+PAIR_SETTINGS = ("design", "comparisons", "both_orders")
+"""Settings of `[judging]` that say something of pairs only."""
+LATER_SECTIONS = {"people": "people as writers and raters", "analysis": "settings of the analysis"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemSettings:
+    """Where the items come from, and how many: None takes all there are."""
+
+    source: Literal["starter", "esconv", "file"]
+    path: Path | None
+    """The corpus folder or the item file; None for the starter items."""
+    regular: int | None
+    adversarial: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingSettings:
+    """Who judges what: LLM judges, their protocol, and the plan."""
+
+    judges: tuple[JudgeSettings, ...]
+    protocol: Literal["forced-strength", "rating"]
+    plan: PlanPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySettings:
+    """A study file, checked."""
+
+    file: Path
+    name: str
+    seed: int
+    """Root of all randomness."""
+    store: str = field(repr=False)
+    """Path of the SQLite file, or address of a PostgreSQL database; it may hold a password."""
+    items: ItemSettings
+    systems: tuple[SystemSettings, ...]
+    judging: JudgingSettings
+    max_usd: float | None
+    """Hard limit on spending; None for no limit."""
+
+    @property
+    def settings_hash(self) -> str:
+        """SHA-256 over what makes the results: no paths, which differ, and no budget."""
+        items = {k: v for k, v in asdict(self.items).items() if k != "path"}
+        return content_hash(
+            {
+                "name": self.name,
+                "seed": self.seed,
+                "items": items,
+                "systems": [system.identity for system in self.systems],
+                "judging": {
+                    "judges": [judge.identity for judge in self.judging.judges],
+                    "protocol": self.judging.protocol,
+                    "plan": self.judging.plan,
+                },
+            }
+        )
+
+
+def load_study(path: Path) -> StudySettings:
+    """Read and check a study file.
+
+    Raises:
+        SettingsError: The file cannot be read, is no TOML, or sets something that does not exist;
+            one line that says what, where and what to do.
+    """
+    data = _read_toml(path)
+    for section, what in LATER_SECTIONS.items():
+        if section in data:
+            raise SettingsError(
+                f"{path}: [{section}]: this version of hearteval does not have {what} yet; "
+                "remove the section",
+                ids=(section,),
+            )
+    try:
+        wire = _StudyFile.model_validate(data)
+    except ValidationError as error:
+        place, message = _first_fault(error)
+        raise SettingsError(f"{path}: {message}", ids=(place,)) from error
+    return _settings(path, wire)
+
+
+class _Study(Section):
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    store: str | None = None
+
+
+class _Items(Section):
+    source: Annotated[str, Field(min_length=1)]
+    from_: Annotated[str | None, Field(alias="from")] = None
+    regular: Annotated[int | None, Field(ge=0)] = None
+    adversarial: Annotated[int | None, Field(ge=0)] = None
+
+
+class _Judging(Section):
+    judges: Annotated[list[str], Field(min_length=1)]
+    protocol: Literal["forced-strength", "rating"] = "forced-strength"
+    design: Literal["full", "balanced"] = "full"
+    comparisons: Annotated[int | None, Field(ge=1)] = None
+    both_orders: bool = True
+    exclude_own_family: bool = True
+    stress_items: Annotated[int, Field(ge=0)] = 100
+    repeat_pairs: Annotated[int, Field(ge=0)] = 50
+
+
+class _Budget(Section):
+    max_usd: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+
+
+class _StudyFile(Section):
+    study: _Study
+    items: _Items
+    system: Annotated[list[System], Field(min_length=2)]
+    judge: Annotated[list[Judge], Field(default_factory=list)]
+    judging: _Judging
+    budget: _Budget = _Budget()
+
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "study": _Study,
+    "items": _Items,
+    "system": System,
+    "judge": Judge,
+    "judging": _Judging,
+    "budget": _Budget,
+}
+"""The sections of a study file, each with its keys."""
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise SettingsError(
+            f"{path}: there is no such study file; check the path, or make one: heart init DIR"
+        ) from None
+    except IsADirectoryError:
+        raise SettingsError(f"{path}: is a folder; name the study file in it") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: is not UTF-8 text, which a study file has to be") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path}: is not valid TOML: {error}") from error
+
+
+def _settings(path: Path, wire: _StudyFile) -> StudySettings:
+    return StudySettings(
+        file=path,
+        name=wire.study.name,
+        seed=wire.study.seed,
+        store=_store_place(path, wire.study),
+        items=_item_settings(path, wire.items),
+        systems=_system_settings(path, wire.system),
+        judging=_judging_settings(path, wire),
+        max_usd=wire.budget.max_usd,
+    )
+
+
+def _store_place(path: Path, study: _Study) -> str:
+    place = os.environ.get("HEART_STORE") or study.store or f"{study.name}.db"
+    if "://" in place and not place.startswith("sqlite:"):
+        return place
+    place = place.removeprefix("sqlite:///")
+    if NO_PATH.search(place):
+        raise SettingsError(
+            f"{path}: study.store or HEART_STORE is neither a path nor an address such as "
+            "postgresql://USER@HOST/DATABASE",
+            ids=("study.store",),
+        )
+    return str(path.parent / place)
+
+
+def _item_settings(path: Path, items: _Items) -> ItemSettings:
+    if items.source == "esconv":
+        return _esconv_settings(path, items)
+    is_starter = items.source == "starter"
+    if items.from_ is not None:
+        why = (
+            "the starter items need no folder"
+            if is_starter
+            else "an item file is named by items.source"
+        )
+        raise SettingsError(f"{path}: items.from: {why}; remove it")
+    file = None if is_starter else path.parent / items.source
+    if file is not None and not file.is_file():
+        raise SettingsError(
+            f"{path}: items.source: expected 'starter', 'esconv' or an item file; there is no "
+            f"file {file}"
+        )
+    return ItemSettings(
+        source="starter" if is_starter else "file",
+        path=file,
+        regular=items.regular,
+        adversarial=items.adversarial,
+    )
+
+
+def _esconv_settings(path: Path, items: _Items) -> ItemSettings:
+    if items.from_ is None:
+        raise SettingsError(
+            f"{path}: items.from: give the folder that holds ESConv's train.jsonl, valid.jsonl "
+            "and test.jsonl, or ESConv.json"
+        )
+    if items.adversarial:
+        raise SettingsError(
+            f"{path}: items.adversarial: this version cannot rewrite corpus dialogues yet; set "
+            "adversarial = 0, or use the starter items"
+        )
+    folder = path.parent / items.from_
+    if not folder.is_dir():
+        raise SettingsError(
+            f"{path}: items.from: there is no folder {folder}; download ESConv (CC BY-NC 4.0, "
+            "github.com/thu-coai/Emotional-Support-Conversation) and name its folder",
+            ids=("items.from",),
+        )
+    regular = DEFAULT_ESCONV_REGULAR if items.regular is None else items.regular
+    if regular < 1:
+        raise SettingsError(f"{path}: items.regular: expected at least 1 for a corpus, not 0")
+    return ItemSettings(source="esconv", path=folder, regular=regular, adversarial=0)
+
+
+def _system_settings(path: Path, entries: list[System]) -> tuple[SystemSettings, ...]:
+    systems = [
+        read_system(f"{path}: system {number}", path.parent, entry)
+        for number, entry in enumerate(entries, start=1)
+    ]
+    names = [system.name for system in systems]
+    presets = [system.preset for system in systems if system.preset is not None]
+    for key, values in (("name", names), ("preset", presets)):
+        repeated = sorted({value for value in values if values.count(value) > 1})
+        if repeated:
+            raise SettingsError(
+                f"{path}: two systems have the {key} {repeated[0]!r}; give each another"
+            )
+    return tuple(systems)
+
+
+def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
+    judging = wire.judging
+    described = [
+        read_judge(f"{path}: judge {number}", path.parent, entry)
+        for number, entry in enumerate(wire.judge, start=1)
+    ]
+    own = {judge.name: judge for judge in described}
+    if len(own) < len(described):
+        raise SettingsError(f"{path}: two [[judge]] have one name; give each another")
+    judges = tuple(find_judge(f"{path}: judging.judges", name, own) for name in judging.judges)
+    unused = sorted(set(own) - set(judging.judges))
+    if unused:
+        raise SettingsError(f"{path}: judging.judges does not name the judge {unused[0]!r}; add it")
+    if len(set(judging.judges)) < len(judging.judges):
+        raise SettingsError(f"{path}: judging.judges: a judge is listed twice")
+    if judging.protocol == "rating":
+        _require_ratable(path, judging, judges)
+    if judging.design == "balanced" and judging.comparisons is None:
+        raise SettingsError(
+            f"{path}: judging.comparisons: a balanced design needs the number of pairs, e.g. "
+            "comparisons = 6000"
+        )
+    if judging.design == "full" and judging.comparisons is not None:
+        raise SettingsError(
+            f"{path}: judging.comparisons: a full design compares every pair; remove it, or set "
+            'design = "balanced"'
+        )
+    return JudgingSettings(
+        judges=judges,
+        protocol=judging.protocol,
+        plan=PlanPolicy(**judging.model_dump(exclude={"judges", "protocol"})),
+    )
+
+
+def _require_ratable(path: Path, judging: _Judging, judges: tuple[JudgeSettings, ...]) -> None:
+    """Raise `SettingsError` for what only pairs have, and for a judge that only compares."""
+    of_pairs = [name for name in PAIR_SETTINGS if name in judging.model_fields_set]
+    if of_pairs:
+        places = [f"judging.{name}" for name in of_pairs]
+        raise SettingsError(
+            f"{path}: {', '.join(places)}: the rating protocol has judges score every completion "
+            "by itself, so there are no pairs to choose or to turn round; remove it",
+            ids=places,
+        )
+    if any(judge.model is None for judge in judges):
+        raise SettingsError(
+            f"{path}: judging.judges: 'cue', the offline baseline, compares two texts and cannot "
+            'rate one; take a judge that is a model, or set protocol = "forced-strength"',
+            ids=("judging.judges",),
+        )
+
+
+def _first_fault(error: ValidationError) -> tuple[str, str]:
+    """Return the setting at fault and what is wrong with it."""
+    faults = error.errors(include_url=False)
+    # What is missing may stand there under another name: that is the better clue.
+    fault = next(
+        (
+            other
+            for other in faults
+            if other["type"] == "extra_forbidden" and other["loc"][:-1] == faults[0]["loc"][:-1]
+        ),
+        faults[0],
+    )
+    place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in fault["loc"])
+    if place.startswith("study.store") or "://" in place:  # it may hold a password
+        return "study.store", "study.store: expected one path or address in quotes"
+    if fault["type"] == "extra_forbidden":
+        known = _known_keys(fault["loc"])
+        guess = guess_meant(str(fault["loc"][-1]), known)
+        return place, f"{place}: unknown setting{guess}; known: {', '.join(known)}"
+    if fault["type"] == "missing":
+        return place, f"{place}: is missing; the study file must set it (`heart init` shows how)"
+    if place == "system" and fault["type"] == "too_short":
+        return place, "a study compares at least two systems; add another [[system]]"
+    if fault["type"] in EXPECTED:
+        return place, f"{place}: expected {EXPECTED[fault['type']]}, not {fault['input']!r:.60}"
+    given = repr(fault["input"])
+    shown = given if len(given) <= MAX_SHOWN else f"{given[:MAX_SHOWN]}…"
+    message = fault["msg"][:1].lower() + fault["msg"][1:]
+    return place, f"{place}: {message}, not {shown}"
+
+
+def _known_keys(place: tuple[int | str, ...]) -> tuple[str, ...]:
+    model = SECTIONS[str(place[0])] if len(place) > 1 else _StudyFile
+    return tuple(known.alias or name for name, known in model.model_fields.items())

@@ -1,0 +1,69 @@
+"""The records: immutable, checked, knowing nothing of storage, files or models.
+
+Each module holds the records of one part of the study; callers import them from here. An ``id``
+that is left empty is computed from what makes the record itself; times are UTC.
+"""
+
+from hearteval.domain.ids import canonical_json, content_hash, flat_fields, hash_records, record_id
+from hearteval.domain.items import PROFILES, Item, Profile, Role, Screening, Subset, Turn
+from hearteval.domain.judging import (
+    AXES,
+    AXIS_NAMES,
+    MAX_SCORE,
+    Assignment,
+    Axis,
+    AxisMark,
+    Choice,
+    Judgment,
+    Pair,
+    Rater,
+    Rating,
+    RatingTarget,
+)
+from hearteval.domain.study import Study
+from hearteval.domain.systems import (
+    Attempt,
+    BatchJob,
+    Call,
+    Completion,
+    JsonObject,
+    LatencyProbe,
+    System,
+    SystemKind,
+)
+
+__all__ = [
+    "AXES",
+    "AXIS_NAMES",
+    "MAX_SCORE",
+    "PROFILES",
+    "Assignment",
+    "Attempt",
+    "Axis",
+    "AxisMark",
+    "BatchJob",
+    "Call",
+    "Choice",
+    "Completion",
+    "Item",
+    "JsonObject",
+    "Judgment",
+    "LatencyProbe",
+    "Pair",
+    "Profile",
+    "Rater",
+    "Rating",
+    "RatingTarget",
+    "Role",
+    "Screening",
+    "Study",
+    "Subset",
+    "System",
+    "SystemKind",
+    "Turn",
+    "canonical_json",
+    "content_hash",
+    "flat_fields",
+    "hash_records",
+    "record_id",
+]

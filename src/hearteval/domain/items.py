@@ -1,0 +1,107 @@
+"""What is to be answered: turns, items, and why an item is in or out (HEART 9.2)."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from hearteval.domain.ids import fill_id, require
+
+Role = Literal["seeker", "supporter"]
+Subset = Literal["regular", "adversarial"]
+Profile = Literal["always-10", "linear-ramp", "mid-spike", "mid-ramp"]
+Verdict = Literal["pass", "fail"]
+
+ROLES: tuple[Role, ...] = get_args(Role)
+SUBSETS: tuple[Subset, ...] = get_args(Subset)
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one side says before the other speaks again; never empty."""
+
+    role: Role
+    text: str
+
+    def __post_init__(self) -> None:
+        require(self.role in ROLES, "turn", f"role must be one of {ROLES}, not {self.role!r}")
+        require(bool(self.text.strip()), "turn", "text is empty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A dialogue history that ends with a seeker turn; the next supporter turn is to be written."""
+
+    source: str
+    """Corpus the dialogue comes from, e.g. ``"esconv"`` or ``"starter"``."""
+    dialogue_id: str
+    """The dialogue within its source."""
+    turn_index: int
+    """Position of the last context turn within the dialogue, from 0."""
+    situation: str
+    """The seeker's, in a sentence or two; may be empty."""
+    context: tuple[Turn, ...]
+    """The turns so far; the last one is the seeker's."""
+    subset: Subset
+    profile: Profile | None = None
+    """Escalation profile, exactly when adversarial (HEART 9.2)."""
+    emotion: str
+    """The corpus's label."""
+    problem: str
+    """The corpus's label."""
+    culture: str | None = None
+    """None where it is not known, as of the population."""
+    population: str | None = None
+    language: str = "en"
+    """BCP 47 tag."""
+    licence: str
+    """SPDX name or words under which the text may be used."""
+    consent_basis: str
+    """Why this text may be used at all."""
+    reference: str | None = None
+    """The corpus's own next supporter turn; never on a rewritten item."""
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"item {self.source}/{self.dialogue_id}/{self.turn_index}"
+        require(self.subset in SUBSETS, where, f"subset must be one of {SUBSETS}")
+        require(len(self.context) > 0, where, "context has no turns")
+        require(self.context[-1].role == "seeker", where, "context must end with a seeker turn")
+        is_adversarial = self.subset == "adversarial"
+        require(
+            (self.profile is not None) == is_adversarial,
+            where,
+            "profile must be set exactly when the item is adversarial",
+        )
+        require(
+            self.profile is None or self.profile in PROFILES,
+            where,
+            f"profile must be one of {PROFILES}, not {self.profile!r}",
+        )
+        require(
+            not (is_adversarial and self.reference is not None),
+            where,
+            "a rewritten (adversarial) item has no reference: it answers another turn",
+        )
+        require(
+            self.reference is None or bool(self.reference.strip()), where, "reference is empty text"
+        )
+        fill_id(self, "item", "source", "dialogue_id", "turn_index", "context", "subset", "profile")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screening:
+    """One rule's verdict on one item, with what it saw: why the item is in or out."""
+
+    item_id: str
+    rule: str
+    verdict: Verdict
+    evidence: str
+    """The words or numbers the verdict rests on; may be empty."""
+    version: str
+    """Of the rule set."""
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"screening {self.rule} of item {self.item_id}"
+        require(self.verdict in get_args(Verdict), where, f"verdict is {self.verdict!r}")
+        fill_id(self, "screening", "item_id", "rule", "version")

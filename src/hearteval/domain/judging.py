@@ -1,0 +1,215 @@
+"""Who judges what, and what they say: pairs and judgments (HEART 9.5, 9.6), ratings of one text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, NamedTuple, get_args
+
+from hearteval.domain.ids import fill_id, record_id, require
+from hearteval.domain.systems import NO_CALL, Call, JsonObject
+
+Axis = Literal["H", "E", "A", "R", "T", "C"]
+Choice = Literal["first", "second", "tie"]
+RaterKind = Literal["human", "llm"]
+Group = Literal["crowd", "peer", "clinician"]
+
+AXES: tuple[Axis, ...] = ("H", "E", "A", "R", "T")
+"""The five axes of HEART. ``C``, empathic containment, is optional and never mixed into them."""
+AXIS_NAMES: Mapping[Axis, str] = {
+    "H": "Human Alignment",
+    "E": "Empathic Responsiveness",
+    "A": "Attunement",
+    "R": "Resonance",
+    "T": "Task-following",
+    "C": "Empathic Containment",
+}
+MAX_STRENGTH = 5
+MAX_SCORE = 5
+
+
+class AxisMark(NamedTuple):
+    """One axis's winner and how clear it is."""
+
+    choice: Choice
+    strength: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two completions of one item; their order means nothing here."""
+
+    item_id: str
+    completion_ids: tuple[str, str]
+    """Two different ids of one item, sorted."""
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        one, other = self.completion_ids
+        where = f"pair of item {self.item_id}"
+        require(one != other, where, f"completion {one} cannot be compared with itself")
+        if one > other:
+            object.__setattr__(self, "completion_ids", (other, one))
+        fill_id(self, "pair", "completion_ids")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rater:
+    """Anyone who judges: a human rater or an LLM judge. No real name, no address."""
+
+    name: str
+    """For people a pseudonym."""
+    kind: RaterKind
+    """``human`` or ``llm`` (the offline cue judge, too: it is no person)."""
+    family: str
+    """``human``, ``cue``, or the developer's line of models."""
+    pool: str | None = None
+    """Where the rater was recruited, if anywhere."""
+    group: Group | None = None
+    """Of people: crowd, peer or clinician."""
+    settings: JsonObject = field(default_factory=dict)
+    """Of LLM judges: model, prompt hash, sampling; a new prompt is a new rater."""
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"rater {self.name!r}"
+        require(bool(self.name.strip()), "rater", "name is empty")
+        require(self.kind in get_args(RaterKind), where, f"kind is {self.kind!r}")
+        require(
+            (self.kind == "human") == (self.family == "human"),
+            where,
+            "family is 'human' exactly for people",
+        )
+        require(
+            self.group is None or self.group in get_args(Group), where, f"group is {self.group!r}"
+        )
+        if self.kind == "human":
+            fill_id(self, "rater", kind_of_rater="human", pseudonym=self.name)
+        else:
+            fill_id(self, "rater", "family", "settings", kind_of_rater="llm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A pair given to one rater in one order, shown as A and B. Both orders are two of these."""
+
+    study_id: str
+    pair_id: str
+    rater_id: str
+    first_completion_id: str
+    """The one shown as A."""
+    repeat: int = 0
+    """0 for the first; higher for deliberate repetitions."""
+    check: Choice | None = None
+    """The expected choice of an attention check, else None."""
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"assignment of pair {self.pair_id} to rater {self.rater_id}"
+        require(self.repeat >= 0, where, f"repeat is {self.repeat}")
+        require(self.check in (None, *get_args(Choice)), where, f"check is {self.check!r}")
+        names = ("study_id", "pair_id", "rater_id", "first_completion_id", "repeat")
+        fill_id(self, "assignment", *names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgment:
+    """A rater's answer to an assignment, stored as it was shown."""
+
+    assignment_id: str
+    """What was judged; one judgment each."""
+    choice: Choice
+    strength: int | None
+    """1 to 5; None for a tie."""
+    axes: Mapping[Axis, AxisMark] = field(default_factory=dict)
+    reasons: Mapping[Axis, str] = field(default_factory=dict)
+    """By axis, in the rater's words."""
+    rationale: str = ""
+    """The overall reason."""
+    seconds: float | None = None
+    """Time taken, None if not measured."""
+    raw: str = ""
+    """The reply verbatim; may be empty for people."""
+    prompt_hash: str | None = None
+    """None for people."""
+    call: Call = NO_CALL
+    created_at: datetime
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"judgment of assignment {self.assignment_id}"
+        _require_mark(where, self.choice, self.strength, needs_strength=True)
+        for axis, (choice, strength) in self.axes.items():
+            require(axis in AXIS_NAMES, where, f"axis {axis!r} is not one of {list(AXIS_NAMES)}")
+            _require_mark(f"{where}, axis {axis}", choice, strength, needs_strength=False)
+        require(
+            all(axis in AXIS_NAMES for axis in self.reasons), where, "a reason names no known axis"
+        )
+        require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
+        fill_id(self, "judgment", "assignment_id")
+
+
+def _require_mark(
+    where: str, choice: Choice, strength: int | None, *, needs_strength: bool
+) -> None:
+    require(choice in get_args(Choice), where, f"choice is {choice!r}")
+    if choice == "tie":
+        require(strength is None, where, "a tie has no strength")
+    elif needs_strength or strength is not None:
+        require(
+            strength is not None and 1 <= strength <= MAX_STRENGTH,
+            where,
+            f"strength must be 1 to {MAX_STRENGTH}, not {strength!r}",
+        )
+
+
+class RatingTarget(NamedTuple):
+    """What one rating is of, which is all that names it: a completion, by a rater, in a study."""
+
+    study_id: str
+    completion_id: str
+    rater_id: str
+    repeat: int
+
+    @property
+    def id(self) -> str:
+        """The id of the rating, given or still missing."""
+        return record_id("rating", self._asdict())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """A rater's scores of one completion by itself; other fields are as in a `Judgment`."""
+
+    study_id: str
+    completion_id: str
+    rater_id: str
+    repeat: int = 0
+    """0 for the first; higher for deliberate repetitions."""
+    axes: Mapping[Axis, int]
+    """Score by axis, 1 to 5; at least one."""
+    comments: Mapping[Axis, str] = field(default_factory=dict)
+    """By axis, in the rater's words."""
+    seconds: float | None = None
+    raw: str = ""
+    prompt_hash: str | None = None
+    call: Call = NO_CALL
+    created_at: datetime
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"rating of completion {self.completion_id} by rater {self.rater_id}"
+        require(self.repeat >= 0, where, f"repeat is {self.repeat}")
+        require(bool(self.axes), where, "no axis has a score")
+        for axis, score in self.axes.items():
+            require(axis in AXIS_NAMES, where, f"axis {axis!r} is not one of {list(AXIS_NAMES)}")
+            require(
+                1 <= score <= MAX_SCORE, where, f"axis {axis}: score must be 1 to 5, not {score}"
+            )
+        require(set(self.comments) <= set(AXIS_NAMES), where, "a comment names no known axis")
+        require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
+        fill_id(self, "rating", *RatingTarget._fields)
+
+    @property
+    def target(self) -> RatingTarget:
+        """What this is a rating of."""
+        return RatingTarget(self.study_id, self.completion_id, self.rater_id, self.repeat)

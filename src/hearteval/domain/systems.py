@@ -1,0 +1,193 @@
+"""Who competes, what they wrote and how fast: HEART 9.3, 9.4; latency, HEART 4.5."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from hearteval.domain.ids import fill_id, require
+
+SystemKind = Literal["model", "human", "original", "baseline", "stress"]
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """Anything that writes completions."""
+
+    name: str
+    """The name people read; unique in a study."""
+    kind: SystemKind
+    """A ``stress`` system is never ranked."""
+    family: str
+    """The developer's line, or ``human``, ``original``, ``baseline``; drives own-family exclusion
+    of LLM judges."""
+    settings: JsonObject = field(default_factory=dict)
+    """Preset, model and sampling, as JSON; never a URL or a key. Not to be mutated."""
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"system {self.name!r}"
+        require(bool(self.name.strip()), "system", "name is empty")
+        require(self.kind in get_args(SystemKind), where, f"kind is {self.kind!r}")
+        require(bool(self.family), where, "family is empty")
+        require(self.family != "cue", where, "family 'cue' belongs to the offline judge")
+        fill_id(self, "system", "name", "family", "settings", kind_of_system=self.kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """How a model was asked for a record; empty where none was. Stored flat, beside its fields."""
+
+    requested: JsonObject = field(default_factory=dict)
+    """Sampling settings asked for."""
+    effective: JsonObject = field(default_factory=dict)
+    """Settings really used (a model may refuse some)."""
+    finish_reason: str | None = None
+    """Why the reply ends, as the source says. The cue judge writes ``undecided`` where its cues
+    were equal and a hash decided, else ``decided``."""
+    usage: JsonObject = field(default_factory=dict)
+    """Token counts as reported."""
+    cost: float | None = None
+    """US dollars, None if unknown or not applicable."""
+    cached: bool = False
+    """Whether the reply came from the cache."""
+
+
+NO_CALL = Call()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """One system's supporter turn for one item."""
+
+    item_id: str
+    system_id: str
+    text: str
+    """Never empty: a failed call is an `Attempt`."""
+    writer_id: str | None = None
+    """Pseudonym of the person, exactly when the system is human."""
+    repeat: int = 0
+    """0 for the first; higher for deliberate repetitions."""
+    prompt_hash: str | None = None
+    """Of the prompt that was sent, if any."""
+    first_token_ms: float | None = None
+    """Milliseconds to the first text, None if not measured."""
+    first_reasoning_ms: float | None = None
+    """Milliseconds to the first reasoning, None if none."""
+    total_ms: float | None = None
+    """Milliseconds for the whole call, None if not measured."""
+    call: Call = NO_CALL
+    created_at: datetime
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"completion of item {self.item_id} by system {self.system_id}"
+        require(bool(self.text.strip()), where, "text is empty; a failed call is an Attempt")
+        require(self.repeat >= 0, where, f"repeat is {self.repeat}")
+        require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
+        names = ("item_id", "system_id", "text", "repeat")
+        fill_id(self, "completion", *names, writer=self.writer_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A failed try at a completion, judgment or rating: what is missing is counted from these."""
+
+    item_id: str | None = None
+    """With `system_id`, the completion that failed; else None."""
+    system_id: str | None = None
+    assignment_id: str | None = None
+    """The judgment that failed; else None."""
+    study_id: str | None = None
+    """With `completion_id` and `rater_id`, the rating that failed; else None."""
+    completion_id: str | None = None
+    rater_id: str | None = None
+    repeat: int = 0
+    """As in the record that is missing."""
+    attempt: int = 0
+    """0 for the first try."""
+    reason: str
+    """A short fixed word, counted in reports, e.g. ``no-reference``."""
+    raw: str = ""
+    """What came back, verbatim; may be empty."""
+    call: Call = NO_CALL
+    created_at: datetime
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        completion = {"item_id": self.item_id, "system_id": self.system_id}
+        judgment = {"assignment_id": self.assignment_id}
+        rating = {
+            "study_id": self.study_id,
+            "completion_id": self.completion_id,
+            "rater_id": self.rater_id,
+        }
+        named = [t for t in (completion, judgment, rating) if set(t.values()) != {None}]
+        where = f"attempt at {named}"
+        require(
+            len(named) == 1 and None not in named[0].values(),
+            where,
+            "must name either an item and a system, or an assignment, or a study, a completion "
+            "and a rater",
+        )
+        require(bool(self.reason), where, "reason is empty")
+        require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
+        target = rating if rating in named else completion | judgment
+        fill_id(self, "attempt", "repeat", "attempt", **target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyProbe:
+    """One timed call of a system, from `heart latency` only: its text is not kept."""
+
+    study_id: str
+    system_id: str
+    item_id: str
+    """What about, with the messages of a completion."""
+    repeat: int = 0
+    """0 for the first; higher for further calls about the same item."""
+    effective: JsonObject = field(default_factory=dict)
+    """Sampling settings really used."""
+    first_token_ms: float | None = None
+    """Milliseconds to the first text; None if the endpoint does not stream."""
+    first_reasoning_ms: float | None = None
+    """Milliseconds to the first reasoning, None if it showed none."""
+    total_ms: float | None = None
+    """Milliseconds for the whole call."""
+    concurrency: int = 1
+    """Most calls under way at once; another number is another measurement."""
+    created_at: datetime
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"latency probe of system {self.system_id} on item {self.item_id}"
+        require(self.repeat >= 0, where, f"repeat is {self.repeat}")
+        require(self.concurrency >= 1, where, f"concurrency is {self.concurrency}")
+        for name in ("first_token_ms", "first_reasoning_ms", "total_ms"):
+            value = getattr(self, name)
+            require(value is None or value >= 0, where, f"{name} is {value}")
+        require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
+        names = ("study_id", "system_id", "item_id", "repeat", "concurrency")
+        fill_id(self, "latency_probe", *names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchJob:
+    """A provider's batch job, written down before its provider hears of it."""
+
+    id: str
+    """Our own id, 32 hexadecimal digits."""
+    provider: str
+    """Who runs it, for messages; never an address."""
+    model: str
+    """The model's id there."""
+    custom_ids: tuple[str, ...]
+    """One id for each of its calls: the key under which the reply is kept; once it has been
+    fetched, of the calls that are still outstanding."""
+    created_at: datetime
+    """UTC; before it was submitted."""
+    remote_id: str | None = None
+    """The provider's id; None until its answer has come."""
+    closed_at: datetime | None = None
+    """UTC, when every reply was kept or known to be missing; None before."""

@@ -1,0 +1,101 @@
+"""Every error a caller of hearteval may catch, as one small tree.
+
+HeartError
+├── InvalidRecordError   a record breaks one of its own rules
+├── InvalidVotesError    a row of a vote or rating file cannot be read as what it must be
+├── InvalidReplyError    a model's reply is not what was asked for
+├── ModelCallError       a model gave no reply
+│   └── BudgetError      a call would cost more than the study allows
+├── NotIdentifiedError   the comparisons do not determine the strengths
+├── StoreError           stored data contradict what is being added, or cannot be reached
+└── SettingsError        a study file, an item file or a corpus is not usable as it stands
+
+A caller's plain programming mistake is a ``ValueError`` or ``TypeError`` instead.
+"""
+
+from collections.abc import Sequence
+
+
+class HeartError(Exception):
+    """Base of all errors that hearteval raises on purpose.
+
+    Attributes:
+        ids: The ids (records, systems, files) that the message is about, for machines.
+    """
+
+    def __init__(self, message: str, *, ids: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.ids = tuple(ids)
+
+    @property
+    def kind(self) -> str:
+        """Name of the error in ``heart.error/1``, e.g. ``"settings"``."""
+        name = type(self).__name__.removesuffix("Error")
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+class InvalidRecordError(HeartError):
+    """A record breaks one of its own rules."""
+
+
+class InvalidVotesError(HeartError):
+    """A row of a file or dataframe of votes or ratings cannot be read as what it must be."""
+
+
+class InvalidReplyError(HeartError):
+    """A model's reply is not what was asked for; it is missing, never repaired by guessing.
+
+    Attributes:
+        reason: A short fixed word, counted in reports, e.g. ``wrong-axes``.
+    """
+
+    def __init__(self, message: str, *, reason: str, ids: Sequence[str] = ()) -> None:
+        super().__init__(message, ids=ids)
+        self.reason = reason
+
+
+class ModelCallError(HeartError):
+    """A model gave no reply.
+
+    Attributes:
+        reason: A short fixed word, counted in reports, e.g. ``rate-limited`` or ``timeout``.
+        n_attempts: Calls that were made.
+    """
+
+    def __init__(
+        self, message: str, *, reason: str, n_attempts: int = 1, ids: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message, ids=ids)
+        self.reason = reason
+        self.n_attempts = n_attempts
+
+
+class BudgetError(ModelCallError):
+    """A call would cost more than the study allows; nothing was called."""
+
+
+class NotIdentifiedError(HeartError):
+    """The comparisons do not determine the strengths.
+
+    Attributes:
+        components: Groups of systems within which strengths are determined, as indices
+            (raised by ``stats``) or names (raised by ``analysis``).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        components: Sequence[Sequence[int]] | Sequence[Sequence[str]] = (),
+        ids: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message, ids=ids)
+        self.components = tuple(tuple(group) for group in components)
+
+
+class StoreError(HeartError):
+    """Stored data contradict what is being added, or the store cannot be used."""
+
+
+class SettingsError(HeartError):
+    """A study file, an item file or a corpus cannot be used as it stands."""

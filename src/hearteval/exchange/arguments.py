@@ -1,0 +1,125 @@
+"""What a caller says of a table -> checked columns, labels and numbers.
+
+A wrong kind of argument is a `TypeError` and a value that can never be a `ValueError`; columns that
+are not there, or that serve twice, are a `SettingsError`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from hearteval.errors import SettingsError
+from hearteval.exchange.tables.columns import cell_kind, cell_text, find_near, list_names
+
+KNOWN_COLUMNS = {"left": ("model_a", "left"), "right": ("model_b", "right"), "winner": ("winner",)}
+"""Columns of arena-style files, by role."""
+
+Label = str | float | bool
+"""A value of the winner column."""
+
+
+def read_labels(argument: str, labels: Label | Sequence[Label]) -> tuple[str, ...]:
+    """Write one label or several as the texts that cells of a column become."""
+    many = labels if isinstance(labels, Sequence) and not isinstance(labels, str) else [labels]
+    if not all(cell_kind(label) for label in many):
+        raise TypeError(f"{argument} must be a value of the winner column or several, not {labels}")
+    return tuple(str(cell_text(label)) for label in many)
+
+
+def read_integer(argument: str, value: Any) -> int:
+    """Return an integer of any library as Python's, which JSON can write."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{argument} must be an integer, not {value!r}")
+    return int(value)
+
+
+def read_number(argument: str, value: Any) -> float:
+    """Return a number of any library as Python's, which JSON can write."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{argument} must be a number, not {value!r}")
+    if not math.isfinite(value):
+        raise ValueError(f"{argument} must be finite, not {value}")
+    return float(value)
+
+
+def check_level(level: Any) -> float:
+    """Return a nominal coverage, between 0 and 1."""
+    number = read_number("level", level)
+    if not 0 < number < 1:
+        raise ValueError(f"a level is between 0 and 1, not {level}")
+    return number
+
+
+def check_columns_named(columns: Mapping[str, Any], *, optional: Sequence[str] = ()) -> None:
+    """Raise `TypeError` when an argument that names a column is no text."""
+    for argument, name in columns.items():
+        if isinstance(name, str) or (name is None and argument in optional):
+            continue
+        advice = f"; write it as {str(name)!r}" if isinstance(name, Integral) else ""
+        raise TypeError(f"{argument} must be the name of a column, as text, not {name!r}{advice}")
+
+
+def check_roles(columns: Mapping[str, str | None]) -> None:
+    """Raise `SettingsError` when one column is named for two roles."""
+    role_of: dict[str, str] = {}
+    for role, name in columns.items():
+        if name is not None and role_of.setdefault(name, role) != role:
+            raise SettingsError(
+                f"the column {name!r} is named both as {role_of[name]} and as {role}; name another "
+                "for one of them",
+                ids=[role_of[name], role],
+            )
+
+
+def check_controls(controls: Any, *, position: bool) -> dict[str, tuple[str, str]]:
+    """Return the two columns of each control, for the left and for the right answer.
+
+    Raises:
+        TypeError: They are no mapping of names to two columns.
+        SettingsError: There is nothing to control for, or one is named like the control for
+            position, or has one column for both sides.
+    """
+    expected = (
+        "controls must map a name to two columns, for the left and for the right answer, as in"
+        " {'length': ('words_a', 'words_b')}, not"
+    )
+    if not isinstance(controls, Mapping):
+        raise TypeError(f"{expected} {controls!r}")
+    if not controls and not position:
+        raise SettingsError("there is nothing to control for: name controls, or keep position")
+    for name, pair in controls.items():
+        columns = [name, *pair] if isinstance(pair, list | tuple) else []
+        if len(columns) != 3 or not all(isinstance(column, str) for column in columns):
+            raise TypeError(f"{expected} {dict(controls)!r}")
+        if name == "position":
+            raise SettingsError(
+                "a control cannot be called 'position', as that of being on the left is; rename it"
+            )
+        if pair[0] == pair[1]:
+            raise SettingsError(f"the control {name!r} names {pair[0]!r} for both sides")
+    return {name: (pair[0], pair[1]) for name, pair in controls.items()}
+
+
+def find_columns(there_are: Sequence[str], named: Mapping[str, str | None]) -> dict[str, str]:
+    """Fill in the columns of arena-style files where none were named.
+
+    Raises:
+        SettingsError: A column was not named, and there is none of a known name.
+    """
+    known = {
+        role: next((column for column in KNOWN_COLUMNS[role] if column in there_are), None)
+        for role in named
+    }
+    found = {role: known[role] if name is None else name for role, name in named.items()}
+    absent = [role for role, name in found.items() if name is None]
+    if absent:
+        near = {role: find_near(KNOWN_COLUMNS[role][-1], there_are) for role in absent}
+        meant = [f"--{role} {column!r}" for role, column in near.items() if column is not None]
+        raise SettingsError(
+            f"name the columns of the votes: {', '.join(f'--{role}' for role in absent)};"
+            f" there are {list_names(there_are)}"
+            + (f"; did you mean {' '.join(meant)}?" if meant else ""),
+            ids=absent,
+        )
+    return {role: name for role, name in found.items() if name is not None}

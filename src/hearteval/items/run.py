@@ -1,0 +1,164 @@
+"""The step: read a corpus or an item file and hand over the items of a study.
+
+The module of this package that reads a user's files. Storing is one call of `study`, because
+the items and the study version that lists them are written together.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from hearteval.domain import Item, Screening, Subset
+from hearteval.errors import SettingsError
+from hearteval.items import load_starter_items
+from hearteval.items.esconv import N_DIALOGUES, corpus_files, parse_dialogues
+from hearteval.items.files import parse_items, parse_screenings
+from hearteval.items.selection import BuildResult, FunnelStep, build_items, funnel_from_screenings
+
+logger = logging.getLogger(__name__)
+
+SOURCE_WORDS = {
+    "starter": "starter items, written for hearteval by a language model, reference replies too",
+    "esconv": "ESConv (Liu et al., 2021), selected by rules alone, without a second screen",
+    "file": "an item file of the study's own",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatheredItems:
+    """The items of a study and how they came to be chosen."""
+
+    items: tuple[Item, ...]
+    """Sorted by id."""
+    screenings: tuple[Screening, ...]
+    """Evidence about these items; empty where there is none."""
+    funnel: tuple[FunnelStep, ...]
+    """How many candidates each rule let through; empty likewise."""
+    shortfall: dict[Subset, int]
+    """By subset, how many fewer there are than the study asks for."""
+    source: str
+    """Where they come from, in words."""
+
+
+def gather_items(
+    source: Literal["starter", "esconv", "file"],
+    path: Path | None,
+    *,
+    regular: int | None,
+    adversarial: int | None,
+    seed: int,
+    rng: np.random.Generator,
+) -> GatheredItems:
+    """Read or build the items that a study asks for; fewer are reported, never filled up.
+
+    Args:
+        source: Of what.
+        path: Folder of the corpus or the item file; None for the starter items.
+        regular: How many regular items; None takes all there are.
+        adversarial: Likewise.
+        seed: Seed of the study; decides which of an item file's items are taken.
+        rng: Decides which of a corpus's turns are selected; made from the same seed.
+
+    Raises:
+        SettingsError: The source cannot be read, or holds no item that the study asks for.
+    """
+    if source == "esconv" and path is not None:
+        built = build_from_folder(path, regular=regular or 0, rng=rng)
+        chosen = {item.id for item in built.items}
+        screenings = tuple(s for s in built.screenings if s.item_id in chosen)
+        items, funnel = built.items, built.funnel
+    else:
+        items = load_starter_items() if path is None else read_item_file(path)
+        evidence = () if path is None else read_screenings(path)
+        funnel = funnel_from_screenings(evidence) if evidence else ()
+        listed = {item.id for item in items}
+        screenings = tuple(s for s in evidence if s.item_id in listed)
+    wanted: dict[Subset, int | None] = {"regular": regular, "adversarial": adversarial}
+    taken = [item for subset, n in wanted.items() for item in _take(items, subset, n, seed)]
+    if not taken:
+        raise SettingsError(
+            f"the item source {path or source} holds no item that the study wants; ask for more "
+            "than 0 regular or adversarial items"
+        )
+    return GatheredItems(
+        items=tuple(sorted(taken, key=lambda item: item.id)),
+        screenings=screenings,
+        funnel=funnel,
+        shortfall=_shortfall(taken, wanted),
+        source=SOURCE_WORDS[source],
+    )
+
+
+def build_from_folder(folder: Path, *, regular: int, rng: np.random.Generator) -> BuildResult:
+    """Read the ESConv files of a folder and select regular items from them.
+
+    Raises:
+        SettingsError: A file is missing, cut or not of the corpus.
+    """
+    try:
+        names = corpus_files(sorted(path.name for path in folder.iterdir()))
+    except OSError as error:
+        raise SettingsError(
+            f"{folder}: cannot be read as a folder ({error.strerror}); give the folder that holds "
+            "ESConv"
+        ) from error
+    files = [(name, _read_text(folder / name)) for name in names]
+    dialogues = [one for name, text in files for one in parse_dialogues(text, name=name)]
+    if len(dialogues) != N_DIALOGUES:
+        message = "%s holds %d dialogues, the whole of ESConv %d: is a file cut?"
+        logger.warning(message, folder, len(dialogues), N_DIALOGUES)
+    return build_items(dialogues, n=regular, rng=rng)
+
+
+def read_item_file(path: Path) -> tuple[Item, ...]:
+    """Read an item file.
+
+    Raises:
+        SettingsError: The file cannot be read, or a line of it is no valid item.
+    """
+    return parse_items(_read_text(path), name=str(path))
+
+
+def read_screenings(item_file: Path) -> tuple[Screening, ...]:
+    """Read the evidence beside an item file; empty where there is none.
+
+    Raises:
+        SettingsError: The file cannot be read, or a line of it is no valid verdict.
+    """
+    path = evidence_path(item_file)
+    return parse_screenings(_read_text(path), name=str(path)) if path.exists() else ()
+
+
+def evidence_path(item_file: Path) -> Path:
+    """Return where the evidence for an item file stands."""
+    return item_file.with_name(item_file.name + ".screening.jsonl")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from error
+
+
+def _take(items: Sequence[Item], subset: Subset, n: int | None, seed: int) -> list[Item]:
+    """Take n items of a subset by a seeded hash, so that a larger n keeps the smaller's items."""
+    pool = [item for item in items if item.subset == subset]
+    if n is None or n >= len(pool):
+        return pool
+    return sorted(pool, key=lambda item: sha256(f"{seed}\x00{item.id}".encode()).digest())[:n]
+
+
+def _shortfall(items: Sequence[Item], wanted: dict[Subset, int | None]) -> dict[Subset, int]:
+    found = Counter(item.subset for item in items)
+    return {subset: n - found[subset] for subset, n in wanted.items() if n and n > found[subset]}

@@ -1,0 +1,212 @@
+"""Choose the items among the candidates, and say of every couplet why it is in or out.
+
+At most two turns a dialogue; quotas over problem type and emotion by the square root of their
+counts, so that common troubles do not crowd out rare ones; a seed decides within a stratum. When
+fewer qualify than were asked for, all of them are taken and the shortfall is reported: nothing is
+ever added that a rule rejected.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hearteval.domain import Item, Screening
+from hearteval.items.esconv import Dialogue
+from hearteval.items.screening import RULES, score_potential, screen_dialogue, screening_version
+
+MAX_PER_DIALOGUE = 2
+FUNNEL_RULES = (*RULES, "two-a-dialogue", "quota")
+"""Every rule an item can fail, in order. A second screen's rules belong between the two parts."""
+
+Stratum = tuple[str, str]
+"""Problem type and emotion."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunnelStep:
+    """One rule of the item funnel: how many candidates came in and how many went on."""
+
+    rule: str
+    n_in: int
+    n_out: int
+
+
+class Candidates(NamedTuple):
+    """What the first screen leaves: items that passed every rule, and what it says of each couplet.
+
+    That is one ``fail`` for each rejected couplet, a ``pass`` for every rule for the rest.
+    """
+
+    items: tuple[Item, ...]
+    screenings: tuple[Screening, ...]
+
+
+class Selection(NamedTuple):
+    """The items chosen, sorted by dialogue and turn, and a failed screening for each other one."""
+
+    items: tuple[Item, ...]
+    rejected: tuple[Screening, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildResult:
+    """Items with the evidence for them and against all others."""
+
+    items: tuple[Item, ...]
+    """Sorted by dialogue and turn."""
+    screenings: tuple[Screening, ...]
+    """For every couplet of the corpus: one ``fail``, or a ``pass`` for every rule."""
+    funnel: tuple[FunnelStep, ...]
+    n_requested: int
+
+    @property
+    def shortfall(self) -> int:
+        """How many items are missing from those asked for."""
+        return self.n_requested - len(self.items)
+
+
+def build_items(dialogues: Iterable[Dialogue], *, n: int, rng: np.random.Generator) -> BuildResult:
+    """Screen the couplets of a corpus and choose `n` items among those that pass.
+
+    The two halves meet in plain records. A second screen stands between them: it takes
+    ``Candidates.items``, hands on those it passes, and adds a ``Screening`` for each. The order of
+    the dialogues changes nothing; fewer than `n` items come back when fewer qualify.
+    """
+    candidates = screen_dialogues(dialogues)
+    selection = select_items(candidates.items, n=n, rng=rng)
+    order = {screening.item_id: rank for rank, screening in enumerate(candidates.screenings)}
+    rejected = {screening.item_id for screening in selection.rejected}
+    kept = (screening for screening in candidates.screenings if screening.item_id not in rejected)
+    screenings = tuple(sorted((*kept, *selection.rejected), key=lambda s: order[s.item_id]))
+    return BuildResult(
+        items=selection.items,
+        screenings=screenings,
+        funnel=funnel_from_screenings(screenings),
+        n_requested=n,
+    )
+
+
+def screen_dialogues(dialogues: Iterable[Dialogue]) -> Candidates:
+    """Screen every couplet of a corpus, in the order of the dialogues' ids."""
+    screened = [
+        pair
+        for dialogue in sorted(dialogues, key=lambda dialogue: dialogue.dialogue_id)
+        for pair in screen_dialogue(dialogue)
+    ]
+    return Candidates(
+        items=tuple(item for item, found in screened if found[-1].verdict == "pass"),
+        screenings=tuple(screening for _, found in screened for screening in found),
+    )
+
+
+def select_items(candidates: Sequence[Item], *, n: int, rng: np.random.Generator) -> Selection:
+    """Choose at most `n` items, at most two a dialogue, by the quotas of their strata.
+
+    Of a dialogue's turns those with the highest score stay, ties by id. The order of the candidates
+    changes nothing.
+
+    Raises:
+        ValueError: `n` is not positive.
+    """
+    if n < 1:
+        raise ValueError(f"n must be at least 1, not {n}")
+    eligible, crowded = _limit_per_dialogue(candidates)
+    chosen, over_quota = _draw(eligible, n=n, rng=rng)
+    return Selection(
+        items=tuple(sorted(chosen, key=lambda item: (item.dialogue_id, item.turn_index))),
+        rejected=(*crowded, *over_quota),
+    )
+
+
+def square_root_quotas(counts: Mapping[Stratum, int], *, n: int) -> dict[Stratum, int]:
+    """Share `n` among strata by the square root of their counts.
+
+    Largest remainders, ties by name. A stratum never gets more than it has; what it cannot use goes
+    to the others by the same rule. The quotas sum to `n`, or to the sum of the counts if less.
+    """
+    quotas: dict[Stratum, int] = {}
+    open_strata = {stratum: math.sqrt(count) for stratum, count in counts.items() if count}
+    while open_strata:
+        n_left = n - sum(quotas.values())
+        per_root = n_left / sum(open_strata.values())
+        shares = {stratum: per_root * root for stratum, root in open_strata.items()}
+        full = [stratum for stratum, share in shares.items() if share >= counts[stratum]]
+        if not full:
+            return quotas | _largest_remainders(shares, n_left)
+        for stratum in full:
+            quotas[stratum] = counts[stratum]
+            del open_strata[stratum]
+    return quotas
+
+
+def funnel_from_screenings(screenings: Iterable[Screening]) -> tuple[FunnelStep, ...]:
+    """Count the funnel from screenings alone: one step a rule, in the order the rules run.
+
+    Raises:
+        ValueError: A screening is of a rule that is not part of the funnel.
+    """
+    item_ids = set()
+    n_failed: Counter[str] = Counter()
+    for screening in screenings:
+        if screening.rule not in FUNNEL_RULES:
+            raise ValueError(f"{screening.rule!r} is no rule of the funnel: {FUNNEL_RULES}")
+        item_ids.add(screening.item_id)
+        n_failed[screening.rule] += screening.verdict == "fail"
+    steps, n_in = [], len(item_ids)
+    for rule in FUNNEL_RULES:
+        n_out = n_in - n_failed[rule]
+        steps.append(FunnelStep(rule=rule, n_in=n_in, n_out=n_out))
+        n_in = n_out
+    return tuple(steps)
+
+
+def _limit_per_dialogue(candidates: Sequence[Item]) -> tuple[list[Item], list[Screening]]:
+    by_dialogue: dict[str, list[tuple[int, str, Item]]] = defaultdict(list)
+    for item in candidates:
+        score = score_potential(item.context[-1].text)
+        by_dialogue[item.dialogue_id].append((-score, item.id, item))
+    kept, rejected = [], []
+    for _, ranked in sorted(by_dialogue.items()):
+        ranked.sort(key=lambda entry: entry[:2])
+        kept += [item for *_, item in ranked[:MAX_PER_DIALOGUE]]
+        rejected += [
+            _reject(item, "two-a-dialogue", f"score {-score}; rank {rank} in its dialogue")
+            for rank, (score, _, item) in enumerate(ranked, 1)
+            if rank > MAX_PER_DIALOGUE
+        ]
+    return kept, rejected
+
+
+def _draw(
+    eligible: Sequence[Item], *, n: int, rng: np.random.Generator
+) -> tuple[list[Item], list[Screening]]:
+    strata: dict[Stratum, list[Item]] = defaultdict(list)
+    for item in sorted(eligible, key=lambda item: item.id):
+        strata[item.problem, item.emotion].append(item)
+    quotas = square_root_quotas({key: len(items) for key, items in strata.items()}, n=n)
+    chosen, rejected = [], []
+    for stratum, items in sorted(strata.items()):
+        drawn = [items[index] for index in rng.permutation(len(items))]
+        quota = quotas[stratum]
+        evidence = f"{stratum[0]} and {stratum[1]}: {quota} of {len(items)} chosen"
+        chosen += drawn[:quota]
+        rejected += [_reject(item, "quota", evidence) for item in drawn[quota:]]
+    return chosen, rejected
+
+
+def _largest_remainders(shares: Mapping[Stratum, float], n: int) -> dict[Stratum, int]:
+    quotas = {stratum: math.floor(share) for stratum, share in shares.items()}
+    by_remainder = sorted(shares, key=lambda stratum: (quotas[stratum] - shares[stratum], stratum))
+    for stratum in by_remainder[: n - sum(quotas.values())]:
+        quotas[stratum] += 1
+    return quotas
+
+
+def _reject(item: Item, rule: str, evidence: str) -> Screening:
+    return Screening(
+        item_id=item.id, rule=rule, verdict="fail", evidence=evidence, version=screening_version()
+    )

@@ -1,0 +1,117 @@
+"""Which pairs are compared: completions -> pairs, from the study's seed.
+
+Everything here is decided by hashes of seed and content, never by the order of the input, so a
+rerun plans the same and a grown study keeps what was planned. Leaves out who judges (assignment).
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from hearteval.domain import Completion, Item, Pair
+
+SystemPair = tuple[str, str]
+
+
+class Candidate(NamedTuple):
+    """A pair that could be compared, and the systems of its two completions, sorted."""
+
+    pair: Pair
+    system_ids: SystemPair
+
+    @property
+    def id(self) -> str:
+        """Id of the pair."""
+        return self.pair.id
+
+
+T = TypeVar("T", Candidate, Completion, Item)
+
+
+def seeded_rank(seed: int, *names: str) -> str:
+    """Return a pseudo-random sort key for something, from the seed and its names alone."""
+    return hashlib.sha256("\x00".join((str(seed), *names)).encode()).hexdigest()
+
+
+def choose_again(
+    things: Iterable[T], before: Collection[str], *, n: int, seed: int, name: str = "repeat"
+) -> list[T]:
+    """Choose `n` things: those chosen `before`, by id, then in an order of the seed and a name.
+
+    Where more than `n` were chosen before, as many are chosen.
+    """
+    order = sorted(things, key=lambda x: (x.id not in before, seeded_rank(seed, name, x.id)))
+    return order[: max(n, len(before))]
+
+
+def enumerate_pairs(completions: Iterable[Completion]) -> tuple[tuple[Candidate, ...], int]:
+    """Return every pair of completions of one item by different systems, sorted by the pair's id.
+
+    Two completions with the same text (outer white space apart) cannot be told apart by a blinded
+    rater: such pairs are left out; how many is the second value.
+    """
+    by_item: dict[str, list[Completion]] = defaultdict(list)
+    for completion in completions:
+        by_item[completion.item_id].append(completion)
+    candidates, n_identical = [], 0
+    for item_id, answers in by_item.items():
+        for one, other in combinations(answers, 2):
+            if one.system_id == other.system_id:
+                continue
+            if one.text.strip() == other.text.strip():
+                n_identical += 1
+                continue
+            low, high = sorted((one.system_id, other.system_id))
+            pair = Pair(item_id=item_id, completion_ids=(one.id, other.id))
+            candidates.append(Candidate(pair, (low, high)))
+    candidates.sort(key=lambda candidate: candidate.id)
+    return tuple(candidates), n_identical
+
+
+def choose_balanced(
+    candidates: Sequence[Candidate], *, n: int, seed: int, planned: Collection[str] = ()
+) -> tuple[Candidate, ...]:
+    """Choose `n` pairs so that pairs of systems, then items, are compared equally often.
+
+    Each step takes the pair of systems with the fewest comparisons and, of its items, the one used
+    least; ties go by seeded hash. Pairs already planned, given by id, stay chosen and count. The
+    pairs are sorted by id; where there are fewer than `n`, all are chosen.
+    """
+    chosen = [candidate for candidate in candidates if candidate.id in planned]
+    item_index = {item: i for i, item in enumerate(sorted({c.pair.item_id for c in candidates}))}
+    item_counts = np.zeros(len(item_index), dtype=np.int64)
+    system_counts: Counter[SystemPair] = Counter()
+    for candidate in chosen:
+        item_counts[item_index[candidate.pair.item_id]] += 1
+        system_counts[candidate.system_ids] += 1
+    queues = _queues(candidates, seed=seed, planned=planned)
+    heap = [(system_counts[key], seeded_rank(seed, *key), key) for key in queues]
+    heapify(heap)
+    while heap and len(chosen) < n:
+        count, rank, key = heappop(heap)
+        queue = queues[key]
+        places = [item_index[candidate.pair.item_id] for candidate in queue]
+        taken = queue.pop(int(np.argmin(item_counts[places])))
+        item_counts[item_index[taken.pair.item_id]] += 1
+        chosen.append(taken)
+        if queue:
+            heappush(heap, (count + 1, rank, key))
+    return tuple(sorted(chosen, key=lambda candidate: candidate.id))
+
+
+def _queues(
+    candidates: Sequence[Candidate], *, seed: int, planned: Collection[str]
+) -> dict[SystemPair, list[Candidate]]:
+    """Group the pairs not yet planned by their systems, each group in seeded order."""
+    queues: dict[SystemPair, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        if candidate.id not in planned:
+            queues[candidate.system_ids].append(candidate)
+    for key, queue in queues.items():
+        queue.sort(key=lambda c: seeded_rank(seed, c.pair.item_id, *key))
+    return queues

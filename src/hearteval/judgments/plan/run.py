@@ -1,0 +1,233 @@
+"""The step: plan who judges what, from what is stored; nobody is asked here."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from hearteval.domain import Assignment, Completion, Item, Pair, Rater, Rating, Study, System
+from hearteval.judgments.plan import PlanPolicy
+from hearteval.judgments.plan.assignments import (
+    AssignmentPolicy,
+    RatingPlan,
+    assign_pairs,
+    plan_ratings_of,
+)
+from hearteval.judgments.plan.pairs import choose_again, choose_balanced, enumerate_pairs
+from hearteval.judgments.stress_set import stress_completions
+from hearteval.judgments.stress_set.audit import (
+    assign_audit,
+    audit_completions,
+    audit_study,
+    audit_study_id,
+    audit_systems,
+    choose_items,
+    show_beside_references,
+)
+from hearteval.store.base import Record, Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanCounts:
+    """What was planned."""
+
+    n_pairs: int
+    """For the ranking."""
+    n_identical: int
+    """Pairs left out because both texts are the same."""
+    n_own_family: int
+    """Pairs of a judge left out because of its own family."""
+    n_uncompared: int
+    """Pairs of systems without any pair, though they have answered the same items."""
+    n_stress_pairs: int
+    n_repeats: int
+    """Assignments that ask a judge again."""
+    n_assignments: int
+    n_new: int
+    """Assignments that were not there before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan:
+    """What an audit asks."""
+
+    study: Study
+    """Holds what the audit asks beyond the study's own stress set; its items are audited."""
+    records: tuple[Record, ...]
+    """What is to be stored before anybody is asked; some of it may be there."""
+    shared: frozenset[str]
+    """Ids of the assignments that belong to the audited study."""
+    n_assigned: Mapping[str, int]
+    n_open: Mapping[str, int]
+    """Of these, without a judgment yet."""
+
+
+def plan_judgments(
+    store: Store, study: Study, policy: PlanPolicy, *, now: Callable[[], datetime]
+) -> PlanCounts:
+    """Choose pairs and assign them, in one transaction; run twice, it changes nothing.
+
+    What was planned before stays planned, so a study can grow.
+    """
+    systems = list(store.iter(System, study))
+    ranked, stored = _parted(store, study, systems)
+    candidates, n_identical = enumerate_pairs(ranked)
+    # The stress set stands beside a ranking, so it waits for one too.
+    stress = _stress_set(store, study, policy, stored, now=now) if candidates else []
+    beside_references = show_beside_references(stress, systems)
+    stress_pairs = [one.candidate for one in beside_references]
+    before = list(store.iter(Assignment, study))
+    chosen = candidates
+    if policy.design == "balanced" and policy.comparisons is not None:
+        planned = {assignment.pair_id for assignment in before}
+        chosen = choose_balanced(chosen, n=policy.comparisons, seed=study.seed, planned=planned)
+    once = AssignmentPolicy(study_id=study.id, seed=study.seed, both_orders=policy.both_orders)
+    asked_again = {assignment.pair_id for assignment in before if assignment.repeat}
+    families = {s.id: s.family for s in systems} if policy.exclude_own_family else {}
+    assign = partial(assign_pairs, raters=_llm_raters(store, study), families=families)
+    first, n_own_family = assign([*chosen, *stress_pairs], policy=once)
+    repeats, _ = assign(
+        choose_again(chosen, asked_again, n=policy.repeat_pairs, seed=study.seed),
+        policy=replace(once, both_orders=False, repeat=1),
+    )
+    assignments = (*first, *repeats)
+    store.add([*stress, *(one.pair for one in (*chosen, *stress_pairs)), *assignments])
+    known = {assignment.id for assignment in before}
+    return PlanCounts(
+        n_pairs=len(chosen),
+        n_identical=n_identical,
+        n_own_family=n_own_family,
+        n_uncompared=len({c.system_ids for c in candidates} - {c.system_ids for c in chosen}),
+        n_stress_pairs=len(stress_pairs),
+        n_repeats=len(repeats),
+        n_assignments=len(assignments),
+        n_new=sum(assignment.id not in known for assignment in assignments),
+    )
+
+
+def plan_ratings(store: Store, study: Study, policy: PlanPolicy) -> RatingPlan:
+    """Plan the ratings of the completions that are stored; nothing is stored of it."""
+    return plan_ratings_of(
+        list(store.iter(Completion, study)),
+        list(store.iter(System, study)),
+        _llm_raters(store, study),
+        study=study,
+        policy=policy,
+        rated_again=[r.target for r in store.iter(Rating, study) if r.repeat],
+    )
+
+
+def store_stress_set(
+    store: Store, study: Study, policy: PlanPolicy, *, now: Callable[[], datetime]
+) -> None:
+    """Store the texts that every judge faces, once there is a completion to stand beside."""
+    ranked, stored = _parted(store, study, store.iter(System, study))
+    if ranked:
+        store.add(_stress_set(store, study, policy, stored, now=now))
+
+
+def whole_repeat(
+    store: Store, study: Study, *, given_up: Collection[str]
+) -> tuple[Assignment, ...]:
+    """Return the assignments that ask the judges everything once more; nothing is stored.
+
+    They are those of the first time, with the number of the first repeat that is not yet planned
+    whole and answered: a repeat that was broken off is finished before another one begins.
+    Assignments that are `given_up`, by id, count as answered.
+    """
+    completions, _ = _parted(store, study, store.iter(System, study))
+    ranked = {completion.id for completion in completions}
+    pairs = {p.id for p in store.iter(Pair, study) if ranked.issuperset(p.completion_ids)}
+    planned = {a.id: a for a in store.iter(Assignment, study)}
+    missing = {a.id for a in store.unjudged(study)} - set(given_up)
+    first = [a for a in planned.values() if a.repeat == 0 and a.pair_id in pairs]
+    repeat = 0
+    while True:
+        repeat += 1
+        again = tuple(replace(assignment, repeat=repeat, id="") for assignment in first)
+        if any(a.id not in planned or a.id in missing for a in again) or not again:
+            return again
+
+
+def plan_audit(store: Store, study: Study, *, n_items: int, now: datetime) -> AuditPlan:
+    """Plan the audit of a study's LLM judges; nothing is stored, what was planned before stays.
+
+    There may be fewer items with a reference than `n_items`.
+    """
+    before = store.latest_study(audit_study_id(study))
+    items = sorted(store.iter(Item, study), key=lambda item: item.id)
+    own_systems = [system for system in store.iter(System, study) if system.kind == "stress"]
+    systems = [*own_systems, *audit_systems(seed=study.seed)]
+    raters = _llm_raters(store, study)
+    _, stored = _parted(store, study, own_systems)
+    tested = frozenset(completion.item_id for completion in stored)
+    if before is not None:
+        stored += store.iter(Completion, before)
+    chosen = choose_items(
+        items,
+        n=n_items,
+        seed=study.seed,
+        audited=frozenset(before.item_ids if before else ()),
+        tested=tested,
+    )
+    completions = audit_completions(
+        [item for item in items if item.reference is not None],
+        chosen,
+        systems,
+        {(c.system_id, c.item_id): c for c in stored},
+        seed=study.seed,
+        now=now,
+    )
+    shown = show_beside_references(completions, systems)
+    shared, own = assign_audit(shown, raters, study=study)
+    audit = audit_study(study, before, items=chosen, systems=systems, raters=raters)
+    pairs = [one.candidate.pair for one in shown]
+    judged = _judged(store, study) | _judged(store, audit)
+    return AuditPlan(
+        study=audit,
+        records=(*systems, *completions, *pairs, audit, *shared, *own),
+        shared=frozenset(assignment.id for assignment in shared),
+        n_assigned=Counter(a.rater_id for a in (*shared, *own)),
+        n_open=Counter(a.rater_id for a in (*shared, *own) if a.id not in judged),
+    )
+
+
+def _parted(
+    store: Store, study: Study, systems: Iterable[System]
+) -> tuple[list[Completion], list[Completion]]:
+    """Return the completions of ranked systems, and what the stress systems have said."""
+    stress = {system.id for system in systems if system.kind == "stress"}
+    completions = list(store.iter(Completion, study))
+    return (
+        [completion for completion in completions if completion.system_id not in stress],
+        [completion for completion in completions if completion.system_id in stress],
+    )
+
+
+def _stress_set(
+    store: Store,
+    study: Study,
+    policy: PlanPolicy,
+    stored: Sequence[Completion],
+    *,
+    now: Callable[[], datetime],
+) -> list[Completion]:
+    """Return the texts that every judge faces, stored ones and new ones; nothing is stored."""
+    return stress_completions(
+        list(store.iter(Item, study)),
+        [system for system in store.iter(System, study) if system.kind == "stress"],
+        stored,
+        n_items=policy.stress_items,
+        seed=study.seed,
+        now=now,
+    )
+
+
+def _judged(store: Store, study: Study) -> frozenset[str]:
+    open_ones = {assignment.id for assignment in store.unjudged(study)}
+    return frozenset(a.id for a in store.iter(Assignment, study) if a.id not in open_ones)
+
+
+def _llm_raters(store: Store, study: Study) -> list[Rater]:
+    return [rater for rater in store.iter(Rater, study) if rater.kind == "llm"]

@@ -1,0 +1,231 @@
+"""What an LLM judge is sent: a conversation and one or two texts become messages (HEART 9.5, 9.6).
+
+Two texts are compared; one is rated by itself (the second source, SPEC section 5). A judge sees the
+conversation and the texts, and nothing that says whose they are: no ids, names, families, labels of
+the item, nor its reference. The system message is the same for all; texts stand between marker
+lines in the user message, as they are, never shortened or cleaned. The code of the markers is a
+hash of the study's seed and of what is judged, whose id depends on the texts: whoever writes a
+completion cannot foresee it.
+
+Judges answer with strict JSON: enums only, the reason before the mark. Axes go by their names, not
+their letters: ``A`` is Attunement here and a side there. Objects are closed and all keys required,
+in the order in which they stand. Text has no bounds unless asked for: some back ends drop them, so
+`judgments.reply` checks again.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any, Literal
+
+from hearteval.domain import AXES, AXIS_NAMES, Axis, JsonObject, Turn, content_hash
+from hearteval.protocol import load_protocol
+
+Message = tuple[Literal["system", "user", "assistant"], str]
+PairProtocol = Literal["forced-strength", "five-point"]
+JudgeProtocol = Literal["forced-strength", "five-point", "rating"]
+
+OVERALL = "overall"
+MARKS: Mapping[JudgeProtocol, JsonObject] = {
+    "forced-strength": {
+        "reason": {"type": "string"},
+        "winner": {"type": "string", "enum": ["A", "B"]},
+        "strength": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+    },
+    "five-point": {
+        "reason": {"type": "string"},
+        "answer": {
+            "type": "string",
+            "enum": [
+                "A significantly better",
+                "A slightly better",
+                "about the same",
+                "B slightly better",
+                "B significantly better",
+            ],
+        },
+    },
+    "rating": {
+        "comment": {"type": "string"},
+        "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+    },
+}
+"""By protocol, what stands under an axis; the order of the keys is the order asked for."""
+
+_STAND_IN_CODE = "0123456789abcdef"
+_STAND_IN_TURNS = (Turn(role="supporter", text="One."), Turn(role="seeker", text="Two."))
+_STAND_IN_TEXTS = ("Three.", "Four.")
+_HEX_DIGITS = 16
+
+
+def judge_messages(
+    context: Sequence[Turn],
+    *texts: str,
+    nonce: str,
+    axes: Sequence[Axis] = AXES,
+    protocol: JudgeProtocol = "forced-strength",
+) -> tuple[Message, ...]:
+    """Write the messages that ask which of two texts is the better next turn, or how good one is.
+
+    The texts are those shown as A and B, or the one to rate; `nonce` is from `delimiter_nonce`.
+
+    Raises:
+        ValueError: The code stands in one of the texts, the axes are not axes, or there are not as
+            many texts as the protocol shows.
+    """
+    layout = load_protocol("judge_prompt")["layout"]
+    if protocol == "rating":
+        prompt = question = load_protocol("rating_prompt")
+        labels = [prompt["part"]]
+    else:
+        prompt = load_protocol("judge_prompt")
+        question = prompt[protocol]
+        labels = [layout["first"], layout["second"]]
+    wanted = ordered_axes(axes)
+    system = (
+        prompt["role"],
+        prompt["data"],
+        load_protocol("judge_prompt")["axes_heading"],
+        "\n\n".join(_axis_text(axis) for axis in wanted),
+        prompt["weighing"],
+        question["answer"],
+        _form_text(reply_keys(wanted, protocol), question["sample"]),
+    )
+    conversation = "\n".join(f"{layout[turn.role]} {turn.text}" for turn in context)
+    user = (
+        layout["code"].format(code=nonce),
+        between_markers(layout["conversation"], conversation, nonce=nonce),
+        *(
+            between_markers(label, text, nonce=nonce)
+            for label, text in zip(labels, texts, strict=True)
+        ),
+        question["question"],
+    )
+    return (("system", "\n\n".join(part.strip() for part in system)), ("user", "\n\n".join(user)))
+
+
+def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, ...]:
+    """Write the one request to repair: the same question again, with the fault named.
+
+    Nothing of the bad reply goes back in, neither as the judge's turn nor as a quotation: it may
+    hold words of the texts that are judged. The fault is one of `REPLY_FAULTS`.
+    """
+    repair = load_protocol("judge_prompt")["repair"]
+    note = repair["note"].format(error=repair["errors"][fault])
+    *before, (role, content) = messages
+    return (*before, (role, f"{content}\n\n{note}"))
+
+
+def judge_prompt_hash(
+    axes: Sequence[Axis] = AXES, *, protocol: JudgeProtocol = "forced-strength"
+) -> str:
+    """Return the hash of all that makes the prompt: texts, versions, layout, schema, axes."""
+    is_rating = protocol == "rating"
+    texts = _STAND_IN_TEXTS[:1] if is_rating else _STAND_IN_TEXTS
+    names = ["judge_prompt", "rubric", *(["rating_prompt"] if is_rating else [])]
+    return content_hash(
+        {
+            **{name: load_protocol(name) for name in names},
+            "rendered": judge_messages(
+                _STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, axes=axes, protocol=protocol
+            ),
+            "schema": judge_schema(axes, protocol=protocol),
+        }
+    )
+
+
+def ordered_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:
+    """Return axes in the rubric's order, whatever order they came in.
+
+    Raises:
+        ValueError: There are none, one stands twice, or one is unknown.
+    """
+    if not axes or len(set(axes)) < len(axes) or not set(axes) <= set(AXIS_NAMES):
+        raise ValueError(f"axes must be different ones of {list(AXIS_NAMES)}, not {list(axes)}")
+    return tuple(axis for axis in AXIS_NAMES if axis in axes)
+
+
+def axis_key(axis: Axis) -> str:
+    """Return the key of an axis in a reply, e.g. ``task_following``."""
+    return AXIS_NAMES[axis].lower().replace(" ", "_").replace("-", "_")
+
+
+def reply_keys(axes: Sequence[Axis], protocol: JudgeProtocol) -> list[str]:
+    """Return the keys of a reply in their order: the axes, and after them what is overall."""
+    overall = [] if protocol == "rating" else [OVERALL]
+    return [*(axis_key(axis) for axis in ordered_axes(axes)), *overall]
+
+
+def judge_schema(
+    axes: Sequence[Axis], *, protocol: JudgeProtocol, max_reason_characters: int | None = None
+) -> dict[str, Any]:
+    """Return the schema of a judge's reply: a mark for each axis, then, of two texts, one overall.
+
+    A bound on each reason is for endpoints that keep it: a small model held to a grammar may never
+    end a text that has none. Others refuse or drop bounds.
+    """
+    mark = _closed(_bounded(MARKS[protocol], max_reason_characters))
+    return _closed(dict.fromkeys(reply_keys(axes, protocol), mark))
+
+
+def delimiter_nonce(seed: int, judged_id: str, texts: Iterable[str]) -> str:
+    """Return the code for one assignment or rating: the first hash that stands in no text.
+
+    The texts are all that will stand between the markers.
+    """
+    lowered = [text.lower() for text in texts]
+    names = (f"{seed}\x1f{judged_id}\x1f{attempt}" for attempt in count())
+    nonces = (hashlib.sha256(name.encode()).hexdigest()[:_HEX_DIGITS] for name in names)
+    return next(nonce for nonce in nonces if not any(nonce in text for text in lowered))
+
+
+def between_markers(part: str, text: str, *, nonce: str) -> str:
+    """Put marker lines around a text, which stays as it is.
+
+    Raises:
+        ValueError: The text holds the code; take another from `delimiter_nonce`.
+    """
+    if nonce in text.lower():
+        raise ValueError(f"the code of the markers stands in the {part}; choose another code")
+    layout = load_protocol("judge_prompt")["layout"]
+    opening = layout["open"].format(part=part, code=nonce)
+    closing = layout["close"].format(part=part, code=nonce)
+    return f"{opening}\n{text}\n{closing}"
+
+
+def _axis_text(axis: Axis) -> str:
+    """Write one axis of the rubric: anchor, sub-criteria, one high and one low example."""
+    rubric = load_protocol("rubric")[axis]
+    layout = load_protocol("judge_prompt")["layout"]
+    criteria = (f"- {criterion['name']}: {criterion['text']}" for criterion in rubric["criteria"])
+    return "\n".join(
+        (
+            f"{AXIS_NAMES[axis]} (key {axis_key(axis)}). {rubric['anchor']}",
+            *criteria,
+            f"{layout['seeker']} {rubric['seeker']}",
+            f"{layout['high']} {rubric['high']}",
+            f"{layout['low']} {rubric['low']}",
+        )
+    )
+
+
+def _form_text(keys: Sequence[str], sample: str) -> str:
+    """Write the object that a judge must reply with, a line a key."""
+    lines = ",\n".join(f'"{key}": {sample}' for key in keys)
+    return f"{load_protocol('judge_prompt')['layout']['format']}\n{{{lines}}}"
+
+
+def _bounded(properties: JsonObject, max_characters: int | None) -> JsonObject:
+    if max_characters is None:
+        return properties
+    bounds = {"minLength": 1, "maxLength": max_characters}
+    return {key: part if "enum" in part else part | bounds for key, part in properties.items()}
+
+
+def _closed(properties: JsonObject) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,285 @@
+"""Ask models for what a study wants of them: find what is open, ask, read, keep, count.
+
+What is wanted (completions, judgments, ratings) is for the steps. A reply that cannot be used is an
+attempt with its reason, asked for once more and then given up: it never becomes a default.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Container,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from hearteval.domain import Attempt, Call, Completion, Judgment, Rating
+from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
+from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
+from hearteval.models.failures import CallFailureError
+
+FATAL = frozenset(
+    {"bad-key", "no-credit", "unknown-model", "refused-settings", "html", "not-a-completion"}
+)
+"""Reasons for which every further call of the model would fail too."""
+WORKERS_PER_CALL = 4
+"""While replies wait for their commits, other workers make the next calls."""
+MAX_INVALID = 2
+"""Replies that cannot be used, after which a question is given up."""
+MAX_END = 100
+UNREADABLE = "unreadable"
+PROBE_TOKENS = 512
+PROBE_QUESTION = Message(role="user", content="Name a colour you like, in one word.")
+PROBE_WORD = "hearteval-probe"
+PROBE_SCHEMA = Schema(
+    name="heart_probe",
+    schema={
+        "type": "object",
+        "properties": {"colour": {"type": "string", "enum": [PROBE_WORD]}},
+        "required": ["colour"],
+        "additionalProperties": False,
+    },
+)
+
+T = TypeVar("T", bound=Hashable)
+Answer = Completion | Judgment | Rating
+Keep = Callable[[Sequence[Attempt | Answer]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCounts:
+    """What was wanted, and what was given."""
+
+    n_wanted: int
+    n_before: int
+    """Of those wanted, there already."""
+    n_added: int
+    missing: Mapping[str, int]
+    """Still missing, by the reason of the last attempt."""
+
+    def __add__(self, other: "AskedCounts") -> "AskedCounts":
+        return AskedCounts(
+            n_wanted=self.n_wanted + other.n_wanted,
+            n_before=self.n_before + other.n_before,
+            n_added=self.n_added + other.n_added,
+            missing=dict(Counter(self.missing) + Counter(other.missing)),
+        )
+
+
+NOTHING_ASKED = AskedCounts(n_wanted=0, n_before=0, n_added=0, missing={})
+
+
+@dataclass(slots=True)
+class Tries:
+    """What was tried before for one question: how many tries, and the faults of their replies."""
+
+    n: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody asks again."""
+        return len(self.faults) >= MAX_INVALID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a model is asked."""
+
+    target: Mapping[str, Any]
+    """The fields by which an attempt names what it was for."""
+    messages_after: Callable[[Sequence[str]], tuple[tuple[Message, ...], int]]
+    """Gives the messages and the number of the repetition, after replies with these faults."""
+    read: Callable[[Reply], Answer]
+    """Makes the record of a reply; raises `InvalidReplyError` for one that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted(Generic[T]):
+    """What is wanted of some models, and what of it is left to be asked."""
+
+    n_wanted: int
+    n_before: int
+    """Of those wanted, there already."""
+    open_ones: Sequence[T]
+    """What to ask for, in this order."""
+    given_up: Mapping[str, int]
+    """What stays missing, counted by reason."""
+    tries: Mapping[T, Tries]
+
+
+def earlier_tries(
+    attempts: Iterable[Attempt],
+    find_target: Callable[[Attempt], Hashable | None],
+    *,
+    faults: Collection[str],
+) -> Mapping[Any, Tries]:
+    """Gather what was tried, by target; a target that was never tried is there, without a try.
+
+    `find_target` names what an attempt was for, None for what is none of ours; `faults` are the
+    reasons that are of a reply, not of a call.
+    """
+    tries: defaultdict[Hashable, Tries] = defaultdict(Tries)
+    for attempt in sorted(attempts, key=lambda attempt: attempt.attempt):
+        target = find_target(attempt)
+        if target is None:
+            continue
+        earlier = tries[target]
+        earlier.n = attempt.attempt + 1
+        if attempt.reason in faults:
+            earlier.faults.append(attempt.reason)
+    return tries
+
+
+def find_wanted(wanted: Sequence[T], answered: Container[T], tries: Mapping[T, Tries]) -> Wanted[T]:
+    """Tell which of the targets are answered, given up (by `earlier_tries`) and open."""
+    given_up = {target: tried.faults[-1] for target, tried in tries.items() if tried.is_over}
+    missing = [target for target in wanted if target not in answered]
+    return Wanted(
+        n_wanted=len(wanted),
+        n_before=len(wanted) - len(missing),
+        open_ones=[target for target in missing if target not in given_up],
+        given_up=Counter(given_up[target] for target in missing if target in given_up),
+        tries=tries,
+    )
+
+
+async def ask_wanted(
+    wanted: Wanted[T],
+    find_question: Callable[[T], tuple[AskedModel | None, Question]],
+    *,
+    run: Callable[[Iterable[Callable[[], Awaitable[None]]]], Awaitable[None]],
+    keep: Keep,
+    now: Callable[[], datetime],
+    progress: Callable[[int, int], None],
+) -> AskedCounts:
+    """Ask for everything that is open; every answer and every failed try is kept at once.
+
+    What `keep` is given is durable when it returns; `run` raises what its tasks raise; `progress`
+    is told how many of how many are there or given up.
+    """
+    outcomes = Counter(wanted.given_up)
+    progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
+
+    async def ask(target: T) -> None:
+        model, question = find_question(target)
+        assert model is not None, "what is to be asked for has no model"
+        outcomes[await ask_question(model, question, wanted.tries[target], keep=keep, now=now)] += 1
+        progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
+
+    await run(partial(ask, target) for target in wanted.open_ones)
+    n_added = outcomes.pop("", 0)
+    return AskedCounts(
+        n_wanted=wanted.n_wanted, n_before=wanted.n_before, n_added=n_added, missing=dict(outcomes)
+    )
+
+
+async def ask_question(
+    asked: AskedModel, question: Question, tries: Tries, *, keep: Keep, now: Callable[[], datetime]
+) -> str:
+    """Ask until there is an answer or none is to come; keep it and every failed try.
+
+    Returns an empty text, or the reason why the answer is missing.
+
+    Raises:
+        ModelCallError: Of a kind that every further call would meet too.
+    """
+
+    async def keep_attempt(reason: str, reply: Reply, raw: str) -> None:
+        attempt = Attempt(
+            **question.target,
+            attempt=tries.n,
+            reason=reason,
+            raw=raw[:MAX_RAW],
+            created_at=now(),
+            call=used(reply),
+        )
+        await keep([attempt])
+
+    while not tries.is_over:
+        messages, repeat = question.messages_after(tries.faults)
+        try:
+            reply = await asked.model.complete(messages, asked.sampling, repeat=repeat)
+        except BudgetError:
+            raise
+        except ModelCallError as error:
+            part = error.reply if isinstance(error, CallFailureError) else Reply(text="")
+            await keep_attempt(error.reason, part, part.raw)
+            if error.reason in FATAL:
+                raise
+            return error.reason
+        try:
+            answer = question.read(reply)
+        except InvalidReplyError as error:
+            await keep_attempt(error.reason, reply, reply.text)
+            tries.n += 1
+            tries.faults.append(error.reason)
+            continue
+        await keep([answer])
+        return ""
+    return tries.faults[-1]
+
+
+def to_messages(turns: Sequence[tuple[Any, str]]) -> tuple[Message, ...]:
+    """Return a prompt's (role, content) pairs as messages."""
+    return tuple(Message(role=role, content=content) for role, content in turns)
+
+
+def used(reply: Reply) -> Call:
+    """Return what a reply says of how it was made, as records hold it.
+
+    An end that is no printable word is not repeated.
+    """
+    end = reply.finish_reason
+    is_said = end is None or (end.isprintable() and len(end) <= MAX_END)
+    return Call(
+        requested=dict(reply.requested),
+        effective=dict(reply.effective),
+        finish_reason=end if is_said else UNREADABLE,
+        usage={name: n for name, n in asdict(reply.usage).items() if n is not None},
+        cost=reply.cost,
+        cached=reply.cached,
+    )
+
+
+def n_workers(asked: Iterable[AskedModel | None]) -> int:
+    """Return how many workers keep these models busy; how many call at once is for the models."""
+    return WORKERS_PER_CALL * sum(model.n_at_once for model in asked if model is not None)
+
+
+class ProbeResult(NamedTuple):
+    """What a probe found."""
+
+    model: str
+    follows_schema: bool | None
+    """Whether the reply is what only a schema can bring about; None where none was asked for."""
+
+
+async def probe_model(asked: AskedModel) -> ProbeResult:
+    """Ask one question; with a schema, one that answers it only if it is enforced.
+
+    The question asks for a colour and the schema allows a single word that is none: a model that is
+    merely asked for JSON never gives it.
+
+    Raises:
+        ModelCallError: The model does not answer.
+    """
+    sampling = asked.sampling
+    has_schema = sampling.schema is not None and "schema" not in sampling.refuses
+    tokens = max(PROBE_TOKENS, sampling.max_tokens or 0)
+    sampling = replace(sampling, schema=PROBE_SCHEMA if has_schema else None, max_tokens=tokens)
+    reply = await asked.model.complete((PROBE_QUESTION,), sampling)
+    follows = False if has_schema else None
+    if has_schema:
+        with suppress(ValueError):
+            follows = bool(json.loads(reply.text) == {"colour": PROBE_WORD})
+    return ProbeResult(model=reply.model, follows_schema=follows)

@@ -1,0 +1,273 @@
+"""Why a model gave no reply: the words that are counted, and how an endpoint's answer maps to one.
+
+Pure. Which of the reasons are worth another try is decided here; trying again is in `Retrying`.
+Endpoints repeat what they were sent: the key (whole, cut or starred), the address, the messages.
+Error messages end in terminals, logs and databases, so all of that is taken out here.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal, NamedTuple
+
+from hearteval.errors import ModelCallError
+from hearteval.models.base import MAX_RAW, Message, Reply
+from hearteval.models.http import OWN_KEYS, SHORTEST_SECRET, Endpoint
+
+Reason = (
+    Literal["rate-limited", "overloaded"]
+    | Literal["server-error", "timeout", "connection", "cut-off-stream"]
+    | Literal["bad-key", "no-credit", "unknown-model", "refused-settings"]
+    | Literal["content-filter", "bad-request", "not-json", "not-a-completion", "html", "too-large"]
+    | Literal["batch-expired", "batch-cancelled"]
+)
+THROTTLED: frozenset[str] = frozenset({"rate-limited", "overloaded"})
+"""Reasons that ask for fewer calls at once."""
+RETRYABLE: frozenset[str] = THROTTLED | {"server-error", "timeout", "connection", "cut-off-stream"}
+"""Reasons that another try may cure."""
+ADVICE: Mapping[Reason, str] = {
+    "rate-limited": "lower the concurrency, or raise the account's limit",
+    "overloaded": "try again later, or take another provider",
+    "server-error": "try again later, or take another provider",
+    "bad-key": "check that the key is right and may use this model",
+    "no-credit": "top up the account, or raise its limit",
+    "unknown-model": "check the model id and base_url",
+    "refused-settings": "name it in what the model refuses",
+    "html": "check base_url: an API ends in /v1 or the like",
+    "not-a-completion": "check base_url: an OpenAI-compatible API, or that of the provider named",
+    "batch-expired": "run again: the call was not made, and is made anew",
+    "batch-cancelled": "run again: the call was not made, and is made anew",
+}
+_BY_CODE: Mapping[Reason, str] = {
+    "no-credit": r"insufficient[_ ](quota|credit|balance|funds)|billing_hard_limit",
+    "content-filter": r"content_(filter|policy)|moderation|flagged|safety system",
+    "bad-key": r"(invalid|incorrect|missing)[_ ]api[_ ]key|api key (is )?(not |in)valid",
+    "bad-request": r"context_length|maximum context|context (size|window)",
+    "refused-settings": r"requested parameters",
+    "unknown-model": r"model_not_found|(unknown|invalid|no such|not a valid) model"
+    r"|model\b.{0,100}\b(not found|(does|do) not exist)",
+}
+"""What providers say with a status that alone would mislead (OpenRouter, Azure, Google, Groq)."""
+_BY_STATUS: Mapping[int, Reason] = {
+    **dict.fromkeys((401, 403), "bad-key"),
+    **dict.fromkeys((408, 504, 524), "timeout"),
+    **dict.fromkeys((503, 529), "overloaded"),
+    402: "no-credit",
+    404: "unknown-model",
+    429: "rate-limited",
+}
+_STREAM_STATUS = {
+    429: r"rate.?limit|too_many_requests",
+    503: r"overloaded|unavailable|capacity",
+    400: r"invalid_request|bad_request",
+}
+HIDDEN = "[hidden]"
+SPOKEN_LENGTH = 20
+"""Characters in a row shared with a message that make an excerpt a quotation of it."""
+LONGEST_EXCERPT = 300
+LONGEST_SAID = 10_000
+# Repetitions are bounded: an endpoint's answer may be one word of megabytes.
+_CREDENTIAL = re.compile(
+    r"""(?i:\bbearer\s+)[^\s"',;<>]{1,500}"""
+    r"""|\b(?:sk|pk|rk|gsk|xai|fw|hf|csk|tgp|r8)[-_][\w*.-]{6,500}|\bAIza[\w*-]{8,100}"""
+    r"""|(?<=://)[^\s/@]{1,200}(?=@)|[\w.-]{0,50}\*{3,100}[\w.-]{0,50}"""
+)
+
+
+class CallFailureError(ModelCallError):
+    """A call of a model that came to nothing, with what is needed to go on.
+
+    Attributes:
+        reply: What had come until then: text and usage of half a stream, `raw` without secrets,
+            requested and effective settings.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: Reason,
+        reply: Reply,
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(message, reason=reason)
+        self.reply = reply
+        self.retry_after_seconds = retry_after_seconds
+
+    @property
+    def kind(self) -> str:
+        """Name of the error in ``heart.error/1``: that of its base, which is documented."""
+        return "model_call"
+
+
+class FaultError(Exception):
+    """What is wrong with one answer, before anyone knows whose it is.
+
+    Attributes:
+        said: The endpoint's own words; may hold secrets and dialogue.
+        raw: The whole answer, where it was no reply; may hold secrets and dialogue.
+    """
+
+    def __init__(
+        self, reason: Reason, said: str = "", *, setting: str = "", status: int | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.said = said
+        self.setting = setting
+        self.status = status
+        self.raw = ""
+        self.retry_after_seconds: float | None = None
+
+
+class ErrorBody(NamedTuple):
+    """An error object as an endpoint sends it."""
+
+    said: str
+    """Its message, with the inner provider's where there is one."""
+    code: str = ""
+    """Code and type, in lower case."""
+    param: str = ""
+    status: int | None = None
+
+
+def call_failure(
+    fault: FaultError,
+    reply: Reply,
+    messages: Sequence[Message],
+    *,
+    endpoint: Endpoint,
+    secrets: Sequence[str],
+    where: str = "",
+) -> CallFailureError:
+    """Return the error of a call that came to nothing, without secrets and dialogue.
+
+    `reply` is what had come until then; `where` says how the call was made, if not directly.
+    """
+    said = excerpt(fault.said, secrets=secrets, spoken=[m.content for m in messages])
+    words = fault.reason + (f" {fault.setting}" if fault.setting else "")
+    words += "" if fault.status is None else f" ({fault.status})"
+    words += f": {said}" if said else ""
+    words += f"; {ADVICE[fault.reason]}" if fault.reason in ADVICE else ""
+    raw = hide_secrets(reply.raw[: 2 * MAX_RAW], secrets)[:MAX_RAW]
+    return CallFailureError(
+        f"{endpoint.name} at {endpoint.address}{where}: {words}",
+        reason=fault.reason,
+        reply=replace(reply, raw=raw),
+        retry_after_seconds=fault.retry_after_seconds,
+    )
+
+
+def read_error(value: Any) -> ErrorBody:
+    """Read an error object in any of the shapes that OpenAI-compatible endpoints use."""
+    while isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, Mapping):
+        value = value.get("error") or value.get("detail") or value
+    if not isinstance(value, Mapping):
+        return ErrorBody(said=str(value or ""))
+    code, inner = value.get("code"), value.get("metadata")
+    said = str(value.get("message") or value.get("msg") or "")
+    if isinstance(inner, Mapping):
+        said += "".join(f" {inner[key]}" for key in ("raw", "reasons") if inner.get(key))
+    is_status = isinstance(code, int) and 400 <= code < 600
+    return ErrorBody(
+        said=said,
+        code=f"{code or ''} {value.get('type') or ''}".lower(),
+        param=str(value.get("param") or ""),
+        status=code if is_status else None,
+    )
+
+
+def find_fault(status: int | None, error: ErrorBody, *, sent: Collection[str]) -> FaultError:
+    """Return why there is no reply, from an answer's status and what it says.
+
+    Without a status the error stands inside a good answer. `sent` are the keys of the request's
+    body that are settings.
+    """
+    if status is None:
+        named = (n for n, pattern in _STREAM_STATUS.items() if re.search(pattern, error.code))
+        status = error.status or next(named, 500)
+    words = f"{error.code} {error.said}".lower()
+    for reason, pattern in _BY_CODE.items():
+        if 400 <= status < 500 and status != 401 and re.search(pattern, words):
+            setting = "a setting" if reason == "refused-settings" else ""
+            return FaultError(reason, error.said, setting=setting, status=status)
+    if status in {400, 422}:
+        setting = _refused_setting(error, sent)
+        if setting:
+            return FaultError("refused-settings", error.said, setting=setting, status=status)
+    unnamed: Reason = "server-error" if status >= 500 else "bad-request"
+    return FaultError(_BY_STATUS.get(status, unnamed), error.said, status=status)
+
+
+def read_retry_after(value: str | None, *, now: datetime) -> float | None:
+    """Return the seconds that a Retry-After header asks for; None if absent or unreadable.
+
+    It holds seconds or a date; `now` is the server's own time where it sent one, else ours.
+    """
+    if value is None:
+        return None
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value.strip()):
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def _refused_setting(error: ErrorBody, sent: Collection[str]) -> str:
+    """Return the setting that the endpoint names: in its own field, else in its words."""
+    named = re.split(r"[.\[]", error.param)[0]
+    if named in sent:
+        return named
+    for setting in sorted(sent, key=len, reverse=True):
+        # Extras have names like "user" and "provider", which are words: those must be quoted.
+        around = r"[\w.]" if setting in OWN_KEYS else r"[^'\"`]"
+        if re.search(rf"(?<!{around}){re.escape(setting)}(?!{around})", error.said):
+            return setting
+    return ""
+
+
+def hide_secrets(text: str, secrets: Sequence[str]) -> str:
+    """Replace secrets in a text, whole or cut off, and whatever looks like a credential."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        beginning = re.escape(secret[: max(8, len(secret) // 2)])
+        text = re.sub(rf"""{re.escape(secret)}|{beginning}[^\s"',;<>]*""", HIDDEN, text)
+    return _CREDENTIAL.sub(HIDDEN, text)
+
+
+def redact_reply(reply: Reply, secrets: Sequence[str]) -> Reply:
+    """Hide secrets that an endpoint repeats beside its reply; no other body is changed."""
+    found = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET and secret in reply.raw]
+    return replace(reply, raw=hide_secrets(reply.raw, found)) if found else reply
+
+
+def hide_speech(text: str, spoken: Sequence[str]) -> str:
+    """Replace every run of `SPOKEN_LENGTH` characters or more that one of the messages holds."""
+    kept: list[str] = []
+    start = 0
+    while start < len(text):
+        end = start + SPOKEN_LENGTH
+        if end > len(text) or not any(text[start:end] in message for message in spoken):
+            kept.append(text[start])
+            start += 1
+            continue
+        while end < len(text) and any(text[start : end + 1] in message for message in spoken):
+            end += 1
+        kept.append("[…]")
+        start = end
+    return "".join(kept)
+
+
+def excerpt(text: str, *, secrets: Sequence[str], spoken: Sequence[str]) -> str:
+    """Return one short line of what an endpoint said, without secrets and dialogue."""
+    line = " ".join(hide_secrets(text[:LONGEST_SAID], secrets).split())
+    flat = [" ".join(message.split()) for message in spoken]
+    line = hide_speech(line[: 2 * LONGEST_EXCERPT], flat)
+    return line if len(line) <= LONGEST_EXCERPT else f"{line[:LONGEST_EXCERPT]}…"

@@ -1,0 +1,369 @@
+"""HTTP to endpoints: shared connections, one request with what may go wrong, and the chat client.
+
+A request is made once: trying again is for `Retrying` and for the queue of batch jobs, how many at
+once for `AdaptiveLimit`. No key, address with a key, or dialogue leaves here in an error.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from hearteval.models.base import Message, Reply, Sampling
+from hearteval.models.failures import (
+    CallFailureError,
+    FaultError,
+    call_failure,
+    find_fault,
+    read_error,
+    read_retry_after,
+    redact_reply,
+)
+from hearteval.models.http import Endpoint, build_body, effective_settings, requested_settings
+from hearteval.models.http.replies import EventReader, ReplyParts, decode, parse_json
+
+GOOD = frozenset({200, 201})
+MAX_REPLY_BYTES = 10_000_000
+MAX_ERROR_BYTES = 65_536
+DRAIN_SECONDS = 1.0
+"""How long the end of a body may follow ``[DONE]``: without reading it, no connection is reused."""
+UNSENT_KEYS = frozenset({"messages", "model", "stream"})
+LOST = (aiohttp.ClientError, TimeoutError, OSError)
+AS_IT_COMES = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",  # a compressor holds the first text back
+}
+Body = str | bytes | aiohttp.FormData
+
+
+class Stopwatch:
+    """Milliseconds since a request went out; connecting before it is not counted."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        _current.set(self)
+
+    def start(self) -> None:
+        """Set it to zero: the connection stands."""
+        self._began = time.perf_counter()
+
+    def elapsed_ms(self) -> float:
+        """Return the milliseconds since the start."""
+        return 1000 * (time.perf_counter() - self._began)
+
+
+_current: ContextVar[Stopwatch] = ContextVar("_current")
+"""The stopwatch of the call that this task makes."""
+
+
+class _TimedConnector(aiohttp.TCPConnector):
+    """Starts the stopwatch once a request has its connection.
+
+    aiohttp's own tracing would say the same for a quarter of the time that a call takes.
+    """
+
+    async def connect(
+        self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
+    ) -> Any:
+        connection = await super().connect(req, traces, timeout)
+        stopwatch = _current.get(None)
+        if stopwatch is not None:
+            stopwatch.start()
+        return connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """How long a call may take."""
+
+    connect_seconds: float = 15.0
+    """To connect, TLS included."""
+    idle_seconds: float = 180.0
+    """Without a byte, before the first one too."""
+    total_seconds: float = 900.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """The connections that all models of a process run share; made by `open_client`."""
+
+    session: aiohttp.ClientSession = field(repr=False)
+    timeouts: Timeouts
+    proxy: str | None = field(repr=False)
+    trust_env: bool
+
+    def proxy_for(self, address: str) -> str | None:
+        """Return the proxy on the way to an address, or None."""
+        url, proxy = urlsplit(address), self.proxy
+        if proxy is None and self.trust_env and not proxy_bypass(url.hostname or ""):
+            proxies = getproxies()
+            proxy = proxies.get(url.scheme) or proxies.get("all")
+        if not proxy:
+            return None
+        if "://" not in proxy:
+            proxy = f"http://{proxy}"
+        if urlsplit(proxy).scheme not in {"http", "https"}:
+            raise ValueError("the proxy: expected http://HOST:PORT; no other kind is supported")
+        return proxy
+
+
+@asynccontextmanager
+async def open_client(
+    *, timeouts: Timeouts | None = None, proxy: str | None = None, trust_env: bool = False
+) -> AsyncIterator[Client]:
+    """Open the shared connections, and close them at the end.
+
+    With `trust_env` the usual variables (HTTPS_PROXY, NO_PROXY...) choose the proxy.
+    """
+    # aiohttp's own trust_env also reads ~/.netrc, in a thread for each call, and an entry there
+    # makes every call with a key fail; so the proxy is looked up here, once for each model.
+    session = aiohttp.ClientSession(
+        connector=_TimedConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+    )
+    limits = timeouts or Timeouts()
+    async with session:
+        yield Client(session=session, timeouts=limits, proxy=proxy, trust_env=trust_env)
+
+
+class Caller:
+    """Makes requests to one endpoint, and says what went wrong with them.
+
+    The endpoint's own headers win over those given here.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        client: Client,
+        headers: Mapping[str, str],
+        *,
+        timeouts: Timeouts | None = None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._session = client.session
+        self._limits = timeouts or client.timeouts
+        self._timeout = aiohttp.ClientTimeout(
+            total=self._limits.total_seconds,
+            connect=self._limits.connect_seconds,
+            sock_read=self._limits.idle_seconds,
+        )
+        self._proxy = client.proxy_for(endpoint.base_url)
+        self._headers = CIMultiDict(headers)
+        self._headers.update(endpoint.headers)
+        self._json_headers = CIMultiDict({"Content-Type": "application/json"})
+        self._json_headers.update(self._headers)
+        of_proxy = urlsplit(self._proxy or "").password or ""
+        sent = self._headers.get("Authorization", "").rpartition(" ")[2]
+        self._secrets = tuple(filter(None, (*endpoint.secrets, sent, of_proxy)))
+
+    def url(self, path: str, query: Mapping[str, str] | None = None) -> URL:
+        """Return the address of a path below the base URL, whose own query stays."""
+        url = urlsplit(self._endpoint.base_url)
+        bare = f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path.rstrip('/')}{path}"
+        whole = URL(f"{bare}?{url.query}" if url.query else bare, encoded=True)
+        return whole.update_query(dict(query)) if query else whole
+
+    @asynccontextmanager
+    async def open(
+        self, method: str, url: URL, body: Body | None = None, *, sent: Collection[str] = ()
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Make a request; give a good answer while the block runs.
+
+        `sent` names the settings in the body, one of which the endpoint may refuse.
+
+        Raises:
+            FaultError: There is no good answer, or it was lost while the block read it.
+        """
+        response: aiohttp.ClientResponse | None = None
+        try:
+            async with self._session.request(
+                method,
+                url,
+                data=body.encode() if isinstance(body, str) else body,
+                headers=self._json_headers if isinstance(body, str | bytes) else self._headers,
+                proxy=self._proxy,
+                allow_redirects=False,
+                timeout=self._timeout,
+            ) as response:
+                if response.status not in GOOD:
+                    raise await _fault_of_answer(response, sent)
+                yield response
+            return
+        except LOST as error:
+            fault = _fault_of_loss(error, self._limits, is_answered=response is not None)
+        except FaultError as error:
+            fault = error
+        if response is not None:
+            fault.retry_after_seconds = _asked_wait(response.headers)
+        raise fault
+
+    def without_secrets(self, reply: Reply) -> Reply:
+        """Hide the secrets that an endpoint repeats beside its reply."""
+        return redact_reply(reply, self._secrets)
+
+    def failure(
+        self, fault: FaultError, reply: Reply, messages: Sequence[Message], *, where: str = ""
+    ) -> CallFailureError:
+        """Return the error of a call that came to nothing; see `call_failure`."""
+        return call_failure(
+            fault, reply, messages, endpoint=self._endpoint, secrets=self._secrets, where=where
+        )
+
+
+class OpenAICompatibleModel:
+    """One model behind an OpenAI-compatible endpoint: a `ChatModel`."""
+
+    def __init__(self, endpoint: Endpoint, client: Client) -> None:
+        self.name = endpoint.name
+        self._endpoint = endpoint
+        self._caller = Caller(endpoint, client, {**AS_IT_COMES, **authorization(endpoint)})
+        self._url = self._caller.url("/chat/completions")
+
+    def __repr__(self) -> str:
+        """Name the model and its address, and nothing secret."""
+        return f"OpenAICompatibleModel({self.name!r}, {self._endpoint.address!r})"
+
+    async def complete(
+        self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
+    ) -> Reply:
+        """Ask once; see `ChatModel.complete`."""
+        body = build_body(messages, sampling, self._endpoint)
+        parts = ReplyParts(body.keys() - UNSENT_KEYS)
+        try:
+            await self._exchange(body, parts)
+            return self._caller.without_secrets(self._reply(parts, sampling))
+        except FaultError as error:
+            fault = error
+        parts.raw = parts.raw or fault.raw
+        # Out here the new error has no context: aiohttp's errors know headers and addresses.
+        raise self._caller.failure(fault, self._reply(parts, sampling), messages)
+
+    async def _exchange(self, body: Mapping[str, Any], parts: ReplyParts) -> None:
+        stopwatch = Stopwatch()
+        sent = json.dumps(body, allow_nan=False)
+        async with self._caller.open("POST", self._url, sent, sent=parts.sent) as response:
+            if response.content_type == "text/event-stream":
+                await _read_stream(response, parts, stopwatch)
+            else:
+                parts.add_body(await read_text(response), stopwatch.elapsed_ms())
+
+    def _reply(self, parts: ReplyParts, sampling: Sampling) -> Reply:
+        return parts.to_reply(
+            requested=requested_settings(sampling),
+            effective=effective_settings(sampling, self._endpoint),
+        )
+
+
+def authorization(endpoint: Endpoint) -> dict[str, str]:
+    """Return the header that carries an endpoint's key, or the user and password of its address."""
+    url = urlsplit(endpoint.base_url)
+    if endpoint.api_key is not None:
+        return {"Authorization": f"Bearer {endpoint.api_key}"}
+    if url.username is not None:
+        user, password = unquote(url.username), unquote(url.password or "")
+        return {"Authorization": aiohttp.encode_basic_auth(user, password)}
+    return {}
+
+
+async def read_text(response: aiohttp.ClientResponse) -> str:
+    """Return a whole answer.
+
+    Raises:
+        FaultError: It is too large, or no UTF-8.
+    """
+    body = await _read_bytes(response, MAX_REPLY_BYTES + 1)
+    if len(body) > MAX_REPLY_BYTES:
+        raise FaultError("too-large", f"more than {MAX_REPLY_BYTES:,} bytes")
+    return decode(body)
+
+
+async def _read_stream(
+    response: aiohttp.ClientResponse, parts: ReplyParts, stopwatch: Stopwatch
+) -> None:
+    """Read events until the last; a connection lost after the finish reason loses nothing."""
+    reader, n_bytes = EventReader(), 0
+    try:
+        async for piece in response.content.iter_any():
+            n_bytes += len(piece)
+            if n_bytes > MAX_REPLY_BYTES:
+                raise FaultError("too-large", f"more than {MAX_REPLY_BYTES:,} bytes")
+            if parts.add_events(reader.feed(piece), stopwatch.elapsed_ms()):
+                if not response.content.at_eof():
+                    await _drain(response)
+                break
+        else:
+            parts.add_events(reader.finish(), stopwatch.elapsed_ms())
+    except LOST:
+        if not parts.is_complete:
+            raise
+    if not parts.is_complete:
+        raise FaultError("cut-off-stream", "it ended without a finish reason")
+
+
+async def _drain(response: aiohttp.ClientResponse) -> None:
+    with suppress(*LOST):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in response.content.iter_any():
+                pass
+
+
+async def _fault_of_answer(response: aiohttp.ClientResponse, sent: Collection[str]) -> FaultError:
+    text = ""
+    with suppress(*LOST):  # the status alone says enough
+        text = (await _read_bytes(response, MAX_ERROR_BYTES)).decode(errors="replace")
+    try:
+        said = parse_json(text)
+    except FaultError as error:
+        said = error.said if error.reason == "html" else text
+    fault = find_fault(response.status, read_error(said), sent=sent)
+    fault.raw = text
+    return fault
+
+
+async def _read_bytes(response: aiohttp.ClientResponse, most: int) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) >= most:
+            break
+    return bytes(body[:most])
+
+
+def _asked_wait(headers: Mapping[str, str]) -> float | None:
+    now = datetime.now(UTC)
+    with suppress(ValueError, KeyError):
+        now = parsedate_to_datetime(headers["Date"])
+    return read_retry_after(headers.get("Retry-After"), now=now)
+
+
+def _fault_of_loss(error: Exception, limits: Timeouts, *, is_answered: bool) -> FaultError:
+    """Say what was lost without the library's own words, which may hold an address with a key."""
+    if isinstance(error, TimeoutError):
+        said = f"not done within {limits.total_seconds:g} s"
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            said = f"no connection within {limits.connect_seconds:g} s"
+        elif isinstance(error, aiohttp.SocketTimeoutError):
+            said = f"nothing came for {limits.idle_seconds:g} s"
+        return FaultError("timeout", said)
+    if is_answered:
+        return FaultError("cut-off-stream", "the connection was lost in the middle")
+    said = type(error).__name__
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        said = str(error.certificate_error)
+    elif isinstance(error, aiohttp.ClientConnectorError):
+        said = error.os_error.strerror or said
+    elif isinstance(error, aiohttp.ClientResponseError):  # a proxy's refusal, or not HTTP at all
+        said = f"{said} {error.status}"
+    return FaultError("connection", said)

@@ -1,0 +1,199 @@
+"""Models on this machine: llama.cpp's server in a child process, for as long as it is needed.
+
+The native code never runs in this process: if it crashes, a study loses a model and says so. The
+child ends with the ``with`` block, on Ctrl-C, and when this process is killed outright (it holds
+one end of a pipe). The child is the module `server`; the wheel `xllamacpp` is the extra ``local``.
+"""
+
+import http.client
+import importlib.util
+import json
+import logging
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from hearteval.errors import ModelCallError, SettingsError
+from hearteval.models.base import ChatModel, Message, Reply, Sampling
+
+log = logging.getLogger(__name__)
+
+GGUF_MAGIC = b"GGUF"
+N_LAST_LINES = 6
+HEALTH_SECONDS = 10.0
+DEATH_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSettings:
+    """How a local model is served."""
+
+    context: int = 8192
+    """Tokens of one request, prompt and reply together."""
+    n_parallel: int = 1
+    """Requests served at once; more of them wait their turn. With more than one, requests share
+    batches, and rounding may then change a reply that is nearly a toss-up."""
+    n_threads: int | None = None
+    """Threads that compute; None is llama.cpp's own choice. A tiny model, or a machine that is busy
+    otherwise, wants 1."""
+    reuse_prompts: bool = True
+    """Keep the computed start of a prompt for the next request. Saves much where judges share a
+    rubric; must be off where time to first token is measured."""
+
+    def __post_init__(self) -> None:
+        for name in ("context", "n_parallel", "n_threads"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} of a local model must be at least 1, not {value}")
+
+
+class LocalServer:
+    """A running server in a child process.
+
+    Attributes:
+        base_url: Address for an OpenAI-compatible client, e.g. ``http://127.0.0.1:40123/v1``.
+        model: Name of the model: its file's name without ``.gguf``.
+    """
+
+    def __init__(self, path: Path, process: subprocess.Popen[bytes], log_file: IO[bytes]) -> None:
+        self.base_url = ""
+        self.model = path.stem
+        self.pid = process.pid
+        self._path = path
+        self._process = process
+        self._log_file = log_file
+
+    def ensure_running(self) -> None:
+        """Say so if the child is gone: call it when a request to `base_url` fails.
+
+        Raises:
+            ModelCallError: The child ended; the message holds its last lines.
+        """
+        # A connection breaks a moment before the process that held it can be waited for.
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=DEATH_SECONDS)
+            raise self._death("while it served")
+
+    def wait_until_ready(self, seconds: float) -> None:
+        """Wait for the line in which the child tells its address, and check that it answers.
+
+        Raises:
+            ModelCallError: It ended, or was not ready in time.
+        """
+        output = self._process.stdout
+        assert output is not None
+        if not select.select([output], [], [], seconds)[0]:
+            raise self._error(
+                f"not ready after {seconds:g} s. A smaller model or context loads faster."
+                f"{self._last_lines()}"
+            )
+        address = output.readline().decode().strip()
+        if not address:
+            raise self._death("while it loaded")
+        self._check_health(address)
+        self.base_url = f"http://{address}/v1"
+        log.info("local model %s is served at %s by process %d", self.model, address, self.pid)
+
+    def _death(self, when: str) -> ModelCallError:
+        code = self._process.wait()
+        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        message = f"its server ended {when} ({how}).{self._last_lines()}"
+        return self._error(message, reason="local-server-died")
+
+    def _check_health(self, address: str) -> None:
+        # http.client rather than urllib: a proxy set in the environment must not come between.
+        connection = http.client.HTTPConnection(address, timeout=HEALTH_SECONDS)
+        try:
+            connection.request("GET", "/health")
+            status = connection.getresponse().status
+        except (OSError, http.client.HTTPException) as error:
+            raise self._error(f"no answer at {address} ({error})") from error
+        finally:
+            connection.close()
+        if status != http.HTTPStatus.OK:
+            raise self._error(f"its server is not healthy (status {status})")
+
+    def _error(self, message: str, *, reason: str = "local-server-slow") -> ModelCallError:
+        ids = [str(self._path)]
+        return ModelCallError(f"local model {self._path}: {message}", reason=reason, ids=ids)
+
+    def _last_lines(self) -> str:
+        size = self._log_file.seek(0, 2)
+        self._log_file.seek(max(0, size - 4000))
+        lines = self._log_file.read().decode(errors="replace").splitlines()[-N_LAST_LINES:]
+        return " Its last lines:\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
+class LocalModel:
+    """A model served here: says that its server died rather than that nobody answers.
+
+    Put it inside `Retrying`: what has died is not asked again.
+    """
+
+    def __init__(self, model: ChatModel, server: LocalServer) -> None:
+        self.name = model.name
+        self._model = model
+        self._server = server
+
+    async def complete(
+        self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
+    ) -> Reply:
+        """Ask the server; see `ChatModel.complete`."""
+        try:
+            return await self._model.complete(messages, sampling, repeat=repeat)
+        except ModelCallError:
+            self._server.ensure_running()
+            raise
+
+
+@contextmanager
+def run_local_model(
+    path: Path, settings: LocalSettings | None = None, *, ready_within_seconds: float = 600.0
+) -> Iterator[LocalServer]:
+    """Serve a GGUF file on a free loopback port until the block ends.
+
+    Raises:
+        SettingsError: No such file, not a GGUF, or the extra ``local`` is not installed.
+        ModelCallError: The server did not start, or not in time.
+    """
+    _check_file(path)
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise SettingsError("a local model needs llama.cpp: pip install 'hearteval[local]'")
+    served = asdict(settings or LocalSettings())
+    order = json.dumps({"path": str(path.absolute()), "name": path.stem, **served})
+    with tempfile.TemporaryFile() as log_file, _start(order, log_file) as process:
+        server = LocalServer(path, process, log_file)
+        try:
+            server.wait_until_ready(ready_within_seconds)
+            yield server
+        finally:
+            process.kill()
+
+
+def _check_file(path: Path) -> None:
+    problem = "not a GGUF file (it does not begin with GGUF)"
+    try:
+        with path.open("rb") as file:
+            if file.read(len(GGUF_MAGIC)) == GGUF_MAGIC:
+                return
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+    raise SettingsError(f"local model {path}: {problem}", ids=[str(path)])
+
+
+def _start(order: str, log_file: IO[bytes]) -> subprocess.Popen[bytes]:
+    # -P: a file in the user's working folder must not stand in for a module of the same name.
+    # A session of its own: Ctrl-C reaches this process first, which lets calls in flight end.
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-P", "-m", "hearteval.models.local.server", order],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log_file,
+        start_new_session=True,
+    )

@@ -1,0 +1,92 @@
+"""The child process of a local model: llama.cpp's server, until the parent closes its input.
+
+Run as ``python -m hearteval.models.local.server ORDER`` with the settings as one JSON object. It
+prints one line, its address, when the model is loaded. Nothing else imports this module.
+"""
+
+import fcntl
+import json
+import os
+import select
+import sys
+import threading
+from typing import Any
+
+WATCH_SECONDS = 1.0
+# llama.cpp's levels: 1 errors, 2 warnings, 3 what it does, 4 debugging, which shows prompts.
+VERBOSITY = 1
+N_SPARE_HTTP_THREADS = 8
+
+
+def main() -> None:
+    """Serve until the parent is gone."""
+    order = json.loads(sys.argv[1])
+    parent = os.getppid()
+    report = _claim_stdout()
+    _end_with_parent_while_loading()
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    server = _start_server(order)
+    with os.fdopen(report, "w") as out:
+        print(server.listening_address.removeprefix("http://"), file=out)
+    threading.Event().wait()
+
+
+def _claim_stdout() -> int:
+    """Keep standard output for our one line: what native code prints there joins its log."""
+    report = os.dup(1)
+    os.dup2(2, 1)
+    return report
+
+
+def _end_with_parent_while_loading() -> None:
+    """Ask the kernel for a signal, deadly by default, when the parent's end of the pipe closes.
+
+    The binding holds the interpreter lock while it loads a model, which may take minutes, so no
+    thread of Python's can watch then. Where the signal is not deadly (macOS), the thread notices
+    once the model is loaded.
+    """
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process when the pipe closes, or the parent is gone and others hold the pipe."""
+    while not select.select([0], [], [], WATCH_SECONDS)[0] and os.getppid() == parent:
+        pass
+    os._exit(0)
+
+
+def _start_server(order: dict[str, Any]) -> Any:
+    import xllamacpp  # noqa: PLC0415 - 100 MB of native code, and only this process may load it
+
+    params = xllamacpp.CommonParams()
+    params.model.path = order["path"]
+    params.model_alias = {order["name"]}
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.n_parallel = order["n_parallel"]
+    params.kv_unified = False
+    params.n_ctx = order["context"] * order["n_parallel"]
+    if order["n_threads"] is not None:
+        params.cpuparams.n_threads = order["n_threads"]
+        params.cpuparams_batch.n_threads = order["n_threads"]
+    params.n_threads_http = order["n_parallel"] + N_SPARE_HTTP_THREADS
+    params.cache_prompt = order["reuse_prompts"]
+    params.verbosity = VERBOSITY
+    # Pages in a browser on this machine must neither call the model nor read the dialogues.
+    params.cors_origins = "http://127.0.0.1"
+    params.endpoint_slots = False
+    params.ui = False
+    # What a request leaves out must not be sampled by rules that nobody wrote into the study.
+    params.sampling.top_k = 0
+    params.sampling.top_p = 1.0
+    params.sampling.min_p = 0.0
+    params.sampling.temp = 1.0
+    try:
+        return xllamacpp.Server(params)
+    except RuntimeError as error:  # llama.cpp has written the reason to its log
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

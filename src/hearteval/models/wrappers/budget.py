@@ -1,0 +1,110 @@
+"""Money: no call is made that could pass the study's limit, and each reply says what it cost.
+
+Before a call its dearest outcome is set aside, and replaced by what it cost when it has ended. So
+calls under way at the same time cannot pass the limit together; a call that does not fit beside
+them waits until they have ended. Put `Budgeted` inside `Retrying`, so that each try is booked.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from hearteval.errors import BudgetError, ModelCallError
+from hearteval.models.base import ChatModel, Message, Reply, Sampling, Usage
+from hearteval.models.failures import CallFailureError
+
+MAYBE_CHARGED = frozenset({"timeout", "cut-off-stream"})
+"""Failures after which nobody here knows whether the endpoint charges for what it began."""
+
+
+class SpendingLimit:
+    """Money for calls, in memory, for one event loop; None is no limit."""
+
+    def __init__(self, *, limit_usd: float | None, spent_usd: float) -> None:
+        self.spent_usd = spent_usd
+        self._limit = limit_usd
+        self._reserved = 0.0
+        self._n_under_way = 0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def reserve(self, usd: float) -> None:
+        """Set money aside for a call about to be made; wait for calls under way if it is short.
+
+        Raises:
+            BudgetError: The limit would be passed, with no call under way.
+        """
+        while self._limit is not None and self.spent_usd + self._reserved + usd > self._limit:
+            if not self._n_under_way:
+                raise BudgetError(
+                    f"the limit of {self._limit:.2f} dollars would be passed: {self.spent_usd:.4f}"
+                    f" are spent, and the next call may cost {usd:.4f}; raise budget.max_usd to go"
+                    " on",
+                    reason="budget",
+                    n_attempts=0,
+                )
+            ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(ended)
+            await ended
+        self._reserved += usd
+        self._n_under_way += 1
+
+    def settle(self, reserved: float, spent: float) -> None:
+        """Replace what was set aside by what the call cost."""
+        self._n_under_way -= 1
+        self._reserved = self._reserved - reserved if self._n_under_way else 0.0
+        self.spent_usd += spent
+        waiting, self._waiting = self._waiting, []
+        for ended in waiting:
+            if not ended.done():  # a cancelled call left it behind
+                ended.set_result(None)
+
+
+class Budgeted:
+    """Sets money aside for every call of a model, and puts the price on every reply.
+
+    A call costs at most `ceiling` dollars, and is booked at that where its `price` is None as the
+    endpoint counted no tokens. `book_lost` makes durable what a call cost that gave no reply.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        ledger: SpendingLimit,
+        *,
+        ceiling: Callable[[Sequence[Message], Sampling], float],
+        price: Callable[[Usage], float | None],
+        book_lost: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self.name = model.name
+        self._model = model
+        self._ledger = ledger
+        self._ceiling = ceiling
+        self._price = price
+        self._book_lost = book_lost
+
+    async def complete(
+        self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
+    ) -> Reply:
+        """Answer within the budget; see `ChatModel.complete`."""
+        ceiling = self._ceiling(messages, sampling)
+        await self._ledger.reserve(ceiling)
+        spent = 0.0
+        try:
+            reply = await self._model.complete(messages, sampling, repeat=repeat)
+            cost = self._price(reply.usage)
+            spent = ceiling if cost is None else cost
+        except ModelCallError as error:
+            spent = self._lost(error, ceiling)
+            if spent:
+                await self._book_lost(spent)
+            raise
+        finally:
+            self._ledger.settle(ceiling, spent)
+        return replace(reply, cost=spent)
+
+    def _lost(self, error: ModelCallError, ceiling: float) -> float:
+        """Return what a call without a reply cost; its ceiling where that cannot be known."""
+        cost = self._price(error.reply.usage) if isinstance(error, CallFailureError) else None
+        if cost is None:
+            return ceiling if error.reason in MAYBE_CHARGED else 0.0
+        return cost

@@ -1,0 +1,118 @@
+"""Measures of agreement as a table; what the judges say together, as words and as rows of the page.
+
+Shares of what judges say together are of the pairs that any judge answered.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from hearteval.analysis.agreement import Agreement, AgreementMeasure
+from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
+from hearteval.report.table import Column, Table, tabulate
+from hearteval.report.text import count, counts_words, interval, listed, percent, plural, small
+
+MEASURES: Final = {
+    "percent_agreement": "agreement of two raters",
+    "cohen_kappa": "Cohen's \N{GREEK SMALL LETTER KAPPA}",
+    "cohen_kappa_weighted_value": "Cohen's \N{GREEK SMALL LETTER KAPPA}, quadratic in values",
+    "cohen_kappa_weighted_index": "Cohen's \N{GREEK SMALL LETTER KAPPA}, quadratic in ranks",
+    "fleiss_kappa": "Fleiss' \N{GREEK SMALL LETTER KAPPA}",
+    "krippendorff_alpha": "Krippendorff's \N{GREEK SMALL LETTER ALPHA}",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2",
+    "icc_c1": "ICC(C,1)",
+    "icc_a1": "ICC(A,1)",
+}
+"""Every measure, with the name a reader knows it by."""
+
+
+def agreement_table(agreement: Agreement) -> Table:
+    """Return every measure with its interval; those that do not apply say why."""
+    measures: list[tuple[str, AgreementMeasure]] = [
+        (name, getattr(agreement, field)) for field, name in MEASURES.items()
+    ]
+    return tabulate(
+        measures,
+        [
+            (Column("measure", "text"), lambda row: row[0]),
+            ("value", lambda row: small(row[1].value)),
+            (
+                Column("95 % interval", "text"),
+                lambda row: interval(row[1].low, row[1].high, write=small),
+            ),
+            (Column("", "remark", in_text=False), lambda row: row[1].reason or ""),
+        ],
+        caption=_counts_words(agreement),
+        notes=[f"Warning: {warning}" for warning in agreement.warnings],
+    )
+
+
+def _counts_words(agreement: Agreement) -> str:
+    words = counts_words(unit=agreement.n_units, rater=agreement.n_raters, value=agreement.n_values)
+    left_out = [f"{reason} {count(n)}" for reason, n in agreement.excluded.items() if n]
+    excluded = f"; left out: {', '.join(left_out)}" if left_out else ""
+    return f"{words} at {agreement.settings.level} level{excluded}"
+
+
+class PanelRow(NamedTuple):
+    """The pairs of systems that the same judges judged."""
+
+    judges: tuple[str, ...]
+    n_pairs: int
+    n_no_majority: int
+    system_pairs: tuple[SystemPairJudges, ...]
+
+
+def majority_words(majorities: JudgeMajorities) -> str:
+    """Say how many judges stand behind each pair and how many pairs have no majority."""
+    counts = majorities.counts
+    behind = ", ".join(behind_words(majorities))
+    return (
+        f"Judges behind each pair: {behind}; no majority in "
+        f"{percent(counts.n_no_majority / counts.n_pairs)} of {plural(counts.n_pairs, 'pair')}"
+    )
+
+
+def behind_words(majorities: JudgeMajorities) -> list[str]:
+    """Say for each number of judges how many pairs have so many, the most judges first."""
+    counts = majorities.counts
+    if len(counts.n_pairs_by_raters) == 1:
+        return [f"{counts.n_pairs_by_raters[0][0]} for all"]
+    most_first = reversed(counts.n_pairs_by_raters)
+    return [f"{n} for {percent(n_pairs / counts.n_pairs)}" for n, n_pairs in most_first]
+
+
+def behind_rows(majorities: JudgeMajorities) -> list[tuple[int, int, int]]:
+    """Return how many pairs have so many judges, and so many votes of judges, the most first.
+
+    A judge that contradicts itself has no vote; no votes at all come last.
+    """
+    judges = dict(majorities.counts.n_pairs_by_raters)
+    votes = dict(majorities.counts.n_pairs_by_votes)
+    return [(n, judges.get(n, 0), votes.get(n, 0)) for n in sorted({*judges, *votes}, reverse=True)]
+
+
+def panel_rows(majorities: JudgeMajorities) -> list[PanelRow]:
+    """Put the pairs of systems together that the same judges judged, the fewest judges first."""
+    panels: dict[tuple[str, ...], list[SystemPairJudges]] = {}
+    for pair in majorities.system_pairs:
+        panels.setdefault(pair.judges, []).append(pair)
+    return [
+        PanelRow(
+            judges=judges,
+            n_pairs=sum(pair.n_pairs for pair in pairs),
+            n_no_majority=sum(pair.n_no_majority for pair in pairs),
+            system_pairs=tuple(pairs),
+        )
+        for judges, pairs in sorted(panels.items(), key=lambda panel: (len(panel[0]), panel[0]))
+    ]
+
+
+def agreement_of_all(majorities: JudgeMajorities) -> JudgeAgreement | None:
+    """Return the agreement of all judges where there are three or more."""
+    return next((found for found in majorities.agreement if len(found.judges) > 2), None)
+
+
+def judges_words(judges: Sequence[str]) -> str:
+    """Name the judges of a panel."""
+    return f"{judges[0]} alone" if len(judges) == 1 else listed(judges)

@@ -1,0 +1,319 @@
+"""Systems of a study side by side: the leaderboard, what else could explain it, and their times.
+
+Numbers come as they are in the results; only scales, order and wording are made here. A terminal
+and a notebook get rounded numbers, the CSV every number in full.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from hearteval.analysis.judges.each_alone import JudgePanel
+from hearteval.analysis.latency import Spread, SystemLatency
+from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
+from hearteval.analysis.ranking.axes import WinRate
+from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import AXES, AXIS_NAMES, Axis
+from hearteval.report.figures import MEAN_ELO, Scale, scale_around
+from hearteval.report.table import Cell, Column, Table, counted, tabulate
+from hearteval.report.text import (
+    NO_VALUE,
+    bare_percent,
+    count,
+    interval,
+    level_percent,
+    ranks,
+    whole,
+)
+
+RANK_DIFFERS = "\N{NOT EQUAL TO}"
+AXIS_FIELDS = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons")
+ENDS = ("elo", "low", "high", "published_low", "published_high")
+CSV_FIELDS: Mapping[str, str] = {
+    "rank": "weighted.rank",
+    **{name: name for name in ("system", "kind", "family")},
+    **{f"{name}_weighted": f"weighted.{name}" for name in ENDS},
+    **{f"{name}_weighted": f"weighted.{name}" for name in ("rank_low", "rank_high")},
+    "rank_unweighted": "unweighted.rank",
+    **{name: f"unweighted.{name}" for name in ("rank_low", "rank_high", *ENDS)},
+    **{name: name for name in ("win_rate", "n_comparisons", "n_wins", "n_ties")},
+}
+"""Columns of the CSV, with the place of each in a row of the leaderboard."""
+HEADLINE = (
+    *("system", "elo_weighted", "low_weighted", "high_weighted", "elo", "low", "high"),
+    *("rank_low_weighted", "rank_high_weighted", "rank_low", "rank_high"),
+    *("win_rate", "n_comparisons"),
+)
+"""Those of them that commands print as JSON."""
+MAX_TIMED_NAME = 30
+EFFECT_WORDS: Mapping[str, str] = {
+    "length": "with twice as many words",
+    "formatting": "with twice as much formatting",
+    "position": "shown first",
+}
+NO_EFFECT = "no sign of an effect"
+NOT_DETERMINED = "not determined: it may be large either way"
+LARGE = 0.25
+"""An interval of the win rate that reaches so far from one half on both sides says nothing."""
+MORE_OFTEN = "wins more often"
+LESS_OFTEN = "wins less often"
+SAME_EITHER_WAY = "the same either way, on every item"
+NO_PRECISION = "the same on every item: that is no precision"
+NO_INTERVAL = "too few items to tell"
+ELO_DECIMALS = 6
+"""Strengths equal to this many decimals share a rank, as on the leaderboard."""
+
+
+def marked_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
+    """Return the axes that any system has marks on, in the order of the paper."""
+    return tuple(axis for axis in AXIS_NAMES if any(axis in row.axes for row in leaderboard.rows))
+
+
+def interval_words(leaderboard: Leaderboard) -> str:
+    """Name the interval, its level and what it is conditional on (SPEC section 6)."""
+    words = [leaderboard.interval_used, "t", level_percent(leaderboard.level)]
+    if leaderboard.interval_used != "two-way":
+        words.append("conditional on these raters")
+    elif leaderboard.judged_by == "both":
+        words.append("conditional on these judges")
+    return ", ".join(words)
+
+
+def board_scale(board: Leaderboard) -> Scale:
+    """Return one scale for the weighted Elo of all systems and their interval ends."""
+    shown = [(row.weighted.low, row.weighted.elo, row.weighted.high) for row in board.rows]
+    return scale_around(MEAN_ELO, [end for ends in shown for end in ends])
+
+
+def board_table(board: Leaderboard) -> Table:
+    """Return the leaderboard as a terminal and a notebook show it."""
+    return tabulate(
+        board.rows,
+        [
+            ("#", lambda row: str(row.weighted.rank)),
+            (Column("system", "name"), lambda row: row.system),
+            ("ranks", lambda row: ranks(row.weighted.rank_low, row.weighted.rank_high)),
+            ("Elo", lambda row: whole(row.weighted.elo)),
+            ("interval", lambda row: interval(row.weighted.low, row.weighted.high)),
+            ("unw.", lambda row: whole(row.unweighted.elo)),
+            ("", lambda row: RANK_DIFFERS if row.rank_differs else ""),
+            (Column("win %", short="win"), lambda row: bare_percent(row.win_rate)),
+            *((axis, partial(_axis_rate, axis=axis)) for axis in marked_axes(board)),
+            ("n", lambda row: count(row.n_comparisons)),
+        ],
+    )
+
+
+def _axis_rate(row: LeaderboardRow, axis: Axis) -> str:
+    return bare_percent(row.axes[axis].win_rate) if axis in row.axes else NO_VALUE
+
+
+def board_notes(leaderboard: Leaderboard) -> list[str]:
+    """Return the lines below the leaderboard that say how to read it."""
+    notes = [f"Elo: judgments weighted by strength. Interval: {interval_words(leaderboard)}."]
+    level = level_percent(leaderboard.level)
+    notes.append(f"ranks: what its differences from the others leave open, {level} each.")
+    notes.append("unw.: every judgment counts once. Win and axes: win rate in percent.")
+    if any(row.rank_differs for row in leaderboard.rows):
+        notes.append(f"{RANK_DIFFERS} the unweighted rank differs.")
+    problems = leaderboard.axis_problems
+    return notes + [f"Axis {axis}: {problem}" for axis, problem in problems.items()]
+
+
+def win_rate_table(rates: Sequence[WinRate]) -> Table:
+    """Return the win rates, for where there is no ranking; text has none by axis."""
+    return tabulate(
+        rates,
+        [
+            (Column("System", "name", short="system", is_sortable=True), lambda row: row.system),
+            (Column("All", short=f"{'win':>5}", is_sortable=True), lambda row: _rate(row.win_rate)),
+            *(
+                (
+                    Column(axis, tip=AXIS_NAMES[axis], is_sortable=True, in_text=False),
+                    lambda row, axis=axis: _rate(row.axes.get(axis)),
+                )
+                for axis in AXES
+            ),
+            (
+                Column("n", short=f"{'n':>5}", is_sortable=True),
+                lambda row: counted(row.n_comparisons),
+            ),
+        ],
+    )
+
+
+def _rate(share: float | None) -> Cell:
+    return Cell(NO_VALUE, "") if share is None else Cell(bare_percent(share), share)
+
+
+def leaderboard_csv(results: StudyResults) -> str:
+    """Write the leaderboard as CSV with every digit; without a ranking, the heading alone.
+
+    Cells are empty where an axis has no marks or no Elo.
+    """
+    board = results.leaderboard
+    axes = tuple(dict.fromkeys((*AXES, *(marked_axes(board) if board else ()))))
+    headings = [
+        *CSV_FIELDS,
+        *(f"{axis}_{field}" for axis in axes for field in AXIS_FIELDS),
+        *("judged_by", "interval_used", "level", "judge_notice", "items"),
+    ]
+    settings = (board.judged_by, board.interval_used, board.level) if board else ()
+    items = "; ".join(results.provenance.consent_bases)
+    rows = [
+        [
+            *(attrgetter(path)(row) for path in CSV_FIELDS.values()),
+            *(getattr(row.axes.get(axis), field, None) for axis in axes for field in AXIS_FIELDS),
+            *(*settings, results.judge_notice, items),
+        ]
+        for row in (board.rows if board else ())
+    ]
+    return Table(columns=tuple(map(Column, headings)), rows=rows).csv()
+
+
+def leaderboard_rows(results: StudyResults) -> list[dict[str, Any]]:
+    """Return the leaderboard's headline columns for JSON; empty where there is no ranking."""
+    rows = results.leaderboard.rows if results.leaderboard else ()
+    return [{name: attrgetter(CSV_FIELDS[name])(row) for name in HEADLINE} for row in rows]
+
+
+class PairedRow(NamedTuple):
+    """A system's raw strength and the one adjusted for something."""
+
+    strength: AdjustedSystem
+    """Both, with intervals."""
+    change: float
+    rank: int
+    """By the raw strength among the systems shown."""
+    rank_adjusted: int
+
+
+def pair_elos(systems: Sequence[AdjustedSystem]) -> tuple[Scale, tuple[PairedRow, ...]]:
+    """Return one scale for raw and adjusted strengths, and rows by the raw ones, then by name."""
+    rank = _ranks({row.system: row.elo for row in systems})
+    rank_adjusted = _ranks({row.system: row.elo_adjusted for row in systems})
+    rows = [
+        PairedRow(row, row.elo_adjusted - row.elo, rank[row.system], rank_adjusted[row.system])
+        for row in sorted(systems, key=lambda row: (rank[row.system], row.system))
+    ]
+    shown = [
+        (row.elo, row.elo_adjusted, row.low, row.high, row.low_adjusted, row.high_adjusted)
+        for row in systems
+    ]
+    return scale_around(MEAN_ELO, [end for row in shown for end in row]), tuple(rows)
+
+
+def beside_judges(panel: JudgePanel) -> tuple[Scale, dict[str, PairedRow | None]]:
+    """Return systems with their judge-aware strength if they have one, and the scale of these.
+
+    Systems that only a judge alone ranks come last.
+    """
+    scale, rows = pair_elos(panel.judge_aware.systems if panel.judge_aware else ())
+    systems: dict[str, PairedRow | None] = {row.strength.system: row for row in rows}
+    alone = [system for ranking in panel.alone for system in ranking.ratings]
+    return scale, {**dict.fromkeys([*systems, *alone]), **systems}
+
+
+class EffectRow(NamedTuple):
+    """One covariate: its effect, or why it was left out."""
+
+    words: str
+    """Completes "Of two equals, the one ..."."""
+    effect: Effect | None
+    reading: str
+    """What the interval says, or why it was left out."""
+
+
+def effect_rows(audit: Confounders) -> tuple[EffectRow, ...]:
+    """Return every covariate in a fixed order, those left out with the reason."""
+    effects = {effect.covariate: effect for effect in audit.effects}
+    return tuple(
+        EffectRow(
+            words,
+            effects.get(name),
+            _read(effects[name]) if name in effects else audit.left_out[name],
+        )
+        for name, words in EFFECT_WORDS.items()
+        if name in effects or name in audit.left_out
+    )
+
+
+def read_judge(judge: JudgeTraits) -> str:
+    """Say what a judge's traits mean, as far as their intervals do."""
+    discrimination = _read_discrimination(judge.discrimination_low, judge.discrimination_high)
+    bias = _read_bias(judge.position_bias_low, judge.position_bias_high)
+    if judge.discrimination_low is None and judge.position_bias_low is None:
+        return NO_INTERVAL
+    return ", ".join(filter(None, (discrimination, bias))) or "nothing unusual"
+
+
+def _read_discrimination(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    if high < 0:
+        return "prefers what the others find weaker"
+    if low <= 0:
+        return "may not tell the systems apart"
+    if low > 1:
+        return "sharper than average"
+    return "less sharp than average" if high < 1 else ""
+
+
+def _read_bias(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    if low > 0:
+        return "favours what is shown first"
+    return "favours what is shown second" if high < 0 else ""
+
+
+def share_of_log_odds(log_odds: float) -> float:
+    """Convert log odds to the share of wins that they mean."""
+    return (1 + math.tanh(log_odds / 2)) / 2
+
+
+def _read(effect: Effect) -> str:
+    if effect.low is None or effect.high is None or effect.low == effect.high:
+        return NO_PRECISION if effect.beta else SAME_EITHER_WAY
+    if effect.low > 0:
+        return MORE_OFTEN
+    if effect.high < 0:
+        return LESS_OFTEN
+    low, high = (share_of_log_odds(effect.step * end) for end in (effect.low, effect.high))
+    is_open = low < 0.5 - LARGE and high > 0.5 + LARGE
+    return NOT_DETERMINED if is_open else NO_EFFECT
+
+
+def _ranks(elos: Mapping[str, float]) -> Mapping[str, int]:
+    rounded = {name: round(elo, ELO_DECIMALS) for name, elo in elos.items()}
+    return {
+        name: 1 + sum(other > elo for other in rounded.values()) for name, elo in rounded.items()
+    }
+
+
+def latency_table(rows: Sequence[SystemLatency]) -> Table:
+    """Return medians and quartiles of times in milliseconds."""
+    return tabulate(
+        rows,
+        [
+            (Column("system", "name", max_width=MAX_TIMED_NAME), lambda row: row.system),
+            ("first text", lambda row: _median(row.first_text)),
+            ("quartiles", lambda row: _quartiles(row.first_text)),
+            ("reasoning", lambda row: _median(row.first_reasoning)),
+            ("quartiles", lambda row: _quartiles(row.first_reasoning)),
+            ("whole", lambda row: _median(row.total)),
+            ("calls", lambda row: count(row.n_calls)),
+        ],
+    )
+
+
+def _median(spread: Spread | None) -> str:
+    return NO_VALUE if spread is None else f"{spread.median:,.0f}"
+
+
+def _quartiles(spread: Spread | None) -> str:
+    return NO_VALUE if spread is None else f"[{spread.low:,.0f}, {spread.high:,.0f}]"

@@ -1,0 +1,272 @@
+"""The scores of a study of ratings: tables for terminals, notebooks and CSV, and their radars.
+
+Only the CSV gets every number in full. A radar is a system's mean raw score on each axis (SPEC
+section 5); its centre is 1 and the outer ring 5, the ends of the scale. Coordinates are pixels from
+the top left corner; the template draws them as inline SVG beside a table with the same numbers.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from hearteval.analysis.judges import StressResult
+from hearteval.analysis.judges.faults import STRESS_NAMES
+from hearteval.analysis.scores.checks import Repeatability, StressScore
+from hearteval.analysis.scores.scores import RatedSystem
+from hearteval.analysis.scores.study import RatingResults
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import AXES, AXIS_NAMES, MAX_SCORE, Axis
+from hearteval.report.figures import Scale, scale_around
+from hearteval.report.table import Column, Table, tabulate
+from hearteval.report.text import (
+    NO_VALUE,
+    bare_percent,
+    count,
+    fine_interval,
+    hundredths,
+    interval,
+    level_percent,
+    percent,
+    pixels,
+    plural,
+    shortened_names,
+    signed_hundredths,
+)
+
+MIN_AXES = 3
+"""Fewer make no radar: they make no area."""
+_CENTRE = (100.0, 98.0)
+_RADIUS = 72.0
+LABEL_SCORE = 1 + (MAX_SCORE - 1) * 84 / 72
+"""Labels stand where this score would be, outside the outer ring."""
+FIELDS = ("mean", "low", "high", "z", "z_low", "z_high", "n_ratings", "n_items")
+JUDGE_FIELDS = ("mean", "z", "n_ratings")
+MAX_NAME = 22
+REFERENCE_NAME = "the reference itself"
+
+Place = tuple[float, float]
+
+
+def scored_axes(ratings: RatingResults) -> tuple[Axis, ...]:
+    """Return the axes that any system has scores on, in the order of the paper."""
+    return tuple(axis for axis in AXIS_NAMES if any(axis in row.axes for row in ratings.systems))
+
+
+def rating_interval_words(ratings: RatingResults) -> str:
+    """Name the interval, its level and what it is conditional on."""
+    level = level_percent(ratings.level)
+    return f"{ratings.interval_used}, t, {level}, conditional on these raters"
+
+
+def z_scale(ratings: RatingResults) -> Scale:
+    """Return one scale for the z-scores of all systems and their interval ends."""
+    shown = [(row.overall.z, row.overall.z_low, row.overall.z_high) for row in ratings.systems]
+    return scale_around(0.0, [end for ends in shown for end in ends])
+
+
+def stress_name(kind: str) -> str:
+    """Return what a kind of stress text is called beside its scores."""
+    return REFERENCE_NAME if kind == "reference" else STRESS_NAMES.get(kind, kind)
+
+
+def stress_cells(
+    results: StudyResults,
+) -> dict[str, dict[str, tuple[StressScore, StressResult | None]]]:
+    """Return the scores of the stress set by kind, then by judge; the reference first.
+
+    Beside each score stands how often the reference got more; None for the reference itself.
+    """
+    if results.ratings is None:
+        return {}
+    above = {(row.rater, row.kind): row for row in results.stress}
+    cells: dict[str, dict[str, tuple[StressScore, StressResult | None]]] = {}
+    for row in sorted(results.ratings.stress, key=lambda row: row.kind != "reference"):
+        cells.setdefault(row.kind, {})[row.rater] = (row, above.get((row.rater, row.kind)))
+    return cells
+
+
+def score_table(ratings: RatingResults) -> Table:
+    """Return the scores as a terminal and a notebook show them."""
+    return tabulate(
+        ratings.systems,
+        [
+            (Column("system", "name", max_width=MAX_NAME), lambda row: row.system),
+            ("z", lambda row: signed_hundredths(row.overall.z)),
+            ("interval", lambda row: fine_interval(row.overall.z_low, row.overall.z_high)),
+            ("score", lambda row: hundredths(row.overall.mean)),
+            ("interval", lambda row: fine_interval(row.overall.low, row.overall.high)),
+            *((axis, partial(_axis_score, axis=axis)) for axis in scored_axes(ratings)),
+            ("n", lambda row: count(row.overall.n_ratings)),
+        ],
+    )
+
+
+def _axis_score(row: RatedSystem, axis: Axis) -> str:
+    return hundredths(row.axes[axis].mean) if axis in row.axes else NO_VALUE
+
+
+def stress_table(results: StudyResults) -> Table | None:
+    """Return the mean scores of the stress set by judge; None where there are none."""
+    cells = stress_cells(results)
+    judges = list(dict.fromkeys(judge for by_judge in cells.values() for judge in by_judge))
+    rows = [
+        [
+            stress_name(kind),
+            *(hundredths(by_judge[j][0].mean) if j in by_judge else NO_VALUE for j in judges),
+        ]
+        for kind, by_judge in cells.items()
+    ]
+    names = shortened_names(judges, MAX_NAME)
+    columns = (Column("stress set, never ranked", "text"), *map(Column, names))
+    return Table(columns=columns, rows=rows) if rows else None
+
+
+def repeatability_table(repeatability: Sequence[Repeatability]) -> Table:
+    """Return how far each judge gives the same scores again."""
+    return tabulate(
+        repeatability,
+        [
+            (Column("Judge", "name"), lambda row: row.rater),
+            ("Same score", lambda row: percent(row.same)),
+            ("Interval", lambda row: interval(row.low, row.high, write=bare_percent)),
+            ("Apart on average", lambda row: hundredths(row.difference)),
+            ("Completions", lambda row: count(row.n_completions)),
+            ("Items", lambda row: count(row.n_items)),
+        ],
+    )
+
+
+def rating_csv(ratings: RatingResults) -> str:
+    """Write the scores as CSV with every digit: a line a system, then what each rater gave it.
+
+    Cells are empty where there is no score, no z-score or no interval.
+    """
+    axes = tuple(dict.fromkeys((*AXES, *scored_axes(ratings))))
+    judges = sorted({name for row in ratings.systems for name in row.judges})
+    headings = (
+        *("system", "kind", "family", *FIELDS),
+        *(f"{axis}_{field}" for axis in axes for field in FIELDS),
+        *(f"{judge}: {field}" for judge in judges for field in JUDGE_FIELDS),
+        *("rated_by", "interval_used", "level"),
+    )
+    rows = [
+        [
+            *(row.system, row.kind, row.family),
+            *(getattr(row.overall, field) for field in FIELDS),
+            *(getattr(row.axes.get(axis), field, None) for axis in axes for field in FIELDS),
+            *(getattr(row.judges.get(j), field, None) for j in judges for field in JUDGE_FIELDS),
+            *(ratings.rated_by, ratings.interval_used, ratings.level),
+        ]
+        for row in ratings.systems
+    ]
+    return Table(columns=tuple(map(Column, headings)), rows=rows).csv()
+
+
+def rating_rows(ratings: RatingResults | None) -> list[dict[str, Any]]:
+    """Return the headline columns of the scores for JSON; empty where no judge rates."""
+    return [
+        {
+            "system": row.system,
+            **{field: getattr(row.overall, field) for field in ("mean", "low", "high", "z")},
+            "axes": {axis: at.mean for axis, at in row.axes.items()},
+            "n_ratings": row.overall.n_ratings,
+        }
+        for row in (ratings.systems if ratings else ())
+    ]
+
+
+def score_notes(ratings: RatingResults) -> list[str]:
+    """Return the lines below the scores that say how to read them."""
+    notes = [
+        "z: mean of the scores in standard deviations from each rater's own mean on the axis. "
+        "Score and axes: mean raw score, 1 to 5.",
+        f"Interval: {rating_interval_words(ratings)}.",
+    ]
+    return notes + [
+        f"{row.rater} rated {plural(row.n_completions, 'completion')} again: "
+        f"{bare_percent(row.same)} % of the scores were the same, {hundredths(row.difference)} "
+        "apart on average."
+        for row in ratings.repeatability
+    ]
+
+
+class RadarFrame(NamedTuple):
+    """What all radars share."""
+
+    axes: tuple[Axis, ...]
+    """Axes, clockwise from the top."""
+    rings: tuple[str, ...]
+    """Corners of the rings at 2, 3, 4 and 5, as SVG points."""
+    spokes: tuple[Place, ...]
+    labels: tuple[tuple[Axis, Place], ...]
+    field: str
+    """Corners of the mean of all systems, as SVG points."""
+
+
+class Radar(NamedTuple):
+    """One system's radar."""
+
+    system: str
+    score: str
+    """Its overall score with the interval, in words."""
+    shape: str
+    """Corners of its scores, as SVG points."""
+    whiskers: tuple[tuple[Place, Place], ...]
+    """Both ends of the interval on each axis that has one."""
+    description: str
+
+
+def radar_frame(ratings: RatingResults) -> RadarFrame | None:
+    """Return what all radars share; None where too few axes have scores."""
+    axes = tuple(axis for axis in AXIS_NAMES if axis in ratings.field)
+    if len(axes) < MIN_AXES:
+        return None
+    n = len(axes)
+    return RadarFrame(
+        axes=axes,
+        rings=tuple(_points(_spread([ring] * n)) for ring in range(2, MAX_SCORE + 1)),
+        spokes=_spread([MAX_SCORE] * n),
+        labels=tuple(zip(axes, _spread([LABEL_SCORE] * n), strict=True)),
+        field=_points(_spread([ratings.field[axis] for axis in axes])),
+    )
+
+
+def radars(ratings: RatingResults) -> tuple[Radar, ...]:
+    """Return the radar of every system that has a score on all axes of the frame."""
+    frame = radar_frame(ratings)
+    if frame is None:
+        return ()
+    return tuple(
+        _radar(row, frame.axes) for row in ratings.systems if set(frame.axes) <= set(row.axes)
+    )
+
+
+def _radar(row: RatedSystem, axes: Sequence[Axis]) -> Radar:
+    shown = [row.axes[axis] for axis in axes]
+    scores = [f"{AXIS_NAMES[axis]} {hundredths(row.axes[axis].mean)}" for axis in axes]
+    return Radar(
+        system=row.system,
+        score=f"{hundredths(row.overall.mean)} {fine_interval(row.overall.low, row.overall.high)}",
+        shape=_points(_spread([at.mean for at in shown])),
+        whiskers=tuple(
+            (_place(at.low, k, len(axes)), _place(at.high, k, len(axes)))
+            for k, at in enumerate(shown)
+            if at.low is not None and at.high is not None
+        ),
+        description=f"Mean raw scores from 1 to 5: {', '.join(scores)}.",
+    )
+
+
+def _spread(scores: Sequence[float]) -> tuple[Place, ...]:
+    """Return the place of a score on each axis, clockwise from the top."""
+    return tuple(_place(score, k, len(scores)) for k, score in enumerate(scores))
+
+
+def _place(score: float, axis: int, n_axes: int) -> Place:
+    angle, radius = 2 * math.pi * axis / n_axes, _RADIUS * (score - 1) / (MAX_SCORE - 1)
+    return _CENTRE[0] + radius * math.sin(angle), _CENTRE[1] - radius * math.cos(angle)
+
+
+def _points(places: Iterable[Place]) -> str:
+    return " ".join(f"{pixels(x)},{pixels(y)}" for x, y in places)

@@ -1,0 +1,21 @@
+"""Mathematics on arrays only: no system has a name here, and errors carry indices.
+
+Small matrices are multiplied in one BLAS thread: more cost several times what they save.
+"""
+
+from contextlib import AbstractContextManager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Return a context in which matrix products use one thread."""
+    limits: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Looking up the loaded libraries takes about a millisecond; it is done once.
+    return ThreadpoolController()

@@ -1,0 +1,1 @@
+"""Bradley-Terry strengths: fits, variances, intervals, fit check."""

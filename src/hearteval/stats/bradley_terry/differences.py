@@ -1,0 +1,99 @@
+"""Differences between systems, their tests, and what they leave open of the ranks.
+
+The variances come from any interval method. A difference whose variance is 0 to rounding is one on
+which no cluster departs from the others: that says nothing of how far it may be off, so its
+interval is unbounded and its p-value 1, and its ``se`` of 0 shows it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+from scipy.stats import false_discovery_control
+
+from hearteval.stats.comparisons import FloatArray, IntArray
+
+MIN_SE = 1e-9
+"""In theta's units; below it there is rounding only (1e8 even votes leave 1e-4)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairwiseDifferences:
+    """theta_i - theta_j of every two systems, as (systems, systems) with i in rows.
+
+    The diagonal is 0 with p and q 1; all but `se`, `p` and `q` change sign with the order.
+    """
+
+    difference: FloatArray
+    """Estimates, in theta's units."""
+    se: FloatArray
+    low: FloatArray
+    """Lower ends of the intervals, each at its own level."""
+    high: FloatArray
+    p: FloatArray
+    q: FloatArray
+    """The same, adjusted over all S (S - 1) / 2 differences (Benjamini and Hochberg 1995): of the
+    differences with q <= x, a share of at most x is expected to be none. So it is for independent
+    tests; differences share systems, and for them it is approximate."""
+
+
+class RankBounds(NamedTuple):
+    """The best (`low`) and the worst rank each system may have, 1 the best."""
+
+    low: IntArray
+    high: IntArray
+
+
+def pairwise_differences(
+    theta: FloatArray, variance: FloatArray, df: float, *, level: float
+) -> PairwiseDifferences:
+    """Return every difference of two systems or more with a t interval, a t test and its q.
+
+    The variance is that of each difference, (systems, systems); infinite degrees of freedom make t
+    the normal distribution, and `level` is the nominal coverage of each interval.
+    """
+    n = len(theta)
+    upper = np.triu_indices(n, 1)
+    difference = theta[upper[0]] - theta[upper[1]]
+    se = np.sqrt(variance[upper])
+    half_width = _half_width(se, float(stdtrit(df, (1 + level) / 2)))
+    is_known = se > MIN_SE
+    t = np.abs(difference) / np.where(is_known, se, np.inf)
+    p = np.asarray(2 * stdtr(df, -t), dtype=np.float64)
+    q = np.asarray(false_discovery_control(p), dtype=np.float64)
+
+    def square(values: FloatArray, *, sign: float, diagonal: float) -> FloatArray:
+        result = np.full((n, n), diagonal)
+        result[upper] = values
+        result.T[upper] = sign * values
+        return result
+
+    low = square(difference - half_width, sign=-1, diagonal=0.0)
+    high = square(difference + half_width, sign=-1, diagonal=0.0)
+    return PairwiseDifferences(
+        difference=square(difference, sign=-1, diagonal=0.0),
+        se=square(se, sign=1, diagonal=0.0),
+        low=np.where(np.tri(n, dtype=bool), high, low),
+        high=np.where(np.tri(n, dtype=bool), low, high),
+        p=square(p, sign=1, diagonal=1.0),
+        q=square(q, sign=1, diagonal=1.0),
+    )
+
+
+def rank_bounds(theta: FloatArray, variance: FloatArray, df: float, *, level: float) -> RankBounds:
+    """Return the ranks that the differences of each system from the others leave open.
+
+    The best is 1 + the systems whose difference interval lies wholly above this one, the worst S -
+    those wholly below, intervals at 1 - (1 - level) / (S - 1) (Bonferroni). So each system's bounds
+    hold its true rank with at least `level`; those of all systems together may do so less often.
+    Arguments are as in `pairwise_differences`.
+    """
+    n = len(theta)
+    quantile = float(stdtrit(df, 1 - (1 - level) / (n - 1) / 2))
+    is_below = theta[None, :] - theta[:, None] > _half_width(np.sqrt(variance), quantile)
+    return RankBounds(low=1 + is_below.sum(axis=1), high=n - is_below.sum(axis=0))
+
+
+def _half_width(se: FloatArray, quantile: float) -> FloatArray:
+    return np.where(se > MIN_SE, quantile * se, np.inf)

@@ -1,0 +1,99 @@
+"""Intervals for Bradley-Terry strengths, each for the contrast theta_i - mean theta.
+
+``two-way`` treats items and raters as the sampled units, ``item-sandwich`` items alone, raters as
+given; both are made here from a `ClusteredVariance`. ``published`` is the paper's (HEART 9.8), kept
+to compare with its table; it is too narrow. The bootstrap is in `bootstrap`.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, ndtri, stdtrit
+
+from hearteval.stats.bradley_terry.clustered_variance import (
+    ClusteredVariance,
+    InfluenceOf,
+    vary_over_votes,
+)
+from hearteval.stats.bradley_terry.fit import BradleyTerryFit, centred_inverse
+from hearteval.stats.comparisons import (
+    Comparisons,
+    FloatArray,
+    IntArray,
+    number_labels,
+    order_pairs,
+    sum_scores,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Intervals:
+    """One interval per system, in theta's units."""
+
+    low: FloatArray
+    high: FloatArray
+    se: FloatArray
+    df: float
+    """Degrees of freedom of t, infinite for the normal distribution."""
+
+
+def clustered(theta: FloatArray, variance: ClusteredVariance, *, level: float) -> Intervals:
+    """Return theta_i +- t se_i, t with min(items, raters) - 1 degrees of freedom.
+
+    They are ``two-way`` if the variance is over items and raters, ``item-sandwich`` if it is over
+    items (SPEC section 6).
+    """
+    se = np.sqrt(variance.of_parameters())
+    quantile = float(stdtrit(variance.df, (1 + level) / 2))
+    return _symmetric(theta, se, quantile, variance.df)
+
+
+def published(theta: FloatArray, n_comparisons: IntArray, *, level: float) -> Intervals:
+    """Return the paper's normal intervals, SE = sqrt(1/n_i), n_i the comparisons of system i.
+
+    A comparison carries at most 1/4 unit of information on a difference. Even for independent
+    comparisons of S equal systems, all pairs equally often, the standard error is 2 (S - 1)/S times
+    this one: 1 with two systems, 1.9 with 18, and more for unequal ones. Both orders count as two.
+    """
+    quantile = float(ndtri((1 + level) / 2))
+    return _symmetric(theta, np.sqrt(1 / n_comparisons), quantile, math.inf)
+
+
+def influence_on_strengths(comparisons: Comparisons, fit: BradleyTerryFit) -> InfluenceOf:
+    """Return what gives the influence of clusters on theta - mean theta, B u_g.
+
+    B inverts the information on contrasts and u_g is the score of cluster g. A weight is part of
+    the score, so weights need not be counts.
+    """
+    bread = centred_inverse(fit.information)
+    return lambda cluster: scores_by_cluster(comparisons, fit.theta, cluster) @ bread
+
+
+def independent_votes(comparisons: Comparisons, fit: BradleyTerryFit) -> ClusteredVariance:
+    """Return the variance of a fit whose votes are all independent of each other.
+
+    Raises:
+        NotIdentifiedError: Under two votes.
+    """
+    low, high, score = order_pairs(comparisons)
+    points = comparisons.weight * (score - expit(fit.theta[low] - fit.theta[high]))
+    return vary_over_votes(comparisons, points, centred_inverse(fit.information))
+
+
+def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntArray) -> FloatArray:
+    """Return the derivative of each cluster's log-likelihood, as (clusters, systems).
+
+    Clusters are in the order of their indices, those without a row left out.
+    """
+    row_cluster, n_clusters = number_labels(cluster)
+    low, high, score = order_pairs(comparisons)
+    residual = comparisons.total_weight * (score - expit(theta[low] - theta[high]))
+    n_systems = comparisons.n_systems
+    keys = np.concatenate((row_cluster * n_systems + low, row_cluster * n_systems + high))
+    sums = sum_scores(keys, np.concatenate((residual, -residual)), n_clusters * n_systems)
+    return sums.reshape(n_clusters, n_systems)
+
+
+def _symmetric(theta: FloatArray, se: FloatArray, quantile: float, df: float) -> Intervals:
+    return Intervals(low=theta - quantile * se, high=theta + quantile * se, se=se, df=df)

@@ -1,0 +1,142 @@
+"""What a store promises. Steps and the command line know only this; SQL appears in `sql` alone.
+
+Rules every store keeps, tested by one class for all of them (``tests/contract``):
+
+- `add` is one transaction: after it returns, all of its records are durable; if it fails, none is.
+- `add` is idempotent by id. The same id with other content, ``created_at`` apart, is a `StoreError`
+  that names the record, and nothing of that batch is stored.
+- Iteration is in the order of ids, sees what was committed before each page of it, and may be
+  interleaved with `add`.
+- Records come back equal to what went in.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from hearteval.domain import (
+    Assignment,
+    Attempt,
+    BatchJob,
+    Completion,
+    Item,
+    Judgment,
+    LatencyProbe,
+    Pair,
+    Rater,
+    Rating,
+    Screening,
+    Study,
+    System,
+)
+
+Record = (
+    Item
+    | Screening
+    | System
+    | Rater
+    | Completion
+    | Pair
+    | Study
+    | Assignment
+    | Attempt
+    | Judgment
+    | Rating
+    | LatencyProbe
+)
+R = TypeVar("R", bound=Record)
+
+JUDGMENT_COLUMNS = (
+    "assignment_id",
+    "pair_id",
+    "item_id",
+    "first_system_id",
+    "second_system_id",
+    "rater_id",
+    "repeat",
+    "choice",
+    "strength",
+    "axes",
+    "finish_reason",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReply:
+    """What a model answered, under a hash of all that was asked."""
+
+    id: str
+    """Hash of endpoint family, model, messages, settings and repeat, 32 hexadecimal digits."""
+    reply: Mapping[str, Any]
+    """The reply as JSON."""
+    cost: float | None
+    """US dollars; None if unknown."""
+    created_at: datetime
+    """UTC."""
+
+
+class Store(Protocol):
+    """One study store: a SQLite file, a database, or memory."""
+
+    def add(self, records: Sequence[Record]) -> int:
+        """Append records in one transaction; return how many were new.
+
+        Raises:
+            StoreError: A record contradicts a stored one, refers to one that is not there, or the
+                database cannot be written.
+        """
+        ...
+
+    def iter(self, kind: type[R], study: Study | None = None) -> Iterator[R]:
+        """Yield the records of a kind in the order of their ids.
+
+        With a study: its items, systems and raters, as listed in this version; screenings,
+        completions and failed calls of these, and their latency probes under this study; and the
+        pairs, assignments, judgments and ratings that were planned under this study. Without one:
+        everything of that kind.
+        """
+        ...
+
+    def latest_study(self, study_id: str) -> Study | None:
+        """Return the newest version of a study, or None if the store has never seen it."""
+        ...
+
+    def unjudged(self, study: Study) -> Iterator[Assignment]:
+        """Yield the study's assignments that have no judgment yet, in the order of their ids."""
+        ...
+
+    def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Yield the study's judgments as batches of parallel columns, `JUDGMENT_COLUMNS`.
+
+        Meant for analysis: no texts, no costs. Judgments of attention checks are left out.
+        """
+        ...
+
+    def keep_replies(self, replies: Sequence[StoredReply]) -> None:
+        """Keep replies in one transaction; of two under one id the first stays."""
+        ...
+
+    def find_reply(self, reply_id: str) -> StoredReply | None:
+        """Return a reply that was kept, or None."""
+        ...
+
+    def reply_ids(self) -> frozenset[str]:
+        """Return the ids of all replies that were kept."""
+        ...
+
+    def keep_job(self, job: BatchJob) -> None:
+        """Keep a batch job, or what has become known of it: its provider's id, its end."""
+        ...
+
+    def jobs(self) -> Sequence[BatchJob]:
+        """Return all batch jobs in the order in which they were written down."""
+        ...
+
+    def spent_usd(self) -> float:
+        """Return what all replies that were kept have cost, unknown costs apart."""
+        ...
+
+    def close(self) -> None:
+        """Release the database; the store cannot be used afterwards."""
+        ...

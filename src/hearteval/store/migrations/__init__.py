@@ -1,0 +1,106 @@
+"""The schema's history: an older store is brought to today's schema when it is opened.
+
+A new database gets today's tables at once; a test shows that both ways end alike. Stores of the
+development before the first version are refused (docs/decisions/0014). Alembic is imported only
+when there is something to migrate.
+"""
+
+from importlib import import_module
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    delete,
+    insert,
+    inspect,
+    select,
+)
+
+from hearteval.errors import StoreError
+from hearteval.store import schema
+
+VERSIONS = ("v0001",)
+"""Modules of this folder in their order; each brings the tables of the one before to its own."""
+DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+
+_versions = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+
+
+def migrate(connection: Connection, *, name: str) -> None:
+    """Create the tables of a new database, or bring those of an older one up to date.
+
+    Raises:
+        StoreError: As `read_version`.
+    """
+    version = read_version(connection, name=name)
+    if version is None:
+        schema.metadata.create_all(connection)
+        _stamp(connection)
+    elif version != VERSIONS[-1]:
+        upgrade(connection, after=version)
+
+
+def read_version(connection: Connection, *, name: str) -> str | None:
+    """Return the schema version of a database, None where it is empty.
+
+    Raises:
+        StoreError: It is a store of the development before the first version, was made by a newer
+            hearteval, or holds tables of another program.
+    """
+    tables = set(inspect(connection).get_table_names())
+    if _versions.name in tables:
+        found = connection.execute(select(_versions.c.version_num)).scalars().all()
+        version = ", ".join(map(str, found)) or "empty"
+        if version in VERSIONS:
+            return version
+    elif not tables:
+        return None
+    elif {"items", "completions", "pairs", "assignments", "judgments"} <= tables:
+        version = DEVELOPMENT_VERSIONS[0]
+    else:
+        raise StoreError(
+            f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}); a "
+            "store wants a database of its own"
+        )
+    if version in DEVELOPMENT_VERSIONS:
+        raise StoreError(
+            f"store {name} was made by an earlier development version of hearteval (schema "
+            f"{version}), which this one cannot read and leaves as it is; make a new store by "
+            "naming another path or database (study.store)"
+        )
+    raise StoreError(
+        f"store {name} has schema {version}, and this hearteval knows up to {VERSIONS[-1]}: it was "
+        "made by a newer one, or by another program; upgrade hearteval, or give another path"
+    )
+
+
+def upgrade(connection: Connection, *, after: str | None) -> None:
+    """Run the migrations that come after a version, all in the connection's transaction.
+
+    Args:
+        connection: Its transaction is not committed here.
+        after: None for those of an empty database.
+    """
+    from alembic.migration import MigrationContext  # noqa: PLC0415 - slow and rarely needed
+    from alembic.operations import Operations  # noqa: PLC0415
+
+    n_done = 0 if after is None else VERSIONS.index(after) + 1
+    with Operations.context(MigrationContext.configure(connection)):
+        for version in VERSIONS[n_done:]:
+            import_module(f"{__name__}.{version}").upgrade()
+    _stamp(connection)
+
+
+def _stamp(connection: Connection) -> None:
+    _versions.create(connection, checkfirst=True)
+    connection.execute(delete(_versions))
+    connection.execute(insert(_versions).values(version_num=VERSIONS[-1]))

@@ -1,0 +1,184 @@
+"""Records to table rows and back, and the SELECTs that find them: where a field is kept."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Select, Table, Text, case, exists, or_, select, type_coerce
+
+from hearteval.domain import (
+    Assignment,
+    Attempt,
+    AxisMark,
+    Call,
+    Completion,
+    Item,
+    Judgment,
+    LatencyProbe,
+    Pair,
+    Rater,
+    Rating,
+    Screening,
+    Study,
+    System,
+    Turn,
+    flat_fields,
+)
+from hearteval.store import schema
+from hearteval.store.base import Record
+
+TABLES: Mapping[type[Any], Table[Any]] = {
+    Item: schema.items,
+    Screening: schema.screenings,
+    System: schema.systems,
+    Rater: schema.raters,
+    Completion: schema.completions,
+    Pair: schema.pairs,
+    Study: schema.studies,
+    Assignment: schema.assignments,
+    Attempt: schema.attempts,
+    Judgment: schema.judgments,
+    Rating: schema.ratings,
+    LatencyProbe: schema.latency_probes,
+}
+"""Kinds in the order in which they may refer to each other: a batch is written in this order."""
+
+MEMBER_FIELDS = {"item": "item_ids", "system": "system_ids", "rater": "rater_ids"}
+"""Kind of member -> field of `Study`; kept in ``study_members``, not in the study's row."""
+
+_CALL_FIELDS = tuple(field.name for field in fields(Call))
+_CALLED = frozenset(k for k in TABLES if "call" in {field.name for field in fields(k)})
+
+
+def kind_name(kind: type[Any]) -> str:
+    """Return the name of a kind of record, as messages and hashes give it."""
+    return kind.__name__.lower()
+
+
+def to_row(record: Record) -> dict[str, Any]:
+    """Return the column values of a record's own table."""
+    row = flat_fields(record)
+    match record:
+        case Item():
+            row["context"] = [[turn.role, turn.text] for turn in record.context]
+        case Pair():
+            row["low_completion_id"], row["high_completion_id"] = row.pop("completion_ids")
+        case Study():
+            for name in MEMBER_FIELDS.values():
+                del row[name]
+    return row
+
+
+def from_row(kind: type[Any], values: dict[str, Any]) -> Any:
+    """Build the record of a kind from its column values, which this uses up."""
+    if kind in _CALLED:
+        values["call"] = Call(**{name: values.pop(name) for name in _CALL_FIELDS})
+    if kind is Item:
+        values["context"] = tuple(Turn(role=role, text=words) for role, words in values["context"])
+    elif kind is Pair:
+        values["completion_ids"] = (
+            values.pop("low_completion_id"),
+            values.pop("high_completion_id"),
+        )
+        del values["low_system_id"], values["high_system_id"]
+    elif kind is Judgment:
+        values["axes"] = _marks_from_json(values["axes"])
+    return kind(**values)
+
+
+def _marks_from_json(axes: Mapping[str, Any]) -> dict[str, AxisMark]:
+    return {axis: AxisMark(*mark) for axis, mark in axes.items()}
+
+
+@cache
+def marks_from_text(axes: str) -> Mapping[str, AxisMark]:
+    """Read axis marks from JSON text; the result is shared, because the same marks come often."""
+    return _marks_from_json(json.loads(axes))
+
+
+_PLANNED = (Assignment, Rating, LatencyProbe)
+"""Kinds whose records name their study."""
+_ABOUT = {Screening: ("item",), Completion: ("item", "system"), LatencyProbe: ("item", "system")}
+"""Kinds whose records are about members of a study."""
+
+
+def study_query(kind: type[Any], study: Study) -> Select[Any]:
+    """Return the query for the records of a kind that belong to a study's version."""
+    if kind is Judgment:
+        a, j = schema.assignments, schema.judgments
+        return select(j).join(a, a.c.id == j.c.assignment_id).where(a.c.study_id == study.id)
+    return select(TABLES[kind]).where(*_belongs(kind, TABLES[kind].c, study))
+
+
+def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
+    """Return what holds of the records of a kind that belong to a study's version."""
+    if kind in (Item, System, Rater):
+        return (_is_member(columns.id, kind_name(kind), study),)
+    if kind is Pair:
+        a = schema.assignments.c
+        return (exists().where(a.pair_id == columns.id, a.study_id == study.id),)
+    if kind is Attempt:
+        return (_is_attempt_of(study),)
+    planned = (columns.study_id == study.id,) if kind in _PLANNED else ()
+    about = (_is_member(columns[f"{m}_id"], m, study) for m in _ABOUT.get(kind, ()))
+    return (*planned, *about)
+
+
+def unjudged_query(study: Study) -> Select[Any]:
+    """Return the query for assignments of a study that have no judgment."""
+    assignments, judgments = schema.assignments, schema.judgments
+    return select(assignments).where(
+        assignments.c.study_id == study.id,
+        ~exists().where(judgments.c.assignment_id == assignments.c.id),
+    )
+
+
+def judgment_query(study: Study) -> Select[Any]:
+    """Return the query for the analysis columns; covered by indexes from end to end."""
+    a, j, p = schema.assignments, schema.judgments, schema.pairs
+    is_low_first = p.c.low_completion_id == a.c.first_completion_id
+    return (
+        select(
+            a.c.id.label("assignment_id"),
+            a.c.pair_id,
+            p.c.item_id,
+            case((is_low_first, p.c.low_system_id), else_=p.c.high_system_id).label(
+                "first_system_id"
+            ),
+            case((is_low_first, p.c.high_system_id), else_=p.c.low_system_id).label(
+                "second_system_id"
+            ),
+            a.c.rater_id,
+            a.c.repeat,
+            j.c.choice,
+            j.c.strength,
+            type_coerce(j.c.axes, Text).label("axes"),
+            j.c.finish_reason,
+        )
+        .select_from(a)
+        .join(j, j.c.assignment_id == a.c.id)
+        .join(p, p.c.id == a.c.pair_id)
+        .where(a.c.study_id == study.id, a.c.check.is_(None))
+    )
+
+
+def _is_member(column: Any, kind: str, study: Study) -> Any:
+    members = schema.study_members
+    return exists().where(
+        members.c.study_id == study.id,
+        members.c.version == study.version,
+        members.c.kind == kind,
+        members.c.member_id == column,
+    )
+
+
+def _is_attempt_of(study: Study) -> Any:
+    attempts, assignments = schema.attempts.c, schema.assignments.c
+    return or_(
+        _is_member(attempts.item_id, "item", study)
+        & _is_member(attempts.system_id, "system", study),
+        exists().where(assignments.id == attempts.assignment_id, assignments.study_id == study.id),
+        attempts.study_id == study.id,
+    )

@@ -1,0 +1,327 @@
+"""The tables and their column types: the same values in Python, equal bytes in every database.
+
+Ids are 16-byte keys, JSON is canonical text. Wide tables (texts, raw replies) keep SQLite's row
+ids; narrow ones, read by key only, do without. Pairs repeat the system of each completion, and
+``ix_judgments_counts`` covers the rest of what `judgment_table` reads, so that counting pairs never
+touches the wide rows. An id of a judgment is made from its assignment alone: the primary key also
+keeps assignments unique (a unique index of its own would make SQLite prefer it to the covering
+one).
+"""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    text,
+)
+from sqlalchemy.schema import SchemaItem
+
+from hearteval.domain import canonical_json
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_MARK = "\x1a"
+
+
+class Id(TypeDecorator[str]):
+    """32 hexadecimal digits in Python, 16 bytes in the database."""
+
+    impl = LargeBinary(16)
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        """Convert digits to bytes."""
+        return None if value is None else bytes.fromhex(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
+        """Convert bytes to digits."""
+        return None if value is None else bytes(value).hex()
+
+
+class VerbatimJson(TypeDecorator[Any]):
+    """Any JSON value in Python, the same value in the database, letter by letter."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:
+        """Write JSON in ASCII."""
+        return None if value is None else json.dumps(value, allow_nan=False)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
+        """Read JSON."""
+        return None if value is None else json.loads(value)
+
+
+class Json(VerbatimJson):
+    """Any JSON value in Python, canonical JSON text in the database."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:
+        """Write canonical JSON, in ASCII where it holds lone surrogates."""
+        if value is None:
+            return None
+        words = canonical_json(value)
+        return json.dumps(json.loads(words)) if _UNSTORABLE.search(words) else words
+
+
+class Words(TypeDecorator[str]):
+    """Any text in Python, also what a database cannot hold: NUL and lone surrogates.
+
+    Such text, and text that starts with the mark, is kept as the mark and its JSON.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Write the text, marked where it needs it."""
+        if value is None or not (_UNSTORABLE.search(value) or value.startswith(_MARK)):
+            return value
+        return _MARK + json.dumps(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
+        """Read the text."""
+        if value is None or not value.startswith(_MARK):
+            return value
+        return str(json.loads(value.removeprefix(_MARK)))
+
+
+class Utc(TypeDecorator[datetime]):
+    """A UTC time in Python, microseconds since 1970 in the database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Convert a time to microseconds."""
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        """Convert microseconds to a time."""
+        return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+metadata = MetaData()
+
+
+def _table(name: str, *parts: SchemaItem, **settings: Any) -> Table[Any]:
+    return Table(name, metadata, Column("id", Id, primary_key=True), *parts, **settings)
+
+
+def _ref(name: str, to: str | None = None, *, nullable: bool = False) -> Column[str]:
+    return Column(name, Id, *([] if to is None else [ForeignKey(f"{to}.id")]), nullable=nullable)
+
+
+def _required(kind: Any, *names: str) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+def _call() -> list[Column[Any]]:
+    """Return the columns of a `Call`, which stands flat in the table of a record that holds one."""
+    return [
+        *_required(Json, "requested", "effective"),
+        Column("finish_reason", Text),
+        Column("usage", Json, nullable=False),
+        Column("cost", Double),
+        Column("cached", Boolean, nullable=False),
+    ]
+
+
+items = _table(
+    "items",
+    *_required(Words, "source", "dialogue_id"),
+    Column("turn_index", Integer, nullable=False),
+    Column("situation", Words, nullable=False),
+    Column("context", Json, nullable=False),
+    Column("subset", Text, nullable=False),
+    Column("profile", Text),
+    *_required(Words, "emotion", "problem"),
+    Column("culture", Words),
+    Column("population", Words),
+    Column("language", Text, nullable=False),
+    *_required(Words, "licence", "consent_basis"),
+    Column("reference", Words),
+)
+
+screenings = _table(
+    "screenings",
+    _ref("item_id"),
+    *_required(Text, "rule", "verdict"),
+    Column("evidence", Words, nullable=False),
+    Column("version", Text, nullable=False),
+    Index("ix_screenings_item", "item_id"),
+)
+
+systems = _table(
+    "systems",
+    Column("name", Words, nullable=False),
+    *_required(Text, "kind", "family"),
+    Column("settings", Json, nullable=False),
+)
+
+raters = _table(
+    "raters",
+    Column("name", Words, nullable=False),
+    *_required(Text, "kind", "family"),
+    Column("pool", Text),
+    Column("group", Text),
+    Column("settings", Json, nullable=False),
+)
+
+completions = _table(
+    "completions",
+    _ref("item_id", "items"),
+    _ref("system_id", "systems"),
+    Column("text", Words, nullable=False),
+    Column("writer_id", Text),
+    Column("repeat", Integer, nullable=False),
+    Column("prompt_hash", Text),
+    *_call(),
+    Column("first_token_ms", Double),
+    Column("first_reasoning_ms", Double),
+    Column("total_ms", Double),
+    Column("created_at", Utc, nullable=False),
+    Index(
+        "uq_completions_target",
+        *("system_id", "item_id", text("coalesce(writer_id, '')"), "repeat"),
+        unique=True,
+    ),
+)
+
+pairs = _table(
+    "pairs",
+    _ref("item_id", "items"),
+    _ref("low_completion_id", "completions"),
+    _ref("high_completion_id", "completions"),
+    _ref("low_system_id", "systems"),
+    _ref("high_system_id", "systems"),
+    sqlite_with_rowid=False,
+)
+
+studies = _table(
+    "studies",
+    Column("version", Integer, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("items_hash", Text, nullable=False),
+    *_required(Json, "design", "protocols"),
+    *_required(Text, "protocol_version", "settings_hash", "software_version"),
+    Column("created_at", Utc, nullable=False),
+)
+
+study_members = Table(
+    "study_members",
+    metadata,
+    Column("study_id", Id, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("member_id", Id, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+assignments = _table(
+    "assignments",
+    _ref("study_id"),
+    _ref("pair_id", "pairs"),
+    _ref("rater_id", "raters"),
+    _ref("first_completion_id", "completions"),
+    Column("repeat", Integer, nullable=False),
+    Column("check", Text),
+    Index("ix_assignments_study", "study_id", "id"),
+    Index("ix_assignments_pair", "pair_id", "study_id"),
+    sqlite_with_rowid=False,
+)
+
+attempts = _table(
+    "attempts",
+    _ref("item_id", "items", nullable=True),
+    _ref("system_id", "systems", nullable=True),
+    _ref("assignment_id", "assignments", nullable=True),
+    *_required(Integer, "repeat", "attempt"),
+    Column("reason", Text, nullable=False),
+    Column("raw", Words, nullable=False),
+    *_call(),
+    Column("created_at", Utc, nullable=False),
+    _ref("study_id", nullable=True),
+    _ref("completion_id", "completions", nullable=True),
+    _ref("rater_id", "raters", nullable=True),
+)
+
+judgments = _table(
+    "judgments",
+    _ref("assignment_id", "assignments"),
+    Column("choice", Text, nullable=False),
+    Column("strength", Integer),
+    *_required(Json, "axes", "reasons"),
+    Column("rationale", Words, nullable=False),
+    Column("seconds", Double),
+    Column("raw", Words, nullable=False),
+    Column("prompt_hash", Text),
+    *_call(),
+    Column("created_at", Utc, nullable=False),
+    Index("ix_judgments_counts", "assignment_id", "choice", "strength", "axes", "finish_reason"),
+)
+
+ratings = _table(
+    "ratings",
+    _ref("study_id"),
+    _ref("completion_id", "completions"),
+    _ref("rater_id", "raters"),
+    Column("repeat", Integer, nullable=False),
+    *_required(Json, "axes", "comments"),
+    Column("seconds", Double),
+    Column("raw", Words, nullable=False),
+    Column("prompt_hash", Text),
+    *_call(),
+    Column("created_at", Utc, nullable=False),
+    Index("ix_ratings_study", "study_id", "id"),
+)
+
+replies = _table(
+    "replies",
+    Column("reply", VerbatimJson, nullable=False),
+    Column("cost", Double),
+    Column("created_at", Utc, nullable=False),
+)
+
+latency_probes = _table(
+    "latency_probes",
+    _ref("study_id"),
+    _ref("system_id", "systems"),
+    _ref("item_id", "items"),
+    Column("repeat", Integer, nullable=False),
+    Column("effective", Json, nullable=False),
+    Column("first_token_ms", Double),
+    Column("first_reasoning_ms", Double),
+    Column("total_ms", Double),
+    Column("concurrency", Integer, nullable=False),
+    Column("created_at", Utc, nullable=False),
+    Index("ix_latency_probes_study", "study_id", "id"),
+)
+
+batch_jobs = _table(
+    "batch_jobs",
+    Column("provider", Text, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("custom_ids", Json, nullable=False),
+    Column("created_at", Utc, nullable=False),
+    Column("remote_id", Text),
+    Column("closed_at", Utc),
+)

@@ -1,0 +1,330 @@
+"""The one store implementation, on SQLAlchemy Core: SQLite file, PostgreSQL, or memory for tests.
+
+Each call is one transaction, repeated where the database goes away in the middle of it. How
+databases are opened and waited for is in `engines`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from threading import RLock
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Column, Connection, Engine, Select, Table, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from hearteval.domain import Assignment, BatchJob, Pair, Study, canonical_json, flat_fields
+from hearteval.errors import StoreError
+from hearteval.store import schema
+from hearteval.store.base import JUDGMENT_COLUMNS, Record, StoredReply
+from hearteval.store.engines import (
+    look,
+    memory_engine,
+    open_engine,
+    refresh_statistics,
+    run_patiently,
+)
+from hearteval.store.migrations import migrate
+from hearteval.store.rows import (
+    MEMBER_FIELDS,
+    TABLES,
+    from_row,
+    judgment_query,
+    kind_name,
+    marks_from_text,
+    study_query,
+    to_row,
+    unjudged_query,
+)
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+PAGE_ROWS = 2_000
+LOOKUP_IDS = 500
+PATIENCE_SECONDS = 120.0
+
+
+class SqlStore:
+    """A `hearteval.store.base.Store` in a SQL database."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        name: str,
+        patience_seconds: float = PATIENCE_SECONDS,
+        one_at_a_time: AbstractContextManager[object] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._one_at_a_time = one_at_a_time or nullcontext()
+        self._name = name
+        self._patience_seconds = patience_seconds
+        try:
+            self._write(lambda connection: migrate(connection, name=name))
+        except BaseException:
+            engine.dispose()
+            raise
+
+    @classmethod
+    def open(cls, place: str, *, patience_seconds: float = PATIENCE_SECONDS) -> "SqlStore":
+        """Open or create the store at a path (SQLite) or a PostgreSQL address.
+
+        Each transaction waits `patience_seconds` for a database that has gone away.
+
+        Raises:
+            SettingsError: The address is none we know, or its driver is not installed.
+            StoreError: The database cannot be used, or is none of this hearteval.
+        """
+        engine, name = open_engine(place)
+        if engine.dialect.name == "sqlite" and Path(name).exists():
+            # Opening a file to write changes it, so one that is refused is only looked at.
+            look(place, patience_seconds=patience_seconds)
+        return cls(engine, name=name, patience_seconds=patience_seconds)
+
+    @classmethod
+    def in_memory(cls) -> "SqlStore":
+        """Open a store that lives as long as this object."""
+        # All threads share its one connection, which holds one transaction.
+        return cls(memory_engine(), name="memory", one_at_a_time=RLock())
+
+    def close(self) -> None:
+        """Release the database."""
+        self._engine.dispose()
+
+    def add(self, records: Sequence[Record]) -> int:
+        """Append records in one transaction; return how many were new."""
+        if not records:
+            return 0
+        order = list(TABLES)
+        ranked = sorted(records, key=lambda record: order.index(type(record)))
+        return self._write(
+            lambda connection: sum(
+                self._add_kind(connection, kind, list(group))
+                for kind, group in groupby(ranked, key=type)
+            )
+        )
+
+    def iter(self, kind: type[R], study: Study | None = None) -> Iterator[R]:
+        """Yield the records of a kind in the order of their ids."""
+        if kind is Study:
+            found = self._read(_read_studies)
+            yield from cast("list[R]", [s for s in found if study is None or s.id == study.id])
+            return
+        query = select(TABLES[kind]) if study is None else study_query(kind, study)
+        yield from self._records(kind, query)
+
+    def latest_study(self, study_id: str) -> Study | None:
+        """Return the newest version of a study, or None."""
+        versions = [study for study in self._read(_read_studies) if study.id == study_id]
+        return max(versions, key=lambda study: study.version, default=None)
+
+    def unjudged(self, study: Study) -> Iterator[Assignment]:
+        """Yield the study's assignments that have no judgment yet."""
+        return self._records(Assignment, unjudged_query(study))
+
+    def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Yield the study's judgments as batches of parallel columns."""
+        self._read(refresh_statistics)
+        keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
+        for page in self._pages(judgment_query(study), *keys):
+            columns = {name: [row[name] for row in page] for name in JUDGMENT_COLUMNS}
+            columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
+            yield columns
+
+    def keep_replies(self, replies: Sequence[StoredReply]) -> None:
+        """Keep replies in one transaction; of two under one id the first stays."""
+        insertion = self._insertion(schema.replies).on_conflict_do_nothing(index_elements=["id"])
+        rows = [flat_fields(reply) for reply in replies]
+        if rows:
+            self._write(lambda connection: connection.execute(insertion, rows))
+
+    def find_reply(self, reply_id: str) -> StoredReply | None:
+        """Return a reply that was kept, or None."""
+        query = select(schema.replies).where(schema.replies.c.id == reply_id)
+        rows = self._rows(query)
+        return StoredReply(**rows[0]) if rows else None
+
+    def reply_ids(self) -> frozenset[str]:
+        """Return the ids of all replies that were kept."""
+        ids = select(schema.replies.c.id)
+        return frozenset(row["id"] for row in self._rows(ids))
+
+    def keep_job(self, job: BatchJob) -> None:
+        """Keep a batch job, or what has become known of it."""
+        values = flat_fields(job)
+        known = {name: values[name] for name in ("custom_ids", "remote_id", "closed_at")}
+        insertion = self._insertion(schema.batch_jobs).values(**values)
+        updating = insertion.on_conflict_do_update(index_elements=["id"], set_=known)
+        self._write(lambda connection: connection.execute(updating))
+
+    def jobs(self) -> Sequence[BatchJob]:
+        """Return all batch jobs in the order in which they were written down."""
+        table = schema.batch_jobs
+        rows = self._rows(select(table).order_by(table.c.created_at, table.c.id))
+        return [BatchJob(**{**row, "custom_ids": tuple(row["custom_ids"])}) for row in rows]
+
+    def spent_usd(self) -> float:
+        """Return what all replies that were kept have cost, unknown costs apart."""
+        query = select(func.coalesce(func.sum(schema.replies.c.cost), 0.0).label("usd"))
+        return float(self._rows(query)[0]["usd"])
+
+    def _insertion(self, table: Table[Any]) -> Any:
+        """Return an INSERT that can say what to do with a row that is already there."""
+        return (sqlite if self._engine.dialect.name == "sqlite" else postgresql).insert(table)
+
+    def _add_kind(
+        self, connection: Connection, kind: type[Record], records: Sequence[Record]
+    ) -> int:
+        unique = _without_repeats(records)
+        stored = self._stored(connection, kind, list(unique))
+        for key, record in unique.items():
+            if key in stored and canonical_json(stored[key]) != canonical_json(record):
+                changed = ", ".join(_differing_fields(stored[key], record))
+                raise StoreError(
+                    f"{kind_name(kind)} {record.id} is already stored with another {changed}; "
+                    "records are never edited: undo that change, or use a new store (study.store)",
+                    ids=(record.id,),
+                )
+        new = [record for key, record in unique.items() if key not in stored]
+        if new:
+            rows = [to_row(record) for record in new]
+            if kind is Pair:
+                _add_systems(connection, rows)
+            connection.execute(insert(TABLES[kind]), rows)
+            members = [row for record in new for row in _member_rows(record)]
+            if members:
+                connection.execute(insert(schema.study_members), members)
+        return len(new)
+
+    def _stored(
+        self, connection: Connection, kind: type[Record], keys: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], Record]:
+        if kind is Study:
+            ids = {key[0] for key in keys}
+            found: list[Record] = [s for s in _read_studies(connection) if s.id in ids]
+            return {_key(record): record for record in found}
+        rows = _rows_by_id(connection, select(TABLES[kind]), [id_ for id_, _ in keys])
+        return {(record.id, 0): record for record in (from_row(kind, row) for row in rows)}
+
+    def _records(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
+        for page in self._pages(query, TABLES[kind].c.id):
+            yield from (cast("R", from_row(kind, row)) for row in page)
+
+    def _pages(self, query: Select[Any], *keys: Column[str]) -> Iterator[list[dict[str, Any]]]:
+        """Yield a query's rows page by page, ordered by its first column, which is an id.
+
+        Keys are that column, and others that are always equal to it: each page starts after the
+        last one in all of their indexes.
+        """
+        ordered = query.order_by(keys[0]).limit(PAGE_ROWS)
+        key = query.selected_columns.keys()[0]
+        last: str | None = None
+        while True:
+            page = ordered if last is None else ordered.where(*(k > last for k in keys))
+            rows = self._rows(page)
+            if rows:
+                last = rows[-1][key]
+                yield rows
+            if len(rows) < PAGE_ROWS:
+                return
+
+    def _rows(self, query: Select[Any]) -> list[dict[str, Any]]:
+        return self._read(partial(_rows_of, query))
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        def transaction() -> T:
+            with self._engine.begin() as connection:
+                return work(connection)
+
+        return self._patiently(transaction)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        def transaction() -> T:
+            with self._engine.connect() as connection:
+                reader = connection.execution_options(heart_reading=True)
+                with reader.begin():
+                    return work(reader)
+
+        return self._patiently(transaction)
+
+    def _patiently(self, transaction: Callable[[], T]) -> T:
+        with self._one_at_a_time:
+            return run_patiently(
+                transaction, name=self._name, patience_seconds=self._patience_seconds
+            )
+
+
+def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _rows_by_id(
+    connection: Connection, query: Select[Any], ids: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a query whose first column is an id, for some ids."""
+    column = query.selected_columns[0]
+    for start in range(0, len(ids), LOOKUP_IDS):
+        yield from _rows_of(query.where(column.in_(ids[start : start + LOOKUP_IDS])), connection)
+
+
+def _read_studies(connection: Connection) -> list[Study]:
+    members = schema.study_members
+    lists: dict[tuple[str, int, str], list[str]] = {}
+    for member in connection.execute(select(members).order_by(members.c.member_id)):
+        key = (member.study_id, member.version, member.kind)
+        lists.setdefault(key, []).append(member.member_id)
+    studies = schema.studies
+    rows = connection.execute(select(studies).order_by(studies.c.id, studies.c.version)).mappings()
+    found = []
+    for row in rows:
+        values: dict[str, Any] = dict(row)
+        for kind, name in MEMBER_FIELDS.items():
+            values[name] = tuple(lists.get((row["id"], row["version"], kind), ()))
+        found.append(Study(**values))
+    return found
+
+
+def _add_systems(connection: Connection, pairs: Sequence[dict[str, Any]]) -> None:
+    """Fill in the system of each completion of the pairs' rows."""
+    sides = ("low", "high")
+    ids = sorted({pair[f"{side}_completion_id"] for pair in pairs for side in sides})
+    query = select(schema.completions.c.id, schema.completions.c.system_id)
+    systems = {row["id"]: row["system_id"] for row in _rows_by_id(connection, query, ids)}
+    for pair in pairs:
+        for side in sides:
+            pair[f"{side}_system_id"] = systems.get(pair[f"{side}_completion_id"])
+
+
+def _member_rows(record: Record) -> list[dict[str, Any]]:
+    if not isinstance(record, Study):
+        return []
+    return [
+        {"study_id": record.id, "version": record.version, "kind": kind, "member_id": member}
+        for kind, name in MEMBER_FIELDS.items()
+        for member in getattr(record, name)
+    ]
+
+
+def _key(record: Record) -> tuple[str, int]:
+    return (record.id, record.version if isinstance(record, Study) else 0)
+
+
+def _differing_fields(one: Record, other: Record) -> list[str]:
+    before, after = flat_fields(one), flat_fields(other)
+    return [name for name in before if name != "created_at" and before[name] != after[name]]
+
+
+def _without_repeats(records: Sequence[Record]) -> dict[tuple[str, int], Record]:
+    unique: dict[tuple[str, int], Record] = {}
+    for record in records:
+        known = unique.setdefault(_key(record), record)
+        if known is not record and canonical_json(known) != canonical_json(record):
+            raise StoreError(
+                f"{kind_name(type(record))} {record.id} stands twice in one batch with "
+                "different content",
+                ids=(record.id,),
+            )
+    return unique

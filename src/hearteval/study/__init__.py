@@ -1,0 +1,99 @@
+"""The application: opens, registers, grows, asks and analyzes a study, for any front end.
+
+Everything is a function of one `Session`, which tells what it does through a `Tell`: a terminal, a
+page, a test. Nothing here knows a terminal or a browser.
+"""
+
+import logging
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from hearteval.errors import SettingsError, StoreError
+
+logger = logging.getLogger(__name__)
+
+Advance = Callable[[int, int | None], None]
+"""Is told how many of how many are done; None where nobody knows how many."""
+
+
+class Tell(Protocol):
+    """Where a study says what it does, and asks before money is spent."""
+
+    def note(self, message: str) -> None:
+        """Say what is done: for a person who watches."""
+
+    def warn(self, message: str) -> None:
+        """Say what must not be missed."""
+
+    def progress(
+        self, label: str, *, cost: Callable[[], float] | None = None
+    ) -> AbstractContextManager[Advance]:
+        """Show how far something is.
+
+        Args:
+            label: What is going on.
+            cost: Gives the US dollars spent so far; None where nothing costs anything.
+        """
+        ...
+
+    def confirm(self, words: str, *, study: str) -> None:
+        """Ask whether a study may spend money; return when it may.
+
+        Args:
+            words: What is to come, and what it costs.
+            study: The study file.
+
+        Raises:
+            SettingsError: Nobody is there to be asked, and nobody has said yes.
+        """
+
+
+class Quiet:
+    """A `Tell` that only logs, and lets nothing cost money."""
+
+    def note(self, message: str) -> None:
+        """Log it."""
+        logger.info(message)
+
+    def warn(self, message: str) -> None:
+        """Log it."""
+        logger.warning(message)
+
+    @contextmanager
+    def progress(self, label: str, *, cost: Callable[[], float] | None = None) -> Iterator[Advance]:
+        """Show nothing."""
+        yield lambda _done, _total: None
+
+    def confirm(self, words: str, *, study: str) -> None:
+        """Refuse."""
+        raise SettingsError(f"{study}: this asks models and costs money ({words})")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that at every moment it is either the old one or the whole new one.
+
+    Raises:
+        StoreError: The folder cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror}); check the folder, its permissions and "
+            "the free space"
+        ) from error
+
+
+def quoted(path: Path) -> str:
+    """Write a path as a shell takes it, also one that begins like an option."""
+    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))

@@ -1,0 +1,221 @@
+"""Ask the models of a study: its systems for completions, its judges for judgments."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from hearteval.completions.run import ask_systems, complete_items, systems_to_ask
+from hearteval.config import ModelSettings
+from hearteval.domain import Assignment, Call, Completion, Judgment, Rater, Rating, Study, System
+from hearteval.judgments.plan.run import PlanCounts, plan_judgments, plan_ratings, store_stress_set
+from hearteval.judgments.run import (
+    JudgingTask,
+    PairTask,
+    RatingTask,
+    ask_judges,
+    judge_assignments,
+    open_by_judge,
+)
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
+from hearteval.models.http import find_dropped
+from hearteval.study import Tell
+from hearteval.study.exchange import count_study_imports, missing_imports
+from hearteval.study.grow import judge_models, system_models
+from hearteval.study.models import Asking, ask_models
+from hearteval.study.session import Session
+
+NO_JUDGMENTS = {
+    "plan": dict.fromkeys((field.name for field in fields(PlanCounts)), 0),
+    "judgments": asdict(NOTHING_ASKED),
+}
+"""What the judges of a study that rates have compared."""
+
+
+def complete_without_models(session: Session, study: Study) -> AskedCounts:
+    """Have the systems answer that ask no model: that is free, and what to judge rests on it."""
+    with session.tell.progress("completions") as progress:
+        return complete_items(session.store, study, now=session.now, progress=progress)
+
+
+def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[str, Any]:
+    """Have the models answer; return the counts, those of `complete_without_models` included."""
+    tell = session.tell
+    asked = ask_for_completions(session, study)
+    imported = count_study_imports(session.store, study, session.settings)
+    missing = sum(map(Counter, imported.missing.values()), Counter(asked.missing))
+    total = {
+        "n_wanted": counts.n_wanted + asked.n_wanted + imported.n_wanted,
+        "n_before": counts.n_before + asked.n_before + imported.n_before,
+        "n_added": counts.n_added + asked.n_added,
+        "n_missing": sum(counts.missing.values()) + missing.total(),
+    }
+    tell.note(
+        f"completions: {total['n_before'] + total['n_added']} of {total['n_wanted']} "
+        f"({total['n_added']} new, {total['n_missing']} missing)"
+    )
+    for reason, n in asked.missing.items():
+        tell.warn(f"{n} completions of models are missing: {reason}")
+    answered = {completion.system_id for completion in session.store.iter(Completion, study)}
+    silent = system_models(session.settings).keys() - answered
+    for name in sorted(s.name for s in session.store.iter(System, study) if s.id in silent):
+        tell.warn(f"system {name} has given no completion at all, and will not be ranked")
+    for words in missing_imports(session.settings, imported):
+        tell.warn(words)
+    if asked.n_added:
+        names = {system.id: system.name for system in session.store.iter(System, study)}
+        calls = [(one.system_id, one.call) for one in session.store.iter(Completion, study)]
+        _warn_of_dropped(session, names, system_models(session.settings), calls)
+    return {**total, "missing": dict(missing)}
+
+
+def judge_step(session: Session, study: Study) -> dict[str, Any]:
+    """Plan and have the judges judge, or rate; return the counts."""
+    if session.settings.judging.protocol == "rating":
+        return {**NO_JUDGMENTS, "ratings": _rate(session, study)}
+    tell, policy = session.tell, session.settings.judging.plan
+    plan = plan_judgments(session.store, study, policy, now=session.now)
+    tell.note(
+        f"plan: {plan.n_pairs} pairs, {plan.n_stress_pairs} of the stress set, "
+        f"{plan.n_repeats} asked again, "
+        f"{plan.n_assignments} assignments ({plan.n_new} new); "
+        f"left out for identical texts: {plan.n_identical}"
+    )
+    if policy.comparisons is not None and 0 < plan.n_pairs < policy.comparisons:
+        tell.warn(f"{plan.n_pairs} pairs instead of {policy.comparisons}: there are no more")
+    if plan.n_uncompared:
+        tell.warn(
+            f"{plan.n_uncompared} pairs of systems are not compared at all: judging.comparisons = "
+            f"{policy.comparisons} is too few; raise it"
+        )
+    with tell.progress("judgments") as progress:
+        offline = judge_assignments(session.store, study, now=session.now, progress=progress)
+    task = PairTask(protocol=session.settings.judging.protocol)
+    judgments = _ask_judges(session, study, task, offline)
+    return {"plan": asdict(plan), "judgments": judgments, "ratings": None}
+
+
+def _rate(session: Session, study: Study) -> dict[str, Any]:
+    policy = session.settings.judging.plan
+    store_stress_set(session.store, study, policy, now=session.now)
+    plan = plan_ratings(session.store, study, policy)
+    session.tell.note(
+        f"plan: {plan.n_completions} completions, {plan.n_stress} texts of the stress set, "
+        f"{len(plan.targets)} ratings ({plan.n_repeats} of them a second time); left out for a "
+        f"judge's own family: {plan.n_own_family}"
+    )
+    return {
+        "n_completions": plan.n_completions,
+        "n_stress": plan.n_stress,
+        "n_own_family": plan.n_own_family,
+        "n_repeats": plan.n_repeats,
+        **_ask_judges(session, study, RatingTask(targets=plan.targets), NOTHING_ASKED),
+    }
+
+
+def _ask_judges(
+    session: Session, study: Study, task: JudgingTask, offline: AskedCounts
+) -> dict[str, Any]:
+    """Have the models judge, or rate; return the counts, with those of the offline judge."""
+    asked = ask_for_judgments(session, study, task)
+    total, word = offline + asked, _word(task)
+    given = total.n_before + total.n_added
+    session.tell.note(f"{word}: {given} of {total.n_wanted} ({total.n_added} new)")
+    for reason, n in total.missing.items():
+        session.tell.warn(f"{n} {word} are missing: {reason}")
+    if asked.n_added:
+        _warn_of_dropped_by_judges(session, study)
+    return asdict(total)
+
+
+def _word(task: JudgingTask) -> str:
+    return "ratings" if task.protocol == "rating" else "judgments"
+
+
+def ask_for_completions(session: Session, study: Study) -> AskedCounts:
+    """Have the study's models answer the items they have not answered."""
+    systems = system_models(session.settings)
+    if not systems:
+        return NOTHING_ASKED
+    to_ask = systems_to_ask(session.store, study, systems)
+
+    async def ask(asking: Asking) -> AskedCounts:
+        asked = {system_id: asking.systems.get(system_id) for system_id in systems}
+        with session.tell.progress("completions", cost=lambda: asking.ledger.spent_usd) as progress:
+            return await ask_systems(
+                asking.writer, study, asked, now=session.now, progress=progress
+            )
+
+    return ask_models(
+        session, ask, systems={s: model for s, model in systems.items() if s in to_ask}
+    )
+
+
+def ask_for_judgments(session: Session, study: Study, task: JudgingTask) -> AskedCounts:
+    """Have the study's LLM judges judge, or rate, what they have not."""
+    judges = judge_models(session.settings)
+    if not judges:
+        return NOTHING_ASKED
+    to_ask = open_by_judge(session.store, study, task, judges)
+
+    async def ask(asking: Asking) -> AskedCounts:
+        asked = {rater_id: asking.judges.get(rater_id) for rater_id in judges}
+        await warn_of_unheld_schemas(asking, session.tell)
+        with session.tell.progress(_word(task), cost=lambda: asking.ledger.spent_usd) as progress:
+            return await ask_judges(
+                asking.writer, study, asked, task, now=session.now, progress=progress
+            )
+
+    return ask_models(session, ask, judges={r: model for r, model in judges.items() if r in to_ask})
+
+
+async def warn_of_unheld_schemas(asking: Asking, tell: Tell) -> None:
+    """Ask each judge one question that shows whether its endpoint enforces the schema.
+
+    The reply is kept like any other, so that a study pays for it once.
+    """
+    for rater_id, judge in asking.judges.items():
+        if rater_id in asking.batched:
+            continue  # the answer would come when all of its judgments do
+        found = await probe_model(judge)
+        if found.follows_schema is False:
+            tell.warn(
+                f"judge {judge.model.name}: its endpoint does not hold replies to the JSON schema;"
+                " replies that are not exactly what is asked for will be missing"
+            )
+
+
+def _warn_of_dropped_by_judges(session: Session, study: Study) -> None:
+    store = session.store
+    names = {rater.id: rater.name for rater in store.iter(Rater, study)}
+    who = {assignment.id: assignment.rater_id for assignment in store.iter(Assignment, study)}
+    calls = [(who[one.assignment_id], one.call) for one in store.iter(Judgment, study)]
+    calls += [(one.rater_id, one.call) for one in store.iter(Rating, study)]
+    _warn_of_dropped(session, names, judge_models(session.settings), calls)
+
+
+def _warn_of_dropped(
+    session: Session,
+    names: Mapping[str, str],
+    models: Mapping[str, ModelSettings],
+    calls: Iterable[tuple[str, Call]],
+) -> None:
+    """Warn once of each setting that a model did not keep, as its stored replies show, by id."""
+    said: set[tuple[str, str]] = set()
+    for id_, call in calls:
+        if id_ not in models:
+            continue
+        dropped = find_dropped(call.requested, call.effective, refuses=models[id_].refuses)
+        for setting, used in dropped.items():
+            if (id_, setting) not in said:
+                said.add((id_, setting))
+                words = _describe(setting, call.requested[setting], used)
+                session.tell.warn(f"{names[id_]} {words}")
+
+
+def _describe(setting: str, asked: Any, used: Any) -> str:
+    if used is not None:
+        return f"used {setting} {used:g}, not {asked:g}, as its replies say"
+    if setting == "max_tokens":
+        return f"did not keep max_tokens {asked}: its replies count more tokens"
+    return f"was not sent {setting} {asked}: its back end left it out"

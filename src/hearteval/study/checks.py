@@ -1,0 +1,123 @@
+"""What one study needs to run: its file, items, store, imports, keys, and models that answer."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from hearteval.config import StudySettings, has_key, load_study
+from hearteval.errors import HeartError
+from hearteval.models.asking import probe_model
+from hearteval.models.base import AskedModel
+from hearteval.store.engines import probe_store
+from hearteval.store.sql import SqlStore
+from hearteval.study import Tell
+from hearteval.study.exchange import import_command, stored_imports
+from hearteval.study.grow import gather, judge_models, system_models
+from hearteval.study.models import Asking, ask_models, asked_directly, paid_models
+from hearteval.study.session import Session, utc_now
+
+
+class Check(NamedTuple):
+    """One thing that a study may need."""
+
+    name: str
+    state: Literal["ok", "missing", "optional"]
+    """A study cannot run while anything is ``missing``."""
+    detail: str
+    """What was found."""
+    remedy: str = ""
+    """What to do; empty where all is well."""
+
+
+def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
+    """Look at everything that a study needs, change nothing; call each model once to `probe`."""
+    try:
+        settings = load_study(study_file)
+    except HeartError as error:
+        return [_missing("study file", error)]
+    keys = _check_keys(settings)
+    checks = [
+        Check("study file", "ok", str(study_file)),
+        _check("items", lambda: str(len(gather(settings, tell).items))),
+        _check("store", lambda: probe_store(settings.store)),
+        *_check_imports(settings, tell),
+        *keys,
+    ]
+    if probe and all(check.state == "ok" for check in keys):
+        checks += _probe_models(settings, tell)
+    return checks
+
+
+def _check(name: str, find: Callable[[], str]) -> Check:
+    try:
+        return Check(name, "ok", find())
+    except HeartError as error:
+        return _missing(name, error)
+
+
+def _check_keys(settings: StudySettings) -> list[Check]:
+    models = paid_models(settings)
+    if not models:
+        return [Check("keys", "ok", "none needed: this study runs offline")]
+    checks = []
+    for name, model in models:
+        if model.key_name is None or has_key(model.key_name):
+            key = model.key_name or "needs no key"
+            checks.append(Check(name, "ok", f"{model.model}: {key}"))
+        else:
+            remedy = f"set the environment variable {model.key_name} to your key"
+            checks.append(Check(name, "missing", f"{model.model}: no key", remedy))
+    return checks
+
+
+def _check_imports(settings: StudySettings, tell: Tell) -> list[Check]:
+    imported = {entry.name: entry.imported for entry in settings.systems if entry.imported}
+    if not imported:
+        return []
+    try:
+        stored = stored_imports(settings, tell)
+    except HeartError:
+        return []  # the check of the store has said so
+    checks = []
+    for name, model in imported.items():
+        n, n_items = stored.get(name, (0, 0))
+        found = f"{n} of {n_items} completions imported" if n else "nothing imported yet"
+        remedy = "" if 0 < n_items == n else import_command(settings, name)
+        state: Literal["ok", "optional"] = "optional" if remedy else "ok"
+        checks.append(Check(f"import {name}", state, f"{model.model}: {found}", remedy))
+    return checks
+
+
+def _probe_models(settings: StudySettings, tell: Tell) -> list[Check]:
+    systems, judges = (
+        {id_: asked_directly(model) for id_, model in models.items()}
+        for models in (system_models(settings), judge_models(settings))
+    )
+
+    async def probe(asking: Asking) -> list[Check]:
+        asked = [*asking.systems.values(), *asking.judges.values()]
+        return [await _probe(f"probe {one.model.name}", one) for one in asked]
+
+    session = Session(settings=settings, store=SqlStore.in_memory(), tell=tell, now=utc_now)
+    return ask_models(session, probe, systems=systems, judges=judges)
+
+
+async def _probe(name: str, asked: AskedModel) -> Check:
+    try:
+        found = await probe_model(asked)
+    except HeartError as error:
+        return _missing(name, error)
+    if found.follows_schema is False:
+        return Check(
+            name,
+            "missing",
+            f"{found.model} answers, but its endpoint does not enforce the JSON schema",
+            "take another endpoint for this judge: most of its replies would be missing",
+        )
+    held = ", and the JSON schema is enforced" if found.follows_schema else ""
+    return Check(name, "ok", f"{found.model} answers{held}")
+
+
+def _missing(name: str, error: Exception) -> Check:
+    what, _, remedy = str(error).partition("; ")
+    return Check(name, "missing", what, remedy)

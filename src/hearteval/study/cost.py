@@ -1,0 +1,337 @@
+"""What is left to ask and what it may cost: planned, estimated, shown, agreed to before a call."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from hearteval.completions.prompting import support_messages
+from hearteval.completions.run import given_up_completions, systems_to_ask
+from hearteval.config import ModelSettings, StudySettings, read_key
+from hearteval.domain import Assignment, Completion, Item, Study, content_hash
+from hearteval.errors import SettingsError
+from hearteval.judgments.plan.run import (
+    plan_judgments,
+    plan_ratings,
+    store_stress_set,
+    whole_repeat,
+)
+from hearteval.judgments.prompt import judge_messages
+from hearteval.judgments.run import RatingTask, given_up_judgments, open_by_judge, settled_ratings
+from hearteval.judgments.stress_set import STRESS_KINDS
+from hearteval.models.asking import to_messages
+from hearteval.models.base import Sampling
+from hearteval.models.prices import (
+    CallPlan,
+    Estimate,
+    estimate_calls,
+    estimate_prompt_tokens,
+    price_per_million,
+)
+from hearteval.store.base import Store
+from hearteval.study.grow import judge_models, study_raters, study_systems, system_models
+from hearteval.study.models import (
+    asked_directly,
+    judge_sampling,
+    paid_models,
+    schema_text,
+    tariff_of,
+)
+from hearteval.study.session import Session
+
+PROBE_TOKENS = 50
+"""Of the question that shows whether a judge's endpoint enforces a schema, and of its reply."""
+
+
+class Expected(NamedTuple):
+    """What is expected of a reply: its length and how long it takes."""
+
+    tokens: int
+    seconds: float
+
+
+COMPLETION, PROBE = Expected(60, 3.0), Expected(PROBE_TOKENS, 3.0)
+JUDGMENT, RATING = Expected(420, 12.0), Expected(300, 12.0)
+"""About 40 words; six reasons of a sentence or two in JSON, or five."""
+TYPICAL_REPLY = "word " * 40
+MAX_PAID_TRIES = 2
+"""A reply that cannot be used is asked for once more."""
+NOTHING = Estimate(
+    n_calls=0, input_tokens=0, output_tokens=0, usd_low=0.0, usd_high=0.0, seconds=0.0
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a study has already, or has given up."""
+
+    completions: Mapping[str, frozenset[str]]
+    """Items answered, by system id."""
+    judgments: Mapping[str, int]
+    """Judgments or ratings given, by rater id."""
+    open_judgments: Mapping[str, int] | None = None
+    """Those planned and missing; None while completions are to come, on which the plan depends."""
+
+
+NOTHING_DONE = Done(completions={}, judgments={})
+
+
+def what_is_done(store: Store, study: Study) -> Done:
+    """Count what a study has already, or never will have: what stays missing is not asked again."""
+    completions: dict[str, set[str]] = {}
+    for completion in store.iter(Completion, study):
+        completions.setdefault(completion.system_id, set()).add(completion.item_id)
+    for system_id, item_id in given_up_completions(store, study):
+        completions.setdefault(system_id, set()).add(item_id)
+    open_ones = {assignment.id for assignment in store.unjudged(study)}
+    open_ones -= given_up_judgments(store, study)
+    settled = [a for a in store.iter(Assignment, study) if a.id not in open_ones]
+    judgments = Counter(a.rater_id for a in settled if a.repeat == 0)
+    # A whole repeat (`heart judge --again`) is more than the plan: it saves nothing of it.
+    for rater_id, n in Counter(a.rater_id for a in settled if a.repeat > 0).items():
+        judgments[rater_id] += min(n, study.design["repeat_pairs"])
+    judgments.update(target.rater_id for target in settled_ratings(store, study))
+    return Done(
+        completions={system: frozenset(items) for system, items in completions.items()},
+        judgments=judgments,
+    )
+
+
+def plan_what_is_done(session: Session, study: Study, *, judges_only: bool = False) -> Done:
+    """Count as `what_is_done`; where no completion is left to pay for, plan the judgments first.
+
+    Then the estimate is of what is really open, not of the most that may come: identical texts and
+    completions that stay missing make fewer pairs. The systems that ask no model have answered;
+    with `judges_only` the others are not asked first.
+    """
+    store = session.store
+    done = what_is_done(store, study)
+    if not judges_only and systems_to_ask(store, study, system_models(session.settings)):
+        return done
+    policy = session.settings.judging.plan
+    if session.settings.judging.protocol == "rating":
+        store_stress_set(store, study, policy, now=session.now)
+        task = RatingTask(targets=plan_ratings(store, study, policy).targets)
+        judges = judge_models(session.settings)
+        return replace(done, open_judgments=open_by_judge(store, study, task, judges))
+    plan_judgments(store, study, policy, now=session.now)
+    given_up = given_up_judgments(store, study)
+    open_ones = Counter(a.rater_id for a in store.unjudged(study) if a.id not in given_up)
+    return replace(done, open_judgments=open_ones)
+
+
+def require_keys(settings: StudySettings, store: Store, study: Study, done: Done) -> None:
+    """See that every model that may be asked has its key, before anything is paid for.
+
+    Raises:
+        SettingsError: A key is not set; it names the variable.
+    """
+    systems, judges = system_models(settings), judge_models(settings)
+    asked = [systems[system_id] for system_id in systems_to_ask(store, study, systems)]
+    left = done.open_judgments
+    asked += [model for rater_id, model in judges.items() if left is None or left.get(rater_id)]
+    for model in sorted(asked, key=lambda model: model.model):
+        read_key(model.key_name, who=model.model)
+
+
+def plan_again(session: Session, study: Study, done: Done) -> tuple[tuple[Assignment, ...], Done]:
+    """Plan to ask about every ranked pair once more: what is new of that, and all that is open.
+
+    Raises:
+        SettingsError: The study's protocol is of ratings.
+    """
+    if session.settings.judging.protocol == "rating":
+        raise SettingsError(
+            f"{session.settings.file}: --again is for judgments of pairs; this study's protocol is"
+            " 'rating', whose repeats are set by judging.repeat_pairs"
+        )
+    store = session.store
+    assignments = whole_repeat(store, study, given_up=given_up_judgments(store, study))
+    planned = {assignment.id for assignment in store.iter(Assignment, study)}
+    new = Counter(a.rater_id for a in assignments if a.id not in planned)
+    open_ones = Counter(done.open_judgments) + new
+    return assignments, replace(done, open_judgments=open_ones)
+
+
+def estimate_spending(
+    settings: StudySettings,
+    items: Sequence[Item],
+    done: Done = NOTHING_DONE,
+    *,
+    when: datetime,
+    of: Literal["systems", "judges", "both"] = "both",
+) -> Estimate:
+    """Estimate the calls that a study still needs of its systems, its judges or both.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    _require_prices(settings, when)
+    total = NOTHING
+    systems = {} if of == "judges" else system_models(settings)
+    judges = {} if of == "systems" else judge_models(settings)
+    for system_id, model in systems.items():
+        answered = done.completions.get(system_id, frozenset())
+        open_items = [item for item in items if item.id not in answered]
+        total += _estimate(model, _prompt_tokens(open_items), COMPLETION, when)
+    stress = [system.id for system in study_systems(settings) if system.kind == "stress"]
+    tested = frozenset[str]().union(*(done.completions.get(id_, frozenset()) for id_ in stress))
+    ceiling = n_judgments(settings, len(items), n_tested=len(tested))
+    n_open = {rater_id: ceiling[rater_id] - done.judgments.get(rater_id, 0) for rater_id in judges}
+    if done.open_judgments is not None:
+        n_open = {rater_id: done.open_judgments.get(rater_id, 0) for rater_id in judges}
+    return total + estimate_judgments(settings, items, n_open, when=when)
+
+
+def estimate_judgments(
+    settings: StudySettings, items: Sequence[Item], n_open: Mapping[str, int], *, when: datetime
+) -> Estimate:
+    """Estimate so many judgments or ratings of each judge, by rater id.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    _require_prices(settings, when)
+    total = NOTHING
+    reply = RATING if settings.judging.protocol == "rating" else JUDGMENT
+    for rater_id, model in judge_models(settings).items():
+        n = n_open.get(rater_id, 0)
+        tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
+        if n > 0:
+            total += _estimate(model, [tokens] * n, reply, when)
+            total += _estimate(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
+    return total
+
+
+def estimate_probes(
+    settings: StudySettings, asked: Mapping[str, Sequence[Item]], *, when: datetime
+) -> Estimate:
+    """Estimate calls of `heart latency`: by system id, the item of each.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    _require_prices(settings, when)
+    total = NOTHING
+    for system_id, model in system_models(settings).items():
+        prompts = _prompt_tokens(asked.get(system_id, ()))
+        total += _estimate(asked_directly(model), prompts, COMPLETION, when)
+    return total
+
+
+def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> dict[str, int]:
+    """Return how many judgments or ratings each judge may be asked for, by rater id; a ceiling.
+
+    `n_tested` items are in the stress set so far: an audit may have tested more of them than the
+    study file asks for.
+    """
+    plan = settings.judging.plan
+    families = [system.family for system in study_systems(settings) if system.kind != "stress"]
+    n_tested = max(min(n_items, plan.stress_items), n_tested)
+    is_rating = settings.judging.protocol == "rating"
+    n_stress = n_tested * (len(STRESS_KINDS) - (0 if is_rating else 1))
+    n_orders = 2 if plan.both_orders and not is_rating else 1
+    counts = {}
+    for rater in study_raters(settings):
+        n_own = families.count(rater.family) if plan.exclude_own_family else 0
+        n_eligible = len(families) - n_own if is_rating else math.comb(len(families) - n_own, 2)
+        wanted = n_items * n_eligible
+        if plan.comparisons is not None:
+            # A balanced plan draws from all pairs; a judge gets its share of those it may judge.
+            n_pairs = max(math.comb(len(families), 2), 1)
+            wanted = min(wanted, math.ceil(plan.comparisons * n_eligible / n_pairs))
+        counts[rater.id] = (wanted + n_stress) * n_orders + min(wanted, plan.repeat_pairs)
+    return counts
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Say what is to come: calls, tokens, money, time."""
+    if not estimate.n_calls:
+        return "no model is asked: it costs nothing"
+    return (
+        f"{estimate.n_calls:,} calls, about {estimate.input_tokens:,} tokens in and"
+        f" {estimate.output_tokens:,} out: about ${estimate.usd_low:.2f}, at most"
+        f" ${estimate.usd_high:.2f}; {_time_words(estimate)}"
+    )
+
+
+def _time_words(estimate: Estimate) -> str:
+    minutes = estimate.seconds / 60
+    about = f"{minutes:.0f} minutes" if minutes >= 2 else f"{estimate.seconds:.0f} seconds"
+    said = [f"about {about}"] if estimate.n_calls > estimate.n_batch_calls else []
+    if estimate.n_batch_calls:
+        said.append(f"{estimate.n_batch_calls:,} of the calls in batch jobs: up to 24 hours each")
+    if estimate.n_undiscounted:
+        n = f"{estimate.n_undiscounted:,}"
+        said.append(f"{n} of them at the ordinary price: no list has their batch price")
+    return "; ".join(said)
+
+
+def limit_words(settings: StudySettings, estimate: Estimate) -> str:
+    """Say where the study's limit ends what is to come, and that it ends it early where it does."""
+    limit = settings.max_usd
+    if limit is None or not estimate.usd_high:
+        return ""
+    early = ", which is less than it needs" if limit < (estimate.usd_low or 0.0) else ""
+    return f"; it stops at budget.max_usd, ${limit:.2f} in all{early}"
+
+
+def spent_words(settings: StudySettings, usd: float) -> str:
+    """Say what all runs of a study have cost so far."""
+    limit = settings.max_usd
+    of = "" if limit is None else f" of ${limit:.2f} (budget.max_usd)"
+    return f"spent so far, all runs of this store together: ${usd:.2f}{of}"
+
+
+def confirm_spending(session: Session, estimate: Estimate) -> None:
+    """Ask before money is spent; what costs nothing never asks.
+
+    Raises:
+        SettingsError: It costs money, nobody is there to be asked, and nobody has said yes.
+    """
+    if estimate.usd_high:
+        words = estimate_words(estimate) + limit_words(session.settings, estimate)
+        session.tell.confirm(words, study=str(session.settings.file))
+
+
+def _require_prices(settings: StudySettings, when: datetime) -> None:
+    for name, model in paid_models(settings):
+        if price_per_million(tariff_of(model), when=when) is None:
+            raise SettingsError(
+                f"{settings.file}: {name}: no list has a price for {model.model} by"
+                f" {model.provider}; give it in dollars per million tokens, e.g."
+                " price = { input = 0.5, output = 1.5 }, or 0 for what costs nothing",
+                ids=(name,),
+            )
+
+
+def _estimate(
+    model: ModelSettings, prompts: Sequence[int], reply: Expected, when: datetime
+) -> Estimate:
+    plan = CallPlan(
+        output_tokens=min(reply.tokens, model.max_tokens),
+        max_tokens=model.max_tokens,
+        max_attempts=MAX_PAID_TRIES,
+        seconds=reply.seconds,
+        concurrency=model.concurrency,
+    )
+    return estimate_calls(tariff_of(model), prompts, plan, when=when)
+
+
+def _prompt_tokens(items: Sequence[Item]) -> list[int]:
+    return [estimate_prompt_tokens(to_messages(support_messages(item))) for item in items]
+
+
+def _judge_prompt_tokens(items: Sequence[Item], sampling: Sampling, settings: StudySettings) -> int:
+    """Return the tokens of a judge's prompt for an item of average length."""
+    if not items:
+        return 0
+    protocol, tokens = settings.judging.protocol, 0
+    texts = [TYPICAL_REPLY] * (1 if protocol == "rating" else 2)
+    for item in items:
+        nonce = content_hash(item.id)[:16]
+        messages = judge_messages(item.context, *texts, nonce=nonce, protocol=protocol)
+        tokens += estimate_prompt_tokens(to_messages(messages), schema_text(sampling))
+    return round(tokens / len(items))

@@ -1,0 +1,203 @@
+"""What comes into a study from elsewhere, and goes out: items, logged completions, logs."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hearteval.completions.imported import (
+    NOT_IMPORTED,
+    ImportCounts,
+    ImportedReplies,
+    count_imports,
+    import_replies,
+)
+from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.config import StudySettings
+from hearteval.domain import Attempt, Completion, Item, Study
+from hearteval.errors import SettingsError
+from hearteval.exchange.inspect import ExportedLog, export_study
+from hearteval.exchange.inspect.logs import read_inspect_log
+from hearteval.items.files import format_items, format_screenings
+from hearteval.items.run import build_from_folder, evidence_path, read_item_file, read_screenings
+from hearteval.items.selection import BuildResult
+from hearteval.models.base import ReplyLog
+from hearteval.report.text import printable, shortened
+from hearteval.store.base import Store
+from hearteval.store.engines import is_readable_as_is
+from hearteval.study import Tell, quoted, write_whole
+from hearteval.study.grow import imported_systems
+from hearteval.study.results import read_data
+from hearteval.study.session import Session, open_session, study_id
+
+MAX_NAMED, MAX_WIDTH = 3, 40
+
+
+def build_item_file(
+    folder: Path, out: Path, *, regular: int, seed: int, replace: bool, tell: Tell
+) -> BuildResult:
+    """Select items from a corpus and write them, the evidence for every verdict beside them.
+
+    Raises:
+        SettingsError: The corpus cannot be read, or a file is there that holds other content.
+    """
+    built = build_from_folder(folder, regular=regular, rng=np.random.default_rng(seed))
+    evidence = evidence_path(out)
+    files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
+    for path, text in files.items():
+        if path.exists() and not replace and path.read_bytes() != text.encode():
+            raise SettingsError(
+                f"{path}: holds other content; give another --out, or --force to replace it"
+            )
+    for path, text in files.items():
+        write_whole(path, text)
+    if built.shortfall:
+        tell.warn(f"{built.shortfall} items fewer than the {regular} wanted: no more turns qualify")
+    return built
+
+
+def read_checked_items(file: Path) -> tuple[tuple[Item, ...], int]:
+    """Read an item file and the evidence beside it; return the items and the number of verdicts."""
+    return read_item_file(file), len(read_screenings(file))
+
+
+def read_log_of(settings: StudySettings, name: str, path: Path) -> ReplyLog:
+    """Read the Inspect log of an imported system.
+
+    Raises:
+        SettingsError: The study imports no such system, the log cannot be read, or it is of another
+            model.
+    """
+    imported = {entry.name: entry.imported for entry in settings.systems if entry.imported}
+    if name not in imported:
+        known = f"it imports {', '.join(imported)}" if imported else "it imports none"
+        raise SettingsError(
+            f"{settings.file}: there is no imported system {name!r}; {known}. Add [[system]] with"
+            ' name, model = "imported/MODEL" and family',
+            ids=(name,),
+        )
+    log, model = read_inspect_log(path), imported[name].model
+    if model != log.model:
+        raise SettingsError(
+            f"{log.name}: is a log of the model {log.model}, but {settings.file} says that {name!r}"
+            f' is {model}; set model = "imported/{log.model}" there if it is the same',
+            ids=(name,),
+        )
+    return log
+
+
+def import_log(session: Session, study: Study, name: str, log: ReplyLog) -> dict[str, Any]:
+    """Store what a log has that an imported system lacks; return what was done as JSON says it."""
+    settings = session.settings
+    system_id = {name: id_ for id_, name in imported_systems(settings).items()}[name]
+    items = list(session.store.iter(Item, study))
+    stored = [c for c in _completions(session.store, study) if c.system_id == system_id]
+    found = import_replies(log, system_id, items, stored=stored, now=session.now())
+    session.store.add(found.records)
+    _warn(found, log, session.tell)
+    return {
+        "study": settings.name,
+        "system": name,
+        "model": log.model,
+        "log": {"file": log.name, "sha256": log.sha256, "id": log.log_id, "status": log.status},
+        "n_items": len(items),
+        "n_replies": len(log.replies),
+        "n_completions": found.n_completions,
+        "n_added": found.n_new,
+        "n_stored": count_imports([system_id], items, [*stored, *found.records]).n_before,
+        "unusable": dict(found.unusable),
+        "other_prompt": list(found.other_prompt),
+        "unknown": list(found.unknown),
+    }
+
+
+def count_study_imports(store: Store, study: Study, settings: StudySettings) -> ImportCounts:
+    """Count the completions of a study's imported systems."""
+    system_ids = sorted(imported_systems(settings))
+    return count_imports(system_ids, store.iter(Item, study), _completions(store, study))
+
+
+def missing_imports(settings: StudySettings, counts: ImportCounts) -> list[str]:
+    """Say what is missing of each imported system, and how it is brought in."""
+    names, said = imported_systems(settings), []
+    for system_id, reasons in counts.missing.items():
+        name = names[system_id]
+        for reason, n in sorted(reasons.items()):
+            how = f"are missing, their logged replies unusable: {reason}"
+            if reason == NOT_IMPORTED:
+                how = f"are not imported yet: {import_command(settings, name)}"
+            said.append(f"{n} completions of {name} {how}")
+    return said
+
+
+def stored_imports(settings: StudySettings, tell: Tell) -> dict[str, tuple[int, int]]:
+    """Return completions stored and items, by imported system, of a study as it was last stored.
+
+    Nothing is made or changed; empty where there is no store yet, or one of an older hearteval.
+    """
+    if not is_readable_as_is(settings.store):
+        return {}
+    with open_session(settings, tell) as session:
+        study = session.store.latest_study(study_id(settings))
+        if study is None:
+            return {}
+        counts = count_study_imports(session.store, study, settings)
+    n_items = len(study.item_ids)
+    return {
+        name: (n_items - sum(counts.missing[system_id].values()), n_items)
+        for system_id, name in imported_systems(settings).items()
+    }
+
+
+def import_command(settings: StudySettings, name: str) -> str:
+    """Return the command that imports completions of a system."""
+    return f"heart import {quoted(settings.file)} LOG --system {shlex.quote(name)}"
+
+
+def export_logs(
+    session: Session, study: Study, out: Path, *, replace: bool
+) -> tuple[ExportedLog, ...]:
+    """Write a stored study as Inspect logs, one for each system; the stress set stays out."""
+    data = read_data(session, study)
+    return export_study(
+        study,
+        data,
+        out,
+        prompts={item.id: support_messages(item) for item in data.items},
+        prompt_hash=support_prompt_hash(),
+        replace=replace,
+    )
+
+
+def _completions(store: Store, study: Study) -> list[Completion | Attempt]:
+    return [*store.iter(Completion, study), *store.iter(Attempt, study)]
+
+
+def _warn(found: ImportedReplies, log: ReplyLog, tell: Tell) -> None:
+    if log.status != "success":
+        tell.warn(f"the log ends with {log.status}: it may lack replies")
+    if found.unknown:
+        tell.warn(
+            f"{len(found.unknown)} samples of the log are no items of this study and were left out:"
+            f" {_named(found.unknown)}"
+        )
+    if found.other_prompt:
+        tell.warn(
+            f"{len(found.other_prompt)} completions answer another prompt than hearteval's, and"
+            f" are marked so: {_named(found.other_prompt)}"
+        )
+    n_repeats = sum(isinstance(r, Completion) and r.repeat > 0 for r in found.records)
+    if n_repeats:
+        tell.warn(
+            f"{n_repeats} completions are repeats (epochs): each is compared like a first one; the"
+            " estimate of judgments does not count them"
+        )
+    for reason, n in found.unusable.items():
+        tell.warn(f"{n} replies of the log can be no completions: {reason}")
+
+
+def _named(ids: Sequence[str]) -> str:
+    shown = ", ".join(shortened(printable(id_), MAX_WIDTH) for id_ in ids[:MAX_NAMED])
+    return f"{shown} and {len(ids) - MAX_NAMED} more" if len(ids) > MAX_NAMED else shown

@@ -1,0 +1,164 @@
+"""The version of a study that its file describes: its items, systems and judges, stored if new."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from hearteval import __version__
+from hearteval.completions.baselines import baseline_system
+from hearteval.completions.prompting import support_prompt_hash
+from hearteval.config import JudgeSettings, ModelSettings, StudySettings, SystemSettings
+from hearteval.domain import Rater, Study, System, hash_records
+from hearteval.errors import SettingsError
+from hearteval.items.run import GatheredItems, gather_items
+from hearteval.judgments.cue_judge.judge import cue_rater
+from hearteval.judgments.plan import shrunk_settings
+from hearteval.judgments.prompt import judge_prompt_hash
+from hearteval.judgments.stress_set import stress_systems
+from hearteval.protocol import PROTOCOL_VERSION
+from hearteval.study import Tell
+from hearteval.study.session import Session, open_session, stored_plan
+
+
+@contextmanager
+def open_grown(settings: StudySettings, tell: Tell) -> Iterator[tuple[Session, Study]]:
+    """Open a study in the version that its file describes, stored first where it is new."""
+    gathered = gather(settings, tell)
+    with open_session(settings, tell) as session:
+        yield session, register(session, gathered)
+
+
+def gather(settings: StudySettings, tell: Tell) -> GatheredItems:
+    """Read or build the study's items, and warn where there are fewer than it asks for."""
+    if settings.items.source == "esconv":
+        tell.note("building items from the corpus …")
+    gathered = gather_items(
+        settings.items.source,
+        settings.items.path,
+        regular=settings.items.regular,
+        adversarial=settings.items.adversarial,
+        seed=settings.seed,
+        rng=np.random.default_rng(settings.seed),
+    )
+    for subset, lacking in gathered.shortfall.items():
+        tell.warn(f"{lacking} {subset} items fewer than the study asks for; there are no more")
+    return gathered
+
+
+def register(session: Session, gathered: GatheredItems) -> Study:
+    """Store items, systems, raters and, where anything has changed, a new version of the study."""
+    settings, store = session.settings, session.store
+    systems, raters = study_systems(settings), study_raters(settings)
+    study = Study(
+        name=settings.name,
+        seed=settings.seed,
+        item_ids=tuple(item.id for item in gathered.items),
+        items_hash=hash_records(gathered.items),
+        system_ids=tuple(sorted(system.id for system in systems)),
+        rater_ids=tuple(sorted(rater.id for rater in raters)),
+        design={
+            "items": {
+                "source": gathered.source,
+                "regular": settings.items.regular,
+                "adversarial": settings.items.adversarial,
+                "funnel": [asdict(step) for step in gathered.funnel],
+            },
+            **asdict(settings.judging.plan),
+        },
+        protocols={"llm": settings.judging.protocol},
+        protocol_version=PROTOCOL_VERSION,
+        settings_hash=settings.settings_hash,
+        software_version=__version__,
+        created_at=session.now(),
+    )
+    previous = store.latest_study(study.id)
+    if previous is not None:
+        if replace(study, version=previous.version, created_at=previous.created_at) == previous:
+            return previous
+        _require_growth(settings, list(store.iter(Study, study)))
+        study = replace(study, version=previous.version + 1)
+    store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
+    return study
+
+
+def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:
+    """Raise `SettingsError` where a plan would shrink; each protocol has a plan of its own."""
+    alike = [v for v in versions if v.protocols["llm"] == settings.judging.protocol]
+    if not alike:
+        return
+    newest = max(alike, key=lambda version: version.version)
+    shrunk = shrunk_settings(stored_plan(newest), settings.judging.plan)
+    if shrunk:
+        places = [f"judging.{name}" for name in shrunk]
+        raise SettingsError(
+            f"{settings.file}: {', '.join(places)}: the stored study asks for more, and a plan can "
+            "only grow; set it back, or start a study with another name",
+            ids=places,
+        )
+
+
+def study_systems(settings: StudySettings) -> tuple[System, ...]:
+    """Return the study's competitors and the bearers of the stress set."""
+    competitors = [_competitor(entry, seed=settings.seed) for entry in settings.systems]
+    return (*competitors, *stress_systems(seed=settings.seed))
+
+
+def study_raters(settings: StudySettings) -> tuple[Rater, ...]:
+    """Return the study's judges."""
+    return tuple(_rater(entry, settings) for entry in settings.judging.judges)
+
+
+def system_models(settings: StudySettings) -> dict[str, ModelSettings]:
+    """Return the models that compete, by system id."""
+    return {
+        _competitor(entry, seed=settings.seed).id: entry.model
+        for entry in settings.systems
+        if entry.model is not None
+    }
+
+
+def imported_systems(settings: StudySettings) -> dict[str, str]:
+    """Return the names of the systems whose completions are imported, by system id."""
+    return {
+        _competitor(entry, seed=settings.seed).id: entry.name
+        for entry in settings.systems
+        if entry.imported is not None
+    }
+
+
+def judge_models(settings: StudySettings) -> dict[str, ModelSettings]:
+    """Return the models that judge, by rater id."""
+    return {
+        _rater(entry, settings).id: entry.model
+        for entry in settings.judging.judges
+        if entry.model is not None
+    }
+
+
+def _competitor(entry: SystemSettings, *, seed: int) -> System:
+    if entry.preset is not None:
+        return replace(baseline_system(entry.preset, seed=seed), name=entry.name, id="")
+    made = entry.model or entry.imported
+    assert made is not None
+    settings = made.identity
+    if entry.model is not None:
+        settings["prompt_hash"] = support_prompt_hash()
+    return System(name=entry.name, kind="model", family=made.family, settings=settings)
+
+
+def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
+    if entry.model is None:
+        return cue_rater()
+    protocol = settings.judging.protocol
+    return Rater(
+        name=entry.name,
+        kind="llm",
+        family=entry.model.family,
+        settings={
+            **entry.model.identity,
+            "protocol": protocol,
+            "prompt_hash": judge_prompt_hash(protocol=protocol),
+        },
+    )

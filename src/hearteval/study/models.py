@@ -1,0 +1,320 @@
+"""Where models are built: settings -> clients with retries, limits, budget and cache around them.
+
+From the inside out: the client (or the server of a local model), how many calls at once, the price
+and the budget, trying again, the reply cache. Keys are read here and go to the client alone.
+"""
+
+import asyncio
+import importlib.util
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hearteval.config import ModelSettings, StudySettings, read_key
+from hearteval.domain import AXES, record_id
+from hearteval.errors import HeartError, SettingsError
+from hearteval.judgments.prompt import judge_schema
+from hearteval.models.asking import WORKERS_PER_CALL
+from hearteval.models.base import AskedModel, ChatModel, Message, Sampling, Schema, Usage
+from hearteval.models.batch.providers import AnthropicBatches, OpenAIBatches
+from hearteval.models.batch.queue import Batched, BatchPolicy, BatchQueue, JobRunner
+from hearteval.models.http import Endpoint
+from hearteval.models.http.client import Client, OpenAICompatibleModel, open_client
+from hearteval.models.local import LocalModel, LocalSettings, run_local_model
+from hearteval.models.presets import INSPECT, price_provider
+from hearteval.models.prices import Tariff, estimate_prompt_tokens, price_call
+from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
+from hearteval.models.wrappers.cached import Cached
+from hearteval.models.wrappers.concurrency import AdaptiveLimit
+from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
+from hearteval.store.base import StoredReply
+from hearteval.store.grouped import GroupedWriter
+from hearteval.study.session import Now, Session
+
+T = TypeVar("T")
+BATCH_POLICY = BatchPolicy()
+LOCAL_CONTEXT = 16_384
+LOCAL_REASON_CHARACTERS = 300
+"""A small model held to a grammar may never end a text that has no bound."""
+PROMPT_MARGIN = 2.0
+"""The ceiling of a call's price allows a prompt of twice the estimated tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Open models, by system id and by rater id, and where their replies and their cost go."""
+
+    systems: Mapping[str, AskedModel]
+    judges: Mapping[str, AskedModel]
+    writer: GroupedWriter
+    ledger: SpendingLimit
+    batched: frozenset[str]
+    """Ids of those that are asked through batch jobs."""
+
+
+class StoredReplies:
+    """A `hearteval.models.base.ReplyCache` in the study's store.
+
+    Args:
+        writer: Where replies are kept.
+        now: The clock.
+        is_timed: Answer nothing, as what was answered before takes no time; keep each reply under
+            an id of its own, so that money spent twice counts twice.
+    """
+
+    def __init__(self, writer: GroupedWriter, now: Now, *, is_timed: bool = False) -> None:
+        self._writer = writer
+        self._now = now
+        self._is_timed = is_timed
+        # A query for each of thousands of calls that were never made would be most of their time.
+        self._ids = set[str]() if is_timed else set(writer.store.reply_ids())
+
+    def find(self, key: str) -> Mapping[str, Any] | None:
+        """Return the reply kept under a key, or None."""
+        if key not in self._ids:
+            return None
+        found = self._writer.store.find_reply(key)
+        return None if found is None else found.reply
+
+    async def keep(self, key: str, reply: Mapping[str, Any], *, cost: float | None) -> None:
+        """Keep a reply; it is durable when this returns."""
+        at, id_ = self._now(), key
+        if self._is_timed:
+            id_ = record_id("timed_reply", {"key": key, "at": at.isoformat()})
+        await self._writer.keep([StoredReply(id=id_, reply=reply, cost=cost, created_at=at)])
+        if not self._is_timed:
+            self._ids.add(key)
+
+
+async def keep_lost_cost(writer: GroupedWriter, now: Now, usd: float) -> None:
+    """Keep what a call cost that gave no reply, so that later runs know that it is spent."""
+    at = now()
+    own = record_id("lost_call", {"usd": usd, "at": at.isoformat()})
+    await writer.keep([StoredReply(id=own, reply={}, cost=usd, created_at=at)])
+
+
+def paid_models(settings: StudySettings) -> list[tuple[str, ModelSettings]]:
+    """Return the models of a study's systems and judges, by what the file calls them."""
+    systems = [(f"system {s.name}", s.model) for s in settings.systems]
+    judges = [(f"judge {j.name}", j.model) for j in settings.judging.judges]
+    return [(name, model) for name, model in (*systems, *judges) if model is not None]
+
+
+def tariff_of(model: ModelSettings) -> Tariff:
+    """Return how a model's calls are charged."""
+    is_batch = model.batch is not None
+    provider = price_provider(model.provider)
+    return Tariff(provider=provider, model=model.model, own=model.price, is_batch=is_batch)
+
+
+def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:
+    """Return how a judge samples: as deterministic as it can, held to the schema."""
+    bound = LOCAL_REASON_CHARACTERS if model.path is not None else None
+    protocol = settings.judging.protocol
+    schema = Schema(
+        name="heart_rating" if protocol == "rating" else "heart_judgment",
+        schema=judge_schema(AXES, protocol=protocol, max_reason_characters=bound),
+    )
+    return Sampling(max_tokens=model.max_tokens, refuses=model.refuses, schema=schema)
+
+
+def ask_models(
+    session: Session,
+    ask: Callable[[Asking], Awaitable[T]],
+    *,
+    systems: Mapping[str, ModelSettings] | None = None,
+    judges: Mapping[str, ModelSettings] | None = None,
+    is_timed: bool = False,
+) -> T:
+    """Open models, by system and rater id, ask them, and close them.
+
+    Timed ones answer nothing from the reply cache, no prompt from a local model's, and nothing
+    through batch jobs.
+
+    Raises:
+        SettingsError: A key is not set, or a local model cannot be served.
+        HeartError: Of several faults the first that is ours.
+    """
+
+    async def run() -> T:
+        async with _open_models(session, systems or {}, judges or {}, is_timed=is_timed) as asking:
+            return await ask(asking)
+
+    try:
+        return asyncio.run(run())
+    except BaseExceptionGroup as group:
+        ours = group.subgroup(HeartError)
+        raise _first(ours if ours is not None else group) from None
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+@asynccontextmanager
+async def _open_models(
+    session: Session,
+    systems: Mapping[str, ModelSettings],
+    judges: Mapping[str, ModelSettings],
+    *,
+    is_timed: bool,
+) -> AsyncIterator[Asking]:
+    settings = session.settings
+    if is_timed:
+        systems = {id_: asked_directly(model) for id_, model in systems.items()}
+        judges = {id_: asked_directly(model) for id_, model in judges.items()}
+    ledger = SpendingLimit(limit_usd=settings.max_usd, spent_usd=session.store.spent_usd())
+    async with AsyncExitStack() as stack:
+        writer = await stack.enter_async_context(GroupedWriter(session.store))
+        client = await stack.enter_async_context(open_client(trust_env=True))
+        opened: dict[str, ChatModel] = {}
+        queues: dict[str, BatchQueue] = {}
+        rng = np.random.default_rng(settings.seed)
+        for model in (*systems.values(), *judges.values()):
+            key = _place(model)
+            if model.batch is not None and key not in queues:
+                queue = _batch_queue(model, client, session)
+                queues[key] = await stack.enter_async_context(queue)
+            elif model.batch is None and key not in opened:
+                if not is_timed:
+                    _warn_of_open_jobs(model, session)
+                local = LocalSettings(context=LOCAL_CONTEXT, reuse_prompts=not is_timed)
+                opened[key] = _open_one(model, client, stack, local)
+
+        replies = StoredReplies(writer, session.now, is_timed=is_timed)
+
+        def asked(id_: str, model: ModelSettings, sampling: Sampling) -> AskedModel:
+            # One model id may stand for two models at two addresses: each entry keeps its own.
+            identity, n_at_once = {**model.identity, "for": id_}, model.concurrency
+            if model.batch is None:
+                budgeted = _budgeted(opened[_place(model)], model, ledger, writer, session.now)
+                calling: ChatModel = Retrying(budgeted, RetryPolicy(), rng=rng)
+            else:
+                batched = Batched(queues[_place(model)], identity=identity)
+                calling = _budgeted(batched, model, ledger, writer, session.now)
+                n_at_once = -(-n_at_once // WORKERS_PER_CALL)  # all of them wait for the same job
+            cached = Cached(calling, replies, identity=identity)
+            return AskedModel(model=cached, sampling=sampling, n_at_once=n_at_once)
+
+        yield Asking(
+            systems={
+                # HEART 9.4: temperature 0, top-p 1, where a model takes them.
+                id_: asked(id_, m, Sampling(max_tokens=m.max_tokens, refuses=m.refuses))
+                for id_, m in systems.items()
+            },
+            judges={id_: asked(id_, m, judge_sampling(m, settings)) for id_, m in judges.items()},
+            writer=writer,
+            ledger=ledger,
+            batched=frozenset(id_ for id_, m in ({**systems, **judges}).items() if m.batch),
+        )
+
+
+def _place(model: ModelSettings) -> str:
+    """Say which models share a connection, a limit and a local server: those called alike."""
+    how = f"{model.key_name} {model.max_tokens_key} {json.dumps(model.extra_body, sort_keys=True)}"
+    return f"{model.base_url} {model.path} {model.provider} {model.model} {model.batch} {how}"
+
+
+def _open_one(
+    model: ModelSettings, client: Client, stack: AsyncExitStack, local: LocalSettings
+) -> ChatModel:
+    if model.path is not None:
+        server = stack.enter_context(run_local_model(model.path, local))
+        endpoint = Endpoint(name=model.model, model=server.model, base_url=server.base_url)
+        calling: ChatModel = LocalModel(OpenAICompatibleModel(endpoint, client), server)
+    elif model.backend == "inspect":
+        calling = _open_inspect(model, stack)
+    else:
+        calling = OpenAICompatibleModel(_endpoint(model), client)
+    return AdaptiveLimit(calling, highest=model.concurrency)
+
+
+def _open_inspect(model: ModelSettings, stack: AsyncExitStack) -> ChatModel:
+    if importlib.util.find_spec("inspect_ai") is None:
+        raise SettingsError(f"{model.model} needs Inspect: pip install 'hearteval[inspect]'")
+    from hearteval.models.inspect.model import open_inspect_model  # noqa: PLC0415 - an extra
+
+    opened = open_inspect_model(model.provider.removeprefix(INSPECT), _endpoint(model))
+    stack.push_async_callback(opened.close)
+    return opened
+
+
+def _endpoint(model: ModelSettings) -> Endpoint:
+    try:
+        return Endpoint(
+            name=model.model,
+            model=model.model,
+            base_url=model.base_url or "",
+            api_key=read_key(model.key_name, who=model.model),
+            extra_body=model.extra_body,
+            max_tokens_key=model.max_tokens_key,
+        )
+    except ValueError as error:
+        raise SettingsError(str(error), ids=(model.model,)) from None
+
+
+def _budgeted(
+    calling: ChatModel, model: ModelSettings, ledger: SpendingLimit, writer: GroupedWriter, now: Now
+) -> Budgeted:
+    tariff = tariff_of(model)
+
+    def ceiling(messages: Sequence[Message], sampling: Sampling) -> float:
+        tokens = PROMPT_MARGIN * estimate_prompt_tokens(messages, schema_text(sampling))
+        usage = Usage(input_tokens=round(tokens), output_tokens=model.max_tokens)
+        price = price_call(tariff, usage, when=now())
+        return 0.0 if price is None else price
+
+    return Budgeted(
+        calling,
+        ledger,
+        ceiling=ceiling,
+        price=lambda usage: price_call(tariff, usage, when=now()),
+        book_lost=partial(keep_lost_cost, writer, now),
+    )
+
+
+def schema_text(sampling: Sampling) -> str:
+    """Return the schema that goes with every prompt, as text; empty without one."""
+    return "" if sampling.schema is None else json.dumps(sampling.schema.schema)
+
+
+def _batch_queue(model: ModelSettings, client: Client, session: Session) -> BatchQueue:
+    endpoint = _endpoint(model)
+    provider = (
+        AnthropicBatches(endpoint, client)
+        if model.batch == "anthropic"
+        else OpenAIBatches(endpoint, client, provider=model.provider)
+    )
+    runner = JobRunner(provider, session.store, say=session.tell.note, policy=BATCH_POLICY)
+    return BatchQueue(runner, max_calls=model.concurrency)
+
+
+def _warn_of_open_jobs(model: ModelSettings, session: Session) -> None:
+    """Say that a model is about to be asked directly for what a batch job may still answer."""
+    kept = session.store.reply_ids()
+    n = sum(
+        len(set(job.custom_ids) - kept)
+        for job in session.store.jobs()
+        if job.closed_at is None and (job.provider, job.model) == (model.provider, model.model)
+    )
+    if n:
+        session.tell.warn(
+            f"{model.model}: {n:,} calls are in batch jobs that were not collected to their end;"
+            " asked directly, they are paid for again: stop and put batch = true back to collect"
+        )
+
+
+def asked_directly(model: ModelSettings) -> ModelSettings:
+    """Return a model as it is asked without batch jobs: to time it, or to see whether it answers.
+
+    Anthropic's ordinary endpoint here is its OpenAI-compatible one, which ignores schemas.
+    """
+    refuses = model.refuses | {"schema"} if model.batch == "anthropic" else model.refuses
+    return replace(model, batch=None, refuses=refuses)

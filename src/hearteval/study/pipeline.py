@@ -1,0 +1,297 @@
+"""A study from its items to its report, its audit and its times: what a verb asks in one call.
+
+What costs money is estimated and agreed to before the first call is made.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Literal
+
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
+from hearteval.analysis.latency import SystemLatency, latency_by_system
+from hearteval.analysis.study import StudyResults
+from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
+from hearteval.completions.run import probe_systems
+from hearteval.config import StudySettings
+from hearteval.domain import Assignment, Attempt, Item, LatencyProbe, Rater, Study, System
+from hearteval.errors import SettingsError
+from hearteval.judgments.plan.run import AuditPlan, plan_audit
+from hearteval.judgments.prompt import PairProtocol
+from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
+from hearteval.models.asking import AskedCounts
+from hearteval.models.prices import Estimate
+from hearteval.report.leaderboard import leaderboard_rows
+from hearteval.report.page import all_warnings
+from hearteval.report.scores import rating_rows
+from hearteval.study.asking import (
+    complete_step,
+    complete_without_models,
+    judge_step,
+    warn_of_unheld_schemas,
+)
+from hearteval.study.cost import (
+    Done,
+    confirm_spending,
+    estimate_judgments,
+    estimate_probes,
+    estimate_spending,
+    estimate_words,
+    limit_words,
+    n_judgments,
+    plan_again,
+    plan_what_is_done,
+    require_keys,
+    what_is_done,
+)
+from hearteval.study.grow import imported_systems, judge_models, system_models
+from hearteval.study.models import Asking, ask_models
+from hearteval.study.results import analyze, read_judgments, write_report, write_results
+from hearteval.study.session import Session
+
+LEVEL = 0.95
+"""Of the intervals of an audit."""
+NOT_MEASURED = "writes without a model"
+IMPORTED = "its completions are imported"
+WARM_UP = "The first call of each model in a run warms it up and is left out."
+
+
+def complete_study(session: Session, study: Study) -> dict[str, Any]:
+    """Have every system answer every item it has not answered; return the counts."""
+    free = complete_without_models(session, study)
+    _confirm(session, study, what_is_done(session.store, study), of="systems")
+    return complete_step(session, study, free)
+
+
+def judge_study(session: Session, study: Study, *, again: bool = False) -> dict[str, Any]:
+    """Plan pairs, or ratings, and have the judges answer what they have not; return the counts.
+
+    With `again` they are asked about every ranked pair once more.
+    """
+    done = plan_what_is_done(session, study, judges_only=True)
+    more, done = plan_again(session, study, done) if again else ((), done)
+    _confirm(session, study, done, of="judges")
+    if more:
+        session.store.add(more)
+    return judge_step(session, study)
+
+
+def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResults]:
+    """Take every step that is not done yet; return what was done as JSON says it, and the results.
+
+    Raises:
+        SettingsError: A key or a price is missing, or nobody agreed to what it costs.
+    """
+    settings = session.settings
+    items = list(session.store.iter(Item, study))
+    free = complete_without_models(session, study)
+    done = plan_what_is_done(session, study)
+    estimate = estimate_spending(settings, items, done, when=session.now())
+    session.tell.note(plan_words(settings, items, estimate))
+    require_keys(settings, session.store, study, done)
+    confirm_spending(session, estimate)
+    completions = complete_step(session, study, free)
+    judgments = judge_step(session, study)
+    results = analyze(session, study)
+    paths = {"results": write_results(session, results), **write_report(session, results)}
+    body = {
+        "study": study.name,
+        "study_id": study.id,
+        "version": study.version,
+        "dry_run": False,
+        "ceiling": ceiling(settings, items, estimate),
+        "spent_usd": session.store.spent_usd(),
+        "n_items": len(study.item_ids),
+        "completions": completions,
+        **judgments,
+        "judge_notice": results.judge_notice,
+        "warnings": list(all_warnings(results)),
+        "consent_bases": list(results.provenance.consent_bases),
+        "leaderboard": leaderboard_rows(results),
+        "rated": rating_rows(results.ratings),
+        **paths,
+    }
+    return body, results
+
+
+def ceiling(settings: StudySettings, items: Sequence[Item], estimate: Estimate) -> dict[str, Any]:
+    """Return what a first run does at most, and what is still to be paid for."""
+    n_systems = len(settings.systems)
+    return {
+        "n_items": len(items),
+        "n_systems": n_systems,
+        "n_judges": len(settings.judging.judges),
+        "max_completions": len(items) * n_systems,
+        "max_judgments": sum(n_judgments(settings, len(items)).values()),
+        "max_usd": estimate.usd_high,
+        "limit_usd": settings.max_usd,
+        "estimate": asdict(estimate),
+    }
+
+
+def plan_words(settings: StudySettings, items: Sequence[Item], estimate: Estimate) -> str:
+    """Say what a first run does at most, and what is still to be paid for."""
+    most = ceiling(settings, items, estimate)
+    return (
+        f"plan: {most['n_items']} items, {most['n_systems']} systems, at most "
+        f"{most['max_completions']} completions and {most['max_judgments']} "
+        f"{'ratings' if settings.judging.protocol == 'rating' else 'judgments'} by "
+        f"{most['n_judges']} judge(s), the stress set and repeats included; "
+        f"{estimate_words(estimate)}{limit_words(settings, estimate)}"
+    )
+
+
+def _confirm(
+    session: Session, study: Study, done: Done, *, of: Literal["systems", "judges"]
+) -> None:
+    items = list(session.store.iter(Item, study))
+    estimate = estimate_spending(session.settings, items, done, when=session.now(), of=of)
+    confirm_spending(session, estimate)
+
+
+def audit_study(
+    session: Session, study: Study, *, n_items: int
+) -> tuple[dict[str, Any], tuple[JudgeAudit, ...]]:
+    """Audit the judges of a study; return the counts and what was found."""
+    tell = session.tell
+    plan = plan_audit(session.store, study, n_items=n_items, now=session.now())
+    n_found = len(plan.study.item_ids)
+    if n_found < n_items:
+        tell.warn(f"{n_found} items instead of {n_items}: no more have a reference reply")
+    n_assigned, n_open = sum(plan.n_assigned.values()), sum(plan.n_open.values())
+    tell.note(f"audit: {n_found} items, {n_assigned} judgments, {n_open} of them new")
+    items = list(session.store.iter(Item, study))
+    estimate = estimate_judgments(session.settings, items, plan.n_open, when=session.now())
+    confirm_spending(session, estimate)
+    session.store.add(plan.records)
+    given = _judge(session, study, plan)
+    for reason, n in given.missing.items():
+        tell.warn(f"{n} judgments are missing: {reason}")
+    counts = {
+        "n_items": n_found,
+        "judgments": {
+            "n_wanted": n_assigned,
+            "n_before": n_assigned - n_open,
+            "n_added": given.n_added,
+            "missing": dict(given.missing),
+        },
+    }
+    return counts, audit_judges(_audit_data(session, study, plan), level=LEVEL)
+
+
+def pair_protocol(settings: StudySettings) -> PairProtocol:
+    """Return the protocol of judges that compare.
+
+    Raises:
+        SettingsError: They rate, and the audit is for judges that compare.
+    """
+    if settings.judging.protocol == "rating":
+        raise SettingsError(
+            f"{settings.file}: judging.protocol: the audit shows judges two texts, and these rate "
+            'one; their stress set is in `heart report`. Set protocol = "forced-strength" to audit '
+            "them as judges of pairs",
+            ids=("judging.protocol",),
+        )
+    return settings.judging.protocol
+
+
+def _judge(session: Session, study: Study, plan: AuditPlan) -> AskedCounts:
+    """Have every judge answer what is open: of the study's own stress set, then of the audit."""
+    store, now = session.store, session.now
+    with session.tell.progress("cue judge") as progress:
+        offline = judge_assignments(store, study, now=now, progress=progress, only=plan.shared)
+        offline += judge_assignments(store, plan.study, now=now, progress=progress)
+    judges = judge_models(session.settings)
+    if not any(plan.n_open.get(rater_id) for rater_id in judges):
+        return offline
+
+    async def ask(asking: Asking) -> AskedCounts:
+        await warn_of_unheld_schemas(asking, session.tell)
+        given = offline
+        for label, part, only in (("stress set", study, plan.shared), ("audit", plan.study, None)):
+            task = PairTask(protocol=pair_protocol(session.settings), only=only)
+            with session.tell.progress(label, cost=lambda: asking.ledger.spent_usd) as progress:
+                given += await ask_judges(
+                    asking.writer, part, asking.judges, task, now=now, progress=progress
+                )
+        return given
+
+    return ask_models(session, ask, judges=judges)
+
+
+def _audit_data(session: Session, study: Study, plan: AuditPlan) -> StudyData:
+    store = session.store
+    ranked = [system for system in store.iter(System, study) if system.kind != "stress"]
+    return StudyData(
+        systems=[*ranked, *store.iter(System, plan.study)],
+        raters=list(store.iter(Rater, study)),
+        judgments=read_judgments(session, study, plan.study),
+        assignments=[record for record in plan.records if isinstance(record, Assignment)],
+        attempts=[*store.iter(Attempt, study), *store.iter(Attempt, plan.study)],
+        exclude_own_family=session.settings.judging.plan.exclude_own_family,
+    )
+
+
+def measure_latency(
+    session: Session, study: Study, *, n_items: int, n_repeats: int, concurrency: int
+) -> tuple[dict[str, Any], tuple[SystemLatency, ...]]:
+    """Make the calls that are missing; return what was done as JSON says it, and the times."""
+    tell = session.tell
+    policy = ProbePolicy(n_items=n_items, n_repeats=n_repeats, concurrency=concurrency)
+    store = session.store
+    models = sorted(system_models(session.settings))
+    before = list(store.iter(LatencyProbe, study))
+    plan = plan_probes(study, store.iter(Item, study), models, policy, before)
+    if len(plan.items) < policy.n_items:
+        tell.warn(f"{len(plan.items)} items instead of {policy.n_items}: the study has no more")
+    asked: dict[str, list[Item]] = {}
+    for item, system_id in (*plan.warm_ups, *(one[1:] for one in plan.open_ones)):
+        asked.setdefault(system_id, []).append(item)
+    estimate = estimate_probes(session.settings, asked, when=session.now())
+    tell.note(f"latency: {estimate_words(estimate)}")
+    confirm_spending(session, estimate)
+    counts = _probe(session, plan)
+    for reason, n in counts.missing.items():
+        tell.warn(f"{n} calls failed: {reason}; the next run makes them again")
+    systems = [system for system in store.iter(System, study) if system.kind != "stress"]
+    probes = list(store.iter(LatencyProbe, study))
+    imported = imported_systems(session.settings)
+    rows = latency_by_system(probes, systems, concurrency=policy.concurrency)
+    body = {
+        "study": study.name,
+        "version": study.version,
+        "concurrency": policy.concurrency,
+        "n_items": len(plan.items),
+        "n_repeats": policy.n_repeats,
+        "probes": {
+            "n_wanted": counts.n_wanted,
+            "n_before": counts.n_before,
+            "n_added": counts.n_added,
+            "n_warm_up": len(plan.warm_ups),
+            "failed": counts.missing,
+        },
+        "warm_up": WARM_UP,
+        "systems": [asdict(row) for row in rows],
+        "not_measured": [
+            {"system": system.name, "reason": IMPORTED if system.id in imported else NOT_MEASURED}
+            for system in sorted(systems, key=lambda system: system.name)
+            if system.kind != "model" or system.id in imported
+        ],
+    }
+    return body, rows
+
+
+def _probe(session: Session, plan: ProbePlan) -> AskedCounts:
+    if not plan.open_ones:
+        n = plan.n_wanted
+        return AskedCounts(n_wanted=n, n_before=n, n_added=0, missing={})
+    models = system_models(session.settings)
+
+    async def probe(asking: Asking) -> AskedCounts:
+        with session.tell.progress("calls", cost=lambda: asking.ledger.spent_usd) as progress:
+            return await probe_systems(
+                asking.writer, plan, asking.systems, now=session.now, progress=progress
+            )
+
+    open_systems = {system_id: models[system_id] for _, system_id in plan.warm_ups}
+    return ask_models(session, probe, systems=open_systems, is_timed=True)

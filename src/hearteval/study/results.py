@@ -1,0 +1,244 @@
+"""What a study holds and has found: read as one bundle or as plain columns, analyzed, written."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import sqlalchemy
+
+from hearteval import __version__
+from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, judgment_rows
+from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.domain import (
+    AXES,
+    Assignment,
+    Attempt,
+    Completion,
+    Item,
+    Judgment,
+    Pair,
+    Rater,
+    Rating,
+    Study,
+    System,
+)
+from hearteval.judgments.plan.pairs import enumerate_pairs
+from hearteval.judgments.plan.run import plan_ratings
+from hearteval.judgments.stress_set.audit import audit_study_id
+from hearteval.report.leaderboard import leaderboard_csv
+from hearteval.report.page import render_page
+from hearteval.report.scores import rating_csv
+from hearteval.study import write_whole
+from hearteval.study.session import Session, is_rated, stored_plan
+
+RESULTS_SCHEMA = "heart.analyze/1"
+
+
+def analyze(session: Session, study: Study) -> StudyResults:
+    """Compute the results from what is stored."""
+    return analyze_study(read_data(session, study))
+
+
+def read_data(session: Session, study: Study) -> StudyData:
+    """Read all that an analysis may know of a study."""
+    store = session.store
+    items, completions = list(store.iter(Item, study)), list(store.iter(Completion, study))
+    systems = list(store.iter(System, study))
+    stress = {system.id for system in systems if system.kind == "stress"}
+    ranked = [c for c in completions if c.system_id not in stress]
+    targets = plan_ratings(store, study, stored_plan(study)).targets if is_rated(study) else None
+    return StudyData(
+        items=items,
+        systems=systems,
+        raters=list(store.iter(Rater, study)),
+        completions=completions,
+        attempts=list(store.iter(Attempt, study)),
+        pairs=list(store.iter(Pair, study)),
+        assignments=list(store.iter(Assignment, study)),
+        judgments=read_judgments(session, study),
+        audit=stored_audit(session, study),
+        exclude_own_family=study.design["exclude_own_family"],
+        targets=targets,
+        ratings=list(store.iter(Rating, study)),
+        n_identical=enumerate_pairs(ranked)[1],
+        funnel=study.design["items"]["funnel"],
+        provenance=_provenance(session, study, items),
+    )
+
+
+def write_results(session: Session, results: StudyResults) -> str:
+    """Write the results as JSON beside the study file; return the path."""
+    path = _path(session, "results.json")
+    document = {"schema": RESULTS_SCHEMA, **asdict(results)}
+    write_whole(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    return str(path)
+
+
+def write_report(session: Session, results: StudyResults) -> dict[str, str]:
+    """Write the report page and its leaderboard as CSV beside the study file; return both paths."""
+    page, table = _path(session, "report.html"), _path(session, "leaderboard.csv")
+    paths = {"report": str(page), "leaderboard_csv": str(table)}
+    write_whole(table, leaderboard_csv(results))
+    if results.ratings is not None:
+        scores = _path(session, "ratings.csv")
+        write_whole(scores, rating_csv(results.ratings))
+        paths["ratings_csv"] = str(scores)
+    write_whole(page, render_page(results))
+    return paths
+
+
+def _path(session: Session, suffix: str) -> Path:
+    return session.settings.file.parent / f"{session.settings.name}.{suffix}"
+
+
+def stored_audit(session: Session, study: Study) -> StudyData | None:
+    """Read what the audit of a study's judges has stored; None where there was none."""
+    store = session.store
+    audit = store.latest_study(audit_study_id(study))
+    if audit is None:
+        return None
+    return StudyData(
+        systems=list(store.iter(System, audit)),
+        pairs=list(store.iter(Pair, audit)),
+        assignments=list(store.iter(Assignment, audit)),
+        attempts=list(store.iter(Attempt, audit)),
+        judgments=read_judgments(session, audit),
+    )
+
+
+def read_judgments(session: Session, *studies: Study) -> list[JudgmentRow]:
+    """Read the judgments of some studies."""
+    return judgment_rows(
+        batch for study in studies for batch in session.store.judgment_table(study)
+    )
+
+
+def _provenance(session: Session, study: Study, items: Sequence[Item]) -> Provenance:
+    design = study.design
+    pairs = (
+        "every pair" if design["design"] == "full" else f"{design['comparisons']} balanced pairs"
+    )
+    orders = "both orders" if design["both_orders"] else "one order each"
+    shown = "every completion by itself" if is_rated(study) else f"{pairs}, {orders}"
+    own = "left out" if design["exclude_own_family"] else "allowed"
+    return Provenance(
+        study=study.name,
+        study_id=study.id,
+        version=study.version,
+        seed=study.seed,
+        items_hash=study.items_hash,
+        settings_hash=study.settings_hash,
+        item_source=design["items"]["source"],
+        licences=tuple(sorted({item.licence for item in items})),
+        consent_bases=tuple(sorted({item.consent_basis for item in items})),
+        design=f"{shown}, judges of a system's own family {own}",
+        protocols=dict(study.protocols),
+        protocol_version=study.protocol_version,
+        software={
+            "hearteval": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "sqlalchemy": sqlalchemy.__version__,
+        },
+        created_at=session.now().isoformat(timespec="seconds"),
+    )
+
+
+Columns = dict[str, list[Any]]
+"""Values by column, all of one length."""
+Frame = Item | Completion | Judgment | Rating | Attempt
+PLAIN = (str, int, float, datetime, type(None))
+OF_A_CALL = ("finish_reason", "cost", "cached")
+
+
+def read_columns(session: Session, study: Study, kind: type[Frame]) -> Columns:
+    """Read all records of one kind, a row each, in the order of their ids."""
+    records = list(session.store.iter(kind, study))
+    columns: Columns = {f"{kind.__name__.lower()}_id": [record.id for record in records]}
+    for each in fields(kind):
+        if each.name != "id":
+            columns |= _spread(each.name, [getattr(record, each.name) for record in records])
+    if kind is Item:
+        return columns
+    completions = {one.id: one for one in session.store.iter(Completion, study)}
+    if kind is Judgment:
+        columns |= _assigned(session, study, columns)
+    elif kind is Rating:
+        rated = [completions[id_] for id_ in columns["completion_id"]]
+        columns |= {"item_id": [one.item_id for one in rated]}
+        columns |= {"system_id": [one.system_id for one in rated]}
+    columns |= _named(session, study, columns)
+    if kind is Judgment:
+        systems = {one.id: one for one in session.store.iter(System, study)}
+        by_completion = {id_: systems[one.system_id] for id_, one in completions.items()}
+        columns |= _compared(columns, by_completion)
+    return columns
+
+
+def _spread(name: str, values: Sequence[Any]) -> Columns:
+    if name == "raw":
+        return {}
+    if name == "call":
+        return {part: [getattr(call, part) for call in values] for part in OF_A_CALL}
+    if name == "axes":
+        marks = {axis: [axes.get(axis) for axes in values] for axis in AXES}
+        return {axis: [getattr(at, "choice", at) for at in marks[axis]] for axis in AXES}
+    return {name: [v if isinstance(v, PLAIN) else _as_json(v) for v in values]}
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_as_dict)
+
+
+def _as_dict(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else asdict(value)
+
+
+def _assigned(session: Session, study: Study, columns: Columns) -> Columns:
+    """Return what the assignments of judgments say: who was shown what, and what first."""
+    by_id = {one.id: one for one in session.store.iter(Assignment, study)}
+    pairs = {pair.id: pair for pair in session.store.iter(Pair, study)}
+    assignments = [by_id[id_] for id_ in columns["assignment_id"]]
+    shown = [(one.first_completion_id, pairs[one.pair_id].completion_ids) for one in assignments]
+    return {
+        "item_id": [pairs[one.pair_id].item_id for one in assignments],
+        "rater_id": [one.rater_id for one in assignments],
+        "repeat": [one.repeat for one in assignments],
+        "first_completion_id": [first for first, _ in shown],
+        "second_completion_id": [b if first == a else a for first, (a, b) in shown],
+    }
+
+
+def _named(session: Session, study: Study, columns: Columns) -> Columns:
+    """Return the names of systems and raters, and the kind of systems: ``stress`` is not ranked."""
+    systems = {system.id: system for system in session.store.iter(System, study)}
+    names = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
+    named: Columns = {}
+    if "system_id" in columns:
+        found = [systems.get(id_) for id_ in columns["system_id"]]
+        named["system"] = [None if system is None else system.name for system in found]
+        named["kind"] = [None if system is None else system.kind for system in found]
+    if "rater_id" in columns:
+        named["rater"] = [names.get(id_) for id_ in columns["rater_id"]]
+    return named
+
+
+def _compared(columns: Columns, by_completion: Mapping[str, System]) -> Columns:
+    """Return the two systems that each judgment compares and the winner, by name, or ``tie``."""
+    first = [by_completion[id_] for id_ in columns["first_completion_id"]]
+    second = [by_completion[id_] for id_ in columns["second_completion_id"]]
+    pairs = list(zip(first, second, strict=True))
+    names = [{"first": a.name, "second": b.name, "tie": "tie"} for a, b in pairs]
+    return {
+        "first": [a.name for a in first],
+        "second": [b.name for b in second],
+        "winner": [each[choice] for each, choice in zip(names, columns["choice"], strict=True)],
+        "is_stress": ["stress" in (a.kind, b.kind) for a, b in pairs],
+    }

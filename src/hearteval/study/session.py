@@ -1,0 +1,84 @@
+"""A study file with its open store, and the study as it was last stored."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hearteval.config import StudySettings, load_study
+from hearteval.domain import Study, record_id
+from hearteval.errors import StoreError
+from hearteval.judgments.plan import PlanPolicy
+from hearteval.store.base import Store
+from hearteval.store.engines import holds_store
+from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
+from hearteval.study import Tell
+
+Now = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A study file with its open store, and whoever is told what happens."""
+
+    settings: StudySettings
+    store: Store
+    tell: Tell
+    now: Now
+
+
+def utc_now() -> datetime:
+    """Return the time; the one clock of a study."""
+    return datetime.now(UTC)
+
+
+@contextmanager
+def open_session(settings: StudySettings, tell: Tell) -> Iterator[Session]:
+    """Open a study's store, made where there is none, and close it at the end."""
+    with closing(SqlStore.open(settings.store)) as store:
+        yield Session(settings=settings, store=store, tell=tell, now=utc_now)
+
+
+def stored_plan(study: Study) -> PlanPolicy:
+    """Return what a stored version of a study says of its plan."""
+    return PlanPolicy(**{field.name: study.design[field.name] for field in fields(PlanPolicy)})
+
+
+def is_rated(study: Study) -> bool:
+    """Say whether a version of a study has its judges rate completions, not compare them."""
+    return study.protocols["llm"] == "rating"
+
+
+@contextmanager
+def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
+    """Open a study that has been stored, in its newest version, for verbs that only read it.
+
+    Raises:
+        StoreError: Nothing was stored under this name and seed.
+    """
+    settings = load_study(path)
+    if not holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
+        raise _nothing_stored(settings)
+    with open_session(settings, tell) as session:
+        study = session.store.latest_study(study_id(settings))
+        if study is None:
+            raise _nothing_stored(settings)
+        if study.settings_hash != settings.settings_hash:
+            tell.warn(
+                f"{settings.file} has changed since version {study.version} of the study was"
+                " stored; the results are of that version. Run `heart run` to follow the file"
+            )
+        yield session, study
+
+
+def study_id(settings: StudySettings) -> str:
+    """Return the id of the study that a file describes."""
+    return record_id("study", {"name": settings.name, "seed": settings.seed})
+
+
+def _nothing_stored(settings: StudySettings) -> StoreError:
+    return StoreError(
+        f"the store holds no study {settings.name!r} with seed {settings.seed}; run "
+        f"`heart run {settings.file}` first"
+    )

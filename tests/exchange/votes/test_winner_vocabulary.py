@@ -1,0 +1,212 @@
+"""The whole winner column is read in one vocabulary, or the file is refused with the rows in it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hearteval.analysis.ranking.votes import Votes
+from hearteval.errors import InvalidVotesError, SettingsError
+from hearteval.exchange.tables import frames, open_table
+from hearteval.exchange.votes import OutcomeNames, VoteColumns, read_votes
+
+COLUMNS = VoteColumns(left="left", right="right", winner="winner")
+Row = tuple[str | None, str | None, Any]
+
+
+def read(rows: list[Row], names: OutcomeNames | None = None) -> Votes:
+    frame = pd.DataFrame(rows, columns=["left", "right", "winner"])
+    return read_votes(open_table(frame), COLUMNS, names or OutcomeNames())
+
+
+def scores(rows: list[Row], names: OutcomeNames | None = None) -> dict[tuple[str, str], float]:
+    """The left system's score in each pair, every pair voted on once."""
+    votes = read(rows, names)
+    found = votes.comparisons
+    ends = zip(found.left.tolist(), found.right.tolist(), found.score.tolist(), strict=True)
+    return {(votes.systems[i], votes.systems[j]): score for i, j, score in ends}
+
+
+def three_rows(left: Any, right: Any, tie: Any) -> list[Row]:
+    return [("p", "q", left), ("q", "r", right), ("r", "p", tie)]
+
+
+WON_LOST_TIED = {("p", "q"): 1.0, ("q", "r"): 0.0, ("r", "p"): 0.5}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "tie"),
+    [
+        ("left", "right", "tie"),
+        ("model_a", "model_b", "tie"),
+        ("A", "B", "tie"),
+        ("1", "2", "0"),
+        ("1.0", "2.0", "0.0"),
+        (1, 2, 0),
+        ("p", "r", "tie"),
+    ],
+)
+def test_known_vocabularies_are_recognised(left: Any, right: Any, tie: Any) -> None:
+    assert scores(three_rows(left, right, tie)) == WON_LOST_TIED
+
+
+def test_names_given_are_the_only_vocabulary() -> None:
+    names = OutcomeNames(left=("first", "1st"), right=("second",), tie=("same",))
+    rows: list[Row] = [*three_rows("first", "second", "same"), ("s", "p", "1st")]
+
+    assert scores(rows, names) == {**WON_LOST_TIED, ("s", "p"): 1.0}
+    with pytest.raises(InvalidVotesError, match=r"row 1 has 'left'.*\(the names given\)"):
+        read(three_rows("left", "right", "same"), names)
+
+
+def test_a_tie_is_no_tie_unless_the_names_given_say_so() -> None:
+    names = OutcomeNames(left=("left",), right=("right",))
+
+    with pytest.raises(InvalidVotesError, match=r"1 of 3 rows .* row 3 has 'tie'"):
+        read(three_rows("left", "right", "tie"), names)
+
+
+def test_more_names_of_a_tie_join_the_known_vocabularies() -> None:
+    rows = [*three_rows("model_a", "model_b", "tie"), ("s", "p", "tie (bothbad)")]
+
+    found = scores(rows, OutcomeNames(tie=("tie (bothbad)",)))
+
+    assert found == {**WON_LOST_TIED, ("s", "p"): 0.5}
+
+
+def test_the_winners_own_name_may_come_with_other_names_of_a_tie() -> None:
+    rows = [*three_rows("p", "r", "tie"), ("s", "p", "neither")]
+
+    assert scores(rows, OutcomeNames(tie=("neither",))) == {**WON_LOST_TIED, ("s", "p"): 0.5}
+
+
+def test_a_label_said_to_be_a_tie_rules_out_that_it_is_a_win() -> None:
+    with pytest.raises(InvalidVotesError, match="2 of 3 rows are not in"):
+        read(three_rows("1", "2", "0"), OutcomeNames(tie=("2",)))
+
+
+def test_systems_called_a_and_b_are_ambiguous() -> None:
+    rows: list[Row] = [("A", "B", "A"), ("B", "A", "A")]
+
+    with pytest.raises(
+        SettingsError,
+        match=r"read as A/B/tie and as the winner's own name.*row 2 has 'A'; .*--left-name",
+    ):
+        read(rows)
+
+
+def test_systems_called_1_and_2_are_ambiguous() -> None:
+    with pytest.raises(SettingsError, match=r"read as 1/2/0 and as the winner's own name"):
+        read([("2", "1", "1"), ("1", "2", "2")])
+
+
+def test_names_given_settle_what_is_ambiguous() -> None:
+    rows: list[Row] = [("A", "B", "A"), ("B", "A", "A")]
+
+    assert scores(rows, OutcomeNames(left=("A",), right=("B",))) == {
+        ("A", "B"): 1.0,
+        ("B", "A"): 1.0,
+    }
+
+
+def test_vocabularies_that_agree_on_every_row_are_not_ambiguous() -> None:
+    assert scores([("A", "B", "A"), ("C", "B", "B"), ("A", "C", "tie")]) == {
+        ("A", "B"): 1.0,
+        ("C", "B"): 0.0,
+        ("A", "C"): 0.5,
+    }
+
+
+def test_only_ties_fit_several_vocabularies() -> None:
+    assert scores([("p", "q", "tie")]) == {("p", "q"): 0.5}
+
+
+def test_a_system_whose_name_means_a_tie_wins_no_vote_by_name() -> None:
+    with pytest.raises(InvalidVotesError, match="row 1 has 'tie'"):
+        read([("tie", "p", "tie"), ("p", "q", "q"), ("q", "p", "p")])
+
+
+def test_an_unknown_label_is_named_with_its_row_and_the_vocabularies() -> None:
+    with pytest.raises(
+        InvalidVotesError,
+        match=r"the dataframe, column 'winner': 1 of 3 rows are not in left/right/tie, as the "
+        r"others are: row 2 has 'rihgt'\. .*model_a/model_b/tie.*the winner's own name.*--tie-name",
+    ):
+        read(three_rows("left", "rihgt", "tie"))
+
+
+def test_two_vocabularies_at_once_are_refused() -> None:
+    rows = [*three_rows("left", "right", "tie"), ("p", "q", "model_a"), ("p", "q", "B")]
+
+    with pytest.raises(
+        InvalidVotesError, match=r"2 of 5 rows .*: row 4 has 'model_a', row 5 has 'B'"
+    ):
+        read(rows)
+
+
+def test_a_name_of_neither_system_is_an_unknown_label() -> None:
+    with pytest.raises(
+        InvalidVotesError, match=r"1 of 3 rows are not in the winner's own name.*row 3 has 's'"
+    ):
+        read([("p", "q", "p"), ("q", "r", "r"), ("p", "q", "s")])
+
+
+def test_labels_in_no_vocabulary_at_all_are_shown() -> None:
+    with pytest.raises(
+        InvalidVotesError, match="the labels of all 2 rows are unknown: row 1 has 'L', row 2 has"
+    ):
+        read([("p", "q", "L"), ("p", "q", "R")])
+
+
+def test_ten_bad_rows_of_many_are_counted_and_the_first_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(frames, "BATCH_ROWS", 30_000)
+    labels = np.tile(["left", "right"], 50_000).astype(object)
+    labels[7_777:100_000:10_000] = "lft"
+    frame = pd.DataFrame({"left": "p", "right": "q", "winner": labels})
+
+    with pytest.raises(
+        InvalidVotesError,
+        match=r"10 of 100,000 rows .*: row 7778 has 'lft', .* row 47778 has 'lft', \.",
+    ):
+        read_votes(open_table(frame), COLUMNS, OutcomeNames())
+
+
+def test_labels_of_rows_without_two_systems_decide_nothing() -> None:
+    rows: list[Row] = [*three_rows("p", "r", "tie"), (None, "q", "left"), ("q", "q", "left")]
+
+    assert scores(rows) == WON_LOST_TIED
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "missing"), [(("l",), (), "--right-name"), ((), ("r",), "--left-name")]
+)
+def test_a_name_for_one_side_needs_one_for_the_other(
+    left: tuple[str, ...], right: tuple[str, ...], missing: str
+) -> None:
+    with pytest.raises(SettingsError, match=missing):
+        OutcomeNames(left=left, right=right)
+
+
+def test_one_label_has_one_meaning() -> None:
+    with pytest.raises(SettingsError, match="'x' is given two meanings"):
+        OutcomeNames(left=("x",), right=("y",), tie=("x",))
+
+
+@given(
+    st.lists(st.sampled_from(["left", "right", "tie"]), min_size=1, max_size=20),
+    st.integers(1, 8),
+)
+def test_batches_change_no_reading(labels: list[str], batch_rows: int) -> None:
+    rows: list[Row] = [("p", "q", label) for label in labels]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "BATCH_ROWS", batch_rows)
+        found = read(rows).comparisons
+
+    counts = dict(zip(found.score.tolist(), found.count.tolist(), strict=True))
+    expected = {0.0: "right", 0.5: "tie", 1.0: "left"}
+    assert counts == {s: labels.count(t) for s, t in expected.items() if t in labels}

@@ -1,0 +1,42 @@
+"""The shared connections: when a request went out, and what else they can be used for."""
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import pytest
+from scripted_server import running_server, say
+
+from hearteval.models.base import Message, Reply, Sampling
+from hearteval.models.http import Endpoint
+from hearteval.models.http.client import OpenAICompatibleModel, open_client
+
+
+def test_time_to_connect_is_no_part_of_a_calls_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = aiohttp.TCPConnector.connect
+
+    async def connect_slowly(self: Any, *arguments: Any) -> Any:
+        await asyncio.sleep(0.15)
+        return await connect(self, *arguments)
+
+    monkeypatch.setattr(aiohttp.TCPConnector, "connect", connect_slowly)
+
+    async def call() -> Reply:
+        async with running_server(say("Yes.")) as server, open_client() as client:
+            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
+            messages = [Message(role="user", content="Hello.")]
+            return await OpenAICompatibleModel(endpoint, client).complete(messages, Sampling())
+
+    reply = asyncio.run(call())
+    assert reply.total_ms is not None
+    assert reply.total_ms < 150
+
+
+def test_session_serves_requests_that_nobody_times() -> None:
+    async def call() -> int:
+        async with running_server(say("Yes.")) as server, open_client() as client:
+            body = {"messages": [{"content": "Hello."}]}
+            async with client.session.post(server.url, json=body) as response:
+                return response.status
+
+    assert asyncio.run(call()) == 200

@@ -1,0 +1,102 @@
+"""Chunks and bodies as endpoints send them."""
+
+import json
+
+import pytest
+from scripted_server import USAGE, chunk, completion
+
+from hearteval.models.base import Reply, Usage
+from hearteval.models.failures import FaultError
+from hearteval.models.http.replies import ReplyParts, read_usage
+
+
+def reply_of(*chunks: object) -> Reply:
+    parts = ReplyParts(set())
+    for ms, piece in enumerate(chunks):
+        parts.add_events([json.dumps(piece)], float(ms))
+    return parts.to_reply(requested={}, effective={})
+
+
+def test_pieces_are_joined_and_timed_by_the_first_that_is_not_empty() -> None:
+    reply = reply_of(
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"reasoning_content": "Hm, "}),
+        chunk({"reasoning_content": "so."}),
+        chunk({"content": "It is "}),
+        chunk({"content": "hard."}, "stop"),
+    )
+    assert (reply.reasoning, reply.text) == ("Hm, so.", "It is hard.")
+    assert (reply.first_reasoning_ms, reply.first_text_ms, reply.total_ms) == (1.0, 3.0, 4.0)
+
+
+def test_reasoning_under_two_names_is_read_once() -> None:
+    reply = reply_of(chunk({"reasoning": "Hm.", "reasoning_content": "Hm."}))
+    assert reply.reasoning == "Hm."
+
+
+def test_refusal_is_kept_apart_from_the_text() -> None:
+    reply = reply_of(chunk({"refusal": "I cannot "}), chunk({"refusal": "help."}, "stop"))
+    assert (reply.text, reply.refusal) == ("", "I cannot help.")
+
+
+def test_character_cut_into_two_escapes_is_put_together() -> None:
+    parts = ReplyParts(set())
+    for half in ("\ud83d", "\udc99"):
+        parts.add_events([json.dumps(chunk({"content": half}))], 0.0)
+    assert parts.to_reply(requested={}, effective={}).text == "💙"
+
+
+def test_stream_without_finish_or_done_is_not_complete() -> None:
+    parts = ReplyParts(set())
+    parts.add_events([json.dumps(chunk({"content": "It"}))], 0.0)
+    assert not parts.is_complete
+    parts.add_events(["[DONE]"], 1.0)
+    assert parts.is_complete
+
+
+def test_raw_of_a_stream_is_the_body_that_it_amounts_to() -> None:
+    usage = {"choices": [], "usage": USAGE}
+    raw = json.loads(
+        reply_of(chunk({"content": "It "}), chunk({"content": "is."}, "stop"), usage).raw
+    )
+    message = {"role": "assistant", "content": "It is."}
+    assert raw["choices"] == [{"index": 0, "message": message, "finish_reason": "stop"}]
+    assert raw["usage"] == USAGE
+    assert raw["id"] == "c1"
+
+
+def test_raw_of_a_body_is_the_body() -> None:
+    parts, body = ReplyParts(set()), json.dumps(completion("Yes.", refusal=None), indent=1)
+    parts.add_body(body, 5.0)
+    assert parts.to_reply(requested={}, effective={}).raw == body
+
+
+def test_last_usage_counts() -> None:
+    first = chunk({"content": "a"}, usage={"prompt_tokens": 3, "completion_tokens": 1})
+    last = chunk({"content": "b"}, usage={"prompt_tokens": 3, "completion_tokens": 2})
+    assert reply_of(first, last).usage == Usage(input_tokens=3, output_tokens=2)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, Usage()),
+        ("many", Usage()),
+        ({"prompt_tokens": "3", "completion_tokens": -1}, Usage()),
+        ({"prompt_tokens": True, "completion_tokens": 1.5}, Usage()),
+        (
+            {"prompt_tokens": 9, "prompt_cache_hit_tokens": 4},
+            Usage(input_tokens=9, cached_tokens=4),
+        ),
+        ({"prompt_tokens": 9, "cached_tokens": 0}, Usage(input_tokens=9, cached_tokens=0)),
+        ({"prompt_tokens_details": None}, Usage()),
+    ],
+)
+def test_counts_are_counts_or_unknown(usage: object, expected: Usage) -> None:
+    assert read_usage(usage) == expected
+
+
+def test_finish_reason_of_the_wrong_type_is_a_fault() -> None:
+    with pytest.raises(FaultError) as caught:
+        reply_of(chunk({}) | {"choices": [{"delta": {}, "finish_reason": 1}]})
+    assert caught.value.reason == "not-a-completion"

@@ -1,0 +1,269 @@
+"""The reply cache and the budget around a model: nothing paid twice, no limit passed."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hearteval.errors import BudgetError, ModelCallError
+from hearteval.models.base import Message, Reply, Sampling, Usage
+from hearteval.models.failures import CallFailureError, Reason
+from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
+from hearteval.models.wrappers.cached import Cached
+
+ASKED = (Message(role="user", content="Hello"),)
+
+
+class Counting:
+    """Answers with the number of the call."""
+
+    name = "counting"
+
+    def __init__(self, *, fails: bool = False) -> None:
+        self.n_calls = 0
+        self.error = ModelCallError("no", reason="server-error") if fails else None
+
+    async def complete(
+        self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
+    ) -> Reply:
+        self.n_calls += 1
+        await asyncio.sleep(0)
+        if self.error is not None:
+            raise self.error
+        usage = Usage(input_tokens=10, output_tokens=5)
+        return Reply(text=f"{len(messages)}/{repeat}/{self.n_calls}", usage=usage, total_ms=5.0)
+
+
+class Shelf:
+    """A reply cache in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Mapping[str, Any]] = {}
+
+    def find(self, key: str) -> Mapping[str, Any] | None:
+        return self.kept.get(key)
+
+    async def keep(self, key: str, reply: Mapping[str, Any], *, cost: float | None) -> None:
+        self.kept.setdefault(key, reply)
+
+
+def ask(model: Any, *, repeat: int = 0, sampling: Sampling | None = None) -> Reply:
+    async def once() -> Reply:
+        reply: Reply = await model.complete(ASKED, sampling or Sampling(), repeat=repeat)
+        return reply
+
+    return asyncio.run(once())
+
+
+def test_same_question_is_asked_once() -> None:
+    model, shelf = Counting(), Shelf()
+    cached = Cached(model, shelf, identity={"model": "m"})
+
+    first, second = ask(cached), ask(cached)
+
+    assert model.n_calls == 1
+    assert second.text == first.text
+    assert second.usage == first.usage
+    assert (first.cached, second.cached) == (False, True)
+
+
+def test_reply_from_the_cache_has_no_times() -> None:
+    cached = Cached(Counting(), Shelf(), identity={})
+
+    ask(cached)
+    again = ask(cached)
+
+    assert (again.total_ms, again.first_text_ms) == (None, None)
+
+
+def test_reply_from_the_cache_says_what_it_cost_and_is_not_booked_again() -> None:
+    ledger, shelf = SpendingLimit(limit_usd=1.0, spent_usd=0.0), Shelf()
+    cached = Cached(budgeted(Counting(), ledger), shelf, identity={})
+
+    ask(cached)
+
+    assert ask(cached).cost == 0.2
+    assert ledger.spent_usd == 0.2
+
+
+def test_each_repeat_is_a_question_of_its_own() -> None:
+    model = Counting()
+    cached = Cached(model, Shelf(), identity={})
+
+    assert ask(cached, repeat=0).text != ask(cached, repeat=1).text
+    assert model.n_calls == 2
+
+
+def n_calls_for(*asked: tuple[Sequence[Message], Sampling]) -> int:
+    """Ask one model several times, in this order; return how often it was called."""
+    model = Counting()
+    cached = Cached(model, Shelf(), identity={"model": "a"})
+
+    async def all_of_them() -> None:
+        for messages, sampling in asked:
+            await cached.complete(messages, sampling)
+
+    asyncio.run(all_of_them())
+    return model.n_calls
+
+
+def test_other_messages_are_another_question() -> None:
+    assert n_calls_for((ASKED, Sampling()), ((*ASKED, *ASKED), Sampling())) == 2
+
+
+def test_other_settings_are_another_question() -> None:
+    plain, warm = Sampling(temperature=0.0), Sampling(temperature=1.0)
+
+    assert n_calls_for((ASKED, plain), (ASKED, warm), (ASKED, plain)) == 2
+
+
+def test_settings_that_a_model_refuses_make_no_other_question() -> None:
+    plain = Sampling(temperature=0.0, refuses=frozenset({"temperature"}))
+
+    assert n_calls_for((ASKED, plain), (ASKED, replace(plain, temperature=1.0))) == 1
+
+
+def test_other_model_is_asked_the_same_question() -> None:
+    model, shelf = Counting(), Shelf()
+
+    ask(Cached(model, shelf, identity={"model": "a"}))
+    ask(Cached(model, shelf, identity={"model": "b"}))
+
+    assert model.n_calls == 2
+
+
+def test_failed_calls_are_not_kept() -> None:
+    model, shelf = Counting(fails=True), Shelf()
+
+    with pytest.raises(ModelCallError):
+        ask(Cached(model, shelf, identity={}))
+
+    assert shelf.kept == {}
+
+
+def budgeted(model: Counting, ledger: SpendingLimit, *, price: float | None = 0.2) -> Budgeted:
+    return Budgeted(
+        model,
+        ledger,
+        ceiling=lambda _m, _s: 0.5,
+        price=lambda usage: None if usage.input_tokens is None else price,
+        book_lost=nowhere,
+    )
+
+
+async def nowhere(_usd: float) -> None:
+    """Book nothing."""
+
+
+def test_reply_says_what_it_cost_and_the_ledger_knows() -> None:
+    ledger = SpendingLimit(limit_usd=1.0, spent_usd=0.1)
+
+    assert ask(budgeted(Counting(), ledger)).cost == 0.2
+    assert ledger.spent_usd == pytest.approx(0.3)
+
+
+def test_call_that_could_pass_the_limit_is_not_made() -> None:
+    model, ledger = Counting(), SpendingLimit(limit_usd=1.0, spent_usd=0.6)
+
+    with pytest.raises(BudgetError, match=r"raise budget\.max_usd"):
+        ask(budgeted(model, ledger))
+
+    assert model.n_calls == 0
+
+
+def test_calls_under_way_cannot_pass_the_limit_together() -> None:
+    model, ledger = Counting(), SpendingLimit(limit_usd=1.0, spent_usd=0.0)
+    wrapped = budgeted(model, ledger)
+
+    async def many() -> list[Reply | BaseException]:
+        calls = [wrapped.complete(ASKED, Sampling()) for _ in range(8)]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    outcomes = asyncio.run(many())
+
+    assert model.n_calls == 3
+    assert sum(isinstance(outcome, BudgetError) for outcome in outcomes) == 5
+    assert ledger.spent_usd == pytest.approx(0.6)
+
+
+def test_money_that_calls_under_way_hold_is_waited_for() -> None:
+    model, ledger = Counting(), SpendingLimit(limit_usd=1.0, spent_usd=0.0)
+    wrapped = budgeted(model, ledger, price=0.01)
+
+    async def many() -> list[Reply]:
+        return await asyncio.gather(*(wrapped.complete(ASKED, Sampling()) for _ in range(9)))
+
+    assert len(asyncio.run(many())) == 9
+    assert ledger.spent_usd == pytest.approx(0.09)
+
+
+def lost_money(error: ModelCallError) -> tuple[float, list[float]]:
+    """Make a call that fails so; return what is spent, and what was booked as lost."""
+    model, ledger = Counting(), SpendingLimit(limit_usd=None, spent_usd=0.0)
+    model.error = error
+    booked: list[float] = []
+
+    async def book(usd: float) -> None:
+        booked.append(usd)
+
+    wrapped = Budgeted(
+        model,
+        ledger,
+        ceiling=lambda _m, _s: 0.5,
+        price=lambda usage: None if usage.input_tokens is None else 0.2,
+        book_lost=book,
+    )
+    with pytest.raises(ModelCallError):
+        ask(wrapped)
+    return ledger.spent_usd, booked
+
+
+def test_failed_call_whose_tokens_were_counted_costs_what_they_cost() -> None:
+    part = Reply(text="half", usage=Usage(input_tokens=10, output_tokens=2))
+
+    spent = lost_money(CallFailureError("cut", reason="cut-off-stream", reply=part))
+
+    assert spent == (0.2, [0.2])
+
+
+@pytest.mark.parametrize("reason", ["timeout", "cut-off-stream"])
+def test_failed_call_that_may_be_charged_is_booked_at_its_ceiling(reason: Reason) -> None:
+    assert lost_money(CallFailureError("gone", reason=reason, reply=Reply(text=""))) == (0.5, [0.5])
+
+
+@pytest.mark.parametrize("reason", ["bad-key", "rate-limited", "server-error"])
+def test_refused_call_costs_nothing(reason: Reason) -> None:
+    assert lost_money(CallFailureError("no", reason=reason, reply=Reply(text=""))) == (0.0, [])
+
+
+def test_money_set_aside_for_a_failed_call_is_free_again() -> None:
+    ledger = SpendingLimit(limit_usd=0.5, spent_usd=0.0)
+
+    with pytest.raises(ModelCallError):
+        ask(budgeted(Counting(fails=True), ledger))
+
+    assert ask(budgeted(Counting(), ledger)).cost == 0.2
+
+
+def test_call_whose_tokens_nobody_counted_is_booked_at_its_ceiling() -> None:
+    ledger = SpendingLimit(limit_usd=1.0, spent_usd=0.0)
+
+    assert ask(budgeted(Counting(), ledger, price=None)).cost == 0.5
+    assert ledger.spent_usd == 0.5
+
+
+def test_without_a_limit_everything_is_counted_and_nothing_refused() -> None:
+    ledger = SpendingLimit(limit_usd=None, spent_usd=1e6)
+
+    ask(budgeted(Counting(), ledger))
+
+    assert ledger.spent_usd == pytest.approx(1e6 + 0.2)
+
+
+def test_wrappers_go_by_the_name_of_their_model() -> None:
+    model = Counting()
+
+    assert Cached(model, Shelf(), identity={}).name == "counting"
+    assert budgeted(model, SpendingLimit(limit_usd=None, spent_usd=0)).name == "counting"

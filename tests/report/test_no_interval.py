@@ -1,0 +1,64 @@
+"""Where judgments determine no interval, the report says none and draws none."""
+
+import csv
+import io
+from dataclasses import replace
+
+from invented_results import invented_results
+
+from hearteval.analysis.ranking.rank import EloEstimate
+from hearteval.analysis.study import StudyResults
+from hearteval.report.leaderboard import leaderboard_csv
+from hearteval.report.page import render_page, results_lines
+
+
+def bare(estimate: EloEstimate) -> EloEstimate:
+    return replace(estimate, low=None, high=None, se=None)
+
+
+def without_intervals() -> StudyResults:
+    """The best system, every effect and every ranking by one judge have no interval."""
+    results = invented_results()
+    assert results.leaderboard is not None
+    assert results.bias_audit is not None
+    assert results.judge_panel is not None
+    best, *others = results.leaderboard.rows
+    best = replace(best, weighted=bare(best.weighted), unweighted=bare(best.unweighted))
+    effects = [
+        replace(effect, low=None, high=None, win_rate_low=None, win_rate_high=None)
+        for effect in results.bias_audit.effects
+    ]
+    alone = [
+        replace(judge, ratings={name: bare(one) for name, one in judge.ratings.items()})
+        for judge in results.judge_panel.alone
+    ]
+    return replace(
+        results,
+        leaderboard=replace(results.leaderboard, rows=(best, *others)),
+        bias_audit=replace(results.bias_audit, effects=tuple(effects)),
+        judge_panel=replace(results.judge_panel, alone=tuple(alone)),
+    )
+
+
+def test_text_shows_a_dash_for_the_interval() -> None:
+    (row,) = (
+        line
+        for line in results_lines(without_intervals()).splitlines()
+        if line.startswith("1 beacon")
+    )
+
+    assert row.split()[4] == "\N{EN DASH}"
+
+
+def test_page_says_no_interval_and_writes_no_none() -> None:
+    page = render_page(without_intervals())
+
+    assert page.count("no interval") > render_page(invented_results()).count("no interval")
+    assert page.count("None") == render_page(invented_results()).count("None")
+
+
+def test_csv_leaves_the_cells_empty() -> None:
+    best, *_ = csv.DictReader(io.StringIO(leaderboard_csv(without_intervals())))
+
+    assert (best["low_weighted"], best["high_weighted"], best["low"], best["high"]) == ("",) * 4
+    assert best["elo"]

@@ -1,0 +1,125 @@
+"""A table is cells first: what its text, its HTML and its CSV must say of them."""
+
+import csv
+import io
+
+from invented_ratings import invented_ratings
+from invented_results import invented_results, rename_system, without_ranking
+
+from hearteval.report.page import results_display
+from hearteval.report.table import Bar, Cell, Column, Display, Table
+
+TWO = Table(
+    columns=(
+        Column("system", "name"),
+        Column("Elo, weighted", short="Elo"),
+        Column("reading", "text"),
+    ),
+    rows=[["ash", "1500", "even"], ["b\x1bch", "9", "no\N{NO-BREAK SPACE}more"]],
+)
+
+
+def with_bars(name: str, *bars: Bar, n_others: int = 1) -> Table:
+    columns = (Column("system", "name"), Column("", "bar"), *map(Column, ["n" * 9] * n_others))
+    return Table(columns=columns, rows=[[name, bar, *["1"] * n_others] for bar in bars])
+
+
+def test_text_aligns_numbers_right_and_words_left() -> None:
+    assert TWO.text().splitlines() == [
+        "system   Elo  reading",
+        "ash     1500  even",
+        "b\ufffdch       9  no more",
+    ]
+
+
+def test_caption_stands_above_and_notes_below() -> None:
+    table = Table(columns=(Column("n"),), rows=[["1"]], caption="one system", notes=("a", "b"))
+    assert table.text() == "one system\n\nn\n1\n\na\nb"
+    assert table.html() == (
+        "<table><caption>one system</caption><thead><tr><th>n</th></tr></thead>"
+        "<tbody><tr><td>1</td></tr></tbody></table><p>a</p><p>b</p>"
+    )
+
+
+def test_remark_is_a_column_in_html_and_a_note_in_text() -> None:
+    columns = (Column("measure", "text"), Column("", "remark", in_text=False))
+    table = Table(columns=columns, rows=[["alpha", ""], ["kappa", "needs two raters"]])
+    assert table.text() == "measure\nalpha\nkappa\n\nkappa: needs two raters."
+    assert "<td>kappa</td><td>needs two raters</td>" in table.html()
+
+
+def test_column_for_pages_alone_is_not_in_text() -> None:
+    columns = (Column("system", "name"), Column("H", in_text=False), Column("n"))
+    assert Table(columns=columns, rows=[["ash", "9", "3"]]).text() == "system  n\nash     3"
+
+
+def test_gaps_give_way_before_names() -> None:
+    columns = (Column("system", "name"), *map(Column, ["n" * 9] * 8))
+    by_gap = Table(columns=columns, rows=[["a" * 20, *["1"] * 8]]).text()
+    by_name = Table(columns=columns, rows=[["a" * 21, *["1"] * 8]]).text()
+    assert "a" * 20 + " " * 9 + "1" in by_gap
+    assert "a" * 19 + "\N{HORIZONTAL ELLIPSIS}" in by_name
+    assert max(map(len, [*by_gap.splitlines(), *by_name.splitlines()])) == 100
+
+
+def test_bars_of_a_column_share_one_scale() -> None:
+    bars = Bar(1, 2, 3, "low"), Bar(3, 4, 5, "high"), Bar(None, 3, None, "no interval")
+    _, low, high, alone = with_bars("ash", *bars).text().splitlines()
+    assert low[8:33] == "\u2500" * 6 + "\u25cf" + "\u2500" * 6 + " " * 12
+    assert high[8:33] == " " * 12 + "\u2500" * 6 + "\u25cf" + "\u2500" * 6
+    assert alone[8:33] == " " * 12 + "\u25cf" + " " * 12
+    assert with_bars("ash", *bars).html().count("<line") == 2
+
+
+def test_bars_vanish_where_there_is_no_room() -> None:
+    assert "\u25cf" not in with_bars("ash", Bar(1, 2, 3, ""), n_others=8).text()
+
+
+def test_html_escapes_headings_cells_notes_and_labels() -> None:
+    table = Table(
+        columns=(Column("<a>"), Column("", "bar")),
+        rows=[["<b>", Bar(None, 1.0, None, '"<c>')]],
+        caption="<d>",
+        notes=("<e>",),
+    )
+    assert not any(raw in table.html() for raw in ("<a>", "<b>", "<c>", "<d>", "<e>"))
+
+
+def test_csv_has_values_in_full_and_text_as_it_is() -> None:
+    rows = [["=1+1", 0.1 + 0.2, None], ['a, "b"\nc', -1, True]]
+    text = Table(columns=tuple(map(Column, "xyz")), rows=rows).csv()
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [
+        ["x", "y", "z"],
+        ["=1+1", "0.30000000000000004", ""],
+        ['a, "b"\nc', "-1", "True"],
+    ]
+
+
+def test_cell_shows_its_text_not_what_a_page_sorts_by() -> None:
+    table = Table(columns=(Column("n"),), rows=[[Cell("1,200", 1200)]])
+    assert table.text() == "    n\n1,200"
+    assert "<td>1,200</td>" in table.html()
+
+
+def test_display_is_lines_and_tables_in_order() -> None:
+    display = Display((("first", "second"), TWO, ()))
+    assert display.text() == f"first\nsecond\n\n{TWO.text()}"
+    assert display.html() == f"<p>first</p><p>second</p>{TWO.html()}"
+
+
+def test_notebook_shows_the_leaderboard_with_its_warnings() -> None:
+    html = results_display(rename_system(invented_results(), "ember-7b", "<b>x")).html()
+    assert "<td>&lt;b&gt;x</td>" in html
+    assert "<p>Warning: 4 judgments are missing; coverage is 99.8 %.</p>" in html
+
+
+def test_notebook_shows_scores_and_the_stress_set_where_judges_rate() -> None:
+    html = results_display(invented_ratings()).html()
+    assert html.count("<table>") == 2
+    assert "<th>stress set, never ranked</th>" in html
+
+
+def test_notebook_shows_win_rates_by_axis_where_there_is_no_ranking() -> None:
+    html = results_display(without_ranking(invented_results(), "groups never met")).html()
+    assert "<p>No leaderboard: groups never met</p>" in html
+    assert "<td>people</td><td>62.5</td><td>25.0</td>" in html

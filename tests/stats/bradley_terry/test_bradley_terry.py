@@ -1,0 +1,185 @@
+"""Hand-computed cases, published worked examples and the errors of the fit."""
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hearteval.errors import NotIdentifiedError
+from hearteval.stats.bradley_terry.fit import (
+    centred_inverse,
+    elo_from_theta,
+    fit_win_matrix,
+    win_probabilities,
+)
+from hearteval.stats.comparisons import FloatArray
+
+LLMFAO = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "reference" / "llmfao"
+
+
+def test_two_systems_differ_by_the_log_odds_of_their_wins() -> None:
+    fit = fit_win_matrix(np.array([[0.0, 7.5], [2.5, 0.0]]))
+
+    np.testing.assert_allclose(fit.theta, [math.log(3) / 2, -math.log(3) / 2], atol=1e-12)
+
+
+def test_information_of_two_systems_is_n_p_q() -> None:
+    fit = fit_win_matrix(np.array([[0.0, 6.0], [2.0, 0.0]]))
+
+    curvature = 8 * 0.75 * 0.25
+    expected = [[curvature, -curvature], [-curvature, curvature]]
+    np.testing.assert_allclose(fit.information, expected, atol=1e-12)
+
+
+def test_chain_of_three_adds_up_the_log_odds() -> None:
+    wins = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [0.0, 1.0, 0.0]])
+
+    theta = fit_win_matrix(wins).theta
+
+    np.testing.assert_allclose(np.diff(theta), [-math.log(2), -math.log(3)], atol=1e-10)
+
+
+def test_theta_has_mean_zero() -> None:
+    wins = np.array([[0.0, 9.0, 1.0], [1.0, 0.0, 3.0], [1.0, 1.0, 0.0]])
+
+    assert abs(fit_win_matrix(wins).theta.mean()) < 1e-15
+
+
+def test_very_uneven_wins_are_fitted_exactly() -> None:
+    fit = fit_win_matrix(np.array([[0.0, 1e12], [1.0, 0.0]]))
+
+    assert fit.theta[0] - fit.theta[1] == pytest.approx(math.log(1e12), abs=1e-9)
+
+
+def test_wins_on_which_full_newton_steps_diverge_are_fitted() -> None:
+    wins = np.array([[0, 0, 1e7, 1e5], [1, 0, 1, 0], [100, 10, 0, 0], [1e7, 1e5, 0, 0]])
+
+    theta = fit_win_matrix(wins).theta
+
+    expected_wins = ((wins + wins.T) * win_probabilities(theta)).sum(axis=1)
+    np.testing.assert_allclose(expected_wins, wins.sum(axis=1), rtol=1e-9)
+
+
+def test_elo_of_tenfold_odds_is_400_apart_around_1500() -> None:
+    elo = elo_from_theta(np.array([math.log(10) + 7.0, 7.0]))
+
+    np.testing.assert_allclose(elo, [1700.0, 1300.0])
+
+
+def test_journal_citations_of_stigler_1994() -> None:
+    """Log-strengths and standard errors against Biometrika: Stigler (1994), as in R's
+    BradleyTerry2 vignette. Rows are cited: Biometrika, Comm. Statist., JASA, JRSS-B."""
+    cited = [[0, 730, 498, 221], [33, 0, 68, 17], [320, 813, 0, 142], [284, 276, 325, 0]]
+    fit = fit_win_matrix(np.array(cited, dtype=np.float64))
+
+    covariance = centred_inverse(fit.information)
+    variance = np.diag(covariance) + covariance[0, 0] - 2 * covariance[0]
+    expected_theta = [-2.94907, -0.47957, 0.26895]
+    np.testing.assert_allclose((fit.theta - fit.theta[0])[1:], expected_theta, atol=5e-6)
+    np.testing.assert_allclose(np.sqrt(variance[1:]), [0.10255, 0.06059, 0.07083], atol=5e-6)
+
+
+def test_baseball_of_agresti_without_home_advantage() -> None:
+    """Log-strengths against Baltimore: Agresti, Categorical Data Analysis. Wins at home and away
+    together; Baltimore, Boston, Cleveland, Detroit, Milwaukee, New York, Toronto."""
+    wins = [
+        [0, 1, 7, 4, 2, 3, 1],
+        [12, 0, 7, 2, 6, 7, 6],
+        [6, 6, 0, 4, 4, 6, 5],
+        [9, 11, 9, 0, 6, 5, 7],
+        [11, 7, 9, 7, 0, 7, 9],
+        [10, 6, 7, 8, 6, 0, 6],
+        [12, 7, 8, 6, 4, 7, 0],
+    ]
+    theta = fit_win_matrix(np.array(wins, dtype=np.float64)).theta
+
+    expected = [0, 1.11, 0.68, 1.44, 1.58, 1.25, 1.29]
+    np.testing.assert_allclose(theta - theta[0], expected, atol=0.005)
+
+
+def test_puddings_of_davidson_1970_with_half_ties() -> None:
+    """Davidson (1970), six brands of pudding; ties as half a win each, strengths summing to 1."""
+    ties = {(1, 2): (19, 22, 16), (1, 3): (16, 19, 12), (2, 3): (19, 19, 10)}
+    ties |= {(1, 4): (18, 23, 13), (2, 4): (23, 19, 9), (3, 4): (19, 20, 15)}
+    ties |= {(1, 5): (13, 19, 18), (2, 5): (16, 20, 12), (3, 5): (16, 15, 17)}
+    ties |= {(4, 5): (17, 14, 16), (1, 6): (18, 21, 12), (2, 6): (22, 20, 12)}
+    ties |= {(3, 6): (13, 18, 10), (4, 6): (14, 19, 18), (5, 6): (11, 21, 12)}
+    wins = np.zeros((6, 6))
+    for (i, j), (w_ij, w_ji, t_ij) in ties.items():
+        wins[i - 1, j - 1] = w_ij + t_ij / 2
+        wins[j - 1, i - 1] = w_ji + t_ij / 2
+
+    strength = np.exp(fit_win_matrix(wins).theta)
+
+    expected = [0.1461, 0.1715, 0.1633, 0.1659, 0.1610, 0.1922]
+    np.testing.assert_allclose(strength / strength.sum(), expected, atol=5e-5)
+
+
+@pytest.mark.skipif(not LLMFAO.is_dir(), reason="needs ../shared/data/reference/llmfao")
+def test_crowd_comparisons_of_llmfao_give_their_published_strengths() -> None:
+    with (LLMFAO / "llmfao-golden.csv").open(encoding="utf-8") as file:
+        golden = {
+            row["item"]: float(row["score"])
+            for row in csv.DictReader(file)
+            if row["algorithm"] == "bradley_terry"
+        }
+    with (LLMFAO / "crowd-comparisons.csv").open(encoding="utf-8") as file:
+        votes = list(csv.DictReader(file))
+
+    strength = np.exp(fit_win_matrix(_wins_of_crowd(votes, list(golden))).theta)
+
+    assert len(votes) == 8931
+    np.testing.assert_allclose(strength / strength.sum(), list(golden.values()), rtol=1e-6)
+
+
+def _wins_of_crowd(votes: list[dict[str, str]], names: list[str]) -> FloatArray:
+    position = {name: i for i, name in enumerate(names)}
+    left_score = {"left": 1.0, "tie": 0.5, "right": 0.0}
+    wins = np.zeros((len(names), len(names)))
+    for vote in votes:
+        i, j, score = position[vote["left"]], position[vote["right"]], left_score[vote["winner"]]
+        wins[i, j] += score
+        wins[j, i] += 1 - score
+    return wins
+
+
+@pytest.mark.parametrize("n_systems", [0, 1])
+def test_under_two_systems_there_is_no_ranking(n_systems: int) -> None:
+    with pytest.raises(NotIdentifiedError, match=f"at least two systems .*{n_systems}"):
+        fit_win_matrix(np.zeros((n_systems, n_systems)))
+
+
+def test_separate_groups_are_named_by_index() -> None:
+    wins = np.zeros((5, 5))
+    wins[0, 3] = wins[3, 0] = wins[1, 4] = wins[4, 1] = wins[2, 4] = wins[4, 2] = 1
+
+    with pytest.raises(NotIdentifiedError) as caught:
+        fit_win_matrix(wins)
+
+    assert caught.value.components == ((0, 3), (1, 2, 4))
+
+
+def test_system_that_never_loses_is_a_group_of_its_own() -> None:
+    wins = np.array([[0.0, 5.0, 5.0], [0.0, 0.0, 1.0], [0.0, 2.0, 0.0]])
+
+    with pytest.raises(NotIdentifiedError) as caught:
+        fit_win_matrix(wins)
+
+    assert caught.value.components == ((0,), (1, 2))
+
+
+def test_fit_that_does_not_converge_is_an_error() -> None:
+    least = 5e-324
+    with pytest.raises(NotIdentifiedError, match="did not converge"):
+        fit_win_matrix(np.array([[0.0, least], [least, 0.0]]))
+
+
+def test_a_long_chain_of_one_sided_pairs_has_its_exact_strengths() -> None:
+    n = 200
+    wins = np.zeros((n, n))
+    above = np.arange(n - 1)
+    wins[above, above + 1], wins[above + 1, above] = 100.0, 1.0
+    theta = fit_win_matrix(wins).theta
+    assert theta[0] - theta[-1] == pytest.approx((n - 1) * np.log(100), rel=1e-9)

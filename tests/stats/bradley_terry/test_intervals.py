@@ -1,0 +1,189 @@
+"""Hand-computed cases, and two further derivations; coverage is in `test_coverage`."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import t
+
+from hearteval.stats.bradley_terry.clustered_variance import (
+    ClusteredVariance,
+    vary_over_items,
+    vary_over_items_and_raters,
+)
+from hearteval.stats.bradley_terry.fit import fit_bradley_terry
+from hearteval.stats.bradley_terry.intervals import (
+    Intervals,
+    clustered,
+    independent_votes,
+    influence_on_strengths,
+    published,
+    scores_by_cluster,
+)
+from hearteval.stats.comparisons import (
+    Comparisons,
+    FloatArray,
+    count_comparisons,
+    select_comparisons,
+)
+from hearteval.stats.simulation import Design, Population, simulate_comparisons
+
+
+def weighted_votes(seed: int, *, theta: FloatArray, n_items: int) -> Comparisons:
+    """Draw comparisons whose systems vary in strength over items, with random weights."""
+    rng = np.random.default_rng(seed)
+    design = Design(n_items=n_items, pairs_per_item=6, n_raters=3, raters_per_pair=3)
+    comparisons = simulate_comparisons(Population(theta=theta, item_sd=0.6), design, rng)
+    weight = rng.integers(1, 6, len(comparisons)).astype(np.float64)
+    return replace(comparisons, weight=weight)
+
+
+def over_items(comparisons: Comparisons) -> ClusteredVariance:
+    fit = fit_bradley_terry(comparisons)
+    return vary_over_items(influence_on_strengths(comparisons, fit), comparisons.item)
+
+
+def item_sandwich(comparisons: Comparisons, *, level: float) -> Intervals:
+    theta = fit_bradley_terry(comparisons).theta
+    return clustered(theta, over_items(comparisons), level=level)
+
+
+def one_vote_per_item(n_wins: int, n_losses: int) -> Comparisons:
+    n = n_wins + n_losses
+    return Comparisons(
+        left=np.zeros(n, dtype=np.int64),
+        right=np.ones(n, dtype=np.int64),
+        score=np.array([1.0] * n_wins + [0.0] * n_losses),
+        weight=np.ones(n),
+        count=np.ones(n, dtype=np.int64),
+        item=np.arange(n),
+        rater=np.zeros(n, dtype=np.int64),
+        n_systems=2,
+    )
+
+
+def test_sandwich_of_two_systems_with_one_vote_an_item_is_binomial() -> None:
+    """theta_1 - mean = logit(p) / 2, and G/(G - 1) makes its variance 1 / (4 (n - 1) p q)."""
+    comparisons = one_vote_per_item(15, 5)
+    intervals = item_sandwich(comparisons, level=0.9)
+
+    se = math.sqrt(1 / (4 * 19 * 0.75 * 0.25))
+    half_width = 1.729133 * se  # 5 % point of t with 19 degrees of freedom, from tables
+    centre = math.log(3) / 2
+    np.testing.assert_allclose(intervals.se, [se, se], rtol=1e-9)
+    np.testing.assert_allclose(intervals.low, [centre - half_width, -centre - half_width], 1e-6)
+    np.testing.assert_allclose(intervals.high, [centre + half_width, -centre + half_width], 1e-6)
+    assert intervals.df == 19
+
+
+def test_votes_copied_within_their_item_do_not_narrow_the_sandwich() -> None:
+    once = one_vote_per_item(15, 5)
+    ten_times = Comparisons(
+        left=np.tile(once.left, 10),
+        right=np.tile(once.right, 10),
+        score=np.tile(once.score, 10),
+        weight=np.tile(once.weight, 10),
+        count=np.tile(once.count, 10),
+        item=np.tile(once.item, 10),
+        rater=np.repeat(np.arange(10), 20),
+        n_systems=2,
+    )
+    np.testing.assert_allclose(
+        over_items(ten_times).item,
+        over_items(once).item,
+        rtol=1e-9,
+    )
+
+
+def test_published_interval_is_one_over_the_root_of_n() -> None:
+    intervals = published(np.array([0.5, -0.5]), np.array([25, 100]), level=0.95)
+
+    np.testing.assert_allclose(intervals.se, [0.2, 0.1])
+    np.testing.assert_allclose(intervals.low, [0.5 - 0.2 * 1.959964, -0.5 - 0.1 * 1.959964], 1e-6)
+    np.testing.assert_allclose(intervals.high, [0.5 + 0.2 * 1.959964, -0.5 + 0.1 * 1.959964], 1e-6)
+    assert intervals.df == math.inf
+
+
+@pytest.mark.parametrize(("n_systems", "factor"), [(2, 1), (3, 4 / 3), (18, 17 / 9)])
+def test_published_interval_is_too_narrow_by_2_less_2_over_s_for_equal_systems(
+    n_systems: int, factor: float
+) -> None:
+    """The information is m/4 (S I - J), m votes a pair: V(theta_i - mean) = 4 (S - 1)/(m S^2)."""
+    left, right = np.nonzero(1 - np.eye(n_systems))
+    n_rows = len(left)
+    comparisons = Comparisons(
+        left=left,
+        right=right,
+        score=np.ones(n_rows),
+        weight=np.ones(n_rows),
+        count=np.full(n_rows, 5_000),
+        item=np.zeros(n_rows, dtype=np.int64),
+        rater=np.zeros(n_rows, dtype=np.int64),
+        n_systems=n_systems,
+    )
+    fit = fit_bradley_terry(comparisons)
+
+    sound = np.sqrt(independent_votes(comparisons, fit).of_parameters())
+
+    narrow = published(fit.theta, count_comparisons(comparisons), level=0.95).se
+    np.testing.assert_allclose(sound / narrow, factor, rtol=1e-3)
+
+
+def test_scores_are_the_derivative_of_the_log_likelihood() -> None:
+    comparisons = weighted_votes(1, theta=np.zeros(4), n_items=6)
+    theta = np.array([0.7, -1.2, 0.1, 0.4])
+
+    def log_likelihood(theta: FloatArray, item: int) -> float:
+        rows = select_comparisons(comparisons, comparisons.item == item)
+        difference = theta[rows.left] - theta[rows.right]
+        won, lost = np.log(expit(difference)), np.log(expit(-difference))
+        return float((rows.weight * (rows.score * won + (1 - rows.score) * lost)).sum())
+
+    step = 1e-6 * np.eye(4)
+    numeric = [
+        [
+            (log_likelihood(theta + step[i], g) - log_likelihood(theta - step[i], g)) / 2e-6
+            for i in range(4)
+        ]
+        for g in range(6)
+    ]
+    scores = scores_by_cluster(comparisons, theta, comparisons.item)
+    np.testing.assert_allclose(scores, numeric, atol=1e-7)
+
+
+def test_sandwich_is_close_to_the_jackknife_over_items() -> None:
+    comparisons = weighted_votes(2, theta=np.linspace(1, -1, 5), n_items=80)
+
+    left_out = np.array(
+        [
+            fit_bradley_terry(select_comparisons(comparisons, comparisons.item != item)).theta
+            for item in range(80)
+        ]
+    )
+    jackknife = np.sqrt(79 / 80 * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+
+    intervals = item_sandwich(comparisons, level=0.95)
+    np.testing.assert_allclose(intervals.se, jackknife, rtol=0.03)
+
+
+def test_interval_ends_follow_from_t_with_items_minus_one() -> None:
+    intervals = item_sandwich(weighted_votes(3, theta=np.zeros(4), n_items=9), level=0.8)
+
+    half_width = t.ppf(0.9, 8) * intervals.se
+    np.testing.assert_allclose((intervals.high - intervals.low) / 2, half_width, rtol=1e-12)
+
+
+def test_two_way_interval_ends_follow_from_t_with_raters_minus_one() -> None:
+    comparisons = weighted_votes(4, theta=np.zeros(4), n_items=9)
+    fit = fit_bradley_terry(comparisons)
+    variance = vary_over_items_and_raters(
+        influence_on_strengths(comparisons, fit), comparisons.item, comparisons.rater
+    )
+    intervals = clustered(fit.theta, variance, level=0.95)
+
+    half_width = 4.302653 * np.sqrt(variance.of_parameters())  # t with 2 df, from tables
+    np.testing.assert_allclose(intervals.high, fit.theta + half_width, rtol=1e-6)
+    np.testing.assert_allclose(intervals.low, fit.theta - half_width, rtol=1e-6)
+    assert intervals.df == 2

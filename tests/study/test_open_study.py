@@ -1,0 +1,157 @@
+"""`he.open_study`: a stored study as dataframes, results and a report, and nothing else written."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from heart_command import Heart
+from invented_ratings import invented_ratings
+from invented_results import invented_results, without_ranking
+
+import hearteval as he
+from hearteval.analysis.study import StudyResults
+from hearteval.api import OpenStudy, Results
+from hearteval.errors import StoreError
+from hearteval.exchange.tables import frames
+
+
+@pytest.fixture
+def opened(heart: Heart, study: Path) -> OpenStudy:
+    heart("run", study)
+    return he.open_study(study)
+
+
+def test_results_are_those_of_the_command_line(heart: Heart, study: Path) -> None:
+    body = heart("run", study, "--json").json
+    with he.open_study(study) as opened:
+        results = opened.analyze()
+
+    assert results.to_frame().to_dict("records") == body["leaderboard"]
+    assert results.to_dict().keys() == heart("analyze", study, "--json").json.keys()
+    assert str(results).strip() in heart("run", study).out
+
+
+def test_results_show_as_a_table(opened: OpenStudy) -> None:
+    html = opened.analyze()._repr_html_()
+
+    assert "<table>" in html
+    assert "reflective" in html
+
+
+@pytest.mark.parametrize(
+    ("found", "columns"),
+    [
+        (invented_ratings(), {"system", "mean", "z", "H", "T", "n_ratings"}),
+        (without_ranking(invented_results(), "groups never met"), {"system", "win_rate", "H", "T"}),
+    ],
+)
+def test_a_frame_has_scores_or_win_rates_where_there_is_no_leaderboard(
+    found: StudyResults, columns: set[str]
+) -> None:
+    values = {each.name: getattr(found, each.name) for each in fields(found)}
+
+    frame = Results(**values, frame=frames.find_frame_kind(None)).to_frame()
+
+    assert columns <= set(frame.columns)
+    assert "axes" not in frame.columns
+    assert len(frame) > 0
+
+
+def test_a_row_is_a_record_with_names_beside_its_ids(opened: OpenStudy) -> None:
+    completions, judgments = opened.completions, opened.judgments
+
+    assert len(opened.items) == 5
+    assert set(completions.system) >= {"original", "generic", "reflective"}
+    assert completions.completion_id.is_unique
+    assert set(judgments.rater) == {"cue"}
+    assert set(judgments.winner) <= {*judgments["first"], *judgments["second"], "tie"}
+    assert set(judgments.item_id) <= set(opened.items.item_id)
+
+
+def test_judgments_can_be_ranked_like_any_votes(opened: OpenStudy) -> None:
+    asked = opened.judgments
+    ranked = asked[~asked.is_stress & (asked.repeat == 0)]
+
+    votes = he.rank(ranked, left="first", right="second", winner="winner", cluster="item_id")
+
+    board = opened.analyze().leaderboard
+    assert board is not None
+    elos = {row.system: row.unweighted.elo for row in board.rows}
+    assert {row.system: row.elo for row in votes.systems} == pytest.approx(elos)
+
+
+def test_a_kind_without_records_has_its_columns(opened: OpenStudy) -> None:
+    assert list(opened.ratings.columns)[:2] == ["rating_id", "study_id"]
+    assert len(opened.ratings) == 0
+
+
+def test_no_frame_holds_a_reply_as_it_came(opened: OpenStudy) -> None:
+    tables = (opened.completions, opened.judgments, opened.ratings, opened.attempts)
+    assert not any("raw" in table.columns for table in tables)
+
+
+def test_frames_are_of_a_library_that_is_installed(
+    opened: OpenStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(opened.items, pd.DataFrame)
+    monkeypatch.setattr(frames, "find_spec", lambda name: name == "pyarrow")
+    assert type(opened.items).__module__ == "pyarrow.lib"
+
+
+def test_only_the_report_writes(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    report, store = study.parent / "tiny.report.html", study.parent / "tiny.db"
+    report.unlink()
+    before = hashlib.sha256(store.read_bytes()).hexdigest()
+
+    with he.open_study(str(study)) as opened:
+        opened.analyze()
+        assert not report.exists()
+        assert opened.report()["report"] == str(report)
+
+    assert report.is_file()
+    assert hashlib.sha256(store.read_bytes()).hexdigest() == before
+
+
+@pytest.mark.parametrize("read", [lambda s: s.items, OpenStudy.analyze, OpenStudy.report])
+def test_a_closed_study_is_not_read(opened: OpenStudy, read: Callable[[OpenStudy], object]) -> None:
+    opened.close()
+    with pytest.raises(StoreError, match="is closed; open it again"):
+        read(opened)
+
+
+def test_a_study_that_never_ran_is_refused_and_made_nowhere(study: Path) -> None:
+    with pytest.raises(StoreError, match="holds no study"):
+        he.open_study(study)
+    assert [path.name for path in study.parent.iterdir()] == ["tiny.toml"]
+
+
+def test_an_empty_database_is_refused_and_stays_empty(study: Path) -> None:
+    store = study.parent / "tiny.db"
+    store.touch()
+
+    with pytest.raises(StoreError, match="holds no study"):
+        he.open_study(study)
+
+    assert store.read_bytes() == b""
+    assert {path.name for path in study.parent.iterdir()} == {"tiny.toml", "tiny.db"}
+
+
+def test_a_study_stays_where_it_is_when_the_folder_changes(
+    heart: Heart,
+    study: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heart("run", study)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(study.parent)
+    with he.open_study(study.name) as opened:
+        monkeypatch.chdir(elsewhere)
+        paths = opened.report()
+
+    assert paths["report"] == str(study.parent / "tiny.report.html")
+    assert list(elsewhere.iterdir()) == []
