@@ -42,13 +42,18 @@ HTML = b"<!doctype html><title>Sign in</title>"
 
 @pytest.fixture(autouse=True)
 def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let calls time out and be tried again in hundredths of seconds, one after the other."""
+    """Let calls be tried again in milliseconds, one after the other."""
     monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
-    timeouts = Timeouts(connect_seconds=2.0, idle_seconds=0.15, total_seconds=5.0)
     policy = RetryPolicy(max_tries=3, first_wait_seconds=0.001)
-    monkeypatch.setattr(models, "open_client", partial(open_client, timeouts=timeouts))
     monkeypatch.setattr(models, "RetryPolicy", lambda: policy)
     monkeypatch.setenv(KEY_NAME, CANARY)
+
+
+@pytest.fixture
+def short_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up on a silent endpoint soon, though never on a healthy one of a busy machine."""
+    timeouts = Timeouts(connect_seconds=10.0, idle_seconds=1.0, total_seconds=20.0)
+    monkeypatch.setattr(models, "open_client", partial(open_client, timeouts=timeouts))
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
@@ -78,6 +83,7 @@ def test_models_answer_and_judge(heart: Heart, tmp_path: Path) -> None:
     assert len(server.bodies) == 3 + 18 + 1
 
 
+@pytest.mark.usefixtures("short_silence")
 def test_trouble_that_passes_leaves_nothing_missing(heart: Heart, tmp_path: Path) -> None:
     trouble: list[Answer] = [
         fail(429, Retry_After="0"),
@@ -114,6 +120,7 @@ LASTING: dict[str, tuple[Answer, str]] = {
 }
 
 
+@pytest.mark.usefixtures("short_silence")
 @pytest.mark.parametrize(("answer", "reason"), LASTING.values(), ids=LASTING)
 def test_trouble_that_lasts_is_counted_and_made_up_for_later(
     heart: Heart, tmp_path: Path, answer: Answer, reason: str

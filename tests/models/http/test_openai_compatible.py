@@ -34,7 +34,7 @@ from hearteval.models.http.client import OpenAICompatibleModel, Timeouts, open_c
 KEY = "canary-4f1d-key-9b7e"
 SPOKEN = "I lost my job in March and have told nobody at home about it yet."
 MESSAGES = [Message(role="user", content=SPOKEN)]
-SHORT = Timeouts(connect_seconds=0.15, idle_seconds=0.15, total_seconds=0.3)
+SHORT = Timeouts(connect_seconds=2.0, idle_seconds=0.4, total_seconds=0.8)
 START = chunk({"content": "It is"})
 END = chunk({}, "stop")
 
@@ -354,9 +354,9 @@ class TestFailures:
     @pytest.mark.parametrize(
         ("answer", "said"),
         [
-            (hang(), "nothing came for 0.15 s"),
-            (stream(sse(START), ending="hang"), "nothing came for 0.15 s"),
-            (stream(*(sse(START), 0.1) * 5), "not done within 0.3 s"),
+            (hang(), "nothing came for 0.4 s"),
+            (stream(sse(START), ending="hang"), "nothing came for 0.4 s"),
+            (stream(*(sse(START), 0.1) * 20), "not done within 0.8 s"),
         ],
     )
     def test_silence_and_slowness_time_out(self, answer: Answer, said: str) -> None:
