@@ -189,6 +189,37 @@ def test_a_fault_is_one_line_that_says_what_and_where(fault: str, tmp_path: Path
     assert "\n" not in str(caught.value)
 
 
+def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
+    text = GOOD.replace("seed = 3", 'sed = 3\nstor = "x"').replace('["cue"]', "[]")
+    path = write(tmp_path, text + "\n[people]\n")
+
+    with pytest.raises(SettingsError) as caught:
+        load_study(path)
+
+    assert str(caught.value).splitlines() == [
+        f"{path}: 4 faults",
+        "  [people]: this version of hearteval does not have people as writers and raters yet; "
+        "remove the section",
+        "  study.sed: unknown setting (did you mean 'seed'?); known: name, seed, store",
+        "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store",
+        "  judging.judges: expected at least one entry, not []",
+    ]
+    assert set(caught.value.ids) == {"people", "study.sed", "study.stor", "judging.judges"}
+
+
+def test_faults_of_several_sections_stand_in_one_list(tmp_path: Path) -> None:
+    text = GOOD.replace('"starter"', '"absent.jsonl"').replace('"original"', '"orginal"')
+    path = write(tmp_path, text.replace('"generic"', '"genric"').replace('["cue"]', '["gtp"]'))
+
+    with pytest.raises(SettingsError) as caught:
+        load_study(path)
+
+    first, *others = str(caught.value).splitlines()
+    assert first == f"{path}: 4 faults"
+    starts = ("  items.source: ", "  system 1: ", "  system 2: ", "  judging.judges: ")
+    assert all(line.startswith(start) for line, start in zip(others, starts, strict=True))
+
+
 def test_a_missing_file_says_where_to_start(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="there is no such study file"):
         load_study(tmp_path / "absent.toml")

@@ -15,6 +15,9 @@ A caller's plain programming mistake is a ``ValueError`` or ``TypeError`` instea
 
 from collections.abc import Sequence
 
+MAX_FAULTS_SHOWN = 20
+"""Faults of one file that a message lists."""
+
 
 class HeartError(Exception):
     """Base of all errors that hearteval raises on purpose.
@@ -98,4 +101,37 @@ class StoreError(HeartError):
 
 
 class SettingsError(HeartError):
-    """A study file, an item file or a corpus cannot be used as it stands."""
+    """A study file, an item file or a corpus cannot be used as it stands.
+
+    Attributes:
+        faults: Every fault of the file where it has several, of which the message lists the first;
+            else empty.
+    """
+
+    def __init__(
+        self, message: str, *, ids: Sequence[str] = (), faults: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message, ids=ids)
+        self.faults = tuple(faults)
+
+
+def raise_faults(file: str, faults: Sequence[SettingsError]) -> None:
+    """Raise the fault of a file, or one error that lists all of them; return where it has none.
+
+    Args:
+        file: Its name, with which each message begins: said once above a list.
+        faults: In the order of the file.
+
+    Raises:
+        SettingsError: There is a fault.
+    """
+    if not faults:
+        return
+    if len(faults) == 1:
+        raise faults[0]
+    words = [str(fault).removeprefix(file).lstrip(":, ") for fault in faults]
+    lines = [f"{file}: {len(words)} faults", *(f"  {each}" for each in words[:MAX_FAULTS_SHOWN])]
+    if len(words) > MAX_FAULTS_SHOWN:
+        lines.append(f"  and {len(words) - MAX_FAULTS_SHOWN} more")
+    ids = dict.fromkeys(id_ for fault in faults for id_ in fault.ids)
+    raise SettingsError("\n".join(lines), ids=tuple(ids), faults=words)

@@ -35,6 +35,17 @@ def test_check_names_file_and_line_of_an_item_that_ends_with_a_supporter_turn(
     assert done.err.count("\n") == 1
 
 
+def test_check_lists_all_faults_and_gives_them_one_by_one_in_json(
+    heart: Heart, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"source": "own"}\n[1]\n', encoding="utf-8")
+    done = heart("items", "check", path, "--json")
+    assert done.code == 2
+    assert done.err.startswith(f"heart: {path}: 2 faults\n  line 1: expected the keys")
+    assert [fault[:6] for fault in done.json["error"]["faults"]] == ["line 1", "line 2"]
+
+
 def test_build_writes_items_with_their_evidence(
     heart: Heart, tmp_path: Path, small_corpus: Path
 ) -> None:

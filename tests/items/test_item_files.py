@@ -231,6 +231,41 @@ def test_fault_names_file_and_line_and_says_what_to_do(bad: str, words: str) -> 
     assert "\n" not in message
 
 
+def test_all_faults_of_a_file_stand_in_one_list() -> None:
+    bad = [
+        line(REGULAR, subset="odd", turn_index="2"),
+        line(REGULAR),
+        line(REGULAR, context=[SEEKER, SUPPORTER], profile="mid-ramp"),
+        without({k: v for k, v in REGULAR.items() if k != "problem"}, "licence"),
+    ]
+
+    with pytest.raises(SettingsError) as caught:
+        parse_items("\n".join(bad), name="mine.jsonl")
+
+    assert str(caught.value).splitlines() == [
+        "mine.jsonl: 5 faults",
+        "  line 1: expected a whole number in 'turn_index', got \"2\"; correct the value",
+        "  line 1: expected 'regular' or 'adversarial' in 'subset', got \"odd\"; correct the value",
+        "  line 3: expected a context that ends with a seeker turn, got a supporter turn at its "
+        "end; cut the context after the seeker's turn",
+        '  line 3: expected no profile on a regular item, got "mid-ramp"; set profile to null, or '
+        "subset to adversarial",
+        "  line 4: expected the keys 'problem', 'licence', got none; add them",
+    ]
+    assert len(caught.value.faults) == 5
+    assert caught.value.ids == ("mine.jsonl",)
+
+
+def test_a_long_list_of_faults_is_cut_in_the_message_and_whole_in_the_error() -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_items("x\n" * 25, name="mine.jsonl")
+
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 22
+    assert lines[-1] == "  and 5 more"
+    assert caught.value.faults[-1].startswith("line 25: expected one JSON object")
+
+
 def test_fault_in_an_id_names_the_computed_one() -> None:
     (item,) = parse_items(line(REGULAR), name="x")
     assert f'expected the id {item.id}, got "1";' in item_fault(line(REGULAR, id="1"))

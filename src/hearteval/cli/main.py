@@ -98,7 +98,8 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         )
         sys.exit(EXIT_INTERRUPTED)
     except HeartError as error:
-        _fail(error.kind, str(error), ids=error.ids, wants_json=wants_json)
+        faults = error.faults if isinstance(error, SettingsError) else ()
+        _fail(error.kind, str(error), ids=error.ids, faults=faults, wants_json=wants_json)
         sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
     except BrokenPipeError:
         # Whoever read the output has gone; nobody is left to tell.
@@ -126,10 +127,20 @@ def _silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(kind: str, message: str, *, ids: tuple[str, ...] = (), wants_json: bool) -> None:
+def _fail(
+    kind: str,
+    message: str,
+    *,
+    ids: tuple[str, ...] = (),
+    faults: tuple[str, ...] = (),
+    wants_json: bool,
+) -> None:
     from hearteval.report.text import printable
 
-    click.echo(f"heart: {printable(message)}", err=True)
+    lines = message.split("\n") if faults else [message]
+    click.echo("heart: " + "\n".join(map(printable, lines)), err=True)
     if wants_json:
         error: dict[str, Any] = {"kind": kind, "message": message, "ids": list(ids)}
+        if faults:
+            error["faults"] = list(faults)
         emit_json("error", {"error": error})

@@ -7,11 +7,15 @@ that a misspelt setting never becomes a default. Relative paths are relative to 
 import os
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from hearteval.config.model_settings import (
     Judge,
@@ -23,7 +27,7 @@ from hearteval.config.model_settings import (
 )
 from hearteval.config.models import find_judge, read_judge, read_system
 from hearteval.domain import content_hash
-from hearteval.errors import SettingsError
+from hearteval.errors import SettingsError, raise_faults
 from hearteval.judgments.plan import PlanPolicy
 
 DEFAULT_ESCONV_REGULAR = 280
@@ -41,6 +45,8 @@ EXPECTED = {
 PAIR_SETTINGS = ("design", "comparisons", "both_orders")
 """Settings of `[judging]` that say something of pairs only."""
 LATER_SECTIONS = {"people": "people as writers and raters", "analysis": "settings of the analysis"}
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,22 +109,25 @@ def load_study(path: Path) -> StudySettings:
 
     Raises:
         SettingsError: The file cannot be read, is no TOML, or sets something that does not exist;
-            one line that says what, where and what to do.
+            a line for each fault that says what, where and what to do.
     """
     data = _read_toml(path)
-    for section, what in LATER_SECTIONS.items():
-        if section in data:
-            raise SettingsError(
-                f"{path}: [{section}]: this version of hearteval does not have {what} yet; "
-                "remove the section",
-                ids=(section,),
-            )
+    faults = [
+        SettingsError(
+            f"{path}: [{section}]: this version of hearteval does not have {what} yet; "
+            "remove the section",
+            ids=(section,),
+        )
+        for section, what in LATER_SECTIONS.items()
+        if data.pop(section, None) is not None
+    ]
     try:
         wire = _StudyFile.model_validate(data)
     except ValidationError as error:
-        place, message = _first_fault(error)
-        raise SettingsError(f"{path}: {message}", ids=(place,)) from error
-    return _settings(path, wire)
+        found = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in _explain(error)]
+        raise_faults(str(path), faults + found)
+        raise
+    return _settings(path, wire, faults)
 
 
 class _Study(Section):
@@ -186,17 +195,35 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: is not valid TOML: {error}") from error
 
 
-def _settings(path: Path, wire: _StudyFile) -> StudySettings:
+def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> StudySettings:
+    """Check what the sections say; raise what is wrong with them after the faults given."""
+    store = _attempt(lambda: _store_place(path, wire.study), faults)
+    items = _attempt(lambda: _item_settings(path, wire.items), faults)
+    systems = _system_settings(path, wire.system, faults)
+    judging = _attempt(lambda: _judging_settings(path, wire), faults)
+    raise_faults(str(path), faults)
+    assert store is not None
+    assert items is not None
+    assert judging is not None
     return StudySettings(
         file=path,
         name=wire.study.name,
         seed=wire.study.seed,
-        store=_store_place(path, wire.study),
-        items=_item_settings(path, wire.items),
-        systems=_system_settings(path, wire.system),
-        judging=_judging_settings(path, wire),
+        store=store,
+        items=items,
+        systems=systems,
+        judging=judging,
         max_usd=wire.budget.max_usd,
     )
+
+
+def _attempt(read: Callable[[], _Read], faults: list[SettingsError]) -> _Read | None:
+    """Return what is read, or None after noting its fault."""
+    try:
+        return read()
+    except SettingsError as fault:
+        faults.append(fault)
+        return None
 
 
 def _store_place(path: Path, study: _Study) -> str:
@@ -262,19 +289,24 @@ def _esconv_settings(path: Path, items: _Items) -> ItemSettings:
     return ItemSettings(source="esconv", path=folder, regular=regular, adversarial=0)
 
 
-def _system_settings(path: Path, entries: list[System]) -> tuple[SystemSettings, ...]:
-    systems = [
-        read_system(f"{path}: system {number}", path.parent, entry)
-        for number, entry in enumerate(entries, start=1)
-    ]
+def _system_settings(
+    path: Path, entries: list[System], faults: list[SettingsError]
+) -> tuple[SystemSettings, ...]:
+    """Read the systems, and note the faults of those that cannot be."""
+
+    def read(number: int, entry: System) -> SystemSettings:
+        return read_system(f"{path}: system {number}", path.parent, entry)
+
+    found = [_attempt(partial(read, n, entry), faults) for n, entry in enumerate(entries, start=1)]
+    systems = [system for system in found if system is not None]
     names = [system.name for system in systems]
     presets = [system.preset for system in systems if system.preset is not None]
     for key, values in (("name", names), ("preset", presets)):
         repeated = sorted({value for value in values if values.count(value) > 1})
         if repeated:
-            raise SettingsError(
-                f"{path}: two systems have the {key} {repeated[0]!r}; give each another"
-            )
+            words = f"two systems have the {key} {repeated[0]!r}; give each another"
+            faults.append(SettingsError(f"{path}: {words}"))
+            break
     return tuple(systems)
 
 
@@ -330,18 +362,27 @@ def _require_ratable(path: Path, judging: _Judging, judges: tuple[JudgeSettings,
         )
 
 
-def _first_fault(error: ValidationError) -> tuple[str, str]:
-    """Return the setting at fault and what is wrong with it."""
+def _explain(error: ValidationError) -> list[tuple[str, str]]:
+    """Return each setting at fault and what is wrong with it, once."""
     faults = error.errors(include_url=False)
     # What is missing may stand there under another name: that is the better clue.
-    fault = next(
-        (
-            other
-            for other in faults
-            if other["type"] == "extra_forbidden" and other["loc"][:-1] == faults[0]["loc"][:-1]
-        ),
-        faults[0],
-    )
+    misnamed = [
+        next((m for m in faults if _is_misspelt_as(m, other)), None)
+        for other in faults
+        if other["type"] == "extra_forbidden"
+    ]
+    return list(dict.fromkeys(_explain_one(fault) for fault in faults if fault not in misnamed))
+
+
+def _is_misspelt_as(missing: ErrorDetails, other: ErrorDetails) -> bool:
+    """Say whether an unknown setting looks like the one that is missing in its section."""
+    (*section, name), (*place, given) = missing["loc"], other["loc"]
+    is_near = bool(get_close_matches(str(given), [str(name)]))
+    return missing["type"] == "missing" and section == place and is_near
+
+
+def _explain_one(fault: ErrorDetails) -> tuple[str, str]:
+    """Return the setting at fault and what is wrong with it."""
     place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in fault["loc"])
     if place.startswith("study.store") or "://" in place:  # it may hold a password
         return "study.store", "study.store: expected one path or address in quotes"

@@ -1,13 +1,14 @@
 """Item files and screening files: JSON Lines text to records and back.
 
-The format is described in ``docs/reference/item-files.md``. Every fault is a `SettingsError` of one
-line that says the file, the line number, what was expected, what came and what to do. Reading and
-writing the file itself is the caller's; dialogue text stays out of the messages.
+The format is described in ``docs/reference/item-files.md``. Every fault is one line that says the
+file, the line number, what was expected, what came and what to do; one `SettingsError` lists all
+of a file. Reading and writing the file itself is the caller's; dialogue text stays out of messages.
 """
 
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
@@ -16,7 +17,7 @@ from pydantic_core import ErrorDetails
 
 from hearteval.domain import PROFILES, Item, Profile, Role, Screening, Subset, Turn
 from hearteval.domain.items import Verdict
-from hearteval.errors import SettingsError
+from hearteval.errors import SettingsError, raise_faults
 
 LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 MIN_ADVERSARIAL_TURNS = 8
@@ -87,9 +88,10 @@ def parse_items(text: str, *, name: str) -> tuple[Item, ...]:
     Messages give the file's name.
 
     Raises:
-        SettingsError: A line is not a usable item, two lines are the same item, or there is none.
+        SettingsError: Lines are no usable items, two are the same item, or there is none; it lists
+            all that is wrong.
     """
-    return _read_records(text, name, _ItemLine, _to_item)
+    return _read_records(text, name, _ItemLine, _make_item, _check_item)
 
 
 def format_items(items: Iterable[Item]) -> str:
@@ -109,9 +111,7 @@ def parse_screenings(text: str, *, name: str) -> tuple[Screening, ...]:
         SettingsError: A line is not a usable verdict, one rule judges an item twice, or there is
             no verdict at all.
     """
-    return _read_records(
-        text, name, _ScreeningLine, lambda line, _where: Screening(**line.model_dump())
-    )
+    return _read_records(text, name, _ScreeningLine, lambda line: Screening(**line.model_dump()))
 
 
 def format_screenings(screenings: Iterable[Screening]) -> str:
@@ -132,40 +132,56 @@ def _fault(where: str, expected: str, got: str, advice: str) -> SettingsError:
 
 
 def _read_records(
-    text: str, name: str, kind: type[_LineT], make: Callable[[_LineT, str], _RecordT]
+    text: str,
+    name: str,
+    kind: type[_LineT],
+    make: Callable[[_LineT], _RecordT],
+    check: Callable[[_LineT, str], Iterable[SettingsError]] = lambda _line, _where: (),
 ) -> tuple[_RecordT, ...]:
     """Read a record a line; refuse one that stood on an earlier line."""
     records: list[_RecordT] = []
+    faults: list[SettingsError] = []
     numbers: dict[str, int] = {}
-    for number, line in _read_lines(text, name, kind):
+    for number, text_line in _lines(text, name):
         where = _place(name, number)
-        record = make(line, where)
+        line, found = _read_line(text_line, where, kind)
+        found += [] if line is None else check(line, where)
+        faults += found
+        if line is None or found:
+            continue
+        record = make(line)
         if record.id in numbers:
             got = f"{record.id} again, as in line {numbers[record.id]}"
-            raise _fault(where, "each record once", got, "remove one of the two lines")
-        numbers[record.id] = number
+            faults.append(_fault(where, "each record once", got, "remove one of the two lines"))
+        numbers.setdefault(record.id, number)
         records.append(record)
+    raise_faults(name, faults)
     return tuple(records)
 
 
-def _read_lines(text: str, name: str, kind: type[_LineT]) -> Iterator[tuple[int, _LineT]]:
-    """Yield each line that is not blank with its number, from 1.
+def _lines(text: str, name: str) -> list[tuple[int, str]]:
+    """Return each line that is not blank with its number, from 1.
 
     Lines end at a line feed only: ``str.splitlines`` also breaks at characters that JSON allows
     inside a string, such as U+2028.
     """
-    is_empty = True
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        is_empty = False
-        try:
-            _refuse_repeated_keys(line, _place(name, number))
-            yield number, kind.model_validate_json(line)
-        except ValidationError as error:
-            raise _explain(error, _place(name, number), kind) from None
-    if is_empty:
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if not lines:
         raise _fault(name, "one JSON object a line", "an empty file", "check the path")
+    return lines
+
+
+def _read_line(
+    line: str, where: str, kind: type[_LineT]
+) -> tuple[_LineT | None, list[SettingsError]]:
+    """Return what a line holds, or what is wrong with it."""
+    try:
+        _refuse_repeated_keys(line, where)
+        return kind.model_validate_json(line), []
+    except SettingsError as fault:
+        return None, [fault]
+    except ValidationError as error:
+        return None, list(_explain(error, where, kind))
 
 
 def _refuse_repeated_keys(line: str, where: str) -> None:
@@ -181,23 +197,34 @@ def _refuse_repeated_keys(line: str, where: str) -> None:
         json.loads(line, object_pairs_hook=check)
 
 
-def _explain(error: ValidationError, where: str, kind: type[_Line]) -> SettingsError:
+def _explain(error: ValidationError, where: str, kind: type[_Line]) -> Iterator[SettingsError]:
     details = error.errors(include_url=False)
+    unknown = [d for d in details if d["type"] == "extra_forbidden"]
+    missing = [_key_path(d["loc"]) for d in details if d["type"] == "missing"]
     # A misspelt key is both unknown and missing; the unknown one is what the person can see.
-    first = next((d for d in details if d["type"] == "extra_forbidden"), details[0])
-    key = _key_path(first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = kind if len(first["loc"]) == 1 else _TurnObject
+    for each in unknown:
+        for meant in get_close_matches(_key_path(each["loc"]), missing, n=1):
+            missing.remove(meant)
+    for each in details:
+        if each["type"] != "missing":
+            yield _explain_one(each, where, kind)
+    if missing:
+        noun, advice = ("key", "add it") if len(missing) == 1 else ("keys", "add them")
+        yield _fault(where, f"the {noun} {', '.join(map(repr, missing))}", "none", advice)
+
+
+def _explain_one(details: ErrorDetails, where: str, kind: type[_Line]) -> SettingsError:
+    key = _key_path(details["loc"])
+    if details["type"] == "extra_forbidden":
+        known = kind if len(details["loc"]) == 1 else _TurnObject
         keys = ", ".join(known.model_fields)
         return _fault(where, f"only the keys {keys}", f"{key!r}", "rename or remove it")
-    if first["type"] == "missing":
-        return _fault(where, f"the key {key!r}", "none", "add it")
-    if first["type"] == "json_invalid":
-        return _explain_json(first, where)
-    got = _describe(first["input"])
+    if details["type"] == "json_invalid":
+        return _explain_json(details, where)
+    got = _describe(details["input"])
     if not key:
         return _fault(where, "one JSON object", got, "write one object a line")
-    return _fault(where, f"{_expected(first)} in {key!r}", got, "correct the value")
+    return _fault(where, f"{_expected(details)} in {key!r}", got, "correct the value")
 
 
 def _explain_json(details: ErrorDetails, where: str) -> SettingsError:
@@ -238,55 +265,60 @@ def _describe(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _to_item(line: _ItemLine, where: str) -> Item:
-    _check_context(line, where)
-    _check_subset(line, where)
+def _make_item(line: _ItemLine) -> Item:
     fields = line.model_dump(exclude={"context", "id"})
-    context = tuple(Turn(role=turn.role, text=turn.text) for turn in line.context)
-    item = Item(**fields, context=context)
-    if line.id is not None and line.id != item.id:
+    return Item(**fields, context=tuple(Turn(role=t.role, text=t.text) for t in line.context))
+
+
+def _check_item(line: _ItemLine, where: str) -> list[SettingsError]:
+    faults = [*_context_faults(line, where), *_subset_faults(line, where)]
+    if not faults and line.id is not None and line.id != (made := _make_item(line).id):
         advice = "remove the id if the item was changed on purpose, else restore the item"
-        raise _fault(where, f"the id {item.id}", _describe(line.id), advice)
-    return item
+        faults.append(_fault(where, f"the id {made}", _describe(line.id), advice))
+    return faults
 
 
-def _check_context(line: _ItemLine, where: str) -> None:
+def _context_faults(line: _ItemLine, where: str) -> Iterator[SettingsError]:
     expected = "a context that ends with a seeker turn"
     if not line.context:
-        raise _fault(where, expected, "no turns", "add the dialogue history")
+        yield _fault(where, expected, "no turns", "add the dialogue history")
+        return
     if line.context[-1].role != "seeker":
         advice = "cut the context after the seeker's turn"
-        raise _fault(where, expected, "a supporter turn at its end", advice)
+        yield _fault(where, expected, "a supporter turn at its end", advice)
     for index, (one, other) in enumerate(pairwise(line.context)):
         if one.role == other.role:
             got = f"two {one.role} turns in a row, context[{index}] and context[{index + 1}]"
             advice = "merge neighbouring turns of one role first"
-            raise _fault(where, "turns that alternate", got, advice)
+            yield _fault(where, "turns that alternate", got, advice)
+            return
 
 
-def _check_subset(line: _ItemLine, where: str) -> None:
+def _subset_faults(line: _ItemLine, where: str) -> Iterator[SettingsError]:
     if line.subset == "adversarial":
-        _check_adversarial(line, where)
+        yield from _adversarial_faults(line, where)
     elif line.profile is not None:
         advice = "set profile to null, or subset to adversarial"
-        raise _fault(where, "no profile on a regular item", f'"{line.profile}"', advice)
+        yield _fault(where, "no profile on a regular item", f'"{line.profile}"', advice)
 
 
-def _check_adversarial(line: _ItemLine, where: str) -> None:
+def _adversarial_faults(line: _ItemLine, where: str) -> Iterator[SettingsError]:
     if line.profile is None:
         expected = f"a profile on an adversarial item ({', '.join(PROFILES)})"
-        raise _fault(where, expected, "null", "name the profile the item follows")
+        yield _fault(where, expected, "null", "name the profile the item follows")
     if line.reference is not None:
         advice = "set it to null: the corpus's next turn answers the turn before rewriting"
-        raise _fault(where, "no reference on an adversarial item", "one", advice)
+        yield _fault(where, "no reference on an adversarial item", "one", advice)
+    if not line.context:
+        return
     if line.context[0].role != "supporter":
         advice = "start the context with the supporter's greeting"
         expected = "a supporter turn first in an adversarial item"
-        raise _fault(where, expected, "a seeker turn", advice)
+        yield _fault(where, expected, "a seeker turn", advice)
     if len(line.context) < MIN_ADVERSARIAL_TURNS:
         expected = f"at least {MIN_ADVERSARIAL_TURNS} turns in an adversarial item"
         advice = "take a longer dialogue: in a shorter one the profiles coincide"
-        raise _fault(where, expected, str(len(line.context)), advice)
+        yield _fault(where, expected, str(len(line.context)), advice)
 
 
 def _format_line(value: dict[str, Any]) -> str:
