@@ -18,6 +18,7 @@ from hearteval.analysis.scores.scores import (
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import RATED, StudyResults
 from hearteval.domain import AXES
+from hearteval.notices import Kind, Notice
 
 JUDGES = ("juniper", "larch-2")
 KINDS = ("generic-warmth", "hostile", "keyword-stuffed", "other-reply", "reference")
@@ -53,7 +54,7 @@ def invented_ratings(*, large: bool = False) -> StudyResults:
         n_completions=N_ITEMS * len(systems),
         n_items=N_ITEMS,
         n_raters=len(JUDGES),
-        warnings=("juniper did not rate beacon-large-instruct.",),
+        warnings=(Notice(Kind.MISSING, "juniper did not rate beacon-large-instruct."),),
     )
     return dataclasses.replace(
         results,

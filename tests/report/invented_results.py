@@ -24,6 +24,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate, FitCheck, PairFit, SystemFit
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain import AXES
+from hearteval.notices import Kind, Notice
 
 SIX = (
     ("beacon-large-instruct", "model", "beacon"),
@@ -77,7 +78,7 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         judge_audits=_judge_audits(cue_judge=cue_judge),
         ratings=None,
         judge_notice=JUDGED_BY_CUES if cue_judge else None,
-        warnings=("4 judgments are missing; coverage is 99.8 %.",),
+        warnings=(Notice(Kind.MISSING, "4 judgments are missing; coverage is 99.8 %."),),
     )
 
 

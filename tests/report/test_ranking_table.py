@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearteval.analysis.ranking.votes import RankedSystem, RankFit, RankSettings, VoteRanking
+from hearteval.notices import Kind, Notice
 from hearteval.report.ranking import ranking_table
 from hearteval.report.table import Table
 from hearteval.report.text import aligned, shortened_names, wrapped
@@ -70,7 +71,7 @@ def ranking_of(names: list[str], **changes: Any) -> VoteRanking:
             n_items=None,
             n_raters=None,
         ),
-        warnings=tuple(f"system {name} is warned of" for name in names),
+        warnings=tuple(Notice(Kind.FEW_ITEMS, f"system {name} is warned of") for name in names),
         differences=(),
     )
 

@@ -24,6 +24,7 @@ from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.scores.study import RatingResults, analyze_ratings
 from hearteval.domain import Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
+from hearteval.notices import Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
 
 MANY_FLIPS = 0.2
@@ -65,7 +66,7 @@ class StudyResults:
     judge_audits: JudgeAudits | None
     ratings: RatingResults | None
     judge_notice: str | None
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
 
 
 def analyze_study(data: StudyData, *, level: float = 0.95) -> StudyResults:
@@ -120,15 +121,17 @@ def _with_ratings(
     n_foreign = len({rating.target for rating in data.ratings} - set(targets))
     unused = []
     if n_foreign:
-        unused.append(
+        text = (
             f"{n_foreign} stored ratings are by judges or of completions that the study file no"
             " longer names; they are kept and not used."
         )
+        unused.append(Notice(Kind.UNUSED, text))
     if data.judgments:
-        unused.append(
+        text = (
             f"{len(data.judgments)} stored judgments of pairs are kept and not used: the study's"
             " protocol is rating."
         )
+        unused.append(Notice(Kind.UNUSED, text))
     return replace(
         results,
         coverage=replace(results.coverage, judges=cover_ratings(data), n_pairs=0),
@@ -171,27 +174,37 @@ def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:
     return stress_results(stress_wins(of_stress, kinds, data.rater_names), level=level)
 
 
-def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) -> tuple[str, ...]:
+def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) -> tuple[Notice, ...]:
     warnings = [
-        f"{row.system} has no completion for {row.n_items - row.n_completions} of {row.n_items} "
-        "items; its figures stand on the others."
+        Notice(
+            Kind.MISSING,
+            f"{row.system} has no reply to {row.n_items - row.n_completions} of {row.n_items}"
+            " items; its figures stand on the others.",
+        )
         for row in coverage.systems
         if 0 < row.n_completions < row.n_items
     ]
     warnings += [
-        f"{judge.rater} chose otherwise in {100 * judge.n_flips / judge.n_both_orders:.0f} % of "
-        "the pairs when they were shown the other way round."
+        Notice(
+            Kind.JUDGE_ORDER,
+            f"{judge.rater} changed its mind in {100 * judge.n_flips / judge.n_both_orders:.0f} %"
+            " of the pairs when the replies were shown the other way round.",
+        )
         for judge in coverage.judges
         if judge.n_flips > MANY_FLIPS * judge.n_both_orders
     ]
     warnings += [
-        f"Tests find fault with {audit.judge}: it {'; it '.join(audit.faults)}."
+        Notice(
+            Kind.JUDGE_FAULT,
+            f"Tests find fault with {audit.judge}: it {'; it '.join(audit.faults)}.",
+        )
         for audit in (audits.judges if audits else ())
         if audit.faults
     ]
     if n_foreign:
-        warnings.append(
+        text = (
             f"{n_foreign} stored judgments are about items, systems or judges that the study file "
             "no longer names; they are kept and not used."
         )
-    return tuple(warnings)
+        warnings.append(Notice(Kind.UNUSED, text))
+    return by_severity(warnings)

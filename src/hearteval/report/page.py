@@ -17,6 +17,7 @@ from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
+from hearteval.notices import Notice, by_severity
 from hearteval.report import agreement, figures, judges, leaderboard, scores, text
 from hearteval.report.table import Column, Display, Table, counted, tabulate
 from hearteval.report.text import (
@@ -53,11 +54,11 @@ def results_lines(results: StudyResults) -> str:
     return results_display(results).text() + "\n"
 
 
-def all_warnings(results: StudyResults) -> tuple[str, ...]:
-    """Return the warnings of the study, then those of the leaderboard or scores, each once."""
+def all_warnings(results: StudyResults) -> tuple[Notice, ...]:
+    """Return the warnings of the study and of its leaderboard or scores, the most serious first."""
     of_ranking = results.leaderboard.warnings if results.leaderboard else ()
     of_scores = results.ratings.warnings if results.ratings else ()
-    return tuple(dict.fromkeys((*results.warnings, *of_ranking, *of_scores)))
+    return by_severity((*results.warnings, *of_ranking, *of_scores))
 
 
 def results_display(results: StudyResults) -> Display:

@@ -168,7 +168,7 @@ def test_system_that_one_person_alone_judged_has_no_two_way_interval() -> None:
 def test_too_few_people_are_said_to_have_judged() -> None:
     votes = [vote for vote in votes_of_people() if vote.rater in PEOPLE[:4]]
 
-    assert is_said(rank(votes, SYSTEMS), "People judged, and people differ")
+    assert is_said(rank(votes, SYSTEMS), "People differ, and 4 of them have judged")
 
 
 def test_one_person_with_most_of_the_judgments_is_told_of() -> None:
@@ -196,7 +196,9 @@ def test_what_holds_of_the_unweighted_ranking_only_is_said_of_it() -> None:
 
     assert row_of(board, ANN).weighted.low is not None
     assert row_of(board, ANN).unweighted.low is None
-    assert is_said(board, "Of the unweighted ranking: No interval where all items say the same")
+    assert is_said(
+        board, "Where every judgment counts once: no interval where all items say the same"
+    )
 
 
 def test_axis_on_few_items_is_told_of_by_name() -> None:
@@ -207,7 +209,7 @@ def test_axis_on_few_items_is_told_of_by_name() -> None:
     ]
     board = rank([*unmarked, *marked])
 
-    assert is_said(board, "Of axis R: On fewer than 10 items")
+    assert is_said(board, "On R: on fewer than 10 items")
 
 
 @pytest.mark.parametrize("rater", [JUDGE, PEOPLE[0]])

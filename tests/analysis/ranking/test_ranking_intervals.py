@@ -20,8 +20,13 @@ from ranked_votes import (
 )
 from scipy.stats import t as student_t
 
-from hearteval.analysis.ranking.leaderboard import rank_systems
+from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.domain import Axis, AxisMark, Rater
+from hearteval.notices import Kind
+
+
+def kinds(board: Leaderboard) -> list[Kind]:
+    return [warning.kind for warning in board.warnings]
 
 
 def votes_of_people(n_people: int, *, axes: Mapping[Axis, AxisMark] | None = None) -> list[Vote]:
@@ -46,15 +51,15 @@ def test_five_people_on_two_items_give_a_two_way_interval() -> None:
     assert rating.se == pytest.approx(se)
     assert rating.high is not None
     assert rating.high - rating.elo == pytest.approx(t_quantile * se * 400 / math.log(10), rel=1e-5)
-    assert not any("conditional on these raters" in warning for warning in board.warnings)
+    assert Kind.GIVEN_RATERS not in kinds(board)
 
 
 def test_under_five_people_the_interval_is_over_items_and_says_so() -> None:
     board = rank(votes_of_people(4))
 
     assert (board.interval_used, board.df, board.n_people) == ("item-sandwich", 1, 4)
-    assert "conditional on these raters" in board.warnings[0]
-    assert "needs 5 of them; there are 4" in board.warnings[1]
+    assert {Kind.GIVEN_RATERS, Kind.FEW_RATERS} <= set(kinds(board))
+    assert any("4 of them have judged, fewer than 5" in warning for warning in board.warnings)
 
 
 def test_judges_are_a_fixed_panel_and_never_sampled_raters() -> None:
@@ -78,9 +83,10 @@ def test_judges_beside_five_people_are_given_and_the_people_sampled() -> None:
 
     assert (board.judged_by, board.interval_used) == ("both", "two-way")
     assert board.df == 3  # items i1 to i4 against 5 people
-    assert "the judges are a fixed panel" in board.warnings[0]
-    assert "the same total weight within each pair" in board.warnings[1]
-    assert "14 of 14 pairs were judged by one kind only" in board.warnings[1]
+    *_, given, combined = board.warnings
+    assert "with other items and other people, not with other judges" in given
+    assert "the same total weight within each pair" in combined
+    assert "14 of 14 pairs were judged by one kind only" in combined
 
 
 def test_axis_marked_by_too_few_people_names_its_own_interval() -> None:

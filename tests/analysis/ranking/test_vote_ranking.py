@@ -180,9 +180,9 @@ def test_what_an_interval_rests_on_is_said() -> None:
     votes = invented_votes()
 
     assert rank(votes).warnings == ()
-    assert is_said(rank(replace(votes, raters=None)), "conditional on these raters")
+    assert is_said(rank(replace(votes, raters=None)), "The intervals hold for these raters")
     assert is_said(rank(replace(votes, n_items=None)), "an item of its own")
-    assert is_said(rank(invented_votes(n_raters=4)), "There are 4 raters")
+    assert is_said(rank(invented_votes(n_raters=4)), "With 4 raters, fewer than 5")
     assert is_said(rank(votes, interval="published"), "too narrow")
 
 
@@ -274,7 +274,7 @@ def test_interval_is_chosen_by_the_votes_that_are_left_without_ties() -> None:
     made = dropped.settings
     assert (made.interval_used, made.df) == ("item-sandwich", 29)
     assert (made.n_items, made.n_raters) == (30, 2)
-    assert is_said(dropped, "There are 2 raters")
+    assert is_said(dropped, "With 2 raters, fewer than 5")
 
 
 def test_items_folded_into_groups_are_counted_as_named() -> None:

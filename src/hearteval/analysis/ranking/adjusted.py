@@ -16,6 +16,7 @@ from hearteval.analysis.ranking.rank import name_components
 from hearteval.analysis.ranking.votes import Votes
 from hearteval.analysis.ranking.warnings import VOTES, Wording, find_support
 from hearteval.errors import NotIdentifiedError, SettingsError
+from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry import covariates as controlled_fit
 from hearteval.stats.bradley_terry import judge_aware as judged_fit
 from hearteval.stats.bradley_terry.clustered_variance import ClusteredVariance, vary_over_items
@@ -102,7 +103,7 @@ class Controlled(NamedTuple):
     effects: tuple[Effect, ...]
     interval_used: str
     df: int
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ class JudgeAwareStrengths:
     interval_used: str
     df: int
     level: float
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +145,7 @@ class ControlledVotes:
     interval_used: str
     df: int
     level: float
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     n_votes: int
     n_ties: int
     n_dropped: Mapping[str, int]
@@ -399,15 +400,16 @@ def _traits(
     return tuple(traits)
 
 
-def _unit_warnings(discrimination: FloatArray) -> tuple[str, ...]:
+def _unit_warnings(discrimination: FloatArray) -> tuple[Notice, ...]:
     size = float(np.abs(discrimination).mean())
     if size <= MAX_MEAN_DISCRIMINATION:
         return ()
-    return (
+    text = (
         f"Judges prefer opposite systems: {100 * (1 - 1 / size):.0f} % of their discrimination"
-        " cancels in the mean, which is the unit. Discriminations are large and ratings close"
-        " together for that reason alone; read their order and signs, not their size.",
+        " cancels in the mean, which is the unit. Discriminations are large and strengths close"
+        " together for that reason alone; read their order and signs, not their size."
     )
+    return (Notice(Kind.JUDGE_FAULT, text),)
 
 
 def _rate(

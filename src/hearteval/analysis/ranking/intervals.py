@@ -12,6 +12,7 @@ import numpy as np
 
 from hearteval.analysis.ranking.warnings import MIN_RATERS, Wording
 from hearteval.errors import SettingsError
+from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry.bootstrap import bootstrap_items
 from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,
@@ -26,17 +27,20 @@ from hearteval.stats.comparisons import Comparisons, FloatArray, count_compariso
 
 MAX_NOT_IDENTIFIED: Final = 0.01
 
-NO_CLUSTER = (
+NO_CLUSTER = Notice(
+    Kind.FEW_ITEMS,
     "Every vote counts as an item of its own, because no cluster column was named. If votes share"
-    " items (prompts, dialogues), these intervals are too narrow: name the column."
+    " items (prompts, dialogues), these intervals are too narrow: name the column.",
 )
-UNUSED_RATERS = (
-    "The raters are not used: an interval over raters is over items too, so name a cluster column."
+UNUSED_RATERS = Notice(
+    Kind.OTHER_INTERVAL,
+    "The raters are not used: an interval over raters is over items too, so name a cluster column.",
 )
-TOO_NARROW = (
+TOO_NARROW = Notice(
+    Kind.FEW_ITEMS,
     "The published interval, SE = sqrt(1/n), is too narrow: even for independent votes its width is"
     " S/(2 (S - 1)) of what it should be with S equal systems, and less with others; it is kept to"
-    " compare with the paper's table."
+    " compare with the paper's table.",
 )
 
 Ties = Literal["half", "davidson", "drop"]
@@ -91,7 +95,7 @@ class Uncertainty(NamedTuple):
     used: IntervalName
     n_not_identified: int | None = None
     """Bootstrap replicates left out; None without a bootstrap."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     """What must be said of it beyond the choice."""
 
 
@@ -101,7 +105,7 @@ def choose_interval(
     *,
     has_items: bool = True,
     wording: Wording,
-) -> tuple[IntervalName, tuple[str, ...]]:
+) -> tuple[IntervalName, tuple[Notice, ...]]:
     """Choose by what the comparisons name; also return what must be said of it.
 
     Args:
@@ -114,6 +118,7 @@ def choose_interval(
         SettingsError: The interval asked for needs a column that was not named.
     """
     n_raters = len(np.unique(comparisons.rater[comparisons.rater >= 0]))
+    given_raters = Notice(Kind.GIVEN_RATERS, wording.given_raters)
     if asked == "published":
         return "published", (TOO_NARROW,)
     if asked is not None and not has_items:
@@ -121,14 +126,17 @@ def choose_interval(
     if asked == "two-way" and not n_raters:
         raise SettingsError("the interval two-way needs raters: name a rater column")
     if asked in ("item-bootstrap", "item-sandwich"):
-        return asked, (wording.given_raters,)
+        return asked, (given_raters,)
     if not has_items:
         unused = (UNUSED_RATERS,) if n_raters else ()
         return "item-sandwich", (NO_CLUSTER, *unused)
     if not n_raters:
-        return "item-sandwich", (wording.given_raters,)
+        return "item-sandwich", (given_raters,)
     if n_raters < MIN_RATERS:
-        return "item-sandwich", (wording.of_few_raters(n_raters), wording.given_raters)
+        return "item-sandwich", (
+            Notice(Kind.FEW_RATERS, wording.of_few_raters(n_raters)),
+            given_raters,
+        )
     return "two-way", ()
 
 
@@ -199,7 +207,9 @@ def _bootstrapped(fit: TiedFit, policy: RankPolicy) -> Uncertainty:
     if lost > MAX_NOT_IDENTIFIED * n_resamples:
         return _clustered(fit, "item-sandwich", over_items, level)._replace(
             n_not_identified=lost,
-            warnings=(f"{said}, more than 1 %: item-sandwich is used.",),
+            warnings=(
+                Notice(Kind.OTHER_INTERVAL, f"{said}, more than 1 %: item-sandwich is used."),
+            ),
         )
     low, high = np.quantile(drawn.theta, [(1 - level) / 2, (1 + level) / 2], axis=0)
     variance = replace(over_items, item=np.cov(drawn.theta, rowvar=False))
@@ -214,5 +224,5 @@ def _bootstrapped(fit: TiedFit, policy: RankPolicy) -> Uncertainty:
         df=over_items.df,
         used="item-bootstrap",
         n_not_identified=lost,
-        warnings=(f"{said} and are left out.",) if lost else (),
+        warnings=(Notice(Kind.OTHER_INTERVAL, f"{said} and are left out."),) if lost else (),
     )

@@ -26,6 +26,7 @@ from hearteval.analysis.ranking.rank import (
 )
 from hearteval.analysis.ranking.warnings import MIN_RATERS
 from hearteval.domain import AXIS_NAMES, Axis, Rater, System
+from hearteval.notices import Kind, Notice, by_severity
 from hearteval.stats.comparisons import (
     TIE_SCORE,
     count_comparisons,
@@ -93,7 +94,8 @@ class Leaderboard:
     n_raters: int
     n_people: int
     """People among these; two-way intervals need five."""
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
+    """The most serious first."""
 
 
 def rank_systems(
@@ -155,13 +157,15 @@ def rank_systems(
         n_items=len({row.item_id for row in judgments}),
         n_raters=len(rater_ids),
         n_people=len(rater_ids.intersection(people)),
-        warnings=(
-            *reversed(weighted.interval_warnings),
-            *(_warn_of_two_kinds(judgments, people, weighted) if judged_by == "both" else ()),
-            *weighted.support_warnings,
-            *_warn_of_unweighted(weighted, unweighted),
-            *_warn_of_axes(judgments, weighted, tables),
-            *_warn_of_absence([system.name for system in candidates], weighted.names, tables),
+        warnings=by_severity(
+            (
+                *weighted.interval_warnings,
+                *(_warn_of_two_kinds(judgments, people, weighted) if judged_by == "both" else ()),
+                *weighted.support_warnings,
+                *_warn_of_unweighted(weighted, unweighted),
+                *_warn_of_axes(judgments, weighted, tables),
+                *_warn_of_absence([system.name for system in candidates], weighted.names, tables),
+            )
         ),
     )
 
@@ -212,26 +216,27 @@ def _rows(
 
 def _warn_of_two_kinds(
     judgments: Sequence[JudgmentRow], people: Sequence[str], weighted: Ranked
-) -> list[str]:
+) -> list[Notice]:
     """Say how people and judges are combined."""
     n_one, n = count_pairs_of_one_kind(judgments, people)
-    combined = (
+    combined = Notice(
+        Kind.TWO_KINDS,
         "People and judges have the same total weight within each pair that both judged;"
-        f" {n_one:,} of {n:,} pairs were judged by one kind only and count as they are."
+        f" {n_one:,} of {n:,} pairs were judged by one kind only and count as they are.",
     )
     if weighted.interval_used != "two-way":
         return [combined]
-    return [
-        "Two-way intervals say how the ratings would move with other items and other people;"
-        " the judges are a fixed panel, so not with other judges.",
-        combined,
-    ]
+    text = (
+        "The intervals say how places would move with other items and other people, not with other"
+        " judges."
+    )
+    return [Notice(Kind.GIVEN_RATERS, text), combined]
 
 
-def _warn_of_unweighted(weighted: Ranked, unweighted: Ranked) -> list[str]:
+def _warn_of_unweighted(weighted: Ranked, unweighted: Ranked) -> list[Notice]:
     """Say what holds of the unweighted ranking only."""
     return [
-        f"Of the unweighted ranking: {warning}"
+        Notice(warning.kind, f"Where every judgment counts once: {_inside(warning)}")
         for warning in unweighted.support_warnings
         if warning not in weighted.support_warnings
     ]
@@ -239,46 +244,57 @@ def _warn_of_unweighted(weighted: Ranked, unweighted: Ranked) -> list[str]:
 
 def _warn_of_axes(
     judgments: Sequence[JudgmentRow], overall: Ranked, tables: Sequence[AxisTable]
-) -> list[str]:
+) -> list[Notice]:
     """Name axes on which many judgments say nothing, or whose intervals rest on less."""
     ranked = {table.axis: table.ranked for table in tables if table.ranked}
     other = [a for a, axis in ranked.items() if axis.interval_used != overall.interval_used]
     warnings = []
     if other:
-        warnings.append(
-            f"Fewer than {MIN_RATERS} people marked {', '.join(other)}: intervals there are"
-            " item-sandwich, conditional on these raters."
+        text = (
+            f"Fewer than {MIN_RATERS} people marked {', '.join(other)}: intervals there cannot"
+            " speak for other people."
         )
-    for axis in AXIS_NAMES:
-        share = sum(axis in row.axes for row in judgments) / len(judgments)
-        if 0 < share < FEW_MARKS:
-            warnings.append(
-                f"Axis {axis} is marked in {100 * share:.1f} % of the judgments, where the raters"
-                " saw a difference; its figures are among these."
-            )
-    said: dict[str, list[str]] = defaultdict(list)
+        warnings.append(Notice(Kind.FEW_RATERS, text))
+    shares = {
+        axis: sum(axis in row.axes for row in judgments) / len(judgments) for axis in AXIS_NAMES
+    }
+    few = {axis: share for axis, share in shares.items() if 0 < share < FEW_MARKS}
+    if few:
+        text = ", ".join(f"{axis} in {100 * share:.0f} %" for axis, share in few.items())
+        warnings.append(Notice(Kind.AXIS, f"A difference was marked on {text} of judgments only."))
+    said: dict[Notice, list[str]] = defaultdict(list)
     for axis, found in ranked.items():
         for warning in found.support_warnings:
             if warning not in overall.support_warnings:
                 said[warning].append(axis)
-    return warnings + [f"Of axis {', '.join(axes)}: {text}" for text, axes in said.items()]
+    return warnings + [
+        Notice(warning.kind, f"On {', '.join(axes)}: {_inside(warning)}")
+        for warning, axes in said.items()
+    ]
+
+
+def _inside(warning: Notice) -> str:
+    """Return a warning as it stands inside a sentence."""
+    return warning[:1].lower() + warning[1:]
 
 
 def _warn_of_absence(
     candidates: Sequence[str], names: Sequence[str], tables: Sequence[AxisTable]
-) -> list[str]:
+) -> list[Notice]:
     """Name systems that are not ranked, or not on an axis."""
     absent = [name for name in candidates if name not in names]
     warnings = []
     if absent:
-        warnings.append(
+        text = (
             f"Not ranked, because fewer than {MIN_ITEMS} items compare them: {', '.join(absent)}."
         )
+        warnings.append(Notice(Kind.NOT_RANKED, text))
     for table in tables:
         unmarked = [name for name in names if name not in table.standings]
         if unmarked:
-            warnings.append(
-                f"Axis {table.axis} has no marks for {', '.join(unmarked)}; its percentiles and Elo"
-                " are among the other systems."
+            text = (
+                f"No difference was marked on {table.axis} for {', '.join(unmarked)}: what is said"
+                " of this axis is about the other systems."
             )
+            warnings.append(Notice(Kind.AXIS, text))
     return warnings

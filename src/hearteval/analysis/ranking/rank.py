@@ -26,6 +26,7 @@ from hearteval.analysis.ranking.warnings import (
     find_support,
 )
 from hearteval.errors import NotIdentifiedError
+from hearteval.notices import Notice
 from hearteval.stats.bradley_terry.differences import MIN_SE, pairwise_differences, rank_bounds
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, strong_components
 from hearteval.stats.bradley_terry.fit_check import check_pairs, check_systems
@@ -154,8 +155,8 @@ class Ranked:
     estimates: tuple[EloEstimate, ...]
     has_interval: BoolArray
     groups: list[list[int]]
-    interval_warnings: tuple[str, ...]
-    support_warnings: tuple[str, ...]
+    interval_warnings: tuple[Notice, ...]
+    support_warnings: tuple[Notice, ...]
     level: float
 
     @property

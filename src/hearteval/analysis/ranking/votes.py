@@ -22,6 +22,7 @@ from hearteval.analysis.ranking.rank import (
 )
 from hearteval.analysis.ranking.warnings import VOTES
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
+from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import (
     TIE_SCORE,
     Comparisons,
@@ -67,7 +68,7 @@ class Votes:
     n_votes: int
     n_ties: int
     n_dropped: Mapping[str, int]
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
 
     @property
     def n_raters(self) -> int | None:
@@ -159,7 +160,7 @@ class VoteRanking:
     systems: tuple[RankedSystem, ...]
     fit: RankFit
     settings: RankSettings
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
     differences: tuple[Difference, ...]
 
     @property
@@ -299,17 +300,19 @@ def _values(record: EloEstimate | FitCheck) -> dict[str, Any]:
     return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
-def _prior_warnings(ranked: Ranked) -> list[str]:
+def _prior_warnings(ranked: Ranked) -> list[Notice]:
     if len(ranked.groups) == 1:
         return []
     listed = list_groups([[ranked.names[i] for i in group] for group in ranked.groups])
-    return [
+    text = (
         "The votes alone determine no ranking between these groups, the prior does; so there are no"
         f" intervals: {listed}."
-    ]
+    )
+    return [Notice(Kind.PRIOR, text)]
 
 
-def _weighted_warnings(ranked: Ranked, weighted: Ranked | None) -> list[str]:
+def _weighted_warnings(ranked: Ranked, weighted: Ranked | None) -> list[Notice]:
     if weighted is None or weighted.interval_used == ranked.interval_used:
         return []
-    return [f"The weighted ratings have another interval: {weighted.interval_used}."]
+    text = f"The weighted Elo has another interval: {weighted.interval_used}."
+    return [Notice(Kind.OTHER_INTERVAL, text)]

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, number_labels
 
 MIN_RATERS: Final = 5
@@ -39,7 +40,7 @@ class Wording(NamedTuple):
 
     def of_few_raters(self, n: int) -> str:
         """Say that there are too few raters for a two-way interval."""
-        return self.few_raters.format(n=n, are="is" if n == 1 else "are")
+        return self.few_raters.format(n=n, have="has" if n == 1 else "have")
 
 
 VOTES = Wording(
@@ -48,9 +49,9 @@ VOTES = Wording(
     rater="rater",
     raters="raters",
     voted_on="voted on",
-    given_raters="Intervals are conditional on these raters: other raters may rank otherwise.",
-    few_raters="There are {n} raters, and a two-way interval needs "
-    f"{MIN_RATERS}: item-sandwich is used.",
+    given_raters="The intervals hold for these raters: others may rank otherwise.",
+    few_raters="With {n} raters, fewer than "
+    f"{MIN_RATERS}, the intervals cannot speak for other raters.",
     remedy="Add votes across them, or declare a prior.",
     counts_items=False,
 )
@@ -60,11 +61,10 @@ JUDGMENTS = Wording(
     rater="person",
     raters="people",
     voted_on="judged",
-    given_raters="Intervals are item-sandwich, conditional on these raters: they say how the"
-    " ratings would move with other items, not with other raters.",
-    few_raters="People judged, and people differ: these intervals are too narrow for a claim about"
-    f" other people. A two-way interval, over items and people, needs {MIN_RATERS} of them;"
-    " there {are} {n}.",
+    given_raters="The intervals say how places would move with other items, not with other judges"
+    " or people.",
+    few_raters="People differ, and {n} of them {have} judged, fewer than "
+    f"{MIN_RATERS}: the intervals are too narrow for a claim about other people.",
     remedy="Add items, or judge more pairs across them.",
     counts_items=True,
 )
@@ -105,7 +105,7 @@ class Support:
         is_enough = self.items.n > 1
         return is_enough if self.raters is None else is_enough & (self.raters.n != 1)
 
-    def warnings(self, *, has_width: BoolArray, few_items: int = FEW_ITEMS) -> list[str]:
+    def warnings(self, *, has_width: BoolArray, few_items: int = FEW_ITEMS) -> list[Notice]:
         """Name what has no interval and what has too narrow a one.
 
         Args:
@@ -119,42 +119,52 @@ class Support:
             (self.items.n < 2, f"No interval for what rests on one of the {self.unit} only"),
             (is_flat, f"No interval where all {self.unit} say the same: that is no precision"),
         )
-        warnings = [f"{text}: {self._list(which)}." for which, text in said if which.any()]
+        warnings = [
+            Notice(Kind.NO_INTERVAL, f"{text}: {self._list(which)}.")
+            for which, text in said
+            if which.any()
+        ]
         if is_few.any():
             counts = self.items.n if self.wording.counts_items else None
-            warnings.append(
+            text = (
                 f"On fewer than {few_items} {self.unit}, so that intervals are too narrow:"
                 f" {self._list(is_few, counts)}."
             )
+            warnings.append(Notice(Kind.FEW_ITEMS, text))
         if is_uneven.any():
-            warnings.append(
+            text = (
                 f"Most {self.wording.votes} fall on few items, as many as fewer than {few_items}"
                 " equal ones, so that intervals are too narrow:"
                 f" {self._list(is_uneven, self.items.n_effective)}."
             )
+            warnings.append(Notice(Kind.UNEVEN_ITEMS, text))
         return [*warnings, *self._rater_warnings()]
 
-    def _rater_warnings(self) -> list[str]:
+    def _rater_warnings(self) -> list[Notice]:
         if self.raters is None:
             return []
-        n, warnings, words = self.raters.n, [], self.wording
+        n, words = self.raters.n, self.wording
+        warnings: list[Notice] = []
         if (n == 1).any():
-            warnings.append(
+            text = (
                 f"No two-way interval for what one {words.rater} alone {words.voted_on}:"
                 f" {self._list(n == 1)}."
             )
+            warnings.append(Notice(Kind.NO_INTERVAL, text))
         is_few = (n > 1) & (n < MIN_RATERS)
         if is_few.any():
-            warnings.append(
+            text = (
                 f"{words.voted_on.capitalize()} by fewer than {MIN_RATERS} {words.raters}, so that"
                 f" two-way intervals are too narrow: {self._list(is_few, n)}."
             )
+            warnings.append(Notice(Kind.FEW_RATERS, text))
         if self.n_effective_raters < FEW_EFFECTIVE_RATERS:
-            warnings.append(
+            text = (
                 f"One {words.rater} gave {100 * self.largest_share:.0f} % of {words.their_votes},"
                 f" so that all {words.raters} count as {self.n_effective_raters:.1f} equal ones:"
                 " two-way intervals are too narrow."
             )
+            warnings.append(Notice(Kind.UNEVEN_RATERS, text))
         return warnings
 
     def _list(self, which: BoolArray, numbers: IntArray | FloatArray | None = None) -> str:

@@ -20,6 +20,7 @@ from hearteval.analysis.scores.scores import (
     raw_interval,
 )
 from hearteval.domain import AXIS_NAMES, Axis, Rater
+from hearteval.notices import Kind, Notice
 from hearteval.stats.means import mean_interval
 
 EXACT = 1e-9
@@ -137,23 +138,30 @@ def flat_axes(
 
 def rating_warnings(
     systems: Sequence[RatedSystem], unrated: Sequence[str], no_z: Mapping[str, Sequence[Axis]]
-) -> tuple[str, ...]:
+) -> tuple[Notice, ...]:
     """Say what a reader of the scores must know beside them."""
     warnings = [
-        "Intervals are t over items, conditional on these raters: they say how the scores would"
-        " move with other items, not with other raters."
+        Notice(
+            Kind.GIVEN_RATERS,
+            "The intervals say how the scores would move with other items, not with other judges or"
+            " people.",
+        )
     ]
     few = [f"{s.system} ({s.overall.n_items})" for s in systems if s.overall.n_items < FEW_ITEMS]
     if few:
-        warnings.append(
+        text = (
             f"Rated on fewer than {FEW_ITEMS} items: {', '.join(few)}; the intervals may be"
             " too narrow."
         )
+        warnings.append(Notice(Kind.FEW_ITEMS, text))
     if unrated:
-        warnings.append(f"Without any rating: {', '.join(unrated)}.")
+        warnings.append(Notice(Kind.NOT_RANKED, f"Without any rating: {', '.join(unrated)}."))
     warnings += [
-        f"{rater} gave every completion the same score on {', '.join(axes)}: it has no z-score"
-        " there, and its overall z-score leaves that out."
+        Notice(
+            Kind.JUDGE_FAULT,
+            f"{rater} gave every completion the same score on {', '.join(axes)}: it has no z-score"
+            " there, and its overall z-score leaves that out.",
+        )
         for rater, axes in no_z.items()
     ]
     names = sorted({name for system in systems for name in system.judges})
@@ -161,15 +169,18 @@ def rating_warnings(
         name: [system.system for system in systems if name not in system.judges] for name in names
     }
     warnings += [
-        f"{name} did not rate {', '.join(left_out)}: its z-scores compare the others only, and what"
-        " it did not rate stands on the other raters."
+        Notice(
+            Kind.MISSING,
+            f"{name} did not rate {', '.join(left_out)}: its z-scores compare the others only, and"
+            " what it did not rate stands on the other raters.",
+        )
         for name, left_out in partly.items()
         if left_out
     ]
     return tuple(warnings)
 
 
-def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[str, ...]:
+def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[Notice, ...]:
     """Name judges who do not score the reference above texts made to be worse.
 
     As for judges who compare (`hearteval.analysis.judges.faults`): the reference comes first surely
@@ -186,10 +197,11 @@ def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[s
             if result.kind in sure
         ]
         if faults:
-            warnings.append(
+            text = (
                 f"Tests find fault with {rater}: it too seldom scores the reference reply above"
                 f" {', '.join(faults)}."
             )
+            warnings.append(Notice(Kind.JUDGE_FAULT, text))
     return tuple(warnings)
 
 

@@ -27,6 +27,7 @@ from hearteval.analysis.scores.scores import (
     wanted_rows,
 )
 from hearteval.domain import Axis, Rater
+from hearteval.notices import Notice
 
 INTERVAL = "item-sandwich"
 
@@ -58,7 +59,7 @@ class RatingResults:
     n_completions: int
     n_items: int
     n_raters: int
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
 
 
 def analyze_ratings(

@@ -21,6 +21,7 @@ from hearteval.exchange.votes.coder import (
     VoteRows,
 )
 from hearteval.exchange.votes.winner import LEFT_WON, TIED, OutcomeNames
+from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import Comparisons
 from hearteval.stats.tally import Tally
 
@@ -154,11 +155,21 @@ def _build(
         n_ties=int(rows.count[outcome == TIED].sum()),
         n_dropped=n_dropped,
         warnings=(
-            *warnings,
-            *_warnings(n_items, len(items) if is_folded else None, lost),
-            *coder.missing_words.warnings(),
-            *warn_of_look_alikes("systems", systems),
-            *warn_of_look_alikes("raters", raters),
+            *(
+                Notice(Kind.READING, text)
+                for text in (
+                    *warnings,
+                    *_warnings(n_items, len(items) if is_folded else None, lost),
+                    *coder.missing_words.warnings(),
+                )
+            ),
+            *(
+                Notice(Kind.LOOK_ALIKES, text)
+                for text in (
+                    *warn_of_look_alikes("systems", systems),
+                    *warn_of_look_alikes("raters", raters),
+                )
+            ),
         ),
     )
 

@@ -1,0 +1,72 @@
+"""Sentences that stand beside numbers and say what limits them, the most serious first.
+
+Whatever warns makes a `Notice`. It is text, so JSON and tables hold it as it is; its kind says how
+serious it is and where `docs/reference/warnings.md` says what to do about it.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Self
+
+
+class Kind(StrEnum):
+    """What a notice is about, the most serious first; the value names its section of the docs."""
+
+    BASELINE_JUDGE = "baseline-judge"
+    NO_RESULT = "no-result"
+    MISFIT = "misfit"
+    LEADER_LOSES = "leader-loses"
+    DROPPED = "dropped"
+    JUDGE_FAULT = "judge-fault"
+    JUDGE_ORDER = "judge-order"
+    MISSING = "missing"
+    PRIOR = "prior"
+    NOT_RANKED = "not-ranked"
+    NO_INTERVAL = "no-interval"
+    FEW_ITEMS = "few-items"
+    UNEVEN_ITEMS = "uneven-items"
+    FEW_RATERS = "few-raters"
+    UNEVEN_RATERS = "uneven-raters"
+    FEW_CASES = "few-cases"
+    """Agreement that rests on few disagreements, or on a rare category."""
+    AXIS = "axis"
+    LOOK_ALIKES = "look-alikes"
+    NOT_AUDITED = "not-audited"
+    GIVEN_RATERS = "given-raters"
+    OTHER_INTERVAL = "other-interval"
+    TWO_KINDS = "people-and-judges"
+    READING = "reading"
+    """Of how a file was read."""
+    UNUSED = "unused"
+
+    @property
+    def order(self) -> int:
+        """Return the place among all kinds: 0 is the most serious."""
+        return list(Kind).index(self)
+
+    @property
+    def is_serious(self) -> bool:
+        """Return whether a reader who misses it may believe what is not so."""
+        return self.order <= Kind.MISSING.order
+
+
+class Notice(str):
+    """A sentence that a reader must know, and its kind."""
+
+    __slots__ = ("kind",)
+    kind: Kind
+
+    def __new__(cls, kind: Kind, text: str) -> Self:
+        """Make one of a kind and its text."""
+        notice = super().__new__(cls, text)
+        notice.kind = kind
+        return notice
+
+    def __getnewargs__(self) -> tuple[Kind, str]:  # type: ignore[override]
+        """Return what a copy is made of."""
+        return self.kind, str(self)
+
+
+def by_severity(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+    """Return each notice once, the most serious first, else in the order given."""
+    return tuple(sorted(dict.fromkeys(notices), key=lambda notice: notice.kind.order))

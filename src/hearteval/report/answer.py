@@ -1,0 +1,89 @@
+"""The answer in a sentence: who leads, and what is open, from the ranks that the data leave open.
+
+One for terminal, report and vote files. It claims no more than the ranks do: a system leads when no
+other is above it beyond its interval (`rank_low` 1), and leads alone when all others are below.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from hearteval.report.text import NO_BREAK_SPACE, listed, ranks
+
+MAX_NAMED = 4
+"""Leaders that a sentence names; more are counted."""
+NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+class Standing(Protocol):
+    """A system's place: the best and the worst rank that its differences leave open."""
+
+    @property
+    def rank_low(self) -> int:
+        """The best rank."""
+
+    @property
+    def rank_high(self) -> int:
+        """The worst rank."""
+
+
+class Answer(NamedTuple):
+    """What a ranking says, in plain words."""
+
+    lead: str
+    """Who leads, and whether that is settled."""
+    rest: str
+    """What is known of the others; empty where all is said."""
+
+    def __str__(self) -> str:
+        """Return both sentences."""
+        return f"{self.lead} {self.rest}".rstrip()
+
+
+def answer(names: Sequence[str], standings: Sequence[Standing]) -> Answer:
+    """Say who leads a ranking and what is open.
+
+    Args:
+        names: Systems, best first.
+        standings: Their ranks, in the same order; at least two.
+    """
+    n = len(names)
+    leaders = [name for name, at in zip(names, standings, strict=True) if at.rank_low == 1]
+    behind = [at for at in standings if at.rank_low > 1]
+    if not behind:
+        return Answer("Nothing is settled.", f"Any of the {_number(n)} systems may be the best.")
+    n_lead = len(leaders)
+    is_clear = all(at.rank_high <= n_lead for at in standings if at.rank_low == 1)
+    return Answer(_lead(leaders), _rest(n_lead, behind, is_clear=is_clear))
+
+
+def _lead(leaders: Sequence[str]) -> str:
+    if len(leaders) == 1:
+        return f"{leaders[0]} leads."
+    if len(leaders) == 2:
+        return f"{listed(leaders)} lead; which of the two is better is open."
+    if len(leaders) <= MAX_NAMED:
+        return f"{listed(leaders)} lead; which of them is best is open."
+    return f"{_number(len(leaders)).capitalize()} systems lead; which of them is best is open."
+
+
+def _rest(n_lead: int, behind: Sequence[Standing], *, is_clear: bool) -> str:
+    n = n_lead + len(behind)
+    if len(behind) == 1:
+        who, is_behind = "The other", "is behind"
+    else:
+        who, is_behind = f"The other {_number(len(behind))}", "are behind"
+    if not is_clear:
+        return f"{who} {is_behind} at least one system; some places overlap."
+    of_whom = {1: "it", 2: "both"}.get(n_lead, f"all {_number(n_lead)}")
+    said = f"{who} {is_behind} {of_whom}"
+    if len(behind) == 1:
+        return f"{said}."
+    if all(at.rank_low == at.rank_high for at in behind):
+        return f"{said}, and their order is settled."
+    if all((at.rank_low, at.rank_high) == (n_lead + 1, n) for at in behind):
+        return f"{said}; places{NO_BREAK_SPACE}{ranks(n_lead + 1, n)} are open."
+    return f"{said}; some places among them are open."
+
+
+def _number(n: int) -> str:
+    return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"

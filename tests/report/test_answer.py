@@ -1,0 +1,62 @@
+"""The sentence that says who leads claims what the ranks leave open, and no more."""
+
+from typing import NamedTuple
+
+import pytest
+
+from hearteval.report.answer import answer
+
+
+class At(NamedTuple):
+    rank_low: int
+    rank_high: int
+
+
+CASES = {
+    "one leads, the rest is open": (
+        [(1, 1), (2, 3), (2, 3)],
+        "a leads.",
+        "The other two are behind it; places 2\N{EN DASH}3 are open.",
+    ),
+    "all settled": (
+        [(1, 1), (2, 2), (3, 3)],
+        "a leads.",
+        "The other two are behind it, and their order is settled.",
+    ),
+    "two lead": (
+        [(1, 2), (1, 2), (3, 6), (3, 6), (3, 6), (3, 6)],
+        "a and b lead; which of the two is better is open.",
+        "The other four are behind both; places 3\N{EN DASH}6 are open.",
+    ),
+    "two systems": ([(1, 1), (2, 2)], "a leads.", "The other is behind it."),
+    "nothing": (
+        [(1, 3), (1, 3), (1, 3)],
+        "Nothing is settled.",
+        "Any of the three systems may be the best.",
+    ),
+    "places that overlap": (
+        [(1, 2), (1, 3), (2, 3)],
+        "a and b lead; which of the two is better is open.",
+        "The other is behind at least one system; some places overlap.",
+    ),
+    "three lead": (
+        [(1, 3), (1, 3), (1, 3), (4, 5), (4, 5), (6, 6)],
+        "a, b and c lead; which of them is best is open.",
+        "The other three are behind all three; some places among them are open.",
+    ),
+    "many lead": (
+        [(1, 12)] * 11 + [(2, 12)],
+        "11 systems lead; which of them is best is open.",
+        "The other is behind at least one system; some places overlap.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("places", "lead", "rest"), CASES.values(), ids=CASES)
+def test_answer_says_what_the_ranks_leave_open(
+    places: list[tuple[int, int]], lead: str, rest: str
+) -> None:
+    said = answer("abcdefghijkl"[: len(places)], [At(*place) for place in places])
+    assert said.lead == lead
+    assert said.rest.replace("\N{NO-BREAK SPACE}", " ") == rest
+    assert str(said) == f"{said.lead} {said.rest}"
