@@ -20,6 +20,7 @@ from hearteval.analysis.ranking.adjusted import (
 )
 from hearteval.analysis.ranking.axes import AxisInterval, AxisStanding, WinRate
 from hearteval.analysis.ranking.confounders import Confounders, SystemTexts
+from hearteval.analysis.ranking.head_to_head import HeadToHead, LackOfFit
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate, FitCheck, PairFit, SystemFit
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
@@ -233,6 +234,26 @@ def _fit(rows: tuple[LeaderboardRow, ...], ratings: str) -> FitCheck:
             )
             for row in rows
         ),
+        expected_rms_gap=0.0408,
+        expected_max_gap=0.0967,
+        lack_of_fit=LackOfFit(statistic=14.2, df=9.1, p=0.118, reason=None, method="invented"),
+    )
+
+
+def _matrix(fit: FitCheck) -> tuple[HeadToHead, ...]:
+    return tuple(
+        HeadToHead(
+            left=pair.left,
+            right=pair.right,
+            n=pair.n,
+            n_items=N_ITEMS,
+            observed=pair.observed,
+            expected=pair.predicted,
+            z=(pair.observed - pair.predicted) / 0.04,
+            p=0.08,
+            q=0.2,
+        )
+        for pair in fit.pairs
     )
 
 
@@ -258,6 +279,7 @@ def _leaderboard(systems: tuple[tuple[str, str, str], ...]) -> Leaderboard:
         n_raters=2,
         n_people=0,
         warnings=(),
+        matrix=_matrix(_fit(rows, "unweighted")),
     )
 
 

@@ -73,6 +73,7 @@ def ranking_of(names: list[str], **changes: Any) -> VoteRanking:
         ),
         warnings=tuple(Notice(Kind.FEW_ITEMS, f"system {name} is warned of") for name in names),
         differences=(),
+        matrix=(),
     )
 
 

@@ -17,6 +17,7 @@ from hearteval.analysis.ranking.comparisons import (
     people_among,
     rank_judgments,
 )
+from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.rank import (
     Difference,
@@ -96,6 +97,9 @@ class Leaderboard:
     """People among these; two-way intervals need five."""
     warnings: tuple[Notice, ...]
     """The most serious first."""
+    matrix: tuple[HeadToHead, ...] = ()
+    """Every two systems that were compared, by name; every judgment counts once, and expected is
+    what the unweighted strengths expect."""
 
 
 def rank_systems(
@@ -131,13 +135,14 @@ def rank_systems(
     judgments = [row for row in judgments if row.is_among(among)]
     weighted = rank_judgments(judgments, field, use_strength=True, rater_ids=people, level=level)
     tables = axis_tables(judgments, field, people=people, level=level)
-    wins = unweighted.fit.points
+    wins, direct = unweighted.fit.points, unweighted.compare_directly()
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
     return Leaderboard(
         rows=_rows(field, weighted, unweighted, tables),
         differences=weighted.differences(),
-        fit=unweighted.check_fit(wins),
+        fit=unweighted.check_fit(wins, direct=direct),
+        matrix=direct.matrix,
         fit_weighted=weighted.check_fit(wins, ratings="weighted"),
         axis_problems={table.axis: table.problem for table in tables if table.problem},
         axis_intervals={

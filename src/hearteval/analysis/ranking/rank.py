@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from hearteval.analysis.ranking.head_to_head import Direct, LackOfFit, compare_directly
 from hearteval.analysis.ranking.intervals import (
     IntervalName,
     RankPolicy,
@@ -124,6 +125,10 @@ class FitCheck:
         rms_gap: Root mean square of observed minus predicted over pairs, weighted by count.
         system_rms_gap: The same over systems; 0 where plain strengths meet their own comparisons.
         pairs: Every pair of systems that was compared.
+        expected_rms_gap: What `rms_gap` would be by chance if one strength per system explained all
+            wins, at this design; None where that is not known.
+        expected_max_gap: What `max_gap` would be likewise, on average.
+        lack_of_fit: The test of it; None where the strengths are not those of these wins.
     """
 
     ratings: str
@@ -133,6 +138,9 @@ class FitCheck:
     system_max_gap: float
     pairs: tuple[PairFit, ...]
     systems: tuple[SystemFit, ...]
+    expected_rms_gap: float | None = None
+    expected_max_gap: float | None = None
+    lack_of_fit: LackOfFit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -146,6 +154,7 @@ class Ranked:
         has_interval: Whether the comparisons of a system determine its interval.
         groups: Indices of the systems that the comparisons alone, a declared prior apart, compare
             both ways.
+        has_items: Whether items are named; else every comparison is one.
     """
 
     names: tuple[str, ...]
@@ -157,7 +166,8 @@ class Ranked:
     groups: list[list[int]]
     interval_warnings: tuple[Notice, ...]
     support_warnings: tuple[Notice, ...]
-    level: float
+    policy: RankPolicy
+    has_items: bool
 
     @property
     def by_name(self) -> dict[str, EloEstimate]:
@@ -185,7 +195,7 @@ class Ranked:
             self.fit.theta,
             _known_variance(self.uncertainty, self.has_interval),
             self.uncertainty.df,
-            level=self.level,
+            level=self.policy.level,
         )
 
         def end(value: float) -> float | None:
@@ -206,8 +216,23 @@ class Ranked:
             for j in order[position + 1 :]
         )
 
-    def check_fit(self, wins: FloatArray, *, ratings: str = "unweighted") -> FitCheck:
-        """Compare what the strengths predict with wins, (n_systems, n_systems)."""
+    def compare_directly(self) -> Direct:
+        """Compare what every two systems won of each other with what the strengths expect."""
+        return compare_directly(
+            self.fit,
+            self.names,
+            prior=self.policy.prior,
+            seed=self.policy.seed,
+            has_items=self.has_items,
+        )
+
+    def check_fit(
+        self, wins: FloatArray, *, ratings: str = "unweighted", direct: Direct | None = None
+    ) -> FitCheck:
+        """Compare what the strengths predict with wins, (n_systems, n_systems).
+
+        `direct` is `compare_directly` where these are the wins that the strengths are of.
+        """
         left, right, pairs = check_pairs(wins, self.fit.expected_points)
         systems = check_systems(wins, self.fit.expected_points)
         return FitCheck(
@@ -235,6 +260,9 @@ class Ranked:
                 )
                 for i, name in enumerate(self.names)
             ),
+            expected_rms_gap=direct.expected_rms_gap if direct else None,
+            expected_max_gap=direct.expected_max_gap if direct else None,
+            lack_of_fit=direct.lack_of_fit if direct else None,
         )
 
 
@@ -294,7 +322,8 @@ def rank_comparisons(
         groups=groups,
         interval_warnings=(*uncertainty.warnings, *warnings),
         support_warnings=tuple(support.warnings(has_width=has_width, few_items=few_items)),
-        level=policy.level,
+        policy=policy,
+        has_items=has_items,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.rank import (
     Difference,
@@ -39,6 +40,7 @@ SYSTEM_KEYS += ["rank_low", "rank_high"]
 WEIGHTED_KEYS = ["elo_weighted", "low_weighted", "high_weighted"]
 FIT_KEYS = ["converged", "n_votes", "n_ties", "n_dropped", "rms_gap", "max_gap", "system_rms_gap"]
 FIT_KEYS += ["system_max_gap", "components", "n_replicates_not_identified"]
+FIT_KEYS += ["expected_rms_gap", "expected_max_gap", "lack_of_fit"]
 """Of heart.rank/1, in its order."""
 
 
@@ -155,6 +157,8 @@ class VoteRanking:
     Attributes:
         systems: Systems, best first.
         differences: Every two systems, in the order of `systems`.
+        matrix: Every two systems that were compared, by name: what was observed and what one order
+            of all systems expects.
     """
 
     systems: tuple[RankedSystem, ...]
@@ -162,6 +166,7 @@ class VoteRanking:
     settings: RankSettings
     warnings: tuple[Notice, ...]
     differences: tuple[Difference, ...]
+    matrix: tuple[HeadToHead, ...]
 
     @property
     def pairs(self) -> tuple[PairFit, ...]:
@@ -171,13 +176,14 @@ class VoteRanking:
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``heart rank --json`` prints."""
         is_weighted = self.systems[0].elo_weighted is not None
-        keys = SYSTEM_KEYS + WEIGHTED_KEYS * is_weighted
+        keys, fit = SYSTEM_KEYS + WEIGHTED_KEYS * is_weighted, asdict(self.fit)
         return {
             "schema": "heart.rank/1",
             "systems": [{key: getattr(row, key) for key in keys} for row in self.systems],
-            "fit": {key: getattr(self.fit, key) for key in FIT_KEYS},
+            "fit": {key: fit[key] for key in FIT_KEYS},
             "settings": asdict(self.settings),
             "warnings": list(self.warnings),
+            "matrix": [asdict(row) for row in self.matrix],
         }
 
 
@@ -203,11 +209,11 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
     ranked = _rank(votes, once, policy)
     weighted = _rank(votes, comparisons, policy) if votes.has_strength else None
     n_items, n_raters = _count_used(votes, comparisons)
-    df = ranked.df
+    df, direct = ranked.df, ranked.compare_directly()
     return VoteRanking(
         systems=tuple(_systems(ranked, weighted)),
         fit=RankFit(
-            **_values(ranked.check_fit(ranked.fit.points)),
+            **_values(ranked.check_fit(ranked.fit.points, direct=direct)),
             converged=True,
             n_votes=int(comparisons.count.sum()),
             n_ties=votes.n_ties,
@@ -236,6 +242,7 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             *_weighted_warnings(ranked, weighted),
         ),
         differences=ranked.differences(),
+        matrix=direct.matrix,
     )
 
 
