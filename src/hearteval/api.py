@@ -261,6 +261,7 @@ def rank(
     left_name: Names = (),
     right_name: Names = (),
     tie_name: Names = (),
+    own_name: bool = False,
     strength: str | None = None,
     cluster: str | None = None,
     rater: str | None = None,
@@ -282,6 +283,8 @@ def rank(
         left_name: Value or values of the winner column that mean left.
         right_name: Value or values that mean right.
         tie_name: Value or values that mean a tie.
+        own_name: Whether the winner column holds the winner's own name; found out by itself unless
+            the names can be read in another way too.
         strength: Column of how strongly; adds a ranking weighted by it.
         cluster: Column of the item (prompt, dialogue) voted on: what intervals resample.
         rater: Column of the person who voted. Leave it out for a panel of judges.
@@ -313,7 +316,7 @@ def rank(
     read, columns = _read(
         votes,
         {"left": left, "right": right, "winner": winner},
-        _outcome_names(left_name, right_name, tie_name),
+        _outcome_names(left_name, right_name, tie_name, own_name=own_name),
         {"strength": strength, "cluster": cluster, "rater": rater},
         report,
     )
@@ -334,6 +337,7 @@ def rank_controlled(
     left_name: Names = (),
     right_name: Names = (),
     tie_name: Names = (),
+    own_name: bool = False,
     rater: str | None = None,
     level: float = 0.95,
     report: Report = report_nothing,
@@ -363,7 +367,7 @@ def rank_controlled(
     read, columns = _read(
         votes,
         {"left": left, "right": right, "winner": winner},
-        _outcome_names(left_name, right_name, tie_name),
+        _outcome_names(left_name, right_name, tie_name, own_name=own_name),
         {"cluster": cluster, "rater": rater, "covariates": ends},
         report,
     )
@@ -385,6 +389,7 @@ def rank_judge_aware(
     left_name: Names = (),
     right_name: Names = (),
     tie_name: Names = (),
+    own_name: bool = False,
     level: float = 0.95,
     report: Report = report_nothing,
 ) -> JudgeAware:
@@ -409,7 +414,7 @@ def rank_judge_aware(
     read, columns = _read(
         votes,
         {"left": left, "right": right, "winner": winner},
-        _outcome_names(left_name, right_name, tie_name),
+        _outcome_names(left_name, right_name, tie_name, own_name=own_name),
         {"cluster": cluster, "rater": judge},
         report,
     )
@@ -507,8 +512,9 @@ def _explaining(votes: Votes) -> Iterator[None]:
         raise NotIdentifiedError(message, components=components, ids=error.ids) from error
 
 
-def _outcome_names(left: Names, right: Names, tie: Names) -> OutcomeNames:
+def _outcome_names(left: Names, right: Names, tie: Names, *, own_name: bool) -> OutcomeNames:
     return OutcomeNames(
+        own_name=own_name,
         left=read_labels("left_name", left),
         right=read_labels("right_name", right),
         tie=read_labels("tie_name", tie),

@@ -13,28 +13,59 @@ HeartError
 A caller's plain programming mistake is a ``ValueError`` or ``TypeError`` instead.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 MAX_FAULTS_SHOWN = 20
 """Faults of one file that a message lists."""
+
+
+class Remedy(NamedTuple):
+    """One way out of an error: what it stands for, and the arguments that say so.
+
+    A value is text, several texts, or true; the command line writes the same as options.
+    """
+
+    words: str
+    arguments: Mapping[str, Any]
 
 
 class HeartError(Exception):
     """Base of all errors that hearteval raises on purpose.
 
     Attributes:
+        headline: What is wrong.
         ids: The ids (records, systems, files) that the message is about, for machines.
+        remedies: Ways out, to choose one of.
+        ways: The same as lines that the message ends with: arguments of a function.
     """
 
-    def __init__(self, message: str, *, ids: Sequence[str] = ()) -> None:
+    def __init__(
+        self, message: str, *, ids: Sequence[str] = (), remedies: Sequence[Remedy] = ()
+    ) -> None:
         super().__init__(message)
+        self.headline = message
         self.ids = tuple(ids)
+        self.remedies = tuple(remedies)
+        self.ways = tuple(map(_in_python, remedies))
+
+    def __str__(self) -> str:
+        return "\n".join((self.headline, *self.ways))
 
     @property
     def kind(self) -> str:
         """Name of the error in ``heart.error/1``, e.g. ``"settings"``."""
         name = type(self).__name__.removesuffix("Error")
         return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+def _in_python(remedy: Remedy) -> str:
+    said = ", ".join(f"{name}={_one_or_all(value)!r}" for name, value in remedy.arguments.items())
+    return f"  {remedy.words}: {said}"
+
+
+def _one_or_all(value: object) -> object:
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
 
 
 class InvalidRecordError(HeartError):
@@ -109,9 +140,14 @@ class SettingsError(HeartError):
     """
 
     def __init__(
-        self, message: str, *, ids: Sequence[str] = (), faults: Sequence[str] = ()
+        self,
+        message: str,
+        *,
+        ids: Sequence[str] = (),
+        remedies: Sequence[Remedy] = (),
+        faults: Sequence[str] = (),
     ) -> None:
-        super().__init__(message, ids=ids)
+        super().__init__(message, ids=ids, remedies=remedies)
         self.faults = tuple(faults)
 
 

@@ -1,5 +1,6 @@
 """``heart rank`` and ``heart agree`` as typed: exit codes, JSON alone on stdout, messages."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,49 @@ def test_winners_with_two_readings_exit_with_2(heart: Heart, tmp_path: Path) -> 
 
     assert done.code == 2
     assert "--left-name" in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize("codes", ["0 1", "1 0", "-1 1", "yes no", "home away", "$x `y`"])
+def test_every_meaning_of_the_winners_comes_with_a_command_that_works(
+    heart: Heart, tmp_path: Path, codes: str
+) -> None:
+    """Pasted, one of two commands puts the systems in the one order, the other in reverse."""
+    left, right = codes.split()
+    path = tmp_path / "it's 0 or 1.csv"
+    pairs = [("ash", "elm"), ("elm", "fir"), ("ash", "fir")] * 8
+    rows = [f"{a},{b},{left if i % 4 else right},p {i % 6}" for i, (a, b) in enumerate(pairs)]
+    path.write_text("model_a,model_b,who won,the prompt\n" + "\n".join(rows) + "\n")
+
+    done = heart("rank", path, "--winner", "who won", "--cluster", "the prompt", "--ties", "drop")
+
+    assert done.code == 2
+    commands = [line.strip() for line in done.err.splitlines() if line.startswith("    heart ")]
+    orders = []
+    for command in commands:
+        again = heart(*shlex.split(command)[1:], "--json")
+        assert again.code == 0, again.err
+        assert again.json["fit"]["n_ties"] == 0
+        assert again.json["settings"]["columns"]["cluster"] == "the prompt"
+        assert again.json["settings"]["ties"] == "drop"
+        orders.append([row["system"] for row in again.json["systems"]])
+    assert sorted(orders) == [["ash", "elm", "fir"], ["fir", "elm", "ash"]]
+
+
+def test_systems_called_0_and_1_can_be_said_to_be_the_winners_names(
+    heart: Heart, tmp_path: Path
+) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("left,right,winner\n" + "1,0,1\n0,1,1\n1,0,0\n" * 3)
+
+    done = heart("rank", path)
+
+    assert done.code == 2
+    command = next(line for line in done.err.splitlines() if "--own-name" in line)
+    found = heart(*shlex.split(command)[1:], "--json").json
+    assert [(row["system"], row["win_rate"]) for row in found["systems"]] == [
+        ("1", pytest.approx(2 / 3)),
+        ("0", pytest.approx(1 / 3)),
+    ]
 
 
 def test_agreement_is_one_object_on_stdout(heart: Heart, ratings: Path) -> None:

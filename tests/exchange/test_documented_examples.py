@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from heart_command import Heart
 
 from hearteval.exchange.ratings import read_ratings
 from hearteval.exchange.tables import open_table
@@ -39,14 +40,25 @@ def test_battles(examples: list[str], tmp_path: Path) -> None:
     path.write_text(examples[2], encoding="utf-8")
     columns = VoteColumns(left="model_a", right="model_b", winner="winner")
 
-    votes = read_votes(open_table(path), columns, OutcomeNames(tie=("tie (bothbad)",)))
+    votes = read_votes(open_table(path), columns, OutcomeNames())
 
     assert votes.comparisons.score.tolist() == [0.0, 0.5]
 
 
+def test_what_zeros_and_ones_may_mean(
+    examples: list[str], heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"p,q,{int(i < 523)},{i % 50}" for i in range(1000)]
+    Path("votes.csv").write_text("left,right,winner,prompt\n" + "\n".join(rows) + "\n")
+    command, _, message = examples[4].partition("\n")
+
+    assert heart(*command.split()[2:]).err == message
+
+
 def test_ratings(examples: list[str], tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_text(examples[4], encoding="utf-8")
+    path.write_text(examples[5], encoding="utf-8")
 
     found = read_ratings(open_table(path), unit="reply", rater="rater", value="warmth").ratings
 

@@ -99,7 +99,14 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_INTERRUPTED)
     except HeartError as error:
         faults = error.faults if isinstance(error, SettingsError) else ()
-        _fail(error.kind, str(error), ids=error.ids, faults=faults, wants_json=wants_json)
+        _fail(
+            error.kind,
+            str(error),
+            ids=error.ids,
+            faults=faults,
+            is_list=bool(error.ways),
+            wants_json=wants_json,
+        )
         sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
     except BrokenPipeError:
         # Whoever read the output has gone; nobody is left to tell.
@@ -133,11 +140,12 @@ def _fail(
     *,
     ids: tuple[str, ...] = (),
     faults: tuple[str, ...] = (),
+    is_list: bool = False,
     wants_json: bool,
 ) -> None:
     from hearteval.report.text import printable
 
-    lines = message.split("\n") if faults else [message]
+    lines = message.split("\n") if faults or is_list else [message]
     click.echo("heart: " + "\n".join(map(printable, lines)), err=True)
     if wants_json:
         error: dict[str, Any] = {"kind": kind, "message": message, "ids": list(ids)}

@@ -1,10 +1,15 @@
 """Arguments and options that several verbs share."""
 
 import math
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
+
+from hearteval.errors import HeartError, Remedy
 
 
 class FiniteNumber(click.types.FloatParamType):
@@ -65,3 +70,38 @@ seed_option = click.option(
     show_default=True,
     help="Seed of the bootstrap.",
 )
+
+
+def write_commands(error: HeartError) -> None:
+    """Write the remedies of an error as commands: the one that was typed, with what was lacking.
+
+    They are quoted for a shell, and work where they are pasted.
+    """
+    error.ways = tuple(
+        f"  {remedy.words}\n    {_ready_command(remedy)}" for remedy in error.remedies
+    )
+
+
+def _ready_command(remedy: Remedy) -> str:
+    context = click.get_current_context()
+    words: list[str] = []
+    first: list[str] = []
+    for option in context.command.params:
+        name = str(option.name)
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        value = remedy.arguments.get(name, context.params.get(name) if is_typed else None)
+        if isinstance(option, click.Argument):
+            text = str(value)
+            first.append(f"./{text}" if text.startswith("-") else text)
+        elif isinstance(option, click.Option):
+            words += _spelled(option, value)
+    return shlex.join([*context.command_path.split(), *first, *words])
+
+
+def _spelled(option: click.Option, value: object) -> Iterator[str]:
+    spelling = max(option.opts, key=len)
+    if option.is_flag:
+        yield from [spelling] if value else []
+        return
+    for each in value if isinstance(value, tuple | list) else () if value is None else (value,):
+        yield from (spelling, str(each))

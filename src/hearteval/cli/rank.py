@@ -12,7 +12,9 @@ from hearteval.cli.options import (
     json_option,
     resamples_option,
     seed_option,
+    write_commands,
 )
+from hearteval.errors import HeartError
 
 
 @click.command("rank", cls=OnceCommand)
@@ -23,6 +25,7 @@ from hearteval.cli.options import (
 @click.option("--left-name", multiple=True, metavar="V", help="Winner value that means left.")
 @click.option("--right-name", multiple=True, metavar="V", help="Winner value that means right.")
 @click.option("--tie-name", multiple=True, metavar="V", help="Winner value that means a tie.")
+@click.option("--own-name", is_flag=True, help="The winner column holds the winner's own name.")
 @click.option("--strength", metavar="COL", help="Column of strengths; adds weighted ratings.")
 @click.option("--cluster", metavar="COL", help="Column of the item (prompt, dialogue) voted on.")
 @click.option("--rater", metavar="COL", help="Column of the person who voted; not for judges.")
@@ -59,16 +62,21 @@ from hearteval.cli.options import (
 def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """Rank the systems that FILE (.csv, .tsv, .jsonl or .parquet) compares in pairs.
 
-    Who won is read from the winner column as left/right/tie, model_a/model_b/tie, A/B/tie, 1/2/0 or
-    the winner's own name.
+    Who won is read from the winner column as left/right/tie, model_a/model_b/tie, A/B/tie, 1/2 or
+    the winner's own name. Where it says something else, such as 0 and 1, you see what it may mean
+    and the command for each.
 
     \b
     heart rank votes.csv --left model_a --right model_b --winner winner --cluster prompt
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     from hearteval.api import rank
 
-    with Terminal().progress("reading") as report:
-        ranking = rank(file, report=report, **options)
+    try:
+        with Terminal().progress("reading") as report:
+            ranking = rank(file, report=report, **options)
+    except HeartError as error:
+        write_commands(error)
+        raise
     if as_json:
         emit_json("rank", ranking.to_dict())
     else:

@@ -217,7 +217,7 @@ def test_labels_of_one_meaning_and_strengths_of_one_value_are_one_row() -> None:
         {
             "left": ["p"] * 4,
             "right": ["q"] * 4,
-            "winner": ["0", "0.0", "1", "1.0"],
+            "winner": ["2", "2.0", "1", "1.0"],
             "strength": ["3", "5", "2", "2.0"],
         }
     )
@@ -225,9 +225,9 @@ def test_labels_of_one_meaning_and_strengths_of_one_value_are_one_row() -> None:
 
     votes = read(frame, columns)
 
-    assert votes.comparisons.score.tolist() == [0.5, 1.0]
-    assert votes.comparisons.weight.tolist() == [1.0, 2.0]
-    assert votes.comparisons.count.tolist() == [2, 2]
+    found = votes.comparisons
+    rows = zip(found.score.tolist(), found.weight.tolist(), found.count.tolist(), strict=True)
+    assert sorted(rows) == [(0.0, 3.0, 1), (0.0, 5.0, 1), (1.0, 2.0, 2)]
 
 
 @pytest.mark.parametrize("strength", [float("nan"), float("inf"), -1.0, 0.0, None])

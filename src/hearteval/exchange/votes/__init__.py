@@ -20,7 +20,8 @@ from hearteval.exchange.votes.coder import (
     VoteColumns,
     VoteRows,
 )
-from hearteval.exchange.votes.winner import LEFT_WON, TIED, OutcomeNames
+from hearteval.exchange.votes.meanings import OutcomeNames
+from hearteval.exchange.votes.winner import LEFT_WON, TIED
 from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import Comparisons
 from hearteval.stats.tally import Tally

@@ -23,7 +23,8 @@ from hearteval.exchange.tables.columns import (
     MissingWords,
     Names,
 )
-from hearteval.exchange.votes.winner import OutcomeNames, WinnerColumn
+from hearteval.exchange.votes.meanings import OutcomeNames
+from hearteval.exchange.votes.winner import WinnerColumn
 from hearteval.stats.comparisons import BoolArray, IntArray
 from hearteval.stats.tally import Tally
 

@@ -1,18 +1,26 @@
 """A winner column -> outcomes, the whole of it read in one vocabulary.
 
 Each vocabulary stays a candidate until a row refutes it; none left, or two that differ on a row, is
-an error. No label is guessed.
+an error that offers what the labels may mean. No label is guessed.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 
-from hearteval.errors import InvalidVotesError, SettingsError
+from hearteval.errors import InvalidVotesError, Remedy, SettingsError
 from hearteval.exchange.tables.columns import MISSING_WORDS, FirstSeen, Int32Array, Names, Table
+from hearteval.exchange.votes.meanings import (
+    OutcomeNames,
+    list_meanings,
+    number_of,
+    read_numbers,
+    read_sides,
+    side_of,
+)
 from hearteval.stats.comparisons import IntArray
 
 UNKNOWN, RIGHT_WON, TIED, LEFT_WON = -1, 0, 1, 2
@@ -21,33 +29,15 @@ UNKNOWN, RIGHT_WON, TIED, LEFT_WON = -1, 0, 1, 2
 NEITHER, LEFT, RIGHT = 0, 1, 2
 """Whose name a label is."""
 
+BOTH_BAD = "tie (bothbad)"
+"""A tie in the releases of Chatbot Arena."""
 _SIDES = 3
 _SHOWN_ROWS = 5
+_SHOWN_LABELS = 12
 _OPTIONS = "--left-name, --right-name and --tie-name"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeNames:
-    """What somebody says the labels mean: that left won, that right won, or a tie."""
-
-    left: tuple[str, ...] = ()
-    right: tuple[str, ...] = ()
-    tie: tuple[str, ...] = ()
-    """Without `left` and `right` these join the labels that are known."""
-
-    def __post_init__(self) -> None:
-        if bool(self.left) != bool(self.right):
-            given, lacking = ("left", "right") if self.left else ("right", "left")
-            raise SettingsError(
-                f"a name for a win of the {given} needs one for the {lacking}: add --{lacking}-name"
-            )
-        names = [set(self.left), set(self.right), set(self.tie)]
-        for name in sorted(set().union(*names)):
-            if sum(name in group for group in names) > 1:
-                raise SettingsError(f"the winner label {name!r} is given two meanings; keep one")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Vocabulary:
     """One way to read labels: what each means, whatever the systems."""
 
@@ -65,23 +55,47 @@ class Vocabulary:
             return UNKNOWN
         return LEFT_WON if side == LEFT else RIGHT_WON
 
+    def named(self, labels: Collection[str]) -> OutcomeNames:
+        """Return what says that these labels are read so."""
+        if self.names_winner:
+            return OutcomeNames(own_name=True)
+        known = {
+            outcome: [label for label, meant in self.outcomes.items() if meant == outcome]
+            for outcome in (LEFT_WON, RIGHT_WON, TIED)
+        }
+        used = {
+            outcome: tuple(label for label in names if label in labels)
+            for outcome, names in known.items()
+        }
+        return OutcomeNames(
+            left=used[LEFT_WON] or (known[LEFT_WON][0],),
+            right=used[RIGHT_WON] or (known[RIGHT_WON][0],),
+            tie=used[TIED],
+        )
 
+
+_TIES = {"tie": TIED, BOTH_BAD: TIED}
+OWN_NAME = Vocabulary(title="the winner's own name", outcomes=_TIES, names_winner=True)
+NUMBERS = Vocabulary(
+    title="1/2",
+    # A column of numbers with gaps is often written to CSV as 1.0 and 2.0.
+    outcomes=dict.fromkeys(("1", "1.0"), LEFT_WON) | dict.fromkeys(("2", "2.0"), RIGHT_WON),
+)
+"""Only where both occur and nothing else: 1 alone, or beside a 0, has other meanings too."""
 KNOWN = (
     *(
         Vocabulary(
-            title=f"{left}/{right}/tie", outcomes={left: LEFT_WON, right: RIGHT_WON, "tie": TIED}
+            title=f"{left}/{right}/tie", outcomes={left: LEFT_WON, right: RIGHT_WON, **_TIES}
         )
         for left, right in (("left", "right"), ("model_a", "model_b"), ("A", "B"))
     ),
-    Vocabulary(
-        title="1/2/0",
-        # A column of numbers with gaps is often written to CSV as 1.0, 2.0 and 0.0.
-        outcomes=dict.fromkeys(("1", "1.0"), LEFT_WON)
-        | dict.fromkeys(("2", "2.0"), RIGHT_WON)
-        | dict.fromkeys(("0", "0.0"), TIED),
-    ),
-    Vocabulary(title="the winner's own name", outcomes={"tie": TIED}, names_winner=True),
+    NUMBERS,
+    OWN_NAME,
 )
+
+
+CODES = frozenset({"0", "1", "2"})
+"""Numbers that stand for a side or a tie; where a 0 is among them, in several ways."""
 
 
 def list_candidates(names: OutcomeNames) -> tuple[Vocabulary, ...]:
@@ -92,7 +106,7 @@ def list_candidates(names: OutcomeNames) -> tuple[Vocabulary, ...]:
         return (Vocabulary(title="the names given", outcomes={**left, **right, **ties}),)
     return tuple(
         replace(known, outcomes={**known.outcomes, **ties})
-        for known in KNOWN
+        for known in ((OWN_NAME,) if names.own_name else KNOWN)
         # A label said to be a tie rules out a vocabulary in which it is a win.
         if all(known.outcomes.get(tie, TIED) == TIED for tie in names.tie)
     )
@@ -107,12 +121,13 @@ class WinnerColumn:
     """
 
     def __init__(self, names: OutcomeNames, texts: Names) -> None:
+        self._names = names
         self._candidates = list_candidates(names)
-        known = sorted({label for v in self._candidates for label in v.outcomes})
-        self._labels = (None, *known)
-        self._number_of_label = {label: number for number, label in enumerate(self._labels)}
+        self._known = frozenset(label for v in self._candidates for label in v.outcomes)
+        self._labels: list[str | None] = [None]
         self._texts = texts
         self._number_of_text = np.zeros(0, np.int32)
+        self._n_of_text = np.zeros(0, np.int64)
         self._numbers = FirstSeen[int]()
         self._counts = Counter[int]()
         self._rows: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -125,9 +140,10 @@ class WinnerColumn:
         Label, left and another right system come by the code of their text; `rows` is where each
         cell stands.
         """
-        new = islice(self._texts, len(self._number_of_text), None)
-        labels = [self._number_of_label.get(text, 0) for text in new]
-        self._number_of_text = np.append(self._number_of_text, np.array(labels, dtype=np.int32))
+        new = [*map(self._number, islice(self._texts, len(self._number_of_text), None))]
+        self._number_of_text = np.append(self._number_of_text, np.array(new, dtype=np.int32))
+        self._n_of_text = np.append(self._n_of_text, np.zeros(len(new), np.int64))
+        self._n_of_text += np.bincount(winner, minlength=len(self._n_of_text))
         codes = self._number_of_text[winner] * np.int32(_SIDES)
         codes += (winner == left) * np.int32(LEFT)
         codes += (winner == right) * np.int32(RIGHT)
@@ -144,53 +160,112 @@ class WinnerColumn:
         found_numbers: Int32Array = numbers[codes]
         return found_numbers
 
+    def _number(self, text: str) -> int:
+        """Return the number of a label that a vocabulary knows, or may know; 0 is any other."""
+        if text not in self._known and side_of(text) is None and number_of(text) not in CODES:
+            return 0
+        self._labels.append(text)
+        return len(self._labels) - 1
+
     def decide(self, table: Table, column: str) -> IntArray:
         """Return the outcome that each combination means; messages name table and column.
 
         Raises:
-            InvalidVotesError: No vocabulary knows the labels of all rows.
-            SettingsError: Two vocabularies do, and differ on a row.
+            InvalidVotesError: A vocabulary knows the labels of most rows, none those of all.
+            SettingsError: Nothing says what the labels mean, or they have several meanings.
         """
         where = f"{table.label}, column {column!r}"
-        readings = {
-            v.title: [v.read(self._labels[code // _SIDES], code % _SIDES) for code in self._numbers]
-            for v in self._candidates
-        }
-        fitting = [title for title, outcomes in readings.items() if UNKNOWN not in outcomes]
+        labels = self._count_labels()
+        candidates = self._list_candidates(labels)
+        readings = [self._read(vocabulary) for vocabulary in candidates]
+        fitting = [k for k, outcomes in enumerate(readings) if UNKNOWN not in outcomes]
         if not fitting:
-            raise InvalidVotesError(f"{where}: {self._describe_unknown(readings, table)}")
+            raise self._refuse(where, dict(zip(candidates, readings, strict=True)), labels, table)
+        first = fitting[0]
         for other in fitting[1:]:
-            pairs = zip(readings[fitting[0]], readings[other], strict=True)
+            pairs = zip(readings[first], readings[other], strict=True)
             differing = [number for number, (one, two) in enumerate(pairs) if one != two]
             if differing:
+                titles = f"{candidates[first].title} and as {candidates[other].title}"
+                ways = {tuple(readings[k]): candidates[k].named(labels) for k in reversed(fitting)}
                 raise SettingsError(
-                    f"{where} can be read as {fitting[0]} and as {other}, which differ, as in "
-                    f"{self._show(differing, table)[0]}; say what the labels mean with "
-                    f"{_OPTIONS}, or, if they are systems' names, rename the systems"
+                    f"{where} can be read as {titles}, which differ, as in "
+                    f"{self._show(differing, table)[0]}; say which is meant:",
+                    remedies=_list_remedies([*ways.values()][::-1]),
                 )
-        return np.array(readings[fitting[0]], dtype=np.int64)
+        return np.array(readings[first], dtype=np.int64)
 
-    def _describe_unknown(self, readings: Mapping[str, list[int]], table: Table) -> str:
+    def _read(self, vocabulary: Vocabulary) -> list[int]:
+        return [
+            vocabulary.read(self._labels[code // _SIDES], code % _SIDES) for code in self._numbers
+        ]
+
+    def _count_labels(self) -> dict[str, int]:
+        """Count the rows of each label, the most frequent first."""
+        counts = zip(self._texts, self._n_of_text.tolist(), strict=False)
+        found = [(text, n) for text, n in counts if n]
+        return dict(sorted(found, key=lambda each: (-each[1], each[0])))
+
+    def _list_candidates(self, labels: Iterable[str]) -> list[Vocabulary]:
+        """Return the vocabularies in which these labels may be read.
+
+        Where all are systems' names, such as 0 and 1 or first and second, what they mean as numbers
+        or words stands beside: it cannot be what decides, but shows that there is a choice.
+        """
+        wins = [label for label in labels if label not in self._names.tie]
+        numbers = {number_of(label) for label in wins}
+        found = [v for v in self._candidates if v.title != NUMBERS.title or numbers == {"1", "2"}]
+        by_name = next((v for v in found if v.names_winner), None)
+        if by_name is None or self._names.own_name or UNKNOWN in self._read(by_name):
+            return found
+        words = read_sides(list(labels))
+        codes = read_numbers(wins, self._names.tie) if "0" in numbers and numbers <= CODES else ()
+        return found + [
+            replace(list_candidates(meant)[0], title=meant.remedy.words)
+            for meant in (*([words] if words else ()), *codes)
+        ]
+
+    def _refuse(
+        self,
+        where: str,
+        readings: Mapping[Vocabulary, list[int]],
+        labels: Mapping[str, int],
+        table: Table,
+    ) -> InvalidVotesError | SettingsError:
+        """Return the error for labels that no vocabulary knows, with what they may mean."""
         unknown = {
-            title: [number for number, outcome in enumerate(outcomes) if outcome == UNKNOWN]
-            for title, outcomes in readings.items()
+            vocabulary.title: [k for k, outcome in enumerate(outcomes) if outcome == UNKNOWN]
+            for vocabulary, outcomes in readings.items()
         }
-        n_of = {title: sum(self._counts[n] for n in numbers) for title, numbers in unknown.items()}
+        n_of = {title: sum(self._counts[k] for k in numbers) for title, numbers in unknown.items()}
         best = min(n_of, key=n_of.__getitem__)
         n_rows, n_unknown = self._counts.total(), n_of[best]
-        if n_unknown < n_rows:
-            problem = f"{n_unknown:,} of {n_rows:,} rows are not in {best}, as the others are"
-        else:
-            problem = f"the labels of all {n_rows:,} rows are unknown"
+        counts = [f"{label!r} ({n:,})" for label, n in islice(labels.items(), _SHOWN_LABELS)]
+        rest = len(labels) - len(counts)
+        listed = ", ".join(counts) + (f" and {rest:,} more" if rest else "")
+        says_who_won = any({LEFT_WON, RIGHT_WON} & {*outcomes} for outcomes in readings.values())
+        is_code = {number_of(label) for label in labels} <= CODES
+        if not self._names.left and (not says_who_won or is_code or 2 * n_unknown > n_rows):
+            ties = [tie for tie in self._names.tie if tie in labels]
+            meanings = list_meanings(list(labels), ties)
+            choice = "; it may mean:" if meanings else f"; say it with {_OPTIONS}"
+            return SettingsError(
+                f"{where}: nothing says what its labels mean, here with the rows of each: {listed}"
+                f"{choice}",
+                remedies=_list_remedies(meanings),
+            )
         examples = ", ".join(self._show(unknown[best], table))
         more = ", ..." if n_unknown > _SHOWN_ROWS else ""
-        known = ", ".join(readings)
         texts = {text for number in unknown[best] for _, text in self._rows[number]}
         is_missing = not MISSING_WORDS.isdisjoint(list(self._texts)[text] for text in texts)
         empty = ", leave a cell empty if it means missing" if is_missing else ""
-        return (
-            f"{problem}: {examples}{more}. All must be in one vocabulary ({known}); correct the "
-            f"labels{empty}, or say what they mean with {_OPTIONS}"
+        by_words = None if self._names.left else read_sides(list(labels))
+        return InvalidVotesError(
+            f"{where}: {n_unknown:,} of {n_rows:,} rows are not in {best}, as the others are: "
+            f"{examples}{more}. All labels, with the rows of each: {listed}. All must be in one "
+            f"vocabulary ({', '.join(unknown)}); correct the labels{empty}, or say what they mean "
+            f"with {_OPTIONS}" + (", such as:" if by_words else ""),
+            remedies=_list_remedies([by_words] if by_words else []),
         )
 
     def _show(self, numbers: Sequence[int], table: Table) -> list[str]:
@@ -198,3 +273,9 @@ class WinnerColumn:
         texts = list(self._texts)
         rows = sorted(row for number in numbers for row in self._rows[number])[:_SHOWN_ROWS]
         return [f"{table.place(row)} has {texts[text]!r}" for row, text in rows]
+
+
+def _list_remedies(meanings: Iterable[OutcomeNames]) -> list[Remedy]:
+    """Return the ways to say these, where a command line can hold their labels."""
+    remedies = [meaning.remedy for meaning in meanings]
+    return [remedy for remedy in remedies if remedy.words.isprintable()]
