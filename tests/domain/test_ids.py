@@ -1,10 +1,12 @@
 """Content ids: the same content, the same id, on every machine."""
 
 import hashlib
+import json
 import math
 import unicodedata
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -147,3 +149,30 @@ def test_the_hash_of_records_ignores_their_order() -> None:
     one = System(name="one", kind="baseline", family="baseline")
     two = System(name="two", kind="baseline", family="baseline")
     assert hash_records([one, two]) == hash_records([two, one])
+
+
+@given(JSON)
+def test_canonical_json_is_that_of_the_value_with_every_string_composed(value: object) -> None:
+    def composed(part: object) -> object:
+        if isinstance(part, str):
+            return unicodedata.normalize("NFC", part)
+        if isinstance(part, dict):
+            return {composed(key): composed(inner) for key, inner in part.items()}
+        return [composed(inner) for inner in part] if isinstance(part, list) else part
+
+    expected = json.dumps(
+        composed(value), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
+    assert canonical_json(value) == expected
+
+
+def test_a_mark_that_composes_with_the_json_around_it_stays_with_its_own_string() -> None:
+    assert canonical_json(["a\n\u0303", "\u0338<"]) == '["a\\n\u0303","\u0338<"]'
+
+
+def test_canonical_json_writes_mappings_and_records_as_objects_and_refuses_the_rest() -> None:
+    system = System(name="x", kind="model", family="é", settings=MappingProxyType({"b": "é"}))
+    text = f'{{"family":"é","id":"{system.id}","kind":"model","name":"x","settings":{{"b":"é"}}}}'
+    assert canonical_json(system) == text
+    with pytest.raises(TypeError, match="datetime is not JSON"):
+        canonical_json({"at": NOW})

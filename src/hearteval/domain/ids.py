@@ -18,9 +18,6 @@ from hearteval.errors import InvalidRecordError
 
 ID_VERSION = 1
 ID_HEX_DIGITS = 32
-_ENCODER = json.JSONEncoder(
-    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-)
 
 
 def canonical_json(value: object) -> str:
@@ -30,6 +27,10 @@ def canonical_json(value: object) -> str:
         ValueError: For NaN and infinities, which JSON does not have.
         TypeError: For values that are not JSON, dataclasses apart (written as objects).
     """
+    text = _ENCODER.encode(value)
+    # Where the whole is in NFC, so is each of its strings: parts of such text are.
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return text
     return _ENCODER.encode(_normalised(value))
 
 
@@ -85,17 +86,32 @@ def _bytes(text: str) -> bytes:
     return text.encode(errors="surrogatepass")  # a reply may hold half a surrogate pair
 
 
-def _normalised(value: Any) -> Any:
-    if isinstance(value, str):
-        return value if value.isascii() else unicodedata.normalize("NFC", value)
-    if value is None or isinstance(value, int | float):
-        return value
-    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - an ABC asks slowly
-        return {_normalised(key): _normalised(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_normalised(item) for item in value]
+def _as_object(value: Any) -> Mapping[Any, Any]:
+    """Return what JSON has no word for as an object: a record, a mapping that is no dict."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = flat_fields(value)
         fields.pop("created_at", None)
-        return {name: _normalised(item) for name, item in fields.items()}
-    return value
+        return fields
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} is not JSON")
+
+
+def _normalised(value: Any) -> Any:
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_normalised(item) for item in value]
+    found = value if isinstance(value, dict) else _as_object(value)
+    return {_normalised(key): _normalised(item) for key, item in found.items()}
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False,
+    sort_keys=True,
+    separators=(",", ":"),
+    allow_nan=False,
+    default=_as_object,
+)

@@ -181,7 +181,7 @@ class SqlStore:
         unique = _without_repeats(records)
         stored = self._stored(connection, kind, list(unique))
         for key, record in unique.items():
-            if key in stored and canonical_json(stored[key]) != canonical_json(record):
+            if key in stored and not _is_same(stored[key], record):
                 changed = ", ".join(_differing_fields(stored[key], record))
                 raise StoreError(
                     f"{kind_name(kind)} {record.id} is already stored with another {changed}; "
@@ -312,6 +312,11 @@ def _key(record: Record) -> tuple[str, int]:
     return (record.id, record.version if isinstance(record, Study) else 0)
 
 
+def _is_same(one: Record, other: Record) -> bool:
+    """Say whether two records have the same content, ``created_at`` apart."""
+    return one == other or canonical_json(one) == canonical_json(other)
+
+
 def _differing_fields(one: Record, other: Record) -> list[str]:
     before, after = flat_fields(one), flat_fields(other)
     return [name for name in before if name != "created_at" and before[name] != after[name]]
@@ -321,7 +326,7 @@ def _without_repeats(records: Sequence[Record]) -> dict[tuple[str, int], Record]
     unique: dict[tuple[str, int], Record] = {}
     for record in records:
         known = unique.setdefault(_key(record), record)
-        if known is not record and canonical_json(known) != canonical_json(record):
+        if known is not record and not _is_same(known, record):
             raise StoreError(
                 f"{kind_name(type(record))} {record.id} stands twice in one batch with "
                 "different content",

@@ -7,7 +7,6 @@ Cues saturate: a pile of hits is worth little more than a few. They measure noth
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,8 +15,6 @@ from hearteval.judgments.cue_judge.hostility import find_hostility
 from hearteval.judgments.cue_judge.lexicon import (
     content_weight,
     find_phrases,
-    find_words,
-    lower_word,
     word_set,
 )
 from hearteval.judgments.cue_judge.reading import ContextReading, Reading, read_context, read_text
@@ -27,7 +24,6 @@ MAX_QUOTES = 3
 MAX_QUOTE_CHARS = 40
 _LAYOUT = re.compile(r"^[ \t]*(?:[-*#\u2022]|\d+[.)])[ \t]", re.MULTILINE)
 _ADDRESS = frozenset(["i", "i'm", "i've", "im", "we", "u", "you", "you're", "you've", "your"])
-_CACHED_CUES = 1 << 16
 
 
 class Cue(NamedTuple):
@@ -49,7 +45,6 @@ class _Case(NamedTuple):
 _Found = tuple[float, Iterable[str]]
 
 
-@lru_cache(maxsize=_CACHED_CUES)
 def find_cues(context: tuple[Turn, ...], text: str) -> Cues:
     """Return every cue of a text as an answer to a context, by axis and name."""
     case = _Case(read_context(context), read_text(text), load_protocol("cues")["scales"])
@@ -90,8 +85,8 @@ def _conversational(case: _Case) -> _Found:
 def _word_salad(case: _Case) -> _Found:
     """Return how far words are piled up: few grammar words, long runs without any."""
     runs: list[list[str]] = [[]]
-    for written in find_words(case.reply.text):
-        if content_weight(lower_word(written)) == 0:
+    for word, written in zip(case.reply.words, case.reply.as_written, strict=True):
+        if content_weight(word) == 0:
             runs.append([])
         else:
             runs[-1].append(written)
@@ -169,7 +164,7 @@ def _cold(case: _Case) -> _Found:
 
 def _harsh(case: _Case) -> _Found:
     """Return how much blame, contempt and insult there is; one hit earns two thirds."""
-    n_hits, quotes = find_hostility(case.reply)
+    n_hits, quotes = find_hostility(case.reply.text)
     return _saturate(n_hits, case.scales["harsh_half"]), quotes
 
 
@@ -222,7 +217,7 @@ def _unknown_person(case: _Case) -> _Found:
 def _copied(case: _Case) -> _Found:
     """Return how far the text only repeats: a long span of one turn, or nearly all its words."""
     scales, reply = case.scales, case.reply
-    span = max(_longest_span(reply.words, line) for line in case.context.word_lines)
+    span = _longest_span(reply.words, case.context.places)
     value = _ramp(span, scales["natural_span"], scales["copied_span"])
     rare = [one for one, weight in reply.content.items() if weight == 1]
     if len(rare) >= scales["shared_min_words"]:
@@ -275,7 +270,7 @@ def _on_goal(case: _Case) -> _Found:
 
 def _shouting(case: _Case) -> _Found:
     """Return 1 where too many of the longer words are in capitals."""
-    long_words = [written for written in find_words(case.reply.text) if len(written) > 3]
+    long_words = [written for written in case.reply.as_written if len(written) > 3]
     loud = [written for written in long_words if written.isupper()]
     is_loud = len(loud) > 1 and len(loud) > case.scales["max_capitals"] * len(long_words)
     return float(is_loud), (loud if is_loud else ())
@@ -286,19 +281,17 @@ def _pronouns(case: _Case) -> list[tuple[str, str]]:
 
 
 def _as_written(reply: Reading, word: str) -> tuple[str, ...]:
-    return tuple(one for one in find_words(reply.text) if lower_word(one) == word)[:1]
+    return (reply.as_written[reply.words.index(word)],)
 
 
-def _longest_span(words: tuple[str, ...], line: tuple[str, ...]) -> int:
-    """Return the number of words in the longest run that both have."""
-    places: dict[str, list[int]] = {}
-    for index, word in enumerate(line):
-        places.setdefault(word, []).append(index)
+def _longest_span(words: tuple[str, ...], places: Mapping[str, tuple[int, ...]]) -> int:
+    """Return the number of words in the longest run that stands in the context too."""
     longest = 0
     ending: dict[int, int] = {}
     for word in words:
-        ending = {index: ending.get(index - 1, 0) + 1 for index in places.get(word, ())}
-        longest = max(longest, max(ending.values(), default=0))
+        found = places.get(word, ())
+        ending = {index: ending.get(index - 1, 0) + 1 for index in found} if found else {}
+        longest = max(longest, *ending.values()) if ending else longest
     return longest
 
 

@@ -7,7 +7,8 @@ strength 1, and counted as undecided.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from hearteval.domain import AXES, Axis, AxisMark, Rater, Turn, canonical_json, content_hash
@@ -16,6 +17,7 @@ from hearteval.protocol import CUE_NOTICE, load_protocol
 
 _CUES_IN_RATIONALE = 3
 _DIGITS = 4
+_CACHED_SCORES = 1 << 14
 
 Side = Literal["first", "second"]
 
@@ -46,9 +48,16 @@ class CueVerdict(NamedTuple):
 
 
 class _Scores(NamedTuple):
-    cues: Cues
+    """All that is said of one text in one context; found once, told in many judgments."""
+
     axes: Mapping[Axis, float]
     overall: float
+    told_by_axis: Mapping[Axis, str]
+    """The cues that weigh most on each axis."""
+    told: str
+    """The cues that weigh most over all axes."""
+    as_json: str
+    """Canonical JSON of all scores and cues."""
 
 
 def cue_rater() -> Rater:
@@ -77,10 +86,11 @@ def judge_pair(context: Sequence[Turn], first: Text, second: Text) -> CueVerdict
         mark = _decide(
             one.axes[axis] - other.axes[axis], weights["axes"][axis]["strength_at"], favourite
         )
-        reasons[axis] = _compare(one.cues, other.cues, [axis], is_undecided=mark[2])
+        told = one.told_by_axis[axis], other.told_by_axis[axis]
+        reasons[axis] = _compare(*told, is_undecided=mark[2])
         if not mark[2]:
             axes[axis] = AxisMark(mark[0], mark[1])
-    rationale = _compare(one.cues, other.cues, AXES, is_undecided=is_undecided)
+    rationale = _compare(one.told, other.told, is_undecided=is_undecided)
     return CueVerdict(
         choice=choice,
         strength=strength,
@@ -88,7 +98,7 @@ def judge_pair(context: Sequence[Turn], first: Text, second: Text) -> CueVerdict
         axes=axes,
         reasons=reasons,
         rationale=f"{CUE_NOTICE} {rationale}",
-        raw=canonical_json({"first": _as_json(one), "second": _as_json(other)}),
+        raw=f'{{"first":{one.as_json},"second":{other.as_json}}}',
     )
 
 
@@ -100,6 +110,7 @@ def _favourite(first_id: str, second_id: str) -> Side:
     return "first" if (low if is_low else high) == first_id else "second"
 
 
+@lru_cache(maxsize=_CACHED_SCORES)
 def _score(context: tuple[Turn, ...], text: str) -> _Scores:
     cues = find_cues(context, text)
     weights = load_protocol("cues")
@@ -108,7 +119,14 @@ def _score(context: tuple[Turn, ...], text: str) -> _Scores:
         for axis, found in cues.items()
     }
     overall = sum(weights["overall"]["axis_weights"][axis] * axes[axis] for axis in AXES)
-    return _Scores(cues, axes, round(overall, _DIGITS))
+    overall = round(overall, _DIGITS)
+    return _Scores(
+        axes,
+        overall,
+        {axis: _list_cues(cues, [axis]) for axis in AXES},
+        _list_cues(cues, AXES),
+        canonical_json({"score": overall, "axes": _as_json(cues, axes)}),
+    )
 
 
 def _weight(axis: Axis, name: str) -> float:
@@ -125,9 +143,8 @@ def _decide(
     return ("first" if margin > 0 else "second"), strength, False
 
 
-def _compare(one: Cues, other: Cues, axes: Iterable[Axis], *, is_undecided: bool) -> str:
-    chosen = list(axes)
-    text = f"First: {_list_cues(one, chosen)}. Second: {_list_cues(other, chosen)}."
+def _compare(first: str, second: str, *, is_undecided: bool) -> str:
+    text = f"First: {first}. Second: {second}."
     return f"{text} Equal; a hash of the ids decided." if is_undecided else text
 
 
@@ -149,18 +166,15 @@ def _tell(weight: float, name: str, cue: Cue) -> str:
     return f"{sign} {name.replace('_', ' ')}" + (f" ({quotes})" if quotes else "")
 
 
-def _as_json(scores: _Scores) -> dict[str, Any]:
+def _as_json(cues: Cues, scores: Mapping[Axis, float]) -> dict[Axis, Any]:
     return {
-        "score": scores.overall,
-        "axes": {
-            axis: {
-                "score": scores.axes[axis],
-                "cues": {
-                    name: {"value": cue.value, "quotes": cue.quotes}
-                    for name, cue in scores.cues[axis].items()
-                    if cue.value
-                },
-            }
-            for axis in AXES
-        },
+        axis: {
+            "score": scores[axis],
+            "cues": {
+                name: {"value": cue.value, "quotes": cue.quotes}
+                for name, cue in cues[axis].items()
+                if cue.value
+            },
+        }
+        for axis in AXES
     }

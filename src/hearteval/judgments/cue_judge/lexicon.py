@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
+from string import ascii_lowercase, ascii_uppercase
 
 from hearteval.protocol import load_protocol
 
@@ -12,6 +13,9 @@ REPORTED_REACH = 4
 EXCLAMATION_WORDS = 4
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "ers", "er", "ly", "es", "s")
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_SEARCHED = _STRAIGHT | str.maketrans(ascii_uppercase, ascii_lowercase)
+"""What the patterns see; every position stays where it was."""
+_CACHED_MATCHES = 1 << 16
 _CLASS = re.compile(r"\\\{(\w+)\\\}")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*", re.IGNORECASE | re.ASCII)
@@ -69,7 +73,12 @@ def find_phrases(name: str, text: str) -> list[str]:
 
     A phrase is negated where one of the three words before it in its sentence is a negation.
     """
-    return _unnegated(_matches(_pattern("phrases", name), text))
+    return list(_phrases(name, text))
+
+
+@lru_cache(maxsize=_CACHED_MATCHES)
+def _phrases(name: str, text: str) -> tuple[str, ...]:
+    return tuple(_unnegated(_matches(_pattern("phrases", name), text)))
 
 
 def find_patterns(section: str, text: str) -> list[str]:
@@ -110,10 +119,10 @@ def _unnegated(matches: Iterable[tuple[str, list[str]]]) -> list[str]:
 
 def _matches(pattern: re.Pattern[str], text: str) -> Iterable[tuple[str, list[str]]]:
     """Yield each match as written, with the lower-case words before it in its sentence."""
-    plain = straighten_quotes(text)
-    for match in pattern.finditer(plain):
-        in_sentence = _SENTENCE_END.split(plain[: match.start()])[-1]
-        before = [word.lower() for word in _WORD.findall(in_sentence)]
+    searched = text.translate(_SEARCHED)
+    for match in pattern.finditer(searched):
+        in_sentence = _SENTENCE_END.split(searched[: match.start()])[-1]
+        before = _WORD.findall(in_sentence)
         yield text[match.start() : match.end()], before
 
 
@@ -140,9 +149,10 @@ def _pattern(section: str, name: str) -> re.Pattern[str]:
 
 
 def _compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Compile phrases for text in lower case, which is searched faster than one that ignores it."""
     longest_first = sorted(phrases, key=len, reverse=True)
-    options = "|".join(_as_regex(phrase) for phrase in longest_first)
-    return re.compile(rf"(?<![\w'])(?:{options})(?![\w'])", re.IGNORECASE | re.ASCII)
+    options = "|".join(_as_regex(phrase.lower()) for phrase in longest_first)
+    return re.compile(rf"(?<![\w'])(?:{options})(?![\w'])", re.ASCII)
 
 
 def _as_regex(phrase: str) -> str:
@@ -154,7 +164,7 @@ def _as_regex(phrase: str) -> str:
 @cache
 def _class_regex(name: str) -> str:
     members = load_protocol("cues")["classes"][name]
-    return f"(?:{'|'.join(_as_regex(member) for member in members)})"
+    return f"(?:{'|'.join(_as_regex(member.lower()) for member in members)})"
 
 
 @cache

@@ -4,7 +4,7 @@ A reading holds no verdict: words, stems, sentences, topics. `cues` turns two re
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,7 +20,7 @@ from hearteval.judgments.cue_judge.lexicon import (
 from hearteval.protocol import load_protocol
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
-_CACHED_TEXTS = 1 << 16
+CACHED_TEXTS = 1 << 16
 _CACHED_CONTEXTS = 1 << 12
 
 
@@ -38,8 +38,10 @@ class Reading:
     """One text as the cues see it."""
 
     text: str
+    as_written: tuple[str, ...]
+    """Its words."""
     words: tuple[str, ...]
-    """Lower case."""
+    """The same in lower case."""
     content: Mapping[str, float]
     """Weight of each content stem, in order of appearance."""
     quotes: Mapping[str, str]
@@ -67,16 +69,16 @@ class ContextReading:
     """Feeling families that the seeker named."""
     persons: frozenset[str]
     """``he`` and ``she`` where such a person was spoken of."""
-    word_lines: tuple[tuple[str, ...], ...]
-    """The words of each turn."""
+    places: Mapping[str, tuple[int, ...]]
+    """Where each word stands; numbers follow on within a turn, and skip one between turns."""
     is_closing: bool
     """Whether the seeker's last turn thanks or says goodbye."""
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
+@lru_cache(maxsize=CACHED_TEXTS)
 def read_text(text: str) -> Reading:
     """Read one text."""
-    as_written = find_words(text)
+    as_written = tuple(find_words(text))
     words = tuple(lower_word(written) for written in as_written)
     content: dict[str, float] = {}
     quotes: dict[str, str] = {}
@@ -87,6 +89,7 @@ def read_text(text: str) -> Reading:
             quotes[stem(word)] = written
     return Reading(
         text=text,
+        as_written=as_written,
         words=words,
         content=content,
         quotes=quotes,
@@ -124,7 +127,7 @@ def read_context(context: tuple[Turn, ...]) -> ContextReading:
             for family in reading.feelings
         ),
         persons=frozenset(persons),
-        word_lines=tuple(reading.words for reading in readings),
+        places=_places(reading.words for reading in readings),
         is_closing=bool(find_phrases("thanks", last) or find_phrases("closing", last)),
     )
 
@@ -141,7 +144,17 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(sentences)
 
 
-def _named(section: str, as_written: list[str]) -> dict[str, str]:
+def _places(lines: Iterable[Sequence[str]]) -> dict[str, tuple[int, ...]]:
+    places: dict[str, list[int]] = {}
+    start = 0
+    for line in lines:
+        for index, word in enumerate(line, start):
+            places.setdefault(word, []).append(index)
+        start += len(line) + 1
+    return {word: tuple(found) for word, found in places.items()}
+
+
+def _named(section: str, as_written: Sequence[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for written in as_written:
         for group in groups_of(section, lower_word(written)):
