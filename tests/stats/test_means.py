@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 
 from hearteval.stats.means import (
     bounded_interval,
+    false_discovery_q,
     influence_interval,
     mean_interval,
     mean_p_value,
@@ -169,3 +170,14 @@ def test_bounded_interval_of_equal_values_is_the_score_interval() -> None:
 
 def test_bounded_interval_needs_two_units() -> None:
     assert bounded_interval(np.array([4.0]), lowest=1, highest=5, level=0.95) is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
+def test_false_discoveries_are_counted_as_scipy_does(p: list[float]) -> None:
+    assert false_discovery_q(p).tolist() == scipy.stats.false_discovery_control(p).tolist()
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])
+def test_a_p_value_outside_0_to_1_is_refused(p: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        false_discovery_q([0.2, p])

@@ -8,11 +8,9 @@ by what is found here; the report warns beside it.
 
 from collections.abc import Mapping
 
-from scipy.stats import false_discovery_control
-
 from hearteval.analysis.judges import Share
 from hearteval.analysis.judges.own_family import OwnFamily
-from hearteval.stats.means import share_p_value
+from hearteval.stats.means import false_discovery_q, share_p_value
 
 STRESS_NAMES: Mapping[str, str] = {
     "other-reply": "another item's reply",
@@ -93,7 +91,7 @@ def find_faults(
 
 def sure_checks(p_values: Mapping[str, float], *, level: float) -> set[str]:
     """Return the checks of one judge that stand up to their number, as `find_faults` says."""
-    q_values = false_discovery_control(list(p_values.values())) if p_values else ()
+    q_values = false_discovery_q(list(p_values.values())) if p_values else ()
     return {
         check
         for (check, p), q in zip(p_values.items(), q_values, strict=True)

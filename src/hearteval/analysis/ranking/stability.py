@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import kendalltau
 
 from hearteval.analysis.data import JudgmentRow
 from hearteval.analysis.ranking.comparisons import rank_judgments
@@ -92,6 +91,9 @@ def _compare(
             return None
     elos = [np.array([each.elo for each in ranking.estimates]) for ranking in rankings]
     gaps = np.abs(elos[1] - elos[0])
+    # Only a study with repeats waits for this: the module takes longer to import than all others.
+    from scipy.stats import kendalltau  # noqa: PLC0415
+
     tau = float(kendalltau(*(elo.round(ELO_DECIMALS_OF_RANK) for elo in elos)).statistic)
     return RankStability(
         repeat=again[next(iter(both))].repeat,

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
-from scipy.stats import false_discovery_control
 
 from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.means import false_discovery_q
 
 MIN_SE = 1e-9
 """In theta's units; below it there is rounding only (1e8 even votes leave 1e-4)."""
@@ -61,7 +61,7 @@ def pairwise_differences(
     is_known = se > MIN_SE
     t = np.abs(difference) / np.where(is_known, se, np.inf)
     p = np.asarray(2 * stdtr(df, -t), dtype=np.float64)
-    q = np.asarray(false_discovery_control(p), dtype=np.float64)
+    q = np.asarray(false_discovery_q(p), dtype=np.float64)
 
     def square(values: FloatArray, *, sign: float, diagonal: float) -> FloatArray:
         result = np.full((n, n), diagonal)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, stdtr
-from scipy.stats import false_discovery_control
 
 from hearteval.stats import one_blas_thread
 from hearteval.stats.bradley_terry.fit import fix_gauge
@@ -30,6 +29,7 @@ from hearteval.stats.comparisons import (
     order_pairs,
     sum_scores,
 )
+from hearteval.stats.means import false_discovery_q
 from hearteval.stats.tally import MAX_CELLS
 
 MAX_GROUPS = 512
@@ -174,7 +174,7 @@ def assess_pairs(residuals: PairResiduals) -> PairTests:
     p = np.where(has_test, 2 * stdtr(np.maximum(residuals.n_items - 1, 1), -np.abs(z)), np.nan)
     q = np.full(len(p), np.nan)
     if has_test.any():
-        q[has_test] = false_discovery_control(p[has_test])
+        q[has_test] = false_discovery_q(p[has_test])
     return PairTests(z=z, p=p, q=q)
 
 
