@@ -1,6 +1,6 @@
 """Measure how often nominal 95 % intervals cover, with and without item and rater effects.
 
-    python benchmarks/interval_coverage.py [--replicates 1000] [--seed 1] [--only further]
+    python benchmarks/interval_coverage.py [--replicates 1000] [--seed 1] [--only further|uneven]
 
 Comparisons are drawn from known strengths. What an interval has to cover is what the fit tends to
 as items and sampled raters multiply (`population_strengths`), not theta itself, which effects
@@ -9,9 +9,11 @@ systems (theta_i - mean theta) / of pairwise differences covered, and the larger
 standard error of the two. Bold is the interval that SPEC section 6 chooses for the raters at hand.
 The further table has what lies off the even designs: one rater with half the votes, strengths, ties
 with a parameter of their own, items with very uneven numbers of votes, and the bootstrap of items.
+The uneven table has items with lognormal numbers of votes, and how many equal items these count as.
 """
 
 import argparse
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hearteval.analysis.ranking.warnings import find_support
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.bootstrap import bootstrap_items
 from hearteval.stats.bradley_terry.clustered_variance import (
@@ -56,6 +59,7 @@ FURTHER = ("two-way", "item-sandwich", "item-bootstrap", "votes apart", "publish
 N_RESAMPLES = 400
 DOMINANT_SHARE = 0.5
 UNEVEN_SD, UNEVEN_VOTES = 1.5, 1_500
+UNEVEN_ITEMS, UNEVEN_SDS = (8, 12, 20, 50, 100, 200), (0.0, 0.5, 1.0, 1.5, 2.0)
 SIX = np.linspace(0.8, -0.8, 6)
 EIGHTEEN = np.linspace(1.0, -1.0, 18)
 PLAIN = Design(n_items=150, pairs_per_item=6, n_raters=5, raters_per_pair=5)
@@ -94,11 +98,13 @@ def main() -> None:
     arguments = _parse_arguments()
     started = time.process_time()
     print(f"Seed {arguments.seed}; systems / differences covered ± Monte Carlo error.\n")
-    if arguments.only != "further":
+    if arguments.only in (None, "first"):
         first = _scenarios(np.random.default_rng(arguments.seed))
         _print_table(enumerate(first), INTERVALS, arguments)
-    if arguments.only != "first":
+    if arguments.only in (None, "further"):
         _print_table(enumerate(_further_scenarios(), start=100), FURTHER, arguments)
+    if arguments.only in (None, "uneven"):
+        _print_uneven(arguments)
     print(f"{time.process_time() - started:.0f} s of CPU time")
 
 
@@ -106,7 +112,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--replicates", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=("first", "further"))
+    parser.add_argument("--only", choices=("first", "further", "uneven"))
     return parser.parse_args()
 
 
@@ -179,6 +185,32 @@ def _further_scenarios() -> Iterator[Scenario]:
     )
 
 
+def _print_uneven(arguments: argparse.Namespace) -> None:
+    """Print item-sandwich coverage by items and by how unevenly the votes fall on them."""
+    population = Population(theta=SIX, item_sd=ITEM_SD, rater_sd=0.0, panel=np.zeros((40, 6)))
+    truth = population_strengths(population)
+    print("| items | SD of log votes | items of a system | of equal size | item-sandwich |")
+    print("| --- | --- | --- | --- | --- |")
+    for n_items, sd in itertools.product(UNEVEN_ITEMS, UNEVEN_SDS):
+        design = Design(n_items=n_items, pairs_per_item=15, n_raters=40, raters_per_pair=40)
+        rng = np.random.default_rng([arguments.seed, n_items, round(10 * sd)])
+        shares, counts = [], []
+        for _ in range(math.ceil(arguments.replicates / 5)):
+            drawn = simulate_comparisons(population, design, rng)
+            comparisons = _make_uneven(drawn, rng, sd=sd, n_votes=30 * n_items)
+            try:
+                found = _cover(truth, fit_ties(comparisons, ties="half"), is_panel=True)
+            except NotIdentifiedError:
+                continue
+            items = find_support(comparisons, list("abcdef"), over_raters=False).items
+            shares.append(found["item-sandwich"])
+            counts.append((items.n.mean(), items.n_effective.mean()))
+        n, n_effective = np.mean(counts, axis=0)
+        cell = _cell("item-sandwich", shares, is_panel=False)
+        print(f"| {n_items} | {sd:g} | {n:.1f} | {n_effective:.1f} | {cell} |", flush=True)
+    print()
+
+
 def _let_one_dominate(comparisons: Comparisons, rng: np.random.Generator) -> Comparisons:
     """Keep one vote of each pair, half of the time that of rater 0; every rater gave one."""
     n_raters = int(comparisons.rater.max()) + 1
@@ -192,10 +224,16 @@ def _weigh(comparisons: Comparisons, rng: np.random.Generator) -> Comparisons:
     return replace(comparisons, weight=rng.integers(1, 6, len(comparisons)).astype(np.float64))
 
 
-def _make_uneven(comparisons: Comparisons, rng: np.random.Generator) -> Comparisons:
+def _make_uneven(
+    comparisons: Comparisons,
+    rng: np.random.Generator,
+    *,
+    sd: float = UNEVEN_SD,
+    n_votes: int = UNEVEN_VOTES,
+) -> Comparisons:
     """Keep votes with chances in proportion to a lognormal size of their item."""
-    size = np.exp(rng.normal(0, UNEVEN_SD, int(comparisons.item.max()) + 1))
-    chance = (size / size[comparisons.item].sum() * UNEVEN_VOTES)[comparisons.item]
+    size = np.exp(rng.normal(0, sd, int(comparisons.item.max()) + 1))
+    chance = (size / size[comparisons.item].sum() * n_votes)[comparisons.item]
     return select_comparisons(comparisons, rng.random(len(comparisons)) < chance)
 
 

@@ -183,7 +183,7 @@ def test_judgments_that_fall_on_few_items_are_told_of() -> None:
     votes = votes_of_people()
     board = rank([*votes, *([v for v in votes if v.item == "i1"] * 60)], SYSTEMS)
 
-    assert is_said(board, "Most judgments fall on few items")
+    assert is_said(board, "Judgments fall so unevenly on items")
 
 
 def test_what_holds_of_the_unweighted_ranking_only_is_said_of_it() -> None:

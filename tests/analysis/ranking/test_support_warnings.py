@@ -1,8 +1,10 @@
 """Items and raters behind each figure, counted by hand."""
 
 import numpy as np
+import pytest
 
 from hearteval.analysis.ranking.warnings import Support, find_support
+from hearteval.notices import Kind
 from hearteval.stats.comparisons import Comparisons
 
 
@@ -75,3 +77,40 @@ def test_other_figures_rest_on_the_rows_that_bear_on_them() -> None:
     assert support.items.n_effective[3] == 36 / 18
     assert support.raters is not None
     assert support.raters.n.tolist() == [2, 2, 1, 2]
+
+
+def of_sizes(*sizes: int) -> Support:
+    """Return what two systems rest on, judged so often on each item."""
+    return find_support(
+        Comparisons(
+            left=np.zeros(len(sizes), dtype=np.int64),
+            right=np.ones(len(sizes), dtype=np.int64),
+            score=np.ones(len(sizes)),
+            weight=np.ones(len(sizes)),
+            count=np.array(sizes),
+            item=np.arange(len(sizes)),
+            rater=np.full(len(sizes), -1),
+            n_systems=2,
+        ),
+        "ab",
+        over_raters=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        # 50 items, sizes as measured to cover .89 of a nominal .95: not said before.
+        ([30] * 10 + [2] * 40, "a (50 count as 15.8)"),
+        ([20] + [1] * 5, "a (6 count as 1.54)"),
+        ([3] * 6, None),
+        ([9, 10, 11] * 20, None),
+        ([2, 1] * 40, None),
+    ],
+)
+def test_uneven_items_are_said_whatever_their_number(sizes: list[int], said: str | None) -> None:
+    notices = of_sizes(*sizes).warnings(has_width=np.ones(2, dtype=np.bool_))
+
+    uneven = [notice for notice in notices if notice.kind == Kind.UNEVEN_ITEMS]
+    assert [said in notice for notice in uneven if said] == [True] * len(uneven)
+    assert bool(uneven) == (said is not None)

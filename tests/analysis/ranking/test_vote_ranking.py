@@ -472,9 +472,9 @@ def test_votes_that_fall_on_few_items_are_said() -> None:
     is_kept = np.random.default_rng(1).random(3_000) < chance
     uneven = with_rows(votes, np.flatnonzero(is_kept))
 
-    assert is_said(rank(uneven), "Most votes fall on few items")
+    assert is_said(rank(uneven), "Votes fall so unevenly on items")
     assert not is_said(rank(uneven), "fewer than 10 items")
-    assert not is_said(rank(votes), "Most votes fall on few items")
+    assert not is_said(rank(votes), "Votes fall so unevenly on items")
 
 
 @pytest.mark.parametrize(("n_items", "is_few"), [(29, True), (40, False)])

@@ -19,6 +19,10 @@ MIN_RATERS: Final = 5
 """With 3 raters a two-way interval is +-108 Elo wide (SPEC section 6)."""
 FEW_ITEMS = 10
 """Coverage for a system on 2, 3, 5, 10 items: .65, .73, .88, .94."""
+FEW_EFFECTIVE_ITEMS = 20
+LOW_EVENNESS = 0.7
+"""Where votes fall unevenly on items, so that these count as fewer than `LOW_EVENNESS` of as many
+equal ones, coverage is less than as many equal ones would give: .88 where 41 items count as 12."""
 FEW_ITEMS_OF_A_BOOTSTRAP = 30
 """Coverage of percentiles over 10, 15, 20, 40 items: .89, .90, .91, .93."""
 FEW_EFFECTIVE_RATERS = 4
@@ -113,7 +117,9 @@ class Support:
             few_items: Items under which intervals are too narrow.
         """
         is_few = (self.items.n > 1) & (self.items.n < few_items)
-        is_uneven = (self.items.n >= few_items) & (self.items.n_effective < few_items)
+        n, n_effective = self.items
+        is_skewed = (n_effective < FEW_EFFECTIVE_ITEMS) & (n_effective < LOW_EVENNESS * n)
+        is_uneven = (n > 1) & (is_skewed | ((n >= few_items) & (n_effective < few_items)))
         is_flat = self.is_enough & ~has_width
         said = (
             (self.items.n < 2, f"No interval for what rests on one of the {self.unit} only"),
@@ -133,9 +139,9 @@ class Support:
             warnings.append(Notice(Kind.FEW_ITEMS, text))
         if is_uneven.any():
             text = (
-                f"Most {self.wording.votes} fall on few items, as many as fewer than {few_items}"
-                " equal ones, so that intervals are too narrow:"
-                f" {self._list(is_uneven, self.items.n_effective)}."
+                f"{self.wording.votes.capitalize()} fall so unevenly on items that these count as"
+                " fewer equal ones, and intervals are too narrow:"
+                f" {self._list_uneven(is_uneven)}."
             )
             warnings.append(Notice(Kind.UNEVEN_ITEMS, text))
         return [*warnings, *self._rater_warnings()]
@@ -166,6 +172,12 @@ class Support:
             )
             warnings.append(Notice(Kind.UNEVEN_RATERS, text))
         return warnings
+
+    def _list_uneven(self, which: BoolArray) -> str:
+        n, n_effective = self.items
+        return ", ".join(
+            f"{self.names[i]} ({n[i]} count as {n_effective[i]:.3g})" for i in np.flatnonzero(which)
+        )
 
     def _list(self, which: BoolArray, numbers: IntArray | FloatArray | None = None) -> str:
         places = np.flatnonzero(which)
