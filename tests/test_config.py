@@ -337,3 +337,26 @@ def test_key_comes_from_the_environment_and_is_missed_by_name(
     monkeypatch.delenv("OUR_KEY")
     with pytest.raises(SettingsError, match=r"system ours needs a key: set .* OUR_KEY"):
         read_key("OUR_KEY", who="system ours")
+
+
+def test_names_in_a_file_of_dialogues_are_part_of_the_study(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("Bob: hello", encoding="utf-8")
+    plain = GOOD.replace("[items]", "[[items]]").replace('"starter"', '"mine.txt"')
+    named = plain.replace('"mine.txt"', '"mine.txt"\nseeker = ["Bob"]\nrole_column = "who"')
+    one, other = (load_study(write(tmp_path, text)) for text in (plain, named))
+    assert one.items.names is None
+    assert other.items.names is not None
+    assert (other.items.names.seeker, other.items.names.role) == (("Bob",), "who")
+    assert one.settings_hash != other.settings_hash
+
+
+def test_names_are_refused_for_items_that_have_none(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD.replace('"starter"', '"starter"\nseeker = ["Bob"]'))
+    with pytest.raises(SettingsError, match="for a file of your own only"):
+        load_study(path)
+
+
+def test_two_item_tables_are_refused(tmp_path: Path) -> None:
+    text = GOOD.replace("[items]", '[[items]]\nsource = "starter"\n[[items]]')
+    with pytest.raises(SettingsError, match="takes its items from one source"):
+        load_study(write(tmp_path, text))

@@ -137,3 +137,116 @@ def test_a_missing_folder_is_a_usage_error(heart: Heart, tmp_path: Path) -> None
     assert done.json["schema"] == "heart.error/1"
     assert done.json["error"]["kind"] == "usage"
     assert "absent" in done.json["error"]["message"]
+
+
+DIALOGUES = """Client: they moved my desk
+Therapist: Whose idea was that?
+Client: nobody knows
+
+Client: my sister has stopped calling
+"""
+
+
+def test_check_says_how_dialogues_were_read_and_what_they_lack(
+    heart: Heart, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text(DIALOGUES, encoding="utf-8")
+    done = heart("items", "check", path)
+    assert done.code == 0
+    first, *notes, end = done.out.splitlines()
+    assert first.startswith(f"{path}: 2 items (2 regular), 0 with a reference reply; hash ")
+    assert "- read as seeker: Client (3)" in notes
+    assert "- read as supporter: Therapist (1)" in notes
+    assert end == 'next: a study with  [items] source = "mine.txt"  beside it'
+    body = heart("items", "check", path, "--json").json
+    assert (body["form"], body["n_items"]) == ("text", 2)
+    assert "not stated: licence, consent, language, emotion, problem" in body["notes"]
+
+
+def test_people_and_columns_of_a_file_may_be_named(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("Fall,wer,Satz\n1,Klientin,hallo\n", encoding="utf-8")
+    columns = ["--dialogue-column", "Fall", "--role-column", "wer", "--text-column", "Satz"]
+    refused = heart("items", "check", path, *columns)
+    assert refused.code == 2
+    assert "'Klientin' is no known role" in refused.err
+    done = heart("items", "check", path, *columns, "--seeker", "Klientin", "--json")
+    assert (done.code, done.json["form"]) == (0, "table")
+
+
+def test_convert_writes_the_same_items_and_replaces_only_when_forced(
+    heart: Heart, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text(DIALOGUES, encoding="utf-8")
+    body = heart("items", "convert", path, "--json").json
+    assert body["schema"] == "heart.items_convert/1"
+    assert body["path"] == str(tmp_path / "mine.items.jsonl")
+    checked = heart("items", "check", body["path"], "--json").json
+    assert (checked["form"], checked["items_hash"]) == ("items", body["items_hash"])
+    path.write_text(DIALOGUES + "\nClient: more\n", encoding="utf-8")
+    refused = heart("items", "convert", path)
+    assert refused.code == 2
+    assert "holds other content" in refused.err
+    assert heart("items", "convert", path, "--force").code == 0
+    assert heart("items", "check", body["path"], "--json").json["n_items"] == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("Seeker: ok\nSeeker: caf\u00e9".encode("latin-1"), "(byte 0xe9 in line 2), perhaps Latin"),
+        ("Seeker: ok".encode("utf-16"), "UTF-16; save it as UTF-8"),
+        (b"Seeker: ok\0", "is no text"),
+    ],
+)
+def test_a_file_in_another_encoding_is_refused_with_what_to_do(
+    heart: Heart, tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_bytes(content)
+    done = heart("items", "check", path)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_byte_order_mark_and_windows_line_ends_change_no_item(
+    heart: Heart, tmp_path: Path
+) -> None:
+    hashes = set()
+    for content in (DIALOGUES.encode(), DIALOGUES.replace("\n", "\r\n").encode("utf-8-sig")):
+        path = tmp_path / "mine.txt"
+        path.write_bytes(content)
+        hashes.add(heart("items", "check", path, "--json").json["items_hash"])
+    assert len(hashes) == 1
+
+
+def test_a_study_takes_its_items_from_a_text(heart: Heart, tmp_path: Path) -> None:
+    blocks = "\n\n".join(f"Klientin: i lost my job, again, {n}" for n in range(12))
+    (tmp_path / "mine.txt").write_text(blocks, encoding="utf-8")
+    study = tmp_path / "s.toml"
+    study.write_text(
+        """[study]
+name = "s"
+seed = 3
+[[items]]
+source = "mine.txt"
+seeker = ["Klientin"]
+regular = 8
+[[system]]
+preset = "reflective"
+[[system]]
+preset = "generic"
+[judging]
+judges = ["cue"]
+""",
+        encoding="utf-8",
+    )
+    body = heart("run", study, "--json").json
+    assert body["n_items"] == 8
+    assert body["completions"]["n_added"] == 16
+    assert body["consent_bases"] == [
+        "Not stated who wrote the dialogues, nor why they may be used."
+    ]

@@ -1,13 +1,19 @@
-"""``heart items``: build items from a corpus, check item files."""
+"""``heart items``: build items from a corpus; start, check and convert files of one's own."""
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import json_option
+
+if TYPE_CHECKING:
+    from hearteval.items.dialogues import DialogueNames
 
 
 @click.group("items")
@@ -67,31 +73,126 @@ def build(
     click.echo(f"\n{len(built.items)} items: {out}\nevidence: {out}.screening.jsonl")
 
 
+_FILE = click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+
+
+def _names_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command options for what a file of dialogues calls its columns and its people."""
+
+    @wraps(function)
+    def command_with_names(**given: Any) -> None:
+        from hearteval.items.dialogues import DialogueNames
+
+        columns = {what: given.pop(f"{what}_column") for what in ("dialogue", "role", "text")}
+        people = {who: given.pop(who) for who in ("seeker", "supporter")}
+        function(**given, names=DialogueNames(**columns, **people))
+
+    decorated: Callable[..., None] = command_with_names
+    for name, words in {
+        "--supporter": "Word for who supports (repeatable).",
+        "--seeker": "Word for who seeks support (repeatable).",
+    }.items():
+        decorated = click.option(name, multiple=True, metavar="WORD", help=words)(decorated)
+    for name, words in {
+        "--text-column": "Column of what is said.",
+        "--role-column": "Column of who speaks.",
+        "--dialogue-column": "Column of the dialogue that a turn is of.",
+    }.items():
+        decorated = click.option(name, metavar="COL", help=words)(decorated)
+    return decorated
+
+
 @command.command("check")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@_FILE
+@_names_options
 @json_option
-def check(file: Path, *, as_json: bool) -> None:
-    """Check an item file: format, rules of each item, ids; and the evidence beside it, if any."""
+def check(
+    file: Path,
+    *,
+    names: "DialogueNames",
+    as_json: bool,
+) -> None:
+    """Check a file of items or dialogues, and the evidence beside it, if any.
+
+    FILE holds items, or dialogues and nothing else: as text ("Seeker: …"), as a table with a row a
+    turn (CSV, TSV), or as JSON with a list of turns. All faults are listed at once.
+    """
     from hearteval.domain import hash_records
     from hearteval.study.exchange import read_checked_items
 
-    items, n_screenings = read_checked_items(file)
+    read, n_screenings = read_checked_items(file, names)
+    items = read.items
     subsets = Counter(item.subset for item in items)
     n_references = sum(item.reference is not None for item in items)
     items_hash = hash_records(items)
     if as_json:
         body = {
             "path": str(file),
+            "form": read.form,
             "n_items": len(items),
             "n_by_subset": dict(sorted(subsets.items())),
             "n_references": n_references,
             "n_screenings": n_screenings,
             "items_hash": items_hash,
+            "notes": list(read.notes),
         }
         emit_json("items_check", body)
         return
     counts = ", ".join(f"{n} {subset}" for subset, n in sorted(subsets.items()))
+    beside = f", {n_screenings} verdicts beside it" if read.form == "items" else ""
     click.echo(
-        f"{file}: {len(items)} items ({counts}), {n_references} with a reference reply, "
-        f"{n_screenings} verdicts beside it; hash {items_hash[:16]}"
+        f"{file}: {len(items)} items ({counts}), {n_references} with a reference reply{beside}; "
+        f"hash {items_hash[:16]}"
     )
+    _say_how_read(read.notes)
+    if read.form != "items":
+        click.echo(f'next: a study with  [items] source = "{file.name}"  beside it')
+
+
+@command.command("convert")
+@_FILE
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Item file to write; FILE with the ending .items.jsonl by default.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that holds other content.")
+@_names_options
+@json_option
+def convert(
+    file: Path,
+    out: Path | None,
+    *,
+    force: bool,
+    names: "DialogueNames",
+    as_json: bool,
+) -> None:
+    """Write the dialogues of a file as an item file, to add what it does not say.
+
+    The items stay the same: a study made with FILE goes on with the item file.
+    """
+    from hearteval.domain import hash_records
+    from hearteval.study.exchange import read_checked_items, write_item_file
+
+    read, _ = read_checked_items(file, names)
+    path = out or file.with_suffix(".items.jsonl")
+    write_item_file(read.items, path, replace=force)
+    if as_json:
+        body = {
+            "path": str(path),
+            "form": read.form,
+            "n_items": len(read.items),
+            "items_hash": hash_records(read.items),
+            "notes": list(read.notes),
+        }
+        emit_json("items_convert", body)
+        return
+    click.echo(f"{len(read.items)} items: {path}")
+    _say_how_read(read.notes)
+
+
+def _say_how_read(notes: Sequence[str]) -> None:
+    from hearteval.report.text import wrapped
+
+    for note in notes:
+        click.echo(wrapped(f"- {note}"))

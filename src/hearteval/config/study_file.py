@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from hearteval.config.model_settings import (
@@ -28,6 +28,7 @@ from hearteval.config.model_settings import (
 from hearteval.config.models import find_judge, read_judge, read_system
 from hearteval.domain import content_hash
 from hearteval.errors import SettingsError, raise_faults
+from hearteval.items.dialogues import DialogueNames
 from hearteval.judgments.plan import PlanPolicy
 
 DEFAULT_ESCONV_REGULAR = 280
@@ -58,6 +59,8 @@ class ItemSettings:
     """The corpus folder or the item file; None for the starter items."""
     regular: int | None
     adversarial: int | None
+    names: DialogueNames | None = None
+    """What a file of dialogues calls its columns and the people in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,8 @@ class StudySettings:
     @property
     def settings_hash(self) -> str:
         """SHA-256 over what makes the results: no paths, which differ, and no budget."""
-        items = {k: v for k, v in asdict(self.items).items() if k != "path"}
+        left_out = {"path"} if self.items.names else {"path", "names"}
+        items = {k: v for k, v in asdict(self.items).items() if k not in left_out}
         return content_hash(
             {
                 "name": self.name,
@@ -141,6 +145,11 @@ class _Items(Section):
     from_: Annotated[str | None, Field(alias="from")] = None
     regular: Annotated[int | None, Field(ge=0)] = None
     adversarial: Annotated[int | None, Field(ge=0)] = None
+    dialogue_column: Annotated[str | None, Field(min_length=1)] = None
+    role_column: Annotated[str | None, Field(min_length=1)] = None
+    text_column: Annotated[str | None, Field(min_length=1)] = None
+    seeker: Annotated[list[str], Field(default_factory=list)]
+    supporter: Annotated[list[str], Field(default_factory=list)]
 
 
 class _Judging(Section):
@@ -158,9 +167,18 @@ class _Budget(Section):
     max_usd: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
 
 
+def _read_one(value: Any) -> Any:
+    """Read ``[[items]]``, which may stand once, as ``[items]``."""
+    if not isinstance(value, list):
+        return value
+    if len(value) != 1:
+        raise ValueError("a study takes its items from one source; write one [items]")
+    return value[0]
+
+
 class _StudyFile(Section):
     study: _Study
-    items: _Items
+    items: Annotated[_Items, BeforeValidator(_read_one)]
     system: Annotated[list[System], Field(min_length=2)]
     judge: Annotated[list[Judge], Field(default_factory=list)]
     judging: _Judging
@@ -241,6 +259,18 @@ def _store_place(path: Path, study: _Study) -> str:
 
 
 def _item_settings(path: Path, items: _Items) -> ItemSettings:
+    names = DialogueNames(
+        dialogue=items.dialogue_column,
+        role=items.role_column,
+        text=items.text_column,
+        seeker=tuple(items.seeker),
+        supporter=tuple(items.supporter),
+    )
+    if names != DialogueNames() and items.source in ("esconv", "starter"):
+        raise SettingsError(
+            f"{path}: items: seeker, supporter and columns are named for a file of your own only; "
+            "remove them"
+        )
     if items.source == "esconv":
         return _esconv_settings(path, items)
     is_starter = items.source == "starter"
@@ -262,6 +292,7 @@ def _item_settings(path: Path, items: _Items) -> ItemSettings:
         path=file,
         regular=items.regular,
         adversarial=items.adversarial,
+        names=None if names == DialogueNames() else names,
     )
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from hearteval.domain import Item, Screening, Subset
 from hearteval.errors import SettingsError
 from hearteval.items import load_starter_items
+from hearteval.items.dialogues import DialogueNames, ItemFile, parse_any
 from hearteval.items.esconv import N_DIALOGUES, corpus_files, parse_dialogues
-from hearteval.items.files import parse_items, parse_screenings
+from hearteval.items.files import parse_screenings
 from hearteval.items.selection import BuildResult, FunnelStep, build_items, funnel_from_screenings
 
 logger = logging.getLogger(__name__)
@@ -44,9 +45,11 @@ class GatheredItems:
     """By subset, how many fewer there are than the study asks for."""
     source: str
     """Where they come from, in words."""
+    notes: tuple[str, ...] = ()
+    """How a file of dialogues was read and what it does not say."""
 
 
-def gather_items(
+def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its seed
     source: Literal["starter", "esconv", "file"],
     path: Path | None,
     *,
@@ -54,6 +57,7 @@ def gather_items(
     adversarial: int | None,
     seed: int,
     rng: np.random.Generator,
+    names: DialogueNames | None = None,
 ) -> GatheredItems:
     """Read or build the items that a study asks for; fewer are reported, never filled up.
 
@@ -64,17 +68,21 @@ def gather_items(
         adversarial: Likewise.
         seed: Seed of the study; decides which of an item file's items are taken.
         rng: Decides which of a corpus's turns are selected; made from the same seed.
+        names: What a file of dialogues calls its columns and the people in it.
 
     Raises:
         SettingsError: The source cannot be read, or holds no item that the study asks for.
     """
+    notes: tuple[str, ...] = ()
     if source == "esconv" and path is not None:
         built = build_from_folder(path, regular=regular or 0, rng=rng)
         chosen = {item.id for item in built.items}
         screenings = tuple(s for s in built.screenings if s.item_id in chosen)
         items, funnel = built.items, built.funnel
     else:
-        items = load_starter_items() if path is None else read_item_file(path)
+        read = None if path is None else read_item_file(path, names)
+        items = load_starter_items() if read is None else read.items
+        notes = () if read is None else read.notes
         evidence = () if path is None else read_screenings(path)
         funnel = funnel_from_screenings(evidence) if evidence else ()
         listed = {item.id for item in items}
@@ -92,6 +100,7 @@ def gather_items(
         funnel=funnel,
         shortfall=_shortfall(taken, wanted),
         source=SOURCE_WORDS[source],
+        notes=notes,
     )
 
 
@@ -116,13 +125,13 @@ def build_from_folder(folder: Path, *, regular: int, rng: np.random.Generator) -
     return build_items(dialogues, n=regular, rng=rng)
 
 
-def read_item_file(path: Path) -> tuple[Item, ...]:
-    """Read an item file.
+def read_item_file(path: Path, names: DialogueNames | None = None) -> ItemFile:
+    """Read the items of a file: whole ones, or dialogues as text, as a table or as JSON.
 
     Raises:
-        SettingsError: The file cannot be read, or a line of it is no valid item.
+        SettingsError: The file cannot be read, or lists of what is wrong with it.
     """
-    return parse_items(_read_text(path), name=str(path))
+    return parse_any(_read_text(path), name=str(path), names=names)
 
 
 def read_screenings(item_file: Path) -> tuple[Screening, ...]:
@@ -142,13 +151,19 @@ def evidence_path(item_file: Path) -> Path:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise SettingsError(
-            f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8"
+            f"{path}: is not UTF-8 text (byte 0x{error.object[error.start]:02x} in line {line}), "
+            "perhaps Latin-1, Windows-1252 or UTF-16; save it as UTF-8",
+            ids=(str(path),),
         ) from error
+    if "\0" in text:
+        raise SettingsError(f"{path}: is no text; save it as UTF-8 text", ids=(str(path),))
+    return text
 
 
 def _take(items: Sequence[Item], subset: Subset, n: int | None, seed: int) -> list[Item]:

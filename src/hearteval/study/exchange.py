@@ -20,6 +20,7 @@ from hearteval.domain import Attempt, Completion, Item, Study
 from hearteval.errors import SettingsError
 from hearteval.exchange.inspect import ExportedLog, export_study
 from hearteval.exchange.inspect.logs import read_inspect_log
+from hearteval.items.dialogues import DialogueNames, ItemFile
 from hearteval.items.files import format_items, format_screenings
 from hearteval.items.run import build_from_folder, evidence_path, read_item_file, read_screenings
 from hearteval.items.selection import BuildResult
@@ -47,10 +48,7 @@ def build_item_file(
     evidence = evidence_path(out)
     files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
     for path, text in files.items():
-        if path.exists() and not replace and path.read_bytes() != text.encode():
-            raise SettingsError(
-                f"{path}: holds other content; give another --out, or --force to replace it"
-            )
+        _require_room(path, text, replace=replace)
     for path, text in files.items():
         write_whole(path, text)
     if built.shortfall:
@@ -58,9 +56,20 @@ def build_item_file(
     return built
 
 
-def read_checked_items(file: Path) -> tuple[tuple[Item, ...], int]:
-    """Read an item file and the evidence beside it; return the items and the number of verdicts."""
-    return read_item_file(file), len(read_screenings(file))
+def read_checked_items(file: Path, names: DialogueNames | None = None) -> tuple[ItemFile, int]:
+    """Read a file of items and the evidence beside it; return it and the number of verdicts."""
+    return read_item_file(file, names), len(read_screenings(file))
+
+
+def write_item_file(items: Sequence[Item], out: Path, *, replace: bool) -> None:
+    """Write items as an item file.
+
+    Raises:
+        SettingsError: A file is there that holds other content.
+    """
+    text = format_items(items)
+    _require_room(out, text, replace=replace)
+    write_whole(out, text)
 
 
 def read_log_of(settings: StudySettings, name: str, path: Path) -> ReplyLog:
@@ -169,6 +178,13 @@ def export_logs(
         prompt_hash=support_prompt_hash(),
         replace=replace,
     )
+
+
+def _require_room(path: Path, text: str, *, replace: bool) -> None:
+    if path.exists() and not replace and path.read_bytes() != text.encode():
+        raise SettingsError(
+            f"{path}: holds other content; give another --out, or --force to replace it"
+        )
 
 
 def _completions(store: Store, study: Study) -> list[Completion | Attempt]:

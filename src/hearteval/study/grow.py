@@ -41,7 +41,10 @@ def gather(settings: StudySettings, tell: Tell) -> GatheredItems:
         adversarial=settings.items.adversarial,
         seed=settings.seed,
         rng=np.random.default_rng(settings.seed),
+        names=settings.items.names,
     )
+    for note in gathered.notes:
+        tell.note(f"{settings.items.path}: {note}")
     for subset, lacking in gathered.shortfall.items():
         tell.warn(f"{lacking} {subset} items fewer than the study asks for; there are no more")
     return gathered
