@@ -250,3 +250,41 @@ judges = ["cue"]
     assert body["consent_bases"] == [
         "Not stated who wrote the dialogues, nor why they may be used."
     ]
+
+
+def test_new_makes_a_file_that_check_reads(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = heart("items", "new")
+    assert done.out == (
+        "my-dialogues.txt\nnext: write into it, then  heart items check my-dialogues.txt\n"
+    )
+    assert "heart items check my-dialogues.txt" in Path("my-dialogues.txt").read_text("utf-8")
+    checked = heart("items", "check", "my-dialogues.txt", "--json").json
+    assert (checked["n_items"], checked["n_references"]) == (2, 1)
+    assert "not stated: licence, emotion, problem" in checked["notes"]
+
+
+def test_new_replaces_only_when_forced(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("Seeker: my own words\n", encoding="utf-8")
+    refused = heart("items", "new", path)
+    assert refused.code == 2
+    assert "is already there" in refused.err
+    assert path.read_text(encoding="utf-8") == "Seeker: my own words\n"
+    body = heart("items", "new", path, "--force", "--json").json
+    assert (body["schema"], body["path"]) == ("heart.items_new/1", str(path))
+
+
+def test_new_makes_no_table(heart: Heart, tmp_path: Path) -> None:
+    done = heart("items", "new", tmp_path / "mine.csv")
+    assert done.code == 2
+    assert "give it the ending .txt" in done.err
+    assert not (tmp_path / "mine.csv").exists()
+
+
+def test_new_in_a_folder_that_is_not_there_is_one_line(heart: Heart, tmp_path: Path) -> None:
+    done = heart("items", "new", tmp_path / "absent" / "mine.txt")
+    assert done.code == 1
+    assert done.err.count("\n") == 1

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import wraps
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,49 @@ import click
 
 from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import json_option
+from hearteval.errors import SettingsError
 
 if TYPE_CHECKING:
     from hearteval.items.dialogues import DialogueNames
 
 
+STARTER_DIALOGUES = "dialogues.txt"
+TEXT_ENDINGS = ("", ".txt", ".md")
+
+
 @click.group("items")
 def command() -> None:
-    """Build and check items."""
+    """Write, check and build items."""
+
+
+@command.command("new")
+@click.argument(
+    "file", type=click.Path(path_type=Path, dir_okay=False), default=Path("my-dialogues.txt")
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@json_option
+def new(file: Path, *, force: bool, as_json: bool) -> None:
+    """Make a commented text FILE to write dialogues into (my-dialogues.txt)."""
+    from hearteval.study import quoted, write_whole
+
+    if file.suffix.lower() not in TEXT_ENDINGS:
+        raise SettingsError(
+            f"{file}: the file to write into is a plain text; give it the ending .txt (tables and"
+            " JSON are read as they come: docs/how-to/own-items.md)",
+            ids=(str(file),),
+        )
+    if file.exists() and not force:
+        raise SettingsError(
+            f"{file}: is already there; look at it with `heart items check {quoted(file)}`, name"
+            " another, or replace it with --force",
+            ids=(str(file),),
+        )
+    text = (files("hearteval.cli") / "presets" / STARTER_DIALOGUES).read_text(encoding="utf-8")
+    write_whole(file, text.replace("NAME", quoted(file)))
+    if as_json:
+        emit_json("items_new", {"path": str(file)})
+    else:
+        click.echo(f"{file}\nnext: write into it, then  heart items check {quoted(file)}")
 
 
 @command.command("build")

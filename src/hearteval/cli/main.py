@@ -23,7 +23,7 @@ VERBS: Mapping[str, str] = {
     "run": "All steps, from items to the report.",
     "init": "Make a commented study file to start from.",
     "doctor": "Say what is missing, and how to get it.",
-    "items": "Build and check items.",
+    "items": "Write, check and build items.",
     "complete": "Have the systems answer the items.",
     "judge": "Plan the pairs and have the judges compare them.",
     "latency": "Time to first token, as a pass of its own.",
