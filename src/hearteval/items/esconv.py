@@ -68,6 +68,11 @@ class Couplet:
     """Position of the seeker turn in the dialogue, from 0."""
 
     @property
+    def place(self) -> tuple[str, int]:
+        """The dialogue's id and the turn: no other couplet of a corpus has the same."""
+        return self.dialogue.dialogue_id, self.turn_index
+
+    @property
     def context(self) -> tuple[Turn, ...]:
         """Everything said up to and with the seeker turn."""
         return self.dialogue.turns[: self.turn_index + 1]

@@ -76,9 +76,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
     notes: tuple[str, ...] = ()
     if source == "esconv" and path is not None:
         built = build_from_folder(path, regular=regular or 0, rng=rng)
-        chosen = {item.id for item in built.items}
-        screenings = tuple(s for s in built.screenings if s.item_id in chosen)
-        items, funnel = built.items, built.funnel
+        items, screenings, funnel = built.items, built.evidence, built.funnel
     else:
         read = None if path is None else read_item_file(path, names)
         items = load_starter_items() if read is None else read.items

@@ -8,9 +8,8 @@ rule for "admits several strategies": as a text filter it rejects nothing.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from itertools import accumulate
 from typing import NamedTuple
 
 from hearteval.domain import Item, Screening
@@ -42,6 +41,7 @@ RULES = (
 """Every rule of this screen, in the order they run."""
 
 _MAX_CUES_SHOWN = 6
+_WORD = re.compile(r"\w+")
 
 
 class _Finding(NamedTuple):
@@ -51,10 +51,20 @@ class _Finding(NamedTuple):
     evidence: str
 
 
-_Scan = Mapping[str, tuple[str, ...]]
+class Screened(NamedTuple):
+    """What this screen says of one couplet."""
+
+    couplet: Couplet
+    failed: str | None
+    """The first rule that rejects it; None where all let it pass."""
+    evidence: tuple[str, ...]
+    """What that rule saw; where all let it pass, what each saw, in their order."""
+
+
+_Scan = Mapping[str, tuple[int, str]]
 """One dialogue's texts searched once, so that no turn is searched again for every context: by rule
-of ANYWHERE_RULES the first hit among the situation and the turns before turn k, at position k;
-empty while there is none."""
+of ANYWHERE_RULES the place of the first hit, the situation being 0 and turn k at k + 1, and the
+hit. What stands at or behind the hit of an earlier rule is not searched: that rule rejects it."""
 
 
 class _Rules(NamedTuple):
@@ -64,6 +74,7 @@ class _Rules(NamedTuple):
     cues: Mapping[str, re.Pattern[str]]
     weights: Mapping[str, int]
     identifying: Mapping[str, re.Pattern[str]]
+    first_names: frozenset[str]
     not_names: frozenset[str]
 
 
@@ -78,10 +89,30 @@ def screen_dialogue(dialogue: Dialogue) -> tuple[tuple[Item, tuple[Screening, ..
     Returns:
         For each couplet its item and its screenings: one ``fail``, or a ``pass`` for every rule.
     """
-    scan = _scan(dialogue)
     return tuple(
-        (item := couplet_item(couplet), _screenings(item.id, couplet, scan))
-        for couplet in enumerate_couplets(dialogue)
+        (item := couplet_item(screened.couplet), list_screenings(item.id, screened))
+        for screened in screen_couplets(dialogue)
+    )
+
+
+def screen_couplets(dialogue: Dialogue) -> tuple[Screened, ...]:
+    """Screen every couplet of a dialogue, without a record of it: of most, nobody will ask."""
+    scan = _scan(dialogue)
+    return tuple(_screen(couplet, scan) for couplet in enumerate_couplets(dialogue))
+
+
+def list_screenings(item_id: str, screened: Screened) -> tuple[Screening, ...]:
+    """Return the records of a couplet's screening: one ``fail``, or a ``pass`` for every rule."""
+    rules = RULES if screened.failed is None else (screened.failed,)
+    return tuple(
+        Screening(
+            item_id=item_id,
+            rule=rule,
+            verdict="pass" if screened.failed is None else "fail",
+            evidence=evidence,
+            version=screening_version(),
+        )
+        for rule, evidence in zip(rules, screened.evidence, strict=True)
     )
 
 
@@ -90,21 +121,14 @@ def score_potential(seeker_turn: str) -> int:
     return sum(weight for _, weight in _find_cues(seeker_turn))
 
 
-def _screenings(item_id: str, couplet: Couplet, scan: _Scan) -> tuple[Screening, ...]:
-    passed: list[Screening] = []
+def _screen(couplet: Couplet, scan: _Scan) -> Screened:
+    seen: list[str] = []
     for rule in RULES:
         finding = _apply(rule, couplet, scan)
-        screening = Screening(
-            item_id=item_id,
-            rule=rule,
-            verdict="pass" if finding.is_pass else "fail",
-            evidence=finding.evidence,
-            version=_rules().version,
-        )
         if not finding.is_pass:
-            return (screening,)
-        passed.append(screening)
-    return tuple(passed)
+            return Screened(couplet, rule, (finding.evidence,))
+        seen.append(finding.evidence)
+    return Screened(couplet, None, tuple(seen))
 
 
 def _apply(rule: str, couplet: Couplet, scan: _Scan) -> _Finding:
@@ -116,8 +140,9 @@ def _apply(rule: str, couplet: Couplet, scan: _Scan) -> _Finding:
     if rule == "response-potential":
         return _find_potential(couplet)
     if rule in ANYWHERE_RULES:
-        hit = scan[rule][couplet.turn_index + 2]  # up to and with the reply
-        return _Finding(not hit, hit)
+        place, hit = scan[rule]
+        is_hit = bool(hit) and place <= couplet.turn_index + 2  # up to and with the reply
+        return _Finding(not is_hit, hit if is_hit else "")
     hit = _search(rule, couplet.seeker_turn.lower())
     return _Finding(bool(hit) != (rule in HERE_RULES), hit)
 
@@ -139,19 +164,20 @@ def _scan(dialogue: Dialogue) -> _Scan:
     turns = dialogue.turns[: _rules().bounds["max_turns"] + 1]
     texts = [("situation", dialogue.situation)]
     texts += [(f"turn {index}", turn.text) for index, turn in enumerate(turns)]
-    lowered = [(where, text.lower()) for where, text in texts]
-    hits = {
-        rule: _first_hits([(where, _search(rule, text)) for where, text in lowered])
-        for rule in ANYWHERE_RULES
-        if rule != "identifying"
-    }
-    hits["identifying"] = _first_hits([(where, _search_identifying(text)) for where, text in texts])
+    lowered = [text.lower() for _, text in texts]
+    hits: dict[str, tuple[int, str]] = {}
+    n_open = len(texts)
+    for rule in ANYWHERE_RULES:
+        hits[rule] = (n_open, "")
+        for place in range(n_open):
+            where, text = texts[place]
+            is_identity = rule == "identifying"
+            hit = _search_identifying(text) if is_identity else _search(rule, lowered[place])
+            if hit:
+                hits[rule] = (place, f"{where}: {hit}")
+                n_open = place
+                break
     return hits
-
-
-def _first_hits(hits: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    shown = (f"{where}: {hit}" if hit else "" for where, hit in hits)
-    return tuple(accumulate(shown, lambda first, later: first or later))
 
 
 def _find_cues(seeker_turn: str) -> list[tuple[str, int]]:
@@ -178,7 +204,7 @@ def _search_identifying(text: str) -> str:
         for hit in pattern.finditer(text):
             if not pattern.groups or hit[1].lower() not in rules.not_names:
                 return kind
-    return ""
+    return "" if rules.first_names.isdisjoint(_WORD.findall(text)) else "first-name"
 
 
 @cache
@@ -191,10 +217,8 @@ def _rules() -> _Rules:
         patterns={rule: _compile_words(lines) for rule, lines in lists.items()},
         cues={kind: _compile_words(lines) for kind, lines in data["cues"].items()},
         weights=data["weights"],
-        identifying={
-            **{kind: re.compile(text) for kind, text in data["identifying"].items()},
-            "first-name": re.compile(rf"\b(?:{'|'.join(data['first_names']['words'].split())})\b"),
-        },
+        identifying={kind: re.compile(text) for kind, text in data["identifying"].items()},
+        first_names=frozenset(data["first_names"]["words"].split()),
         not_names=frozenset(data["not_names"]["words"].split()),
     )
 

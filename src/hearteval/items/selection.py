@@ -10,13 +10,21 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from hearteval.domain import Item, Screening
-from hearteval.items.esconv import Dialogue
-from hearteval.items.screening import RULES, score_potential, screen_dialogue, screening_version
+from hearteval.items.esconv import Dialogue, couplet_item
+from hearteval.items.screening import (
+    RULES,
+    Screened,
+    list_screenings,
+    score_potential,
+    screen_couplets,
+    screening_version,
+)
 
 MAX_PER_DIALOGUE = 2
 FUNNEL_RULES = (*RULES, "two-a-dialogue", "quota")
@@ -38,11 +46,11 @@ class FunnelStep:
 class Candidates(NamedTuple):
     """What the first screen leaves: items that passed every rule, and what it says of each couplet.
 
-    That is one ``fail`` for each rejected couplet, a ``pass`` for every rule for the rest.
+    Both are in the order of the dialogues' ids and turns.
     """
 
     items: tuple[Item, ...]
-    screenings: tuple[Screening, ...]
+    screened: tuple[Screened, ...]
 
 
 class Selection(NamedTuple):
@@ -52,16 +60,40 @@ class Selection(NamedTuple):
     rejected: tuple[Screening, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BuildResult:
     """Items with the evidence for them and against all others."""
 
     items: tuple[Item, ...]
     """Sorted by dialogue and turn."""
-    screenings: tuple[Screening, ...]
-    """For every couplet of the corpus: one ``fail``, or a ``pass`` for every rule."""
+    candidates: Candidates
+    selection: Selection
     funnel: tuple[FunnelStep, ...]
     n_requested: int
+
+    @cached_property
+    def screenings(self) -> tuple[Screening, ...]:
+        """For every couplet of the corpus: one ``fail``, or a ``pass`` for every rule."""
+        rejected = {screening.item_id: screening for screening in self.selection.rejected}
+        found: list[Screening] = []
+        for screened in self.candidates.screened:
+            item_id = couplet_item(screened.couplet).id
+            if item_id in rejected:
+                found.append(rejected[item_id])
+            else:
+                found += list_screenings(item_id, screened)
+        return tuple(found)
+
+    @property
+    def evidence(self) -> tuple[Screening, ...]:
+        """For every item: a ``pass`` for every rule of the first screen."""
+        ids = {(item.dialogue_id, item.turn_index): item.id for item in self.items}
+        return tuple(
+            screening
+            for screened in self.candidates.screened
+            if (item_id := ids.get(screened.couplet.place))
+            for screening in list_screenings(item_id, screened)
+        )
 
     @property
     def shortfall(self) -> int:
@@ -78,29 +110,26 @@ def build_items(dialogues: Iterable[Dialogue], *, n: int, rng: np.random.Generat
     """
     candidates = screen_dialogues(dialogues)
     selection = select_items(candidates.items, n=n, rng=rng)
-    order = {screening.item_id: rank for rank, screening in enumerate(candidates.screenings)}
-    rejected = {screening.item_id for screening in selection.rejected}
-    kept = (screening for screening in candidates.screenings if screening.item_id not in rejected)
-    screenings = tuple(sorted((*kept, *selection.rejected), key=lambda s: order[s.item_id]))
+    n_failed = Counter(one.failed for one in candidates.screened if one.failed is not None)
+    n_failed.update(screening.rule for screening in selection.rejected)
     return BuildResult(
         items=selection.items,
-        screenings=screenings,
-        funnel=funnel_from_screenings(screenings),
+        candidates=candidates,
+        selection=selection,
+        funnel=_funnel(n_failed, n=len(candidates.screened)),
         n_requested=n,
     )
 
 
 def screen_dialogues(dialogues: Iterable[Dialogue]) -> Candidates:
     """Screen every couplet of a corpus, in the order of the dialogues' ids."""
-    screened = [
-        pair
+    screened = tuple(
+        one
         for dialogue in sorted(dialogues, key=lambda dialogue: dialogue.dialogue_id)
-        for pair in screen_dialogue(dialogue)
-    ]
-    return Candidates(
-        items=tuple(item for item, found in screened if found[-1].verdict == "pass"),
-        screenings=tuple(screening for _, found in screened for screening in found),
+        for one in screen_couplets(dialogue)
     )
+    items = tuple(couplet_item(one.couplet) for one in screened if one.failed is None)
+    return Candidates(items=items, screened=screened)
 
 
 def select_items(candidates: Sequence[Item], *, n: int, rng: np.random.Generator) -> Selection:
@@ -156,9 +185,13 @@ def funnel_from_screenings(screenings: Iterable[Screening]) -> tuple[FunnelStep,
             raise ValueError(f"{screening.rule!r} is no rule of the funnel: {FUNNEL_RULES}")
         item_ids.add(screening.item_id)
         n_failed[screening.rule] += screening.verdict == "fail"
-    steps, n_in = [], len(item_ids)
+    return _funnel(n_failed, n=len(item_ids))
+
+
+def _funnel(n_failed: Mapping[str, int], *, n: int) -> tuple[FunnelStep, ...]:
+    steps, n_in = [], n
     for rule in FUNNEL_RULES:
-        n_out = n_in - n_failed[rule]
+        n_out = n_in - n_failed.get(rule, 0)
         steps.append(FunnelStep(rule=rule, n_in=n_in, n_out=n_out))
         n_in = n_out
     return tuple(steps)
