@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 
-from hearteval.cli.main import VERBS
+from hearteval.cli.main import VERBS, run_command_line
 from hearteval.errors import StoreError
 from hearteval.study import write_whole
 
@@ -47,9 +47,70 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_an_unknown_verb_is_a_usage_error_that_lists_the_known(heart: Heart) -> None:
-    done = heart("rnu")
+    done = heart("xyz")
     assert done.code == 2
     assert "there are run, init, doctor" in done.err
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("rnk", "rank"), ("analyse", "analyze"), ("s.toml", "run s.toml"), ("judg", "judge")],
+)
+def test_a_wrong_verb_is_answered_with_the_right_one(heart: Heart, word: str, meant: str) -> None:
+    done = heart(word)
+    assert done.code == 2
+    assert f"No such command {word!r}; did you mean `heart {meant}`?" in done.err
+
+
+def test_a_folder_stands_for_the_one_study_file_in_it(heart: Heart, tmp_path: Path) -> None:
+    made = heart("init", tmp_path / "demo", "--json").json["path"]
+    (tmp_path / "demo" / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    named = heart("run", made, "--dry-run", "--json").json
+    assert heart("run", tmp_path / "demo", "--dry-run", "--json").json == named
+
+
+def test_a_folder_with_two_studies_or_none_says_what_to_name(heart: Heart, tmp_path: Path) -> None:
+    none = heart("run", tmp_path)
+    assert none.code == 2
+    assert "is a folder without a study file; make one: heart init DIR" in none.err
+    for name in ("a.toml", "b.toml"):
+        (tmp_path / name).write_text("[study]\n", encoding="utf-8")
+    two = heart("run", tmp_path)
+    assert two.code == 2
+    assert f"several study files: {tmp_path / 'a.toml'}, {tmp_path / 'b.toml'}; name" in two.err
+
+
+def test_a_missing_study_file_is_asked_for_with_those_there_are(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "Name a study file; make one: heart init DIR." in heart("run").err
+    heart("init", "demo")
+    done = heart("analyze", "--json")
+    assert done.code == 2
+    assert "Name a study file; there are demo/demo.toml." in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("heart ra", "plain,rank"),
+        ("heart items c", "plain,check\nplain,convert"),
+        ("heart run --dr", "plain,--dry-run"),
+        ("heart run dem", "file,dem"),
+        ("heart items check my", "file,my"),
+    ],
+)
+def test_a_shell_is_told_what_may_come_next(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, offered: str
+) -> None:
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    monkeypatch.setenv("_HEART_COMPLETE", "bash_complete")
+    with pytest.raises(SystemExit) as ended:
+        run_command_line([])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.rstrip() == offered
 
 
 def test_no_arguments_show_the_help(heart: Heart) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from hearteval import __version__
 from hearteval.cli.console import Terminal, emit_json
-from hearteval.cli.options import json_option
+from hearteval.cli.options import StudyPath, json_option
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hearteval.study.checks import Check
 
 EXTRAS = {
@@ -32,7 +33,7 @@ MARKS = {"ok": "ok", "missing": "MISSING", "optional": "optional"}
     "study_file",
     metavar="[STUDY.toml]",
     required=False,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=StudyPath(),
 )
 @click.option(
     "--probe",

@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -59,12 +60,21 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in VERBS:
-            ctx.fail(f"No such command {args[0]!r}; there are {', '.join(VERBS)}.")
+        if args and args[0] not in VERBS and not ctx.resilient_parsing:
+            close = get_close_matches(args[0], VERBS, n=1)
+            meant = f"run {args[0]}" if args[0].lower().endswith(".toml") else "".join(close)
+            known = f"there are {', '.join(VERBS)}."
+            hint = f"did you mean `heart {meant}`?" if meant else known
+            ctx.fail(f"No such command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="\b\nThe Tab key completes verbs, options and files once bash has read\n"
+    '  eval "$(_HEART_COMPLETE=bash_source heart)"',
+)
 @click.version_option(__version__, prog_name="heart")
 def main() -> None:
     """Compare people and language models as emotional supporters (HEART, arXiv 2601.19922).

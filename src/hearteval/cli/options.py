@@ -1,8 +1,9 @@
 """Arguments and options that several verbs share."""
 
 import math
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import click
 from click.core import ParameterSource
 
 from hearteval.errors import HeartError, Remedy
+
+MAX_NAMED = 5
 
 
 class FiniteNumber(click.types.FloatParamType):
@@ -47,8 +50,55 @@ def _is_repeated(option: click.Option, given: list[click.Parameter]) -> bool:
     return not (option.multiple or option.is_flag) and given.count(option) > 1
 
 
+class StudyPath(click.Path):
+    """A study file, or the folder of one."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path of the study file; of a folder, the one it holds."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.is_dir():
+            return path
+        found = study_files_in(path)
+        if not found:
+            self.fail(f"{path} is a folder without a study file; make one: heart init DIR.")
+        if len(found) > 1:
+            self.fail(f"{path} holds several study files: {_named(found)}; name one.")
+        return found[0]
+
+
+class _StudyArgument(click.Argument):
+    """Says, where it is missing, which study files there are to name."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        try:
+            return super().process_value(ctx, value)
+        except click.MissingParameter:
+            here = Path()
+            folders = (path for path in sorted(here.iterdir()) if path.is_dir())
+            found = [*study_files_in(here), *(f for each in folders for f in study_files_in(each))]
+            names = f"there are {_named(found)}" if found else "make one: heart init DIR"
+            raise click.UsageError(f"Name a study file; {names}.", ctx) from None
+
+
+def study_files_in(folder: Path) -> list[Path]:
+    """Return the TOML files of a folder that describe a study; none of one that is not readable."""
+    try:
+        paths = sorted(folder.glob("*.toml"))
+        return [path for path in paths if "[study]" in path.read_text(errors="replace")]
+    except OSError:
+        return []
+
+
+def _named(paths: Sequence[Path]) -> str:
+    names = ", ".join(map(str, paths[:MAX_NAMED]))
+    return names if len(paths) <= MAX_NAMED else f"{names} and {len(paths) - MAX_NAMED} more"
+
+
 study_argument = click.argument(
-    "study_file", metavar="STUDY.toml", type=click.Path(path_type=Path, dir_okay=False)
+    "study_file", metavar="STUDY.toml", type=StudyPath(), cls=_StudyArgument
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one versioned JSON object and nothing else."
