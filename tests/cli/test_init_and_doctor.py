@@ -26,6 +26,54 @@ def test_init_makes_a_study_that_runs(heart: Heart, tmp_path: Path) -> None:
     assert heart("run", path, "--dry-run").code == 0
 
 
+def test_init_with_own_items_makes_a_study_that_runs(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / 'my "own".txt'
+    items.write_text("\n\n".join(f"Seeker: hello {n}" for n in range(9)), encoding="utf-8")
+    path = heart("init", tmp_path / "deep" / "mine", "--items", items, "--json").json["path"]
+    settings = load_study(Path(path))
+    assert [system.preset for system in settings.systems] == ["reflective", "generic", "advice"]
+    assert "starter items" not in Path(path).read_text(encoding="utf-8")
+    done = heart("run", path, "--json")
+    assert done.json["n_items"] == 9
+    assert done.json["completions"]["n_missing"] == 0
+
+
+def test_init_keeps_systems_of_references_where_there_are_some(
+    heart: Heart, tmp_path: Path
+) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("Seeker: hello\nReference: Hello.\n", encoding="utf-8")
+    path = heart("init", tmp_path / "mine", "--items", items, "--json").json["path"]
+    assert len(load_study(Path(path)).systems) == 6
+
+
+def test_init_with_faulty_items_makes_nothing(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("Seeker: hello\nBob: hi\n\nSeeker:\n", encoding="utf-8")
+    done = heart("init", tmp_path / "mine", "--items", items)
+    assert done.code == 2
+    assert "2 faults" in done.err
+    assert not (tmp_path / "mine").exists()
+
+
+def test_items_and_a_corpus_exclude_each_other(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("Seeker: hello", encoding="utf-8")
+    done = heart("init", tmp_path / "mine", "--items", items, "--preset", "esconv")
+    assert done.code == 2
+    assert "give one" in done.err
+
+
+def test_a_study_without_references_names_the_systems_that_stay_silent(
+    heart: Heart, tmp_path: Path
+) -> None:
+    path = heart("init", tmp_path / "mine", "--json").json["path"]
+    (tmp_path / "mine" / "own.txt").write_text("Seeker: hello", encoding="utf-8")
+    text = Path(path).read_text(encoding="utf-8").replace('"starter" ', '"own.txt" ')
+    Path(path).write_text(text, encoding="utf-8")
+    assert "no completions of original, retrieval, shuffled" in heart("run", path, "--dry-run").err
+
+
 def test_init_replaces_nothing(heart: Heart, tmp_path: Path) -> None:
     heart("init", tmp_path / "mine")
     path = tmp_path / "mine" / "mine.toml"

@@ -1,5 +1,7 @@
 """``heart init``: a commented study file to start from."""
 
+import json
+import os
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -27,22 +29,56 @@ PRESETS = {
     show_default=True,
     help="; ".join(f"{name}: {words}" for name, words in PRESETS.items()) + ".",
 )
+@click.option(
+    "--items",
+    "items_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Items or dialogues of your own for the study, instead of the preset's.",
+)
 @json_option
-def command(folder: Path, *, preset: str, as_json: bool) -> None:
+def command(folder: Path, *, preset: str, items_file: Path | None, as_json: bool) -> None:
     """Make DIR with a commented study file in it, named like DIR; nothing is replaced."""
+    if items_file is not None and preset != "starter":
+        raise click.UsageError("--items and --preset each say which items to use; give one.")
     name = (
         re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).lstrip("._-")[:MAX_NAME] or "study"
     )
     path = folder / f"{name}.toml"
     if path.exists():
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
+    text = (files("hearteval.cli") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
+    if items_file is not None:
+        text = _with_items(text, items_file, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{folder}: cannot be made ({error.strerror})") from error
-    text = (files("hearteval.cli") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
     write_whole(path, text.replace("NAME", name))
     if as_json:
-        emit_json("init", {"study": name, "preset": preset, "path": str(path)})
+        own = {} if items_file is None else {"items": str(items_file)}
+        emit_json("init", {"study": name, "preset": preset, "path": str(path), **own})
     else:
         click.echo(f"{path}\nnext: heart run {quoted(path)}")
+
+
+def _with_items(text: str, file: Path, folder: Path) -> str:
+    """Return a study file with items of one's own, and with systems that can answer them.
+
+    Raises:
+        SettingsError: The file cannot be read; it lists all that is wrong with it.
+    """
+    from hearteval.completions.baselines import OF_REFERENCES
+    from hearteval.study.exchange import read_checked_items
+
+    read, _ = read_checked_items(file)
+    source = json.dumps(os.path.relpath(file.resolve(), folder.resolve()), ensure_ascii=False)
+    text = text.replace(
+        "The smallest study: the starter items, six systems that need no key, and",
+        "Your own items, systems that need no key until you add a model, and",
+    )
+    text = re.sub(r'source = "starter" .*', lambda _: f"source = {source}", text)
+    if not any(item.reference for item in read.items):
+        names = "|".join(OF_REFERENCES)
+        text = re.sub(rf'\[\[system\]\]\npreset = "({names})".*\n\n', "", text)
+    return text

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from hearteval import __version__
-from hearteval.completions.baselines import baseline_system
+from hearteval.completions.baselines import OF_REFERENCES, baseline_system
 from hearteval.completions.prompting import support_prompt_hash
 from hearteval.config import JudgeSettings, ModelSettings, StudySettings, SystemSettings
 from hearteval.domain import Rater, Study, System, hash_records
@@ -43,8 +43,14 @@ def gather(settings: StudySettings, tell: Tell) -> GatheredItems:
         rng=np.random.default_rng(settings.seed),
         names=settings.items.names,
     )
-    for note in gathered.notes:
-        tell.note(f"{settings.items.path}: {note}")
+    if gathered.notes:
+        tell.note(f"{settings.items.path}: {'; '.join(gathered.notes)}")
+    silent = [entry.name for entry in settings.systems if entry.preset in OF_REFERENCES]
+    if silent and not any(item.reference for item in gathered.items):
+        tell.warn(
+            f"no item has a reference reply, so there are no completions of {', '.join(silent)};"
+            f" remove these systems from {settings.file}"
+        )
     for subset, lacking in gathered.shortfall.items():
         tell.warn(f"{lacking} {subset} items fewer than the study asks for; there are no more")
     return gathered

@@ -90,3 +90,5 @@ _TEXTS_OF: dict[str, TextsOf] = {
 }
 BASELINES: tuple[str, ...] = tuple(_TEXTS_OF)
 """Names of the systems without a key, the corpus's own next turn first."""
+OF_REFERENCES = ("original", "shuffled", "retrieval")
+"""Those that say what stands under `reference`: without it they have nothing to say."""

@@ -278,8 +278,8 @@ def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str |
             findings.fault(
                 dialogue.place,
                 f"{one} and {other} in one dialogue would both be the {part}; say who is who:"
-                " --seeker WORD and --supporter WORD here, items.seeker and items.supporter in the"
-                " study file",
+                " items.seeker and items.supporter in the study file, --seeker and --supporter with"
+                " heart items",
             )
     return turns, reference
 
@@ -295,7 +295,7 @@ def _unknown_words(who: str, n: int, parts: Mapping[str, Part]) -> str:
     close = get_close_matches(folded(who), list(parts), n=1, cutoff=0.8)
     guess = f" (did you mean {close[0]!r}?)" if close else ""
     return (
-        f"{who!r} is no known role{guess}{times}; name it, --seeker {who!r} or --supporter {who!r}"
-        " here, items.seeker or items.supporter in the study file, or indent the line if nobody"
-        " speaks there"
+        f"{who!r} is no known role{guess}{times}; name it: items.seeker or items.supporter in the"
+        f" study file, --seeker {who!r} or --supporter {who!r} with heart items; or indent the line"
+        " if nobody speaks there"
     )
