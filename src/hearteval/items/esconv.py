@@ -8,7 +8,7 @@ a seeker; whether the item it makes is worth having is for ``screening`` and ``s
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import PurePath
@@ -122,20 +122,24 @@ def corpus_files(names: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def parse_dialogues(text: str, *, name: str) -> tuple[Dialogue, ...]:
+def parse_dialogues(
+    text: str, *, name: str, only: Collection[str] | None = None
+) -> tuple[Dialogue, ...]:
     """Read one file of the corpus, in whichever shape it is.
 
-    The stem of its name becomes part of every dialogue's id.
+    The stem of its name becomes part of every dialogue's id. With `only`, the others are left out.
 
     Raises:
         SettingsError: The file is cut, empty, of another shape, or names an unknown speaker.
     """
     stem = PurePath(name).stem
+    only, is_whole = only or (), only is None
     dialogues = tuple(
-        _dialogue(_conversation(value, where=where), dialogue_id=f"{stem}-{index:04d}")
+        _dialogue(_conversation(value, where=where), dialogue_id=dialogue_id)
         for index, (where, value) in enumerate(_entries(text.removeprefix("\ufeff"), name))
+        if (dialogue_id := f"{stem}-{index:04d}") in only or is_whole
     )
-    if not dialogues:
+    if is_whole and not dialogues:
         raise SettingsError(f"{name}: expected ESConv dialogues, the file holds none", ids=(name,))
     return dialogues
 

@@ -18,8 +18,9 @@ from hearteval.domain import Item, Screening, Subset
 from hearteval.errors import SettingsError
 from hearteval.items import load_starter_items
 from hearteval.items.dialogues import DialogueNames, ItemFile, parse_any
-from hearteval.items.esconv import N_DIALOGUES, corpus_files, parse_dialogues
+from hearteval.items.esconv import N_DIALOGUES, Dialogue, corpus_files, parse_dialogues
 from hearteval.items.files import parse_screenings
+from hearteval.items.kept import Chosen, Corpus, Keep, as_kept, choice_key, choose_again, chosen_of
 from hearteval.items.selection import BuildResult, FunnelStep, build_items, funnel_from_screenings
 
 logger = logging.getLogger(__name__)
@@ -58,6 +59,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
     seed: int,
     rng: np.random.Generator,
     names: DialogueNames | None = None,
+    keep: Keep | None = None,
 ) -> GatheredItems:
     """Read or build the items that a study asks for; fewer are reported, never filled up.
 
@@ -69,14 +71,15 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
         seed: Seed of the study; decides which of an item file's items are taken.
         rng: Decides which of a corpus's turns are selected; made from the same seed.
         names: What a file of dialogues calls its columns and the people in it.
+        keep: Where the choice from a corpus is kept; None screens the corpus each time.
 
     Raises:
         SettingsError: The source cannot be read, or holds no item that the study asks for.
     """
     notes: tuple[str, ...] = ()
     if source == "esconv" and path is not None:
-        built = build_from_folder(path, regular=regular or 0, rng=rng)
-        items, screenings, funnel = built.items, built.evidence, built.funnel
+        chosen = _choose_from(path, regular=regular or 0, seed=seed, rng=rng, keep=keep)
+        items, screenings, funnel = chosen.items, chosen.evidence, chosen.funnel
     else:
         read = None if path is None else read_item_file(path, names)
         items = load_starter_items() if read is None else read.items
@@ -108,6 +111,28 @@ def build_from_folder(folder: Path, *, regular: int, rng: np.random.Generator) -
     Raises:
         SettingsError: A file is missing, cut or not of the corpus.
     """
+    dialogues = _read_dialogues(folder, _read_corpus(folder))
+    return build_items(dialogues, n=regular, rng=rng)
+
+
+def _choose_from(
+    folder: Path, *, regular: int, seed: int, rng: np.random.Generator, keep: Keep | None
+) -> Chosen:
+    corpus = _read_corpus(folder)
+    key = choice_key(corpus, regular=regular, seed=seed)
+    kept = None if keep is None else keep.read(key)
+    again = None if kept is None else choose_again(corpus, kept)
+    if again is not None:
+        _warn_of_size(folder, again.n_dialogues)
+        return again
+    dialogues = _read_dialogues(folder, corpus)
+    chosen = chosen_of(build_items(dialogues, n=regular, rng=rng), len(dialogues))
+    if keep is not None:
+        keep.write(key, as_kept(chosen))
+    return chosen
+
+
+def _read_corpus(folder: Path) -> Corpus:
     try:
         names = corpus_files(sorted(path.name for path in folder.iterdir()))
     except OSError as error:
@@ -115,12 +140,19 @@ def build_from_folder(folder: Path, *, regular: int, rng: np.random.Generator) -
             f"{folder}: cannot be read as a folder ({error.strerror}); give the folder that holds "
             "ESConv"
         ) from error
-    files = [(name, _read_text(folder / name)) for name in names]
-    dialogues = [one for name, text in files for one in parse_dialogues(text, name=name)]
-    if len(dialogues) != N_DIALOGUES:
+    return {name: _read_text(folder / name) for name in names}
+
+
+def _read_dialogues(folder: Path, corpus: Corpus) -> list[Dialogue]:
+    dialogues = [one for name, text in corpus.items() for one in parse_dialogues(text, name=name)]
+    _warn_of_size(folder, len(dialogues))
+    return dialogues
+
+
+def _warn_of_size(folder: Path, n_dialogues: int) -> None:
+    if n_dialogues != N_DIALOGUES:
         message = "%s holds %d dialogues, the whole of ESConv %d: is a file cut?"
-        logger.warning(message, folder, len(dialogues), N_DIALOGUES)
-    return build_items(dialogues, n=regular, rng=rng)
+        logger.warning(message, folder, n_dialogues, N_DIALOGUES)
 
 
 def read_item_file(path: Path, names: DialogueNames | None = None) -> ItemFile:

@@ -19,19 +19,23 @@ from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set import stress_systems
 from hearteval.protocol import PROTOCOL_VERSION
 from hearteval.study import Tell
+from hearteval.study.kept import KeptFile
 from hearteval.study.session import Session, open_session, stored_plan
 
 
 @contextmanager
 def open_grown(settings: StudySettings, tell: Tell) -> Iterator[tuple[Session, Study]]:
     """Open a study in the version that its file describes, stored first where it is new."""
-    gathered = gather(settings, tell)
+    gathered = gather(settings, tell, is_kept=True)
     with open_session(settings, tell) as session:
         yield session, register(session, gathered)
 
 
-def gather(settings: StudySettings, tell: Tell) -> GatheredItems:
-    """Read or build the study's items, and warn where there are fewer than it asks for."""
+def gather(settings: StudySettings, tell: Tell, *, is_kept: bool = False) -> GatheredItems:
+    """Read or build the study's items, and warn where there are fewer than it asks for.
+
+    A choice from a corpus that was kept is used again; with `is_kept` a new one is kept.
+    """
     if settings.items.source == "esconv":
         tell.note("building items from the corpus …")
     gathered = gather_items(
@@ -42,6 +46,7 @@ def gather(settings: StudySettings, tell: Tell) -> GatheredItems:
         seed=settings.seed,
         rng=np.random.default_rng(settings.seed),
         names=settings.items.names,
+        keep=KeptFile(settings, "items", is_written=is_kept),
     )
     if gathered.notes:
         tell.note(f"{settings.items.path}: {'; '.join(gathered.notes)}")
