@@ -294,10 +294,18 @@ def ten_million() -> list[tuple[str, Timed]]:
     return rows
 
 
-def _as_table(votes: dict[str, np.ndarray[Any, Any]], n_items: int) -> Any:
+def show_ranking(table: Any) -> str:
+    """Rank a table in memory, and write the ranking as text and as what JSON holds."""
+    import hearteval as he
+
+    ranking = he.rank(table, cluster="item")
+    return f"{len(str(ranking)):,} characters, {len(ranking.to_dict()['matrix']):,} pairs"
+
+
+def _as_table(votes: dict[str, np.ndarray[Any, Any]], n_items: int, n_systems: int = 18) -> Any:
     import pyarrow as pa
 
-    names = pa.array([f"system-{i:02d}" for i in range(18)])
+    names = pa.array([f"system-{i:02d}" for i in range(n_systems)])
     items = pa.array([f"item-{i:06d}" for i in range(n_items)])
     words = pa.array(["right", "tie", "left"])
     columns = {"left": names, "right": names, "twice": words, "item": items}
@@ -323,6 +331,11 @@ def many_systems(library: str) -> list[tuple[str, Timed]]:
         ("hearteval, 200 systems, 1,000 refits", measure(lambda: refit(some, 200), 2)),
         ("C loop, the same", measure(lambda: refit_in_c(some, 200, library), 1)),
         ("hearteval, 1,000 systems, sandwich", measure(lambda: sandwich(most, 1_000), 2)),
+        *(
+            (f"he.rank and its table, {n:,} systems, {40 * n:,} votes", measure(work, 1, OURS))
+            for n in (1_500, 3_000)
+            for work in (partial(show_ranking, _as_table(invent(40 * n, n, 300), 300, n)),)
+        ),
     ]
 
 

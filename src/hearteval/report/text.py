@@ -32,6 +32,8 @@ def wrapped(text: str) -> str:
 
 def printable(text: str) -> str:
     """Replace characters that a terminal would obey; narrow the spaces that do not break."""
+    if text.isprintable():
+        return text
     plain = text.replace("\N{NO-BREAK SPACE}", " ")
     return "".join(c if c.isprintable() else _UNPRINTABLE for c in plain)
 
@@ -43,7 +45,7 @@ def html_text(text: str) -> str:
 
 def display_width(text: str) -> int:
     """Return the columns of a terminal that a text takes: two for a wide character."""
-    return sum(map(_columns, text))
+    return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 def shortened(text: str, width: int) -> str:

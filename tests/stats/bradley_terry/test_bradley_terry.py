@@ -19,6 +19,23 @@ from hearteval.stats.comparisons import FloatArray
 LLMFAO = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "reference" / "llmfao"
 
 
+def test_the_faster_ways_for_many_systems_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other ways are held against R and published fits below."""
+    rng = np.random.default_rng(11)
+    wins = np.where(rng.random((30, 30)) < 0.5, rng.integers(0, 4, (30, 30)) * 0.5, 0.0)
+    np.fill_diagonal(wins, 0)
+    plain = fit_win_matrix(wins)
+    inverse, chances = centred_inverse(plain.information), win_probabilities(plain.theta)
+
+    monkeypatch.setattr("hearteval.stats.bradley_terry.fit.MANY", 2)
+    found = fit_win_matrix(wins)
+
+    np.testing.assert_allclose(found.theta, plain.theta, atol=1e-12)
+    np.testing.assert_allclose(found.information, plain.information, atol=1e-11)
+    np.testing.assert_allclose(centred_inverse(found.information), inverse, atol=1e-12)
+    np.testing.assert_allclose(win_probabilities(found.theta), chances, rtol=1e-12)
+
+
 def test_two_systems_differ_by_the_log_odds_of_their_wins() -> None:
     fit = fit_win_matrix(np.array([[0.0, 7.5], [2.5, 0.0]]))
 

@@ -19,6 +19,7 @@ from hearteval.stats.bradley_terry.lack_of_fit import (
     find_residuals,
 )
 from hearteval.stats.bradley_terry.ties import DavidsonFit, TiedFit, TieModel, fit_ties
+from hearteval.stats.comparisons import FloatArray
 
 MIN_ITEMS = 10
 METHOD = "sum over pairs of squared residual / variance; signs of items at random, three moments"
@@ -100,22 +101,33 @@ def compare_directly(
     chance = None if reason else expect_gaps(residuals, np.random.default_rng(seed))
     test = None if reason else find_lack_of_fit(residuals)
 
-    def known(value: float) -> float | None:
-        return float(value) if alone is not None and np.isfinite(value) else None
+    def known(values: FloatArray) -> list[float | None]:
+        is_known = np.isfinite(values) & (alone is not None)
+        return [v if k else None for v, k in zip(values.tolist(), is_known.tolist(), strict=True)]
 
+    left, right = residuals.left, residuals.right
+    columns = (
+        left.tolist(),
+        right.tolist(),
+        residuals.n.tolist(),
+        residuals.n_items.tolist() if has_items else [None] * len(left),
+        (tied.points[left, right] / residuals.n).tolist(),
+        tied.expected_points[left, right].tolist(),
+        *map(known, (tests.z, tests.p, tests.q)),
+    )
     matrix = tuple(
         HeadToHead(
             left=names[i],
             right=names[j],
-            n=round(residuals.n[k]),
-            n_items=int(residuals.n_items[k]) if has_items else None,
-            observed=float(tied.points[i, j] / residuals.n[k]),
-            expected=float(tied.expected_points[i, j]),
-            z=known(tests.z[k]),
-            p=known(tests.p[k]),
-            q=known(tests.q[k]),
+            n=round(n),
+            n_items=n_items,
+            observed=observed,
+            expected=expected,
+            z=z,
+            p=p,
+            q=q,
         )
-        for k, (i, j) in enumerate(zip(residuals.left, residuals.right, strict=True))
+        for i, j, n, n_items, observed, expected, z, p, q in zip(*columns, strict=True)
     )
     return Direct(
         matrix=matrix,

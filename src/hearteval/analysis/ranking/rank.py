@@ -7,7 +7,7 @@ is given where the comparisons determine none, and what it rests on is said wher
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import cast, overload
 
 import numpy as np
 
@@ -198,22 +198,27 @@ class Ranked:
             level=self.policy.level,
         )
 
-        def end(value: float) -> float | None:
-            return float(ELO_PER_THETA * value) if np.isfinite(value) else None
-
-        order = self.order
+        names, order = [self.names[i] for i in self.order], self.order
+        best, rest = np.triu_indices(len(order), 1)
+        pairs = order[best], order[rest]
+        # Lists of plain numbers, as systems may be thousands and their pairs millions.
+        elo, low, high = (
+            (ELO_PER_THETA * each[pairs]).tolist()
+            for each in (found.difference, found.low, found.high)
+        )
+        p, q = found.p[pairs].tolist(), found.q[pairs].tolist()
+        is_known = np.isfinite(found.low[pairs]).tolist()
         return tuple(
             Difference(
-                system=self.names[i],
-                other=self.names[j],
-                elo=float(ELO_PER_THETA * found.difference[i, j]),
-                low=end(found.low[i, j]),
-                high=end(found.high[i, j]),
-                p=float(found.p[i, j]),
-                q=float(found.q[i, j]),
+                system=names[i],
+                other=names[j],
+                elo=elo[k],
+                low=low[k] if is_known[k] else None,
+                high=high[k] if is_known[k] else None,
+                p=p[k],
+                q=q[k],
             )
-            for position, i in enumerate(order)
-            for j in order[position + 1 :]
+            for k, (i, j) in enumerate(zip(best.tolist(), rest.tolist(), strict=True))
         )
 
     def compare_directly(self) -> Direct:
@@ -233,8 +238,9 @@ class Ranked:
 
         `direct` is `compare_directly` where these are the wins that the strengths are of.
         """
-        left, right, pairs = check_pairs(wins, self.fit.expected_points)
-        systems = check_systems(wins, self.fit.expected_points)
+        expected = self.fit.expected_points
+        left, right, pairs = check_pairs(wins, expected)
+        systems = check_systems(wins, expected)
         return FitCheck(
             ratings=ratings,
             rms_gap=pairs.root_mean_square,
@@ -243,13 +249,20 @@ class Ranked:
             system_max_gap=systems.largest,
             pairs=tuple(
                 PairFit(
-                    left=self.names[left[k]],
-                    right=self.names[right[k]],
-                    n=round(pairs.n[k]),
-                    observed=float(pairs.observed[k]),
-                    predicted=float(pairs.predicted[k]),
+                    left=self.names[i],
+                    right=self.names[j],
+                    n=round(n),
+                    observed=observed,
+                    predicted=predicted,
                 )
-                for k in range(len(left))
+                for i, j, n, observed, predicted in zip(
+                    left.tolist(),
+                    right.tolist(),
+                    pairs.n.tolist(),
+                    pairs.observed.tolist(),
+                    pairs.predicted.tolist(),
+                    strict=True,
+                )
             ),
             systems=tuple(
                 SystemFit(
@@ -264,6 +277,38 @@ class Ranked:
             expected_max_gap=direct.expected_max_gap if direct else None,
             lack_of_fit=direct.lack_of_fit if direct else None,
         )
+
+
+class Differences(Sequence[Difference]):
+    """Every two systems of a ranking once, best first, made when they are first looked at."""
+
+    def __init__(self, ranked: Ranked) -> None:
+        self._ranked = ranked
+        self._rows: tuple[Difference, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self._ranked.names) * (len(self._ranked.names) - 1) // 2
+
+    @overload
+    def __getitem__(self, index: int) -> Difference: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Difference, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Difference | tuple[Difference, ...]:
+        """Return one or some of them."""
+        if self._rows is None:
+            self._rows = self._ranked.differences()
+        return self._rows[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Differences) and self[:] == other[:]
+
+    def __hash__(self) -> int:
+        return hash(self[:])
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} differences>"
 
 
 def rank_comparisons(

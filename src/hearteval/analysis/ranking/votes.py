@@ -4,7 +4,7 @@ The headline counts every vote once; with strengths the weighted Elo stands besi
 rankings of `rank_comparisons`. Nothing here knows files: `hearteval.exchange` reads them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.rank import (
     Difference,
+    Differences,
     EloEstimate,
     FitCheck,
     PairFit,
@@ -165,7 +166,7 @@ class VoteRanking:
     fit: RankFit
     settings: RankSettings
     warnings: tuple[Notice, ...]
-    differences: tuple[Difference, ...]
+    differences: Sequence[Difference]
     matrix: tuple[HeadToHead, ...]
 
     @property
@@ -176,14 +177,17 @@ class VoteRanking:
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``heart rank --json`` prints."""
         is_weighted = self.systems[0].elo_weighted is not None
-        keys, fit = SYSTEM_KEYS + WEIGHTED_KEYS * is_weighted, asdict(self.fit)
+        keys = SYSTEM_KEYS + WEIGHTED_KEYS * is_weighted
+        # Of the fit only what is shown, and of a row its fields: pairs may be many.
+        fit = asdict(replace(self.fit, pairs=(), systems=()))
+        columns = [each.name for each in fields(HeadToHead)]
         return {
             "schema": "heart.rank/1",
             "systems": [{key: getattr(row, key) for key in keys} for row in self.systems],
             "fit": {key: fit[key] for key in FIT_KEYS},
             "settings": asdict(self.settings),
             "warnings": list(self.warnings),
-            "matrix": [asdict(row) for row in self.matrix],
+            "matrix": [{name: getattr(row, name) for name in columns} for row in self.matrix],
         }
 
 
@@ -241,7 +245,7 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             *_prior_warnings(ranked),
             *_weighted_warnings(ranked, weighted),
         ),
-        differences=ranked.differences(),
+        differences=Differences(ranked),
         matrix=direct.matrix,
     )
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
@@ -20,6 +22,10 @@ from hearteval.stats.comparisons import Comparisons, FloatArray, win_matrix
 
 STEP_TOLERANCE = 1e-10
 MAX_ITERATIONS = 1_000
+MANY = 512
+"""Systems from which on matrices are worth a faster way that rounds otherwise."""
+MAX_RANGE = 600.0
+"""Of log-strengths whose exponentials do not overflow."""
 
 Derivatives = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -41,7 +47,7 @@ def climb(
     for n_iterations in range(1, MAX_ITERATIONS + 1):
         gradient, information = derivatives(at)
         try:
-            step = np.asarray(np.linalg.solve(fix_gauge(information, gauge), gradient))
+            step = solve_symmetric(fix_gauge(information, gauge), gradient)
         except np.linalg.LinAlgError:
             break
         # Damped as log(1 + r) / r, which cannot overshoot a logistic likelihood (Bach 2010) and
@@ -52,6 +58,17 @@ def climb(
         if length <= STEP_TOLERANCE * (1 + _reach(at, gauge)):
             return at, derivatives(at)[1], n_iterations
     raise NotIdentifiedError(f"the fit did not converge in {MAX_ITERATIONS} steps")
+
+
+def solve_symmetric(matrix: FloatArray, values: FloatArray) -> FloatArray:
+    """Solve for a positive definite matrix, a large one by its Cholesky factor: twice as fast.
+
+    Raises:
+        LinAlgError: The matrix is singular.
+    """
+    if len(matrix) < MANY:
+        return np.asarray(np.linalg.solve(matrix, values))
+    return np.asarray(cho_solve(cho_factor(matrix, lower=True, check_finite=False), values))
 
 
 def fix_gauge(information: FloatArray, gauge: slice) -> FloatArray:
@@ -108,7 +125,11 @@ def fit_win_matrix(wins: FloatArray) -> BradleyTerryFit:
     try:
         with one_blas_thread():
             theta, information, n_iterations = climb(
-                lambda theta: _derivatives(wins, theta), np.zeros(len(wins)), gauge=everyone
+                _derivatives_by_pair(wins)
+                if len(wins) >= MANY
+                else lambda theta: _derivatives(wins, theta),
+                np.zeros(len(wins)),
+                gauge=everyone,
             )
     except NotIdentifiedError as error:
         raise NotIdentifiedError(
@@ -155,7 +176,11 @@ def strong_components(wins: FloatArray) -> list[list[int]]:
 
 def win_probabilities(theta: FloatArray) -> FloatArray:
     """Return P(i beats j) for every pair of systems, as (n_systems, n_systems)."""
-    return np.asarray(expit(theta[:, None] - theta[None, :]))
+    if len(theta) < MANY or np.ptp(theta) > MAX_RANGE:
+        return np.asarray(expit(theta[:, None] - theta[None, :]))
+    # The same but for rounding, several times as fast.
+    strength = np.exp(theta - theta.mean())
+    return np.asarray(strength[:, None] / (strength[:, None] + strength[None, :]))
 
 
 def centred_inverse(information: FloatArray) -> FloatArray:
@@ -164,7 +189,15 @@ def centred_inverse(information: FloatArray) -> FloatArray:
     It is the covariance of theta - mean theta if comparisons are independent and weights counts.
     """
     shift = mean_curvature(information)
-    return np.asarray(np.linalg.inv(information + shift) - 1 / (shift * len(information) ** 2))
+    shifted = information + shift
+    inverse = np.linalg.inv(shifted) if len(shifted) < MANY else _invert_symmetric(shifted)
+    return np.asarray(inverse - 1 / (shift * len(information) ** 2))
+
+
+def _invert_symmetric(matrix: FloatArray) -> FloatArray:
+    factor, _ = cho_factor(matrix, lower=True)
+    inverse, _ = dpotri(factor, lower=1)
+    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
 
 
 def elo_from_theta(theta: FloatArray) -> FloatArray:
@@ -178,3 +211,24 @@ def _derivatives(wins: FloatArray, theta: FloatArray) -> tuple[FloatArray, Float
     gradient = (wins * chance.T - wins.T * chance).sum(axis=1)
     curvature = (wins + wins.T) * chance * chance.T
     return gradient, np.diag(curvature.sum(axis=1)) - curvature
+
+
+def _derivatives_by_pair(wins: FloatArray) -> Derivatives:
+    """Return what gives the same, at the cost of the pairs that met: of many systems, few did."""
+    n = len(wins)
+    low, high = np.nonzero(np.triu(wins + wins.T))
+    won, lost = wins[low, high], wins[high, low]
+
+    def derivatives(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        chance, turned = expit(theta[low] - theta[high]), expit(theta[high] - theta[low])
+        points = won * turned - lost * chance
+        curvature = (won + lost) * chance * turned
+        gradient = np.bincount(low, points, n) - np.bincount(high, points, n)
+        information = np.zeros((n, n))
+        information[low, high] = information[high, low] = -curvature
+        np.fill_diagonal(
+            information, np.bincount(low, curvature, n) + np.bincount(high, curvature, n)
+        )
+        return np.asarray(gradient, dtype=np.float64), information
+
+    return derivatives
