@@ -60,10 +60,10 @@ def said(text: str = GOOD_TEXT, finish: str | None = "stop", **values: str) -> R
     )
 
 
-def failure(reason: Reason, *, came: str = "") -> ModelCallError:
+def failure(reason: Reason, *, came: str = "", words: str = "") -> ModelCallError:
     """A call that came to nothing, or to a part of a reply."""
     reply = Reply(text=came, raw=came, usage=USAGE if came else Usage())
-    return CallFailureError(f"canned: {reason}", reason=reason, reply=reply)
+    return CallFailureError(f"canned: {reason}", reason=reason, reply=reply, said=words)
 
 
 def verdict(winner: str = "A", strength: int = 3, reason: str = "warmer") -> str:

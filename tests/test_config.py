@@ -200,8 +200,10 @@ def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
         f"{path}: 4 faults",
         "  [people]: this version of hearteval does not have people as writers and raters yet; "
         "remove the section",
-        "  study.sed: unknown setting (did you mean 'seed'?); known: name, seed, store",
-        "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store",
+        "  study.sed: unknown setting (did you mean 'seed'?); known: name, seed, store, "
+        "fail_on_missing",
+        "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store, "
+        "fail_on_missing",
         "  judging.judges: expected at least one entry, not []",
     ]
     assert set(caught.value.ids) == {"people", "study.sed", "study.stor", "judging.judges"}

@@ -151,8 +151,9 @@ def test_a_run_goes_on_without_what_is_not_imported_and_says_so(
     heart: Heart, importing: Path
 ) -> None:
     done = heart("run", importing, "--json")
-    assert done.code == 0
-    assert done.json["completions"]["missing"] == {"not-imported": 5}
+    assert done.code == 1
+    assert done.json["completions"]["missing"] == {"no-reference": 1, "not-imported": 5}
+    assert [(f["name"], f["n_missing"]) for f in done.json["failures"]] == [("theirs", 5)]
     assert done.json["completions"]["n_wanted"] == 20
     assert "5 completions of theirs are not imported yet" in done.err
     assert f"heart import {importing} LOG --system theirs" in done.err
@@ -164,7 +165,8 @@ def test_an_unusable_import_is_missing_for_its_own_reason(heart: Heart, importin
     )
     heart("import", importing, log, *IMPORT)
     done = heart("complete", importing, "--json")
-    assert done.json["completions"]["missing"] == {"not-imported": 4, "over-long": 1}
+    missing = {"no-reference": 1, "not-imported": 4, "over-long": 1}
+    assert done.json["completions"]["missing"] == missing
 
 
 def test_doctor_says_what_is_not_imported_and_makes_nothing(heart: Heart, importing: Path) -> None:

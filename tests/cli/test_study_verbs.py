@@ -102,7 +102,9 @@ def test_a_study_without_judgments_says_so_in_its_results(heart: Heart, study: P
     done = heart("analyze", study, "--json")
     assert done.json["leaderboard"] is None
     assert "no judgment yet" in done.json["leaderboard_problem"]
-    assert heart("report", study).code == 0
+    assert "judge cue has no result" in done.err
+    assert (done.code, heart("report", study).code) == (1, 1)
+    assert study.with_name("tiny.report.html").is_file()
 
 
 def test_a_dry_run_stores_nothing(heart: Heart, study: Path) -> None:

@@ -22,9 +22,9 @@ from canned_model import Answer, CannedModel
 
 from hearteval.completions.prompting import support_messages, support_prompt_hash
 from hearteval.domain import Attempt, Call, Completion, Item
-from hearteval.errors import BudgetError, ModelCallError
+from hearteval.errors import BudgetError
 from hearteval.models import asking
-from hearteval.models.asking import FATAL
+from hearteval.models.asking import FATAL, GIVE_UP_AFTER
 from hearteval.models.base import Message, Reply, Sampling
 from hearteval.models.failures import Reason
 from hearteval.models.wrappers.concurrency import AdaptiveLimit
@@ -207,23 +207,41 @@ def test_half_a_reply_of_a_failed_call_is_kept_with_its_tokens(world: AskedStudy
 
 
 @pytest.mark.parametrize("reason", sorted(FATAL))
-def test_fault_of_every_further_call_stops_the_run_and_keeps_what_came_before(
+def test_fault_of_every_further_call_ends_that_model_alone_and_keeps_what_came_before(
     reason: Reason,
 ) -> None:
-    world = asked_study([model_system("m")], items=ITEMS)
-    model = by_call(said(), said(), failure(reason))
+    world = asked_study([model_system("m"), model_system("n")], items=ITEMS)
+    model, other = by_call(said(), said(), failure(reason)), by_call(name="n")
 
-    with pytest.raises(ExceptionGroup) as caught:
-        world.complete({"m": model})
+    counts = world.complete({"m": model, "n": other})
 
-    (fault,) = faults_in(caught.value)
-    assert isinstance(fault, ModelCallError)
-    assert fault.reason == reason
-    assert len(model.calls) == 3
-    assert len(completions(world)) == 2
+    n_asked = len(model.calls)
+    assert 3 <= n_asked < 10  # those under way when the fault comes end in peace
+    assert len(other.calls) == len(ITEMS)
+    assert len(completions(world)) == n_asked - 1 + len(ITEMS)
+    assert counts.missing == {reason: 1, "not-asked": len(ITEMS) - n_asked}
     assert [a.reason for a in attempts(world)] == [reason]
     world.complete({"m": by_call()})
-    assert len(completions(world)) == len(ITEMS)
+    assert len(completions(world)) == 2 * len(ITEMS)
+
+
+def test_model_of_which_nothing_ever_comes_is_asked_no_more_after_eight_questions() -> None:
+    world = asked_study([model_system("m")], items=ITEMS)
+    model = by_call(*[failure("connection", words="refused")] * len(ITEMS))
+
+    counts = world.complete({"m": model})
+
+    assert len(model.calls) == GIVE_UP_AFTER == 8
+    assert counts.missing == {"connection": 8, "not-asked": len(ITEMS) - 8}
+    assert {a.detail for a in attempts(world)} == {"refused"}
+    assert world.complete({"m": by_call()}).n_added == len(ITEMS)
+
+
+def test_model_that_has_answered_once_is_asked_to_the_end() -> None:
+    world = asked_study([model_system("m")], items=ITEMS)
+    model = by_call(*[failure("timeout")] * 7, said(), *[failure("timeout")] * len(ITEMS))
+
+    assert world.complete({"m": model}).missing == {"timeout": len(ITEMS) - 1}
 
 
 def test_second_run_asks_nothing(world: AskedStudy) -> None:

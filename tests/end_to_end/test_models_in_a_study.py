@@ -70,13 +70,16 @@ def only_line(done: Done) -> str:
     return line
 
 
+NONE_MISSING: dict[str, object] = {"missing": {}, "n_missing": 0}
+
+
 def test_models_answer_and_judge(heart: Heart, tmp_path: Path) -> None:
     with serving(healthy()) as server:
         done = heart("run", write_study(tmp_path, server.url), "--json")
 
     assert (done.code, done.err) == (0, "")
     assert done.json["completions"]["n_added"] == 9
-    assert done.json["judgments"] == {"n_wanted": 18, "n_before": 0, "n_added": 18, "missing": {}}
+    assert done.json["judgments"] == {"n_wanted": 18, "n_before": 0, "n_added": 18, **NONE_MISSING}
     assert {row["system"] for row in done.json["leaderboard"]} == {"generic", "advice", "ours"}
     texts = {text for (text,) in rows(tmp_path, "SELECT text FROM completions")}
     assert len(texts.intersection(REPLIES)) >= 1
@@ -132,9 +135,10 @@ def test_trouble_that_lasts_is_counted_and_made_up_for_later(
         server.answers.popleft()
         later = heart("complete", path, "--json")
 
-    assert done.code == 0
+    assert (done.code, later.code) == (1, 0)
     assert done.json["completions"]["missing"] == {reason: 2}
-    assert f"2 completions of models are missing: {reason}" in done.err
+    assert f"system ours: 2 completions are missing: {reason}" in done.err
+    assert f"heart: system ours has no result ({reason}" in done.err
     assert rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1") == [(reason, 2)]
     assert later.json["completions"]["n_added"] == 2
     assert later.json["completions"]["missing"] == {}
@@ -146,9 +150,9 @@ def test_system_that_never_answers_leaves_the_others_a_ranking(
     with serving(always(our_model=fail(500))) as server:
         done = heart("run", write_study(tmp_path, server.url), "--json")
 
-    assert done.code == 0
+    assert done.code == 1
     assert {row["system"] for row in done.json["leaderboard"]} == {"generic", "advice"}
-    assert "3 completions of models are missing: server-error" in done.err
+    assert "system ours: 3 completions are missing: server-error: no" in done.err
 
 
 def judged(change: Callable[[dict[str, dict[str, object]]], object]) -> Answer:
@@ -204,15 +208,17 @@ def test_verdicts_that_cannot_be_used_are_missing_and_never_a_tie(
         done = heart("run", write_study(tmp_path, server.url), "--json")
 
     reasons = Counter(reason for _, reason in BAD_VERDICTS.values())
-    assert done.code == 0
+    assert done.code == 1
     assert done.json["judgments"] == {
         "n_wanted": 18,
         "n_before": 0,
         "n_added": 18 - len(BAD_VERDICTS),
         "missing": reasons,
+        "n_missing": len(BAD_VERDICTS),
     }
     for reason, n in reasons.items():
-        assert f"{n} judgments are missing: {reason}" in done.err
+        are = "judgment is" if n == 1 else "judgments are"
+        assert f"judge theirs: {n} {are} missing: {reason} (not asked again)" in done.err
     assert rows(tmp_path, "SELECT count(*) FROM judgments") == [(18 - len(BAD_VERDICTS),)]
     assert rows(tmp_path, "SELECT DISTINCT choice IN ('first', 'second') FROM judgments") == [(1,)]
     tried = dict(rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1"))
@@ -225,7 +231,7 @@ def test_no_verdict_that_can_be_used_is_no_ranking_and_the_report_says_why(
     with serving(always(their_judge=say("I call it a tie."))) as server:
         done = heart("run", write_study(tmp_path, server.url, regular=1), "--json")
 
-    assert (done.code, done.json["leaderboard"]) == (0, [])
+    assert (done.code, done.json["leaderboard"]) == (1, [])
     assert done.json["judgments"]["missing"] == {"not-json": 6}
     assert rows(tmp_path, "SELECT count(*) FROM judgments") == [(0,)]
     assert "not-json" in (tmp_path / "served.results.json").read_text()
@@ -244,46 +250,44 @@ FATAL_TROUBLE: dict[str, tuple[Answer, str, str]] = {
 }  # fmt: skip
 
 
-def assert_one_line(done: Done, *words: str) -> None:
-    line = only_line(done)
-    assert done.code == 1
-    assert done.json["error"]["kind"] == "model_call"
-    assert [word for word in words if word not in line] == []
-    assert CANARY not in line
+def assert_named(done: Done, kind: str, name: str, *words: str) -> None:
+    (failure,) = done.json["failures"]
+    assert (done.code, failure["kind"], failure["name"]) == (1, kind, name)
+    assert [word for word in (f"heart: {kind} {name}", *words) if word not in done.err] == []
+    assert CANARY not in done.err
 
 
 @pytest.mark.parametrize(("answer", "reason", "advice"), FATAL_TROUBLE.values(), ids=FATAL_TROUBLE)
-def test_trouble_of_every_call_is_one_line_with_advice(
+def test_trouble_of_every_call_ends_that_model_with_advice(
     heart: Heart, tmp_path: Path, answer: Answer, reason: str, advice: str
 ) -> None:
     with serving(always(our_model=answer)) as server:
         done = heart("complete", write_study(tmp_path, server.url, extra=KEYED), "--json")
 
-    assert_one_line(done, "our-model at 127.0.0.1", reason, advice)
-    assert len(server.bodies) == 1
+    word, _, setting = reason.partition(" ")
+    assert_named(done, "system", "ours", word, setting, advice)
+    assert 1 <= len(server.bodies) <= 3
     assert rows(tmp_path, "SELECT count(*) FROM completions") == [(6,)]
 
 
-def test_wrong_key_of_a_judge_is_one_line_and_keeps_the_completions(
+def test_wrong_key_of_a_judge_is_named_and_keeps_the_completions(
     heart: Heart, tmp_path: Path
 ) -> None:
     with serving(always(their_judge=fail(401))) as server:
         done = heart("run", write_study(tmp_path, server.url, extra=KEYED), "--json")
 
-    assert_one_line(done, "their-judge at 127.0.0.1", "bad-key", "key is right")
+    assert_named(done, "judge", "theirs", "bad-key", "key is right")
     assert rows(tmp_path, "SELECT count(*) FROM completions") == [(9,)]
-    assert not list(tmp_path.glob("*.html"))
 
 
-def test_probe_that_fails_is_one_line_too(heart: Heart, tmp_path: Path) -> None:
+def test_probe_that_fails_leaves_it_to_the_questions(heart: Heart, tmp_path: Path) -> None:
     async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
         return await (fail(401) if is_probe(body) else healthy())(request, body)
 
     with serving(answer) as server:
         done = heart("run", write_study(tmp_path, server.url), "--json")
 
-    assert done.code == 1
-    assert "their-judge at 127.0.0.1" in only_line(done)
+    assert (done.code, done.json["judgments"]["n_added"]) == (0, 18)
 
 
 def test_budget_too_small_for_one_item_is_one_line_and_asks_nothing(
@@ -309,12 +313,13 @@ def test_study_with_nothing_left_to_ask_needs_no_key_and_no_yes(
 
     again = heart("run", path, "--json")
 
-    assert (first.code, again.code) == (0, 0)
+    assert (first.code, again.code) == (1, 1)
     assert again.json["judgments"] == {
         "n_wanted": 18,
         "n_before": 17,
         "n_added": 0,
         "missing": {"not-json": 1},
+        "n_missing": 1,
     }
     assert again.json["leaderboard"] == first.json["leaderboard"]
 
@@ -322,14 +327,8 @@ def test_study_with_nothing_left_to_ask_needs_no_key_and_no_yes(
 def test_endpoint_that_is_not_there_is_counted(heart: Heart, tmp_path: Path) -> None:
     done = heart("complete", write_study(tmp_path, "http://127.0.0.1:9/v1"), "--json")
 
-    assert done.code == 0
+    assert_named(done, "system", "ours", "connection: Connect call failed")
     assert done.json["completions"]["missing"] == {"connection": 3}
-
-
-def test_system_that_never_answers_is_named(heart: Heart, tmp_path: Path) -> None:
-    done = heart("complete", write_study(tmp_path, "http://127.0.0.1:9/v1"), "--json")
-
-    assert "has given no completion at all, and will not be ranked" in done.err
 
 
 CANDIDATE = """[[system]]
@@ -415,7 +414,7 @@ def test_key_is_nowhere_whatever_an_endpoint_repeats(heart: Heart, tmp_path: Pat
     with serving(by_model(our_model=LEAKS, their_judge=LEAKS[:-1])) as server:
         done = heart("run", write_study(tmp_path, server.url, regular=6, extra=KEYED))
 
-    assert done.code == 0
+    assert done.code == 1
     assert {sent["Authorization"] for sent in server.headers} == {f"Bearer {CANARY}"}
     assert rows(tmp_path, "SELECT count(*) FROM attempts") != [(0,)]
     assert leaks(done, tmp_path, CANARY) == []

@@ -31,9 +31,9 @@ def fault(status: int | None, body: object) -> tuple[str, str]:
         (
             400,
             {"error": {"code": "context_length_exceeded", "message": "max_tokens"}},
-            "bad-request",
+            "context-too-long",
         ),
-        (400, {"object": "error", "message": "maximum context length is 8"}, "bad-request"),
+        (400, {"object": "error", "message": "maximum context length is 8"}, "context-too-long"),
         (503, {"error": {"message": "Loading model", "code": 503}}, "overloaded"),
         (None, {"error": {"code": 502, "message": "Bad gateway"}}, "server-error"),
         (None, {"error": {"code": "rate_limit_exceeded"}}, "rate-limited"),

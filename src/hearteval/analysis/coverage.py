@@ -1,14 +1,22 @@
 """What stands behind a ranking and what is missing, counted from the records."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.missing import (
+    Cause,
+    Failure,
+    count_missing,
+    find_causes,
+    find_failure,
+    last_attempts,
+)
 from hearteval.domain import Attempt, Rater
 
-NOT_ASKED = "not-asked"
 UNDECIDED = "undecided"
 BASELINE_FAMILY = "cue"
 
@@ -21,6 +29,8 @@ class SystemCoverage:
     n_items: int
     n_completions: int
     missing: Mapping[str, int]
+    causes: tuple[Cause, ...] = ()
+    """Of what is missing, the most frequent first; so in `JudgeCoverage`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +53,7 @@ class JudgeCoverage:
     """Pairs it judged in both orders."""
     n_flips: int
     """Of these, pairs whose choice changed with the order."""
+    causes: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +73,17 @@ class Coverage:
     n_system_pairs_possible: int
 
 
+def cover_data(data: StudyData) -> Coverage:
+    """Count what a study has and lacks, of what ranks its systems or scores them."""
+    data = data.of_members()
+    ranked = {system.id for system in data.ranked}
+    rows = [row for row in data.judgments if row.repeat == 0 and row.is_among(ranked)]
+    coverage = cover_study(data, rows)
+    if data.targets is None:
+        return coverage
+    return replace(coverage, judges=cover_ratings(data), n_pairs=0)
+
+
 def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
     """Count what a study has and lacks, given the first judgments of its ranked systems."""
     ranked = {system.id for system in data.ranked}
@@ -71,7 +93,7 @@ def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
     compared = {frozenset((row.first_system_id, row.second_system_id)) for row in rows}
     return Coverage(
         n_items=dict(sorted(Counter(item.subset for item in data.items).items(), reverse=True)),
-        systems=_cover_systems(data),
+        systems=cover_systems(data),
         judges=_cover_judges(data, pairs, rows),
         n_pairs=len(pairs),
         n_identical=data.n_identical,
@@ -86,33 +108,44 @@ def cover_ratings(data: StudyData) -> tuple[JudgeCoverage, ...]:
     texts = {c.id for c in data.completions if c.system_id in ranked}
     wanted = [t for t in data.targets or () if t.completion_id in texts and t.repeat == 0]
     given = {rating.target for rating in data.ratings}
-    reasons = last_reasons(
+    last = last_attempts(
         data.attempts, lambda a: (a.study_id, a.completion_id, a.rater_id, a.repeat)
     )
     return tuple(
         _cover_judge(
-            rater, [target for target in wanted if target.rater_id == rater.id], given, reasons, ()
+            rater, [target for target in wanted if target.rater_id == rater.id], given, last, ()
         )
         for rater in sorted(data.raters, key=lambda rater: rater.name)
     )
 
 
-def last_reasons(
-    attempts: Sequence[Attempt], of: Callable[[Attempt], Hashable]
-) -> Mapping[Hashable, str]:
-    """Return why the last call for something failed, by what it was for."""
-    in_time = sorted(attempts, key=lambda attempt: attempt.attempt)
-    return {of(attempt): attempt.reason for attempt in in_time}
+def find_failures(
+    systems: Sequence[SystemCoverage],
+    judges: Sequence[JudgeCoverage] = (),
+    *,
+    fail_on_missing: float,
+) -> tuple[Failure, ...]:
+    """Return the systems and LLM judges that gave nothing, or lack more than is allowed.
+
+    A judge of whom nothing was wanted is one only where nothing was wanted of any: its own family
+    is kept from it.
+    """
+    asked: list[tuple[Literal["system", "judge"], str, int, Sequence[Cause]]] = []
+    asked += [("system", row.system, row.n_items, row.causes) for row in systems]
+    is_judged = any(row.n_assigned for row in judges)
+    asked += [
+        ("judge", row.rater, row.n_assigned, row.causes)
+        for row in judges
+        if row.kind == "llm" and (row.n_assigned or not is_judged)
+    ]
+    found = (find_failure(*one, fail_on_missing=fail_on_missing) for one in asked)
+    return tuple(failure for failure in found if failure is not None)
 
 
-def count_missing(absent: Sequence[Hashable], reasons: Mapping[Hashable, str]) -> dict[str, int]:
-    """Count what is missing by the reason of its last attempt; without any it was not asked."""
-    return dict(sorted(Counter(reasons.get(key, NOT_ASKED) for key in absent).items()))
-
-
-def _cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
+def cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
+    """Count what every ranked system answered of the items."""
     answered = {(completion.system_id, completion.item_id) for completion in data.completions}
-    reasons = last_reasons(data.attempts, lambda attempt: (attempt.system_id, attempt.item_id))
+    last = last_attempts(data.attempts, lambda attempt: (attempt.system_id, attempt.item_id))
     covered = []
     for system in sorted(data.ranked, key=lambda system: system.name):
         wanted = [(system.id, item.id) for item in data.items]
@@ -122,7 +155,8 @@ def _cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
                 system=system.name,
                 n_items=len(wanted),
                 n_completions=len(wanted) - len(absent),
-                missing=count_missing(absent, reasons),
+                missing=count_missing(absent, last),
+                causes=find_causes(absent, last),
             )
         )
     return tuple(covered)
@@ -131,7 +165,7 @@ def _cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
 def _cover_judges(
     data: StudyData, pair_ids: Collection[str], rows: Sequence[JudgmentRow]
 ) -> tuple[JudgeCoverage, ...]:
-    reasons = last_reasons(data.attempts, lambda attempt: attempt.assignment_id)
+    last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
     asked: dict[str, list[str]] = defaultdict(list)
     for assignment in data.assignments:
         if assignment.pair_id in pair_ids and assignment.repeat == 0:
@@ -141,7 +175,7 @@ def _cover_judges(
         given[row.rater_id].append(row)
     judged = {row.assignment_id for row in rows}
     return tuple(
-        _cover_judge(rater, asked[rater.id], judged, reasons, given[rater.id])
+        _cover_judge(rater, asked[rater.id], judged, last, given[rater.id])
         for rater in sorted(data.raters, key=lambda rater: rater.name)
     )
 
@@ -150,7 +184,7 @@ def _cover_judge(
     rater: Rater,
     asked: Sequence[Hashable],
     given: Collection[Hashable],
-    reasons: Mapping[Hashable, str],
+    last: Mapping[Hashable, Attempt],
     rows: Sequence[JudgmentRow],
 ) -> JudgeCoverage:
     absent = [key for key in asked if key not in given]
@@ -162,7 +196,8 @@ def _cover_judge(
         is_baseline=rater.family == BASELINE_FAMILY,
         n_assigned=len(asked),
         n_judged=len(asked) - len(absent),
-        missing=count_missing(absent, reasons),
+        missing=count_missing(absent, last),
+        causes=find_causes(absent, last),
         n_undecided=sum(row.finish_reason == UNDECIDED for row in rows),
         n_both_orders=n_both,
         n_flips=n_flips,

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hearteval.analysis.coverage import BASELINE_FAMILY, Coverage, cover_ratings, cover_study
+from hearteval.analysis.coverage import (
+    BASELINE_FAMILY,
+    Coverage,
+    cover_ratings,
+    cover_study,
+    find_failures,
+)
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData
 from hearteval.analysis.judges import (
     Consistency,
@@ -16,6 +22,7 @@ from hearteval.analysis.judges import (
 from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
 from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
+from hearteval.analysis.missing import FAIL_ON_MISSING, Failure
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
@@ -48,6 +55,8 @@ class StudyResults:
         rank_stability: Rankings by whole repeats beside the first; empty where there are none.
         judge_audits: What the audits say of each judge; None where none has judged.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
+        failures: Systems and judges without a result, or of which more is missing than the study
+            allows; empty where it succeeded.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
     """
 
@@ -67,14 +76,18 @@ class StudyResults:
     ratings: RatingResults | None
     judge_notice: str | None
     warnings: tuple[Notice, ...]
+    failures: tuple[Failure, ...] = ()
 
 
-def analyze_study(data: StudyData, *, level: float = 0.95) -> StudyResults:
+def analyze_study(
+    data: StudyData, *, level: float = 0.95, fail_on_missing: float = FAIL_ON_MISSING
+) -> StudyResults:
     """Compute everything the report shows.
 
     Repeats are for the audit of the judges and never enter a ranking. A ranking that the judgments
     do not determine is reported as such, with its reason; it does not stop the rest. Where judges
-    rate, scores stand in place of a ranking.
+    rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
+    judge's replies that may be missing before the study has failed.
     """
     stored, data = data, data.of_members()
     n_foreign = len(stored.judgments) - len(data.judgments)
@@ -108,9 +121,11 @@ def analyze_study(data: StudyData, *, level: float = 0.95) -> StudyResults:
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         warnings=_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
     )
-    if data.targets is None:
-        return results
-    return _with_ratings(results, data.targets, stored, level=level)
+    if data.targets is not None:
+        results = _with_ratings(results, data.targets, stored, level=level)
+    coverage = results.coverage
+    failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
+    return replace(results, failures=failures)
 
 
 def _with_ratings(

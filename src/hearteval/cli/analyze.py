@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.console import Terminal, emit_json, end_with
 from hearteval.cli.options import json_option, study_argument
 
 
@@ -26,3 +26,4 @@ def command(study_file: Path, *, as_json: bool) -> None:
     else:
         click.echo(results_lines(results), nl=False)
         click.echo(f"\nresults: {path}")
+    end_with(results.failures, session.settings)

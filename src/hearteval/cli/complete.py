@@ -1,10 +1,11 @@
 """``heart complete``: have the systems answer the items."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from hearteval.cli.console import emit_json, working_on
+from hearteval.cli.console import emit_json, end_with, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 from hearteval.study import quoted
 
@@ -18,14 +19,16 @@ def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     from hearteval.config import load_study
     from hearteval.study.pipeline import complete_study
 
-    with working_on(load_study(study_file), "complete", yes=yes) as (session, study):
-        counts = complete_study(session, study)
+    settings = load_study(study_file)
+    with working_on(settings, "complete", yes=yes) as (session, study):
+        counts, failures = complete_study(session, study)
     if as_json:
         body = {"study": study.name, "version": study.version, "completions": counts}
-        emit_json("complete", body)
+        emit_json("complete", {**body, "failures": [asdict(failure) for failure in failures]})
     else:
         n_stored = counts["n_before"] + counts["n_added"]
         click.echo(
             f"{n_stored} of {counts['n_wanted']} completions stored ({counts['n_added']} new); "
             f"next: heart judge {quoted(study_file)}"
         )
+    end_with(failures, settings)

@@ -6,7 +6,7 @@ Progress and notes are for people and go to a terminal only; warnings go to stde
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from hearteval import __version__
 from hearteval.errors import HeartError, SettingsError, StoreError
 
 if TYPE_CHECKING:
+    from hearteval.analysis.missing import Failure
     from hearteval.config import StudySettings
     from hearteval.domain import Study
     from hearteval.study.session import Session
@@ -31,6 +32,20 @@ def emit_json(name: str, body: Mapping[str, Any]) -> None:
     """Print the one versioned object of a command on stdout."""
     document = {"schema": f"heart.{name}/1", **body}
     click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def end_with(failures: "Sequence[Failure]", settings: "StudySettings") -> None:
+    """Exit with 1 where a study has failed, saying in one line of stderr why; else return.
+
+    Call it last: what could be done is done and said by then.
+    """
+    from hearteval.report.missing import failure_words
+    from hearteval.report.text import printable
+
+    if failures:
+        words = failure_words(failures, fail_on_missing=settings.fail_on_missing)
+        click.echo(f"heart: {printable(words)}", err=True)
+        raise click.exceptions.Exit(1)
 
 
 class Terminal:

@@ -1,10 +1,11 @@
 """``heart judge``: plan the pairs and have the judges compare them."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from hearteval.cli.console import emit_json, working_on
+from hearteval.cli.console import emit_json, end_with, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 from hearteval.study import quoted
 
@@ -23,10 +24,12 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
     from hearteval.config import load_study
     from hearteval.study.pipeline import judge_study
 
-    with working_on(load_study(study_file), "judge", yes=yes) as (session, study):
-        counts = judge_study(session, study, again=again)
+    settings = load_study(study_file)
+    with working_on(settings, "judge", yes=yes) as (session, study):
+        counts, failures = judge_study(session, study, again=again)
     if as_json:
-        emit_json("judge", {"study": study.name, "version": study.version, **counts})
+        body = {"study": study.name, "version": study.version, **counts}
+        emit_json("judge", {**body, "failures": [asdict(failure) for failure in failures]})
     else:
         rated = counts["ratings"]
         made, word = (counts["judgments"], "judgments") if rated is None else (rated, "ratings")
@@ -38,3 +41,4 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
             f"{made['n_before'] + made['n_added']} of {made['n_wanted']} {word} stored "
             f"({made['n_added']} new); next: heart report {quoted(study_file)}"
         )
+    end_with(failures, settings)

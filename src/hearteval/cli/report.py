@@ -1,10 +1,11 @@
 """``heart report``: write the report page."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.console import Terminal, emit_json, end_with
 from hearteval.cli.options import json_option, study_argument
 
 
@@ -17,8 +18,12 @@ def command(study_file: Path, *, as_json: bool) -> None:
     from hearteval.study.session import open_stored
 
     with open_stored(study_file, Terminal()) as (session, study):
-        paths = write_report(session, analyze(session, study))
+        results = analyze(session, study)
+        paths = write_report(session, results)
     if as_json:
-        emit_json("report", {"study": study.name, "version": study.version, **paths})
+        failures = [asdict(failure) for failure in results.failures]
+        body = {"study": study.name, "version": study.version, **paths, "failures": failures}
+        emit_json("report", body)
     else:
         click.echo(f"report: {paths['report']}")
+    end_with(results.failures, session.settings)

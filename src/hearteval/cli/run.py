@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, working_on
+from hearteval.cli.console import Terminal, emit_json, end_with, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 
 if TYPE_CHECKING:
@@ -35,11 +35,12 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
         body, results = run_study(session, study)
     if as_json:
         emit_json("run", body)
-        return
-    click.echo(results_lines(results), nl=False)
-    if body["spent_usd"]:
-        click.echo(f"\n{spent_words(settings, body['spent_usd'])}")
-    click.echo(f"\nreport: {body['report']}")
+    else:
+        click.echo(results_lines(results), nl=False)
+        if body["spent_usd"]:
+            click.echo(f"\n{spent_words(settings, body['spent_usd'])}")
+        click.echo(f"\nreport: {body['report']}")
+    end_with(results.failures, settings)
 
 
 def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:

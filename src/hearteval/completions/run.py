@@ -97,7 +97,8 @@ async def ask_systems(
     """Ask every model for the items it has not answered.
 
     A reply that is empty, refused, cut off or over-long becomes an attempt with its reason, and is
-    asked for once more; a call that fails becomes one too, and is made again in the next run.
+    asked for once more; a call that fails becomes one too, and is made again in the next run. A
+    model that cannot be reached, or refuses every call, is asked no more.
 
     Args:
         writer: Where replies are written, at the store they are about.
@@ -107,8 +108,7 @@ async def ask_systems(
         progress: Told how many of how many are there.
 
     Raises:
-        ExceptionGroup: Of `ModelCallError` for a failure that every further call would meet, or
-            `BudgetError`; what came before is stored.
+        ExceptionGroup: Of `BudgetError`; what came before is stored.
     """
     items = {item.id: item for item in writer.store.iter(Item, study)}
     prompt_hash = support_prompt_hash()
@@ -197,7 +197,8 @@ async def probe_systems(
         Counts of calls, warm-up apart; those missing are made again in the next run.
 
     Raises:
-        ExceptionGroup: As `ask_systems`.
+        ExceptionGroup: Of `ModelCallError` for a failure that every further call would meet, or
+            `BudgetError`.
     """
     n_before, outcomes = plan.n_wanted - len(plan.open_ones), Counter[str]()
     progress(n_before, plan.n_wanted)

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from hearteval.analysis.missing import FAIL_ON_MISSING
 from hearteval.config.model_settings import (
     Judge,
     JudgeSettings,
@@ -87,10 +88,12 @@ class StudySettings:
     judging: JudgingSettings
     max_usd: float | None
     """Hard limit on spending; None for no limit."""
+    fail_on_missing: float = FAIL_ON_MISSING
+    """Largest share of one system's or judge's replies that may be missing."""
 
     @property
     def settings_hash(self) -> str:
-        """SHA-256 over what makes the results: no paths, which differ, and no budget."""
+        """SHA-256 over what makes the results: no paths, which differ, no limits."""
         left_out = {"path"} if self.items.names else {"path", "names"}
         items = {k: v for k, v in asdict(self.items).items() if k not in left_out}
         return content_hash(
@@ -138,6 +141,7 @@ class _Study(Section):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     store: str | None = None
+    fail_on_missing: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = FAIL_ON_MISSING
 
 
 class _Items(Section):
@@ -232,6 +236,7 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
         systems=systems,
         judging=judging,
         max_usd=wire.budget.max_usd,
+        fail_on_missing=wire.study.fail_on_missing,
     )
 
 

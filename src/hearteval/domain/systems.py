@@ -111,6 +111,8 @@ class Attempt:
     """A short fixed word, counted in reports, e.g. ``no-reference``."""
     raw: str = ""
     """What came back, verbatim; may be empty."""
+    detail: str | None = None
+    """The endpoint's own words for it in one line, without secrets and dialogue; None without."""
     call: Call = NO_CALL
     created_at: datetime
     id: str = ""

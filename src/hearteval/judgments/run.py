@@ -4,13 +4,14 @@ There is one kind of task: find what is wanted of a judge, show it one or two te
 A pair and a rating are two of them; the offline cue judge answers the same pairs.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from hearteval.analysis.missing import Cause, find_causes, last_attempts
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -233,6 +234,21 @@ def open_by_judge(
     """Count what is left to be asked of each of these judges; the others need no key."""
     wanted, find_case = task.find(store, study, rater_ids)
     return Counter(find_case(target).target.rater_id for target in wanted.open_ones)
+
+
+def missing_by_judge(
+    store: Store, study: Study, task: JudgingTask, rater_ids: Collection[str]
+) -> dict[str, tuple[Cause, ...]]:
+    """Return why what is still missing of each of these judges is; those without are left out.
+
+    The stress set and repeats count too.
+    """
+    wanted, find_case = task.find(store, study, rater_ids)
+    absent: defaultdict[str, list[Any]] = defaultdict(list)
+    for target in wanted.missing:
+        absent[find_case(target).target.rater_id].append(target)
+    last = last_attempts(list(store.iter(Attempt, study)), _find_target)
+    return {rater_id: find_causes(targets, last) for rater_id, targets in absent.items()}
 
 
 def given_up_judgments(store: Store, study: Study) -> frozenset[str]:

@@ -5,6 +5,7 @@ attempt with its reason, asked for once more and then given up: it never becomes
 """
 
 import json
+import logging
 from collections import Counter, defaultdict
 from collections.abc import (
     Awaitable,
@@ -23,9 +24,10 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from hearteval.domain import Attempt, Call, Completion, Judgment, Rating
+from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
 from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
-from hearteval.models.failures import CallFailureError
+from hearteval.models.failures import RETRYABLE, CallFailureError
 
 FATAL = frozenset(
     {"bad-key", "no-credit", "unknown-model", "refused-settings", "html", "not-a-completion"}
@@ -33,6 +35,8 @@ FATAL = frozenset(
 """Reasons for which every further call of the model would fail too."""
 WORKERS_PER_CALL = 4
 """While replies wait for their commits, other workers make the next calls."""
+GIVE_UP_AFTER = 8
+"""Questions after which a model is asked no more in a run, if nothing has ever come of one."""
 MAX_INVALID = 2
 """Replies that cannot be used, after which a question is given up."""
 MAX_END = 100
@@ -51,6 +55,7 @@ PROBE_SCHEMA = Schema(
 )
 
 T = TypeVar("T", bound=Hashable)
+_log = logging.getLogger(__name__)
 Answer = Completion | Judgment | Rating
 Keep = Callable[[Sequence[Attempt | Answer]], Awaitable[None]]
 
@@ -64,7 +69,7 @@ class AskedCounts:
     """Of those wanted, there already."""
     n_added: int
     missing: Mapping[str, int]
-    """Still missing, by the reason of the last attempt."""
+    """Still missing, by the reason of the last attempt, or ``not-asked``."""
 
     def __add__(self, other: "AskedCounts") -> "AskedCounts":
         return AskedCounts(
@@ -114,6 +119,8 @@ class Wanted(Generic[T]):
     """What to ask for, in this order."""
     given_up: Mapping[str, int]
     """What stays missing, counted by reason."""
+    missing: Sequence[T]
+    """What is left to be asked or given up."""
     tries: Mapping[T, Tries]
 
 
@@ -149,8 +156,25 @@ def find_wanted(wanted: Sequence[T], answered: Container[T], tries: Mapping[T, T
         n_before=len(wanted) - len(missing),
         open_ones=[target for target in missing if target not in given_up],
         given_up=Counter(given_up[target] for target in missing if target in given_up),
+        missing=missing,
         tries=tries,
     )
+
+
+@dataclass(slots=True)
+class _Health:
+    """What came of the questions to one model in this run."""
+
+    n_unheard: int = 0
+    is_heard: bool = False
+    is_over: bool = False
+    """Whether every further call would fail too."""
+
+    def note(self, reason: str) -> None:
+        """Take down what came of one question: why there is no answer, empty for one."""
+        self.is_heard |= reason not in RETRYABLE
+        self.n_unheard += not self.is_heard
+        self.is_over |= reason in FATAL or self.n_unheard >= GIVE_UP_AFTER
 
 
 async def ask_wanted(
@@ -164,16 +188,26 @@ async def ask_wanted(
 ) -> AskedCounts:
     """Ask for everything that is open; every answer and every failed try is kept at once.
 
+    A model is asked no more when a call failed as every further one would, or when nothing came of
+    its first `GIVE_UP_AFTER` questions; the others go on.
+
     What `keep` is given is durable when it returns; `run` raises what its tasks raise; `progress`
     is told how many of how many are there or given up.
     """
     outcomes = Counter(wanted.given_up)
+    healths: defaultdict[int, _Health] = defaultdict(_Health)
     progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
 
     async def ask(target: T) -> None:
         model, question = find_question(target)
         assert model is not None, "what is to be asked for has no model"
-        outcomes[await ask_question(model, question, wanted.tries[target], keep=keep, now=now)] += 1
+        health, reason = healths[id(model)], NOT_ASKED
+        if not health.is_over:
+            reason = await ask_question(model, question, wanted.tries[target], keep=keep, now=now)
+            health.note(reason)
+            if health.is_over:
+                _log.info("%s is asked no more in this run: %s", model.model.name, reason)
+        outcomes[reason] += 1
         progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
 
     await run(partial(ask, target) for target in wanted.open_ones)
@@ -189,17 +223,15 @@ async def ask_question(
     """Ask until there is an answer or none is to come; keep it and every failed try.
 
     Returns an empty text, or the reason why the answer is missing.
-
-    Raises:
-        ModelCallError: Of a kind that every further call would meet too.
     """
 
-    async def keep_attempt(reason: str, reply: Reply, raw: str) -> None:
+    async def keep_attempt(reason: str, reply: Reply, raw: str, said: str = "") -> None:
         attempt = Attempt(
             **question.target,
             attempt=tries.n,
             reason=reason,
             raw=raw[:MAX_RAW],
+            detail=said or None,
             created_at=now(),
             call=used(reply),
         )
@@ -212,10 +244,10 @@ async def ask_question(
         except BudgetError:
             raise
         except ModelCallError as error:
-            part = error.reply if isinstance(error, CallFailureError) else Reply(text="")
-            await keep_attempt(error.reason, part, part.raw)
-            if error.reason in FATAL:
-                raise
+            part, said = Reply(text=""), ""
+            if isinstance(error, CallFailureError):
+                part, said = error.reply, error.said
+            await keep_attempt(error.reason, part, part.raw, said)
             return error.reason
         try:
             answer = question.read(reply)

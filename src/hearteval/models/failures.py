@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal, NamedTuple
 
+from hearteval.domain.reasons import ADVICE
 from hearteval.errors import ModelCallError
 from hearteval.models.base import MAX_RAW, Message, Reply
 from hearteval.models.http import OWN_KEYS, SHORTEST_SECRET, Endpoint
@@ -20,31 +21,19 @@ Reason = (
     Literal["rate-limited", "overloaded"]
     | Literal["server-error", "timeout", "connection", "cut-off-stream"]
     | Literal["bad-key", "no-credit", "unknown-model", "refused-settings"]
-    | Literal["content-filter", "bad-request", "not-json", "not-a-completion", "html", "too-large"]
+    | Literal["context-too-long", "content-filter", "bad-request"]
+    | Literal["not-json", "not-a-completion", "html", "too-large"]
     | Literal["batch-expired", "batch-cancelled"]
 )
 THROTTLED: frozenset[str] = frozenset({"rate-limited", "overloaded"})
 """Reasons that ask for fewer calls at once."""
 RETRYABLE: frozenset[str] = THROTTLED | {"server-error", "timeout", "connection", "cut-off-stream"}
 """Reasons that another try may cure."""
-ADVICE: Mapping[Reason, str] = {
-    "rate-limited": "lower the concurrency, or raise the account's limit",
-    "overloaded": "try again later, or take another provider",
-    "server-error": "try again later, or take another provider",
-    "bad-key": "check that the key is right and may use this model",
-    "no-credit": "top up the account, or raise its limit",
-    "unknown-model": "check the model id and base_url",
-    "refused-settings": "name it in what the model refuses",
-    "html": "check base_url: an API ends in /v1 or the like",
-    "not-a-completion": "check base_url: an OpenAI-compatible API, or that of the provider named",
-    "batch-expired": "run again: the call was not made, and is made anew",
-    "batch-cancelled": "run again: the call was not made, and is made anew",
-}
 _BY_CODE: Mapping[Reason, str] = {
     "no-credit": r"insufficient[_ ](quota|credit|balance|funds)|billing_hard_limit",
     "content-filter": r"content_(filter|policy)|moderation|flagged|safety system",
     "bad-key": r"(invalid|incorrect|missing)[_ ]api[_ ]key|api key (is )?(not |in)valid",
-    "bad-request": r"context_length|maximum context|context (size|window)",
+    "context-too-long": r"context_length|maximum context|context (size|window)|prompt is too long",
     "refused-settings": r"requested parameters",
     "unknown-model": r"model_not_found|(unknown|invalid|no such|not a valid) model"
     r"|model\b.{0,100}\b(not found|(does|do) not exist)",
@@ -82,6 +71,7 @@ class CallFailureError(ModelCallError):
     Attributes:
         reply: What had come until then: text and usage of half a stream, `raw` without secrets,
             requested and effective settings.
+        said: The endpoint's own words, without secrets and dialogue; empty where it said nothing.
     """
 
     def __init__(
@@ -90,10 +80,12 @@ class CallFailureError(ModelCallError):
         *,
         reason: Reason,
         reply: Reply,
+        said: str = "",
         retry_after_seconds: float | None = None,
     ) -> None:
         super().__init__(message, reason=reason)
         self.reply = reply
+        self.said = said
         self.retry_after_seconds = retry_after_seconds
 
     @property
@@ -146,7 +138,8 @@ def call_failure(
 
     `reply` is what had come until then; `where` says how the call was made, if not directly.
     """
-    said = excerpt(fault.said, secrets=secrets, spoken=[m.content for m in messages])
+    spoken = [message.content for message in messages]
+    said = excerpt(fault.said, secrets=secrets, spoken=spoken)
     words = fault.reason + (f" {fault.setting}" if fault.setting else "")
     words += "" if fault.status is None else f" ({fault.status})"
     words += f": {said}" if said else ""
@@ -156,6 +149,7 @@ def call_failure(
         f"{endpoint.name} at {endpoint.address}{where}: {words}",
         reason=fault.reason,
         reply=replace(reply, raw=raw),
+        said=f"{fault.setting}: {said}" if fault.setting else said,
         retry_after_seconds=fault.retry_after_seconds,
     )
 

@@ -262,6 +262,7 @@ attempts = _table(
     _ref("study_id", nullable=True),
     _ref("completion_id", "completions", nullable=True),
     _ref("rater_id", "raters", nullable=True),
+    Column("detail", Words),
 )
 
 judgments = _table(

@@ -1,13 +1,28 @@
 """Ask the models of a study: its systems for completions, its judges for judgments."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+from hearteval.analysis.coverage import SystemCoverage, cover_systems
+from hearteval.analysis.data import StudyData
 from hearteval.completions.run import ask_systems, complete_items, systems_to_ask
 from hearteval.config import ModelSettings
-from hearteval.domain import Assignment, Call, Completion, Judgment, Rater, Rating, Study, System
+from hearteval.domain import (
+    Assignment,
+    Attempt,
+    Call,
+    Completion,
+    Item,
+    Judgment,
+    Rater,
+    Rating,
+    Study,
+    System,
+)
+from hearteval.errors import BudgetError, ModelCallError
 from hearteval.judgments.plan.run import PlanCounts, plan_judgments, plan_ratings, store_stress_set
 from hearteval.judgments.run import (
     JudgingTask,
@@ -15,19 +30,22 @@ from hearteval.judgments.run import (
     RatingTask,
     ask_judges,
     judge_assignments,
+    missing_by_judge,
     open_by_judge,
 )
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
 from hearteval.models.http import find_dropped
+from hearteval.report.missing import missing_lines
 from hearteval.study import Tell
 from hearteval.study.exchange import count_study_imports, missing_imports
-from hearteval.study.grow import judge_models, system_models
+from hearteval.study.grow import imported_systems, judge_models, system_models
 from hearteval.study.models import Asking, ask_models
 from hearteval.study.session import Session
 
+logger = logging.getLogger(__name__)
 NO_JUDGMENTS = {
     "plan": dict.fromkeys((field.name for field in fields(PlanCounts)), 0),
-    "judgments": asdict(NOTHING_ASKED),
+    "judgments": {**asdict(NOTHING_ASKED), "n_missing": 0},
 }
 """What the judges of a study that rates have compared."""
 
@@ -43,23 +61,23 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
     tell = session.tell
     asked = ask_for_completions(session, study)
     imported = count_study_imports(session.store, study, session.settings)
-    missing = sum(map(Counter, imported.missing.values()), Counter(asked.missing))
+    missing = Counter(counts.missing) + Counter(asked.missing)
+    missing = sum(map(Counter, imported.missing.values()), missing)
     total = {
         "n_wanted": counts.n_wanted + asked.n_wanted + imported.n_wanted,
         "n_before": counts.n_before + asked.n_before + imported.n_before,
         "n_added": counts.n_added + asked.n_added,
-        "n_missing": sum(counts.missing.values()) + missing.total(),
+        "n_missing": missing.total(),
     }
     tell.note(
         f"completions: {total['n_before'] + total['n_added']} of {total['n_wanted']} "
         f"({total['n_added']} new, {total['n_missing']} missing)"
     )
-    for reason, n in asked.missing.items():
-        tell.warn(f"{n} completions of models are missing: {reason}")
-    answered = {completion.system_id for completion in session.store.iter(Completion, study)}
-    silent = system_models(session.settings).keys() - answered
-    for name in sorted(s.name for s in session.store.iter(System, study) if s.id in silent):
-        tell.warn(f"system {name} has given no completion at all, and will not be ranked")
+    brought_in = imported_systems(session.settings).values()
+    for row in cover_completions(session, study):
+        if row.system not in brought_in:
+            for words in missing_lines(f"system {row.system}", "completion", row.causes):
+                tell.warn(words)
     for words in missing_imports(session.settings, imported):
         tell.warn(words)
     if asked.n_added:
@@ -67,6 +85,19 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
         calls = [(one.system_id, one.call) for one in session.store.iter(Completion, study)]
         _warn_of_dropped(session, names, system_models(session.settings), calls)
     return {**total, "missing": dict(missing)}
+
+
+def cover_completions(session: Session, study: Study) -> tuple[SystemCoverage, ...]:
+    """Count what each system has answered, and why not more, from what is stored."""
+    store = session.store
+    return cover_systems(
+        StudyData(
+            items=list(store.iter(Item, study)),
+            systems=list(store.iter(System, study)),
+            completions=list(store.iter(Completion, study)),
+            attempts=list(store.iter(Attempt, study)),
+        )
+    )
 
 
 def judge_step(session: Session, study: Study) -> dict[str, Any]:
@@ -120,12 +151,21 @@ def _ask_judges(
     asked = ask_for_judgments(session, study, task)
     total, word = offline + asked, _word(task)
     given = total.n_before + total.n_added
-    session.tell.note(f"{word}: {given} of {total.n_wanted} ({total.n_added} new)")
-    for reason, n in total.missing.items():
-        session.tell.warn(f"{n} {word} are missing: {reason}")
+    n_missing = sum(total.missing.values())
+    session.tell.note(
+        f"{word}: {given} of {total.n_wanted} ({total.n_added} new, {n_missing} missing), the "
+        "stress set and repeats included"
+    )
+    if n_missing:
+        raters = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
+        causes = missing_by_judge(session.store, study, task, judge_models(session.settings))
+        for rater_id in sorted(causes, key=raters.__getitem__):
+            name = raters[rater_id]
+            for words in missing_lines(f"judge {name}", word.removesuffix("s"), causes[rater_id]):
+                session.tell.warn(words)
     if asked.n_added:
         _warn_of_dropped_by_judges(session, study)
-    return asdict(total)
+    return {**asdict(total), "n_missing": n_missing}
 
 
 def _word(task: JudgingTask) -> str:
@@ -177,7 +217,13 @@ async def warn_of_unheld_schemas(asking: Asking, tell: Tell) -> None:
     for rater_id, judge in asking.judges.items():
         if rater_id in asking.batched:
             continue  # the answer would come when all of its judgments do
-        found = await probe_model(judge)
+        try:
+            found = await probe_model(judge)
+        except BudgetError:
+            raise
+        except ModelCallError as error:
+            logger.info("judge %s: the probe had no answer: %s", judge.model.name, error.reason)
+            continue  # what it is asked next will say why, and that is kept
         if found.follows_schema is False:
             tell.warn(
                 f"judge {judge.model.name}: its endpoint does not hold replies to the JSON schema;"

@@ -3,13 +3,16 @@
 What costs money is estimated and agreed to before the first call is made.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
+from hearteval.analysis.coverage import cover_data, find_failures
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.analysis.latency import SystemLatency, latency_by_system
+from hearteval.analysis.missing import Failure
 from hearteval.analysis.study import StudyResults
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
 from hearteval.completions.run import probe_systems
@@ -22,11 +25,13 @@ from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
 from hearteval.models.prices import Estimate
 from hearteval.report.leaderboard import leaderboard_rows
+from hearteval.report.missing import failure_words
 from hearteval.report.page import all_warnings
 from hearteval.report.scores import rating_rows
 from hearteval.study.asking import (
     complete_step,
     complete_without_models,
+    cover_completions,
     judge_step,
     warn_of_unheld_schemas,
 )
@@ -46,9 +51,16 @@ from hearteval.study.cost import (
 )
 from hearteval.study.grow import imported_systems, judge_models, system_models
 from hearteval.study.models import Asking, ask_models
-from hearteval.study.results import analyze, read_judgments, write_report, write_results
+from hearteval.study.results import (
+    analyze,
+    read_data,
+    read_judgments,
+    write_report,
+    write_results,
+)
 from hearteval.study.session import Session
 
+logger = logging.getLogger(__name__)
 LEVEL = 0.95
 """Of the intervals of an audit."""
 NOT_MEASURED = "writes without a model"
@@ -56,15 +68,23 @@ IMPORTED = "its completions are imported"
 WARM_UP = "The first call of each model in a run warms it up and is left out."
 
 
-def complete_study(session: Session, study: Study) -> dict[str, Any]:
-    """Have every system answer every item it has not answered; return the counts."""
+def complete_study(session: Session, study: Study) -> tuple[dict[str, Any], tuple[Failure, ...]]:
+    """Have every system answer every item it has not answered; return counts and failures."""
     free = complete_without_models(session, study)
     _confirm(session, study, what_is_done(session.store, study), of="systems")
-    return complete_step(session, study, free)
+    counts = complete_step(session, study, free)
+    allowed = session.settings.fail_on_missing
+    return counts, _log_failures(
+        session, find_failures(cover_completions(session, study), fail_on_missing=allowed)
+    )
 
 
-def judge_study(session: Session, study: Study, *, again: bool = False) -> dict[str, Any]:
-    """Plan pairs, or ratings, and have the judges answer what they have not; return the counts.
+def judge_study(
+    session: Session, study: Study, *, again: bool = False
+) -> tuple[dict[str, Any], tuple[Failure, ...]]:
+    """Plan pairs, or ratings, and have the judges answer what they have not.
+
+    Returns the counts, and the judges that failed.
 
     With `again` they are asked about every ranked pair once more.
     """
@@ -73,7 +93,20 @@ def judge_study(session: Session, study: Study, *, again: bool = False) -> dict[
     _confirm(session, study, done, of="judges")
     if more:
         session.store.add(more)
-    return judge_step(session, study)
+    counts = judge_step(session, study)
+    if not (counts["ratings"] or counts["judgments"])["missing"]:
+        return counts, ()
+    judges = cover_data(read_data(session, study)).judges
+    allowed = session.settings.fail_on_missing
+    return counts, _log_failures(session, find_failures((), judges, fail_on_missing=allowed))
+
+
+def _log_failures(session: Session, failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
+    """Write failures into the log of the run, and return them."""
+    if failures:
+        allowed = session.settings.fail_on_missing
+        logger.info("incomplete: %s", failure_words(failures, fail_on_missing=allowed))
+    return failures
 
 
 def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResults]:
@@ -93,6 +126,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     completions = complete_step(session, study, free)
     judgments = judge_step(session, study)
     results = analyze(session, study)
+    _log_failures(session, results.failures)
     paths = {"results": write_results(session, results), **write_report(session, results)}
     body = {
         "study": study.name,
@@ -109,6 +143,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "consent_bases": list(results.provenance.consent_bases),
         "leaderboard": leaderboard_rows(results),
         "rated": rating_rows(results.ratings),
+        "failures": [asdict(failure) for failure in results.failures],
         **paths,
     }
     return body, results

@@ -42,7 +42,8 @@ RESULTS_SCHEMA = "heart.analyze/1"
 
 def analyze(session: Session, study: Study) -> StudyResults:
     """Compute the results from what is stored."""
-    return analyze_study(read_data(session, study))
+    fail_on_missing = session.settings.fail_on_missing
+    return analyze_study(read_data(session, study), fail_on_missing=fail_on_missing)
 
 
 def read_data(session: Session, study: Study) -> StudyData:

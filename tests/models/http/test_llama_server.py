@@ -7,6 +7,7 @@ import asyncio
 import http.client
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,7 @@ from tiny_model import ONE_THREAD, TINY_MODEL
 
 from hearteval.errors import ModelCallError
 from hearteval.models.base import ChatModel, Message, Reply, Sampling, Schema
+from hearteval.models.failures import CallFailureError
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.models.local import LocalModel, LocalServer, LocalSettings, run_local_model
@@ -221,7 +223,10 @@ def test_our_client_reports_a_cut_off_reply(server: LocalServer) -> None:
 def test_what_a_living_server_refuses_keeps_its_own_reason(server: LocalServer) -> None:
     with pytest.raises(ModelCallError, match="context") as caught:
         complete(server, Sampling(), said="so quiet " * 2000)
-    assert caught.value.reason == "bad-request"
+    assert caught.value.reason == "context-too-long"
+    assert isinstance(caught.value, CallFailureError)
+    assert re.search(r"\d+ tokens\) exceeds the available context size \(2048", caught.value.said)
+    assert "so quiet" not in caught.value.said
 
 
 def test_a_server_that_died_is_named_and_not_what_was_said_to_it() -> None:

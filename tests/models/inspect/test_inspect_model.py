@@ -293,9 +293,9 @@ def test_words_that_inspect_puts_in_the_place_of_no_candidate_are_no_text() -> N
     ("kind", "message", "reason"),
     [
         (ANTHROPIC, "Output blocked by content filtering policy", "content-filter"),
-        (ANTHROPIC, "prompt is too long: 9 tokens > 8", "bad-request"),
-        (GOOGLE, "input exceeds the maximum number of tokens", "bad-request"),
-        (OPENAI, "This model's maximum context length is 8 tokens", "bad-request"),
+        (ANTHROPIC, "prompt is too long: 9 tokens > 8", "context-too-long"),
+        (GOOGLE, "input exceeds the maximum number of tokens", "context-too-long"),
+        (OPENAI, "This model's maximum context length is 8 tokens", "context-too-long"),
     ],
 )
 def test_error_that_inspect_turns_into_a_reply_is_an_error(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from hearteval.analysis.coverage import BASELINE_FAMILY, count_missing, last_reasons
+from hearteval.analysis.coverage import BASELINE_FAMILY
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.judges import (
     REFERENCE,
@@ -22,6 +22,7 @@ from hearteval.analysis.judges import (
 )
 from hearteval.analysis.judges.faults import ALL, FORMATTED, LONGER, find_faults
 from hearteval.analysis.judges.own_family import OwnFamily, own_family_preference
+from hearteval.analysis.missing import count_missing, last_attempts
 from hearteval.analysis.ranking.confounders import PLANNED
 from hearteval.domain import Rater, System
 
@@ -125,7 +126,7 @@ def _audit_judge(
 ) -> JudgeAudit:
     rows = [row for row in judgments if row.rater_id == rater.id]
     judged = {row.assignment_id for row in rows}
-    reasons = last_reasons(data.attempts, lambda attempt: attempt.assignment_id)
+    last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
     assigned = [a.id for a in data.assignments if a.rater_id == rater.id]
     beside = _beside_references(rows, stress)
     first_time = [row for row in beside if row.judgment.repeat == 0]
@@ -148,7 +149,7 @@ def _audit_judge(
         is_baseline=rater.family == BASELINE_FAMILY,
         n_assigned=len(assigned),
         n_judged=len(judged),
-        missing=count_missing([id_ for id_ in assigned if id_ not in judged], reasons),
+        missing=count_missing([id_ for id_ in assigned if id_ not in judged], last),
         stress=stress_shares,
         longer=leans.get(LONGER),
         formatted=leans.get(FORMATTED),

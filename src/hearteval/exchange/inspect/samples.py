@@ -32,8 +32,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Score
 
-from hearteval.analysis.coverage import BASELINE_FAMILY, last_reasons
+from hearteval.analysis.coverage import BASELINE_FAMILY
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.missing import last_attempts
 from hearteval.domain import Completion, Item, Rater, Study, System, record_id
 
 WRITTEN_BY: Mapping[str, str] = {
@@ -201,13 +202,13 @@ class LogMaker:
         ]
         own.sort(key=lambda c: (c.item_id, c.repeat, c.writer_id or ""))
         of_system = [a for a in self._data.attempts if a.system_id == system.id]
-        failed = last_reasons(of_system, lambda attempt: attempt.item_id or "")
+        failed = last_attempts(of_system, lambda attempt: attempt.item_id or "")
         for completion in own:
             yield self._sample(system, completion, _epoch(completion, own))
         answered = {completion.item_id for completion in own}
-        for item_id, reason in sorted(failed.items()):
+        for item_id, attempt in sorted(failed.items()):
             if item_id in self._items and item_id not in answered:
-                yield _failed_sample(self._items[item_id], system, reason)
+                yield _failed_sample(self._items[item_id], system, attempt.reason)
 
     def _sample(self, system: System, completion: Completion, epoch: int) -> EvalSample:
         item = self._items[completion.item_id]

@@ -353,8 +353,8 @@ def _fault_of_loss(error: Exception, limits: Timeouts, *, is_answered: bool) -> 
     if isinstance(error, TimeoutError):
         said = f"not done within {limits.total_seconds:g} s"
         if isinstance(error, aiohttp.ConnectionTimeoutError):
-            said = f"no connection within {limits.connect_seconds:g} s"
-        elif isinstance(error, aiohttp.SocketTimeoutError):
+            return FaultError("connection", f"none within {limits.connect_seconds:g} s")
+        if isinstance(error, aiohttp.SocketTimeoutError):
             said = f"nothing came for {limits.idle_seconds:g} s"
         return FaultError("timeout", said)
     if is_answered:

@@ -159,7 +159,7 @@ def converted_fault(
     if stop_reason == "content_filter":
         return FaultError("content-filter", body.said, status=body.status or 400)
     if stop_reason == "model_length":
-        return FaultError("bad-request", body.said, status=body.status or 400)
+        return FaultError("context-too-long", body.said, status=body.status or 400)
     return find_fault(body.status or 400, body, sent=sent)
 
 

@@ -29,6 +29,8 @@ class RetryPolicy:
     """Longest wait before the second try; it doubles with each."""
     max_wait_seconds: float = 60.0
     """No wait is longer; an endpoint that asks for more is given up."""
+    max_tries_unreached: int = 4
+    """Where nobody has answered yet: a wrong address is named within seconds."""
     deadline_seconds: float = 300.0
     """No try begins later than this after the first one failed. How long a try itself may take is
     the client's `Timeouts`."""
@@ -56,6 +58,7 @@ class Retrying:
         self._rng = rng
         self._on_failure = on_failure
         self._sleep = sleep
+        self._is_reached = False
 
     async def complete(
         self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
@@ -66,11 +69,13 @@ class Retrying:
             n_tries += 1
             try:
                 reply = await self._model.complete(messages, sampling, repeat=repeat)
+                self._is_reached = True
                 return replace(reply, n_attempts=n_calls + reply.n_attempts) if n_calls else reply
             except BudgetError:
                 raise
             except ModelCallError as error:
                 n_calls += error.n_attempts
+                self._is_reached |= error.reason != "connection"
                 if self._on_failure is not None:
                     self._on_failure(error, n_tries)
                 now = asyncio.get_running_loop().time()
@@ -106,7 +111,8 @@ class Retrying:
                 f"; gave up: it asks to wait {asked:.0f} s, and "
                 f"{policy.max_wait_seconds:.0f} s is the most"
             )
-        if n_tries >= policy.max_tries:
+        most = policy.max_tries if self._is_reached else policy.max_tries_unreached
+        if n_tries >= min(most, policy.max_tries):
             return f"; gave up after {n_tries} tries"
         if wait > time_left:
             return f"; gave up after {n_tries} tries and {policy.deadline_seconds:.0f} s"

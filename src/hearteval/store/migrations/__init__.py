@@ -23,7 +23,7 @@ from sqlalchemy import (
 from hearteval.errors import StoreError
 from hearteval.store import schema
 
-VERSIONS = ("v0001",)
+VERSIONS = ("v0001", "v0002")
 """Modules of this folder in their order; each brings the tables of the one before to its own."""
 DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 

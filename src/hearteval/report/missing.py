@@ -1,0 +1,61 @@
+"""What is missing, in words: one line for each cause, and one for what a study has failed in."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hearteval.analysis.missing import Cause, Failure
+from hearteval.domain.reasons import ADVICE, NOT_ASKED, Outlook
+from hearteval.report.text import count, listed, percent
+
+OUTLOOK: Mapping[Outlook, str] = {
+    "may-pass": "running again may help",
+    "fails-again": "running again fails again",
+    "given-up": "not asked again",
+    "by-design": "as it has to be",
+}
+UNASKED = "not asked, or not any more"
+MAX_NAMED = 3
+
+
+def cause_words(cause: Cause) -> str:
+    """Say why something is missing, in the provider's own words where it had any."""
+    why = UNASKED if cause.reason == NOT_ASKED else cause.reason
+    said = f"{why}: {cause.words}" if cause.words else why
+    advice = ADVICE.get(cause.reason, "")
+    outlook = OUTLOOK[cause.outlook]
+    return f"{said} ({advice}; {outlook})" if advice else f"{said} ({outlook})"
+
+
+def missing_lines(who: str, what: str, causes: Iterable[Cause]) -> list[str]:
+    """Write one line for each cause, what is missing by design left out.
+
+    `who` is "system NAME" or "judge NAME", `what` the word for one of what is missing.
+    """
+    return [
+        f"{who}: {count(cause.n)} {what}{' is' if cause.n == 1 else 's are'} missing: "
+        f"{cause_words(cause)}"
+        for cause in causes
+        if cause.outlook != "by-design"
+    ]
+
+
+def failure_words(failures: Sequence[Failure], *, fail_on_missing: float) -> str:
+    """Say in one line why a study has failed, each system and judge with its main cause."""
+    said = [_failure_words(failure) for failure in failures[:MAX_NAMED]]
+    if len(failures) > MAX_NAMED:
+        said.append(f"{len(failures) - MAX_NAMED} more")
+    parts = [listed(said)]
+    if not all(failure.is_total for failure in failures):
+        allowed = percent(fail_on_missing).replace("\N{NO-BREAK SPACE}", " ")
+        parts.append(f"at most {allowed} may be missing (study.fail_on_missing)")
+    return "; ".join(parts)
+
+
+def _failure_words(failure: Failure) -> str:
+    main = next((c for c in failure.causes if c.reason != NOT_ASKED), None)
+    why = UNASKED if main is None else main.reason
+    why = f"{why}: {main.words}" if main is not None and main.words else why
+    who = f"{failure.kind} {failure.name}"
+    if failure.is_total:
+        return f"{who} has no result ({why})"
+    n = f"{count(failure.n_missing)} of {count(failure.n_wanted)}"
+    return f"{who} lacks {n} ({why})"
