@@ -158,7 +158,7 @@ def test_check_says_how_dialogues_were_read_and_what_they_lack(
     assert first.startswith(f"{path}: 2 items (2 regular), 0 with a reference reply; hash ")
     assert "- read as seeker: Client (3)" in notes
     assert "- read as supporter: Therapist (1)" in notes
-    assert end == 'next: a study with  [items] source = "mine.txt"  beside it'
+    assert end == f"next: heart init my-study --items {path}"
     body = heart("items", "check", path, "--json").json
     assert (body["form"], body["n_items"]) == ("text", 2)
     assert "not stated: licence, consent, language, emotion, problem" in body["notes"]

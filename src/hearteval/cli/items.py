@@ -15,6 +15,7 @@ from hearteval.cli.options import json_option
 from hearteval.errors import SettingsError
 
 if TYPE_CHECKING:
+    from hearteval.domain import Item
     from hearteval.items.dialogues import DialogueNames
 
 
@@ -154,6 +155,7 @@ def check(
     turn (CSV, TSV), or as JSON with a list of turns. All faults are listed at once.
     """
     from hearteval.domain import hash_records
+    from hearteval.study import quoted
     from hearteval.study.exchange import read_checked_items
 
     read, n_screenings = read_checked_items(file, names)
@@ -177,12 +179,12 @@ def check(
     counts = ", ".join(f"{n} {subset}" for subset, n in sorted(subsets.items()))
     beside = f", {n_screenings} verdicts beside it" if read.form == "items" else ""
     click.echo(
-        f"{file}: {len(items)} items ({counts}), {n_references} with a reference reply{beside}; "
+        f"{file}: {_counted(items)} ({counts}), {n_references} with a reference reply{beside}; "
         f"hash {items_hash[:16]}"
     )
     _say_how_read(read.notes)
     if read.form != "items":
-        click.echo(f'next: a study with  [items] source = "{file.name}"  beside it')
+        click.echo(f"next: heart init my-study --items {quoted(file)}")
 
 
 @command.command("convert")
@@ -223,8 +225,12 @@ def convert(
         }
         emit_json("items_convert", body)
         return
-    click.echo(f"{len(read.items)} items: {path}")
+    click.echo(f"{_counted(read.items)}: {path}")
     _say_how_read(read.notes)
+
+
+def _counted(items: Sequence["Item"]) -> str:
+    return f"{len(items)} item" + "s" * (len(items) != 1)
 
 
 def _say_how_read(notes: Sequence[str]) -> None:
