@@ -1,9 +1,11 @@
 """Invented audits and majorities of judges for the report's tests: nothing here was measured."""
 
+from collections.abc import Mapping
 from itertools import combinations
 
 from hearteval.analysis.judges import Consistency, Share
 from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit, JudgeAudits
+from hearteval.analysis.judges.faults import ALL, FORMATTED, LONGER, find_faults
 from hearteval.analysis.judges.majorities import (
     JudgeAgreement,
     JudgeMajorities,
@@ -50,9 +52,24 @@ def judge_audit(
     *,
     is_baseline: bool = False,
     payloads: InjectionAudit | None = None,
-    faults: tuple[str, ...] = (),
+    stress: Mapping[str, Share] | None = None,
+    longer: Share | None = None,
+    twice: float = 0.9,
 ) -> JudgeAudit:
     """Return an audit; without payloads, what the stress set alone says."""
+    stress = {kind: share(*ends) for kind, ends in STRESS.items()} if stress is None else stress
+    longer = share(0.42, 0.28, 0.57) if longer is None else longer
+    formatted = share(0.81, 0.66, 0.9) if payloads else None
+    leans = {LONGER: longer, FORMATTED: formatted}
+    shown_first, own_family = share(0.5, 0.4, 0.6), OwnFamily(reason=EXCLUDED)
+    faults = find_faults(
+        stress,
+        {ALL: payloads.overall, **payloads.kinds} if payloads else {},
+        {check: lean for check, lean in leans.items() if lean},
+        shown_first,
+        own_family,
+        level=0.95,
+    )
     return JudgeAudit(
         judge=judge,
         family="cue" if is_baseline else judge,
@@ -60,15 +77,16 @@ def judge_audit(
         n_assigned=448,
         n_judged=446,
         missing={"not-json": 2},
-        stress={kind: share(*ends) for kind, ends in STRESS.items()},
-        longer=share(0.42, 0.28, 0.57),
-        formatted=share(0.81, 0.66, 0.9) if payloads else None,
-        shown_first=share(0.5, 0.4, 0.6),
-        same_in_both_orders=same("order", 0.9),
+        stress=stress,
+        longer=longer,
+        formatted=formatted,
+        shown_first=shown_first,
+        same_in_both_orders=same("order", twice),
         same_again=same("repeat", 0.95) if payloads else None,
         injection=payloads,
-        own_family=OwnFamily(reason=EXCLUDED),
-        faults=faults,
+        own_family=own_family,
+        faults=faults.words,
+        fault_checks=faults.checks,
     )
 
 

@@ -3,6 +3,7 @@
 from invented_audits import same, share
 
 from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit
+from hearteval.analysis.judges.faults import LONGER, OWN_FAMILY
 from hearteval.analysis.judges.own_family import EXCLUDED, OwnFamily
 from hearteval.report.judges import judge_audit_lines
 
@@ -43,6 +44,7 @@ FULL = JudgeAudit(
         high=0.3,
     ),
     faults=("puts above the reference reply: kind words that fit anything (90 %)",),
+    fault_checks=(*("stress/own-words", "stress/generic-warmth", "payloads/", LONGER, OWN_FAMILY),),
 )
 EMPTY = JudgeAudit(
     judge="cue",

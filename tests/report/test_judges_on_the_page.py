@@ -8,6 +8,7 @@ from invented_audits import injection, invented_audits, invented_majorities, jud
 from invented_results import SIX, invented_results
 
 from hearteval.analysis.judges.audit import JudgeAudits
+from hearteval.analysis.judges.faults import OWN_FAMILY
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities
 from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.ranking.stability import RankStability
@@ -41,9 +42,11 @@ def words(page: str) -> str:
 
 
 def section(results: StudyResults, name: str) -> str:
+    """Return a section, or the part of the judges' section under a heading."""
     page = render_page(results)
-    start = page.index(f'<section id="{name}"')
-    return page[start : page.index("</section>", start)]
+    start = page.index(f'id="{name}"')
+    ends = [page.find(end, start) for end in ("</section>", "<h3 ")]
+    return page[start : min(end for end in ends if end > 0)]
 
 
 def with_audits(audits: JudgeAudits | None) -> StudyResults:
@@ -54,9 +57,11 @@ def with_majorities(majorities: JudgeMajorities | None) -> StudyResults:
     return dataclasses.replace(invented_results(), majorities=majorities)
 
 
-def test_audit_and_majorities_stand_right_below_the_leaderboard() -> None:
+def test_audit_and_majorities_stand_among_what_is_said_of_the_judges() -> None:
     page = render_page(invented_results())
-    places = [page.index(f'id="{n}"') for n in ("leaderboard", "audit", "together", "explained")]
+    places = [
+        page.index(f'id="{n}"') for n in ("leaderboard", "judges", "audit", "together", "explained")
+    ]
     assert places == sorted(places)
 
 
@@ -71,29 +76,28 @@ def test_a_judge_that_payloads_sway_is_orange_and_said_to_be() -> None:
     good = section(with_audits(invented_audits(judge_audit("j", payloads=RESISTS))), "audit")
     bad = section(with_audits(invented_audits(judge_audit("j", payloads=FOLLOWS))), "audit")
     payload = re.compile(r"with a payload.*?</tr>")
-    assert '"heat h40"' in payload.findall(good)[0]
-    assert '"heat h0"' in payload.findall(bad)[0]
+    assert 'class="cell good"' in payload.findall(good)[0]
+    assert 'class="cell wrong"' in payload.findall(bad)[0]
     assert '<span class="fault">swayed</span>' in bad
 
 
 def test_what_has_no_right_end_has_no_colour() -> None:
     page = section(with_audits(invented_audits(judge_audit("j", payloads=RESISTS))), "audit")
-    (line,) = re.findall(r"formatted above.*?</tr>", page)
-    assert 'class="cell"' in line
-    assert "heat" not in line
+    (line,) = re.findall(r"longer above.*?</tr>", page)
+    assert 'class="cell "' in line
 
 
 def test_judges_that_were_not_audited_are_named_with_what_does_it() -> None:
     audits = invented_audits(judge_audit("one"), judge_audit("two"))
     text = words(section(with_audits(audits), "audit"))
-    assert "Not audited: one and two. Of these judges only the stress set is known" in text
+    assert "one and two: tested on the stress set only" in text
     assert "heart judges audit STUDY.toml" in text
     assert "payload" not in text
 
 
 def test_audited_judges_leave_nothing_to_run() -> None:
     audits = invented_audits(judge_audit("one", payloads=RESISTS))
-    assert "Not audited" not in render_page(with_audits(audits))
+    assert "stress set only" not in render_page(with_audits(audits))
 
 
 def test_a_judge_that_was_not_asked_has_a_dash_beside_one_that_was() -> None:
@@ -115,6 +119,7 @@ def test_own_family_stands_where_it_was_measured() -> None:
             low=0.1,
             high=0.3,
         ),
+        fault_checks=(OWN_FAMILY,),
     )
     text = words(section(with_audits(invented_audits(measured)), "audit"))
     assert "difference, in points +20.0 [+10.0, +30.0] prefers its family" in text
@@ -146,12 +151,14 @@ def test_without_any_judgment_there_is_no_section() -> None:
 
 def test_terminal_says_who_was_not_audited_and_who_passed() -> None:
     lines = results_lines(invented_results())
-    assert "Not audited: larch-2. Run `heart judges audit STUDY.toml`.\n" in lines
-    assert "The audit of judges finds no fault with juniper (40 items).\n" in lines
+    assert "Tested on the stress set only: larch-2. Run `heart judges audit STUDY.toml`." in lines
+    passed = dataclasses.replace(judge_audit("one", payloads=RESISTS), faults=(), fault_checks=())
+    lines = results_lines(with_audits(invented_audits(passed)))
+    assert "The audit of judges finds no fault with one (40 items).\n" in lines
 
 
 def test_terminal_says_nothing_good_of_a_judge_at_fault() -> None:
-    audits = invented_audits(judge_audit("one", payloads=FOLLOWS, faults=("follows payloads",)))
+    audits = invented_audits(judge_audit("one", payloads=FOLLOWS))
     assert "no fault" not in results_lines(with_audits(audits))
 
 

@@ -34,8 +34,7 @@ ranks: what its differences from the others leave open, 95 % each.
 unw.: every judgment counts once. Win and axes: win rate in percent.
 ≠ the unweighted rank differs.
 Axis T: not identified: generic lost every comparison, groups [generic].
-Not audited: larch-2. Run `heart judges audit STUDY.toml`.
-The audit of judges finds no fault with juniper (40 items).
+Tested on the stress set only: larch-2. Run `heart judges audit STUDY.toml`.
 Warning: 4 judgments are missing; coverage is 99.8 %.
 """
 

@@ -8,6 +8,7 @@ import pytest
 from invented_results import invented_results, rename_system, without_ranking
 
 from hearteval.analysis.study import JUDGED_BY_CUES
+from hearteval.notices import Kind, Notice
 from hearteval.report.page import coverage_totals, render_page, results_lines
 from hearteval.report.text import NO_VALUE
 
@@ -77,8 +78,8 @@ def test_page_without_a_ranking_is_balanced_and_says_why() -> None:
     page = render_page(without_ranking(invented_results(), "groups [a] and [b] never met"))
     parsed = outline(page)
     assert (parsed.misnested, parsed.open) == ([], [])
-    assert "There is no ranking: groups [a] and [b] never met" in words(page)
-    assert 'class="board"' not in page
+    assert "There is no ranking. Groups [a] and [b] never met" in words(page)
+    assert 'class="standings' not in page
 
 
 def test_links_stay_on_the_page_and_have_targets() -> None:
@@ -120,29 +121,29 @@ def test_banner_stands_exactly_when_the_cue_judge_judged() -> None:
     assert JUDGED_BY_CUES not in words(render_page(invented_results()))
 
 
-def test_coverage_and_warnings_stand_above_the_leaderboard() -> None:
+def test_sections_follow_by_severity_and_interest() -> None:
     results = invented_results(cue_judge=True)
     page = render_page(results)
     places = [
-        page.index(mark)
-        for mark in (
-            "offline baseline",
-            results.warnings[0],
-            'id="coverage"',
-            'id="leaderboard"',
-            'id="audit"',
-            'id="fit"',
-            'id="made"',
-            'id="limits"',
+        page.index(f'id="{name}"')
+        for name in (
+            *("answer", "leaderboard", "limits", "fit", "judges", "axes", "coverage"),
+            *("explained", "made", "methods", "glossary"),
         )
     ]
     assert places == sorted(places)
+    assert page.index("offline baseline") < page.index('id="leaderboard"')
 
 
-def test_other_explanations_stand_between_the_leaderboard_and_the_fit() -> None:
-    page = render_page(invented_results())
-    places = [page.index(f'id="{name}"') for name in ("leaderboard", "explained", "fit")]
-    assert places == sorted(places)
+def test_warnings_stand_with_their_kind_the_serious_ones_apart() -> None:
+    results = invented_results()
+    unused = Notice(Kind.UNUSED, "9 stored judgments are not used.")
+    page = render_page(dataclasses.replace(results, warnings=(unused, *results.warnings)))
+    text = words(page[page.index('id="limits"') :])
+    serious, other = (text.index(mark) for mark in ("4 judgments are missing", "9 stored"))
+    places = (text.index("Read these before"), serious, text.index("Good to know"), other)
+    assert places == tuple(sorted(places))
+    assert "9 stored judgments are not used. unused" in text
 
 
 def test_effects_are_told_in_words_with_their_intervals() -> None:
@@ -155,13 +156,13 @@ def test_effects_are_told_in_words_with_their_intervals() -> None:
 
 def test_planned_and_exploratory_analyses_are_told_apart() -> None:
     text = words(render_page(invented_results()))
-    assert "Bias audit, planned." in text
-    assert text.count("Exploratory.") == 3
+    assert "Planned before the data were seen. All effects are estimated" in text
+    assert text.count("Exploratory: a hint, not planned.") == 3
 
 
 def test_every_system_has_a_raw_and_a_controlled_interval() -> None:
     page = render_page(invented_results(cue_judge=True))
-    section = page[page.index('id="explained"') : page.index('id="fit"')]
+    section = page[page.index('id="explained"') : page.index('id="made"')]
     assert section.count('<rect class="raw"') == section.count('<rect class="held"') == 6 + 1
 
 
@@ -183,7 +184,7 @@ def test_audit_that_failed_says_why_and_shows_no_rating() -> None:
         results.bias_audit, effects=(), systems=(), interval_used=None, df=None, problem="<b>why"
     )
     page = render_page(dataclasses.replace(results, bias_audit=audit))
-    assert "No ratings with these held equal: <b>why" in words(page)
+    assert "No strengths with these held equal: <b>why" in words(page)
     assert "<b>why" not in page
     assert 'class="held"' not in page
     assert outline(page).misnested == []
@@ -222,11 +223,11 @@ def test_system_that_a_judge_did_not_rank_has_a_dash() -> None:
         results.judge_panel, alone=(dataclasses.replace(one, ratings=fewer), other)
     )
     page = render_page(dataclasses.replace(results, judge_panel=panel))
-    section = page[page.index('id="judges-differ"') : page.index('id="fit"')]
+    section = page[page.index('id="judges-differ"') : page.index('id="made"')]
     assert section.count(f'<td class="num" data-v="">{NO_VALUE}</td>') == 1
 
 
-def test_ranks_left_open_stand_under_the_rank() -> None:
+def test_places_left_open_stand_before_the_name() -> None:
     results = invented_results()
     assert results.leaderboard is not None
     first, *others = results.leaderboard.rows
@@ -234,15 +235,15 @@ def test_ranks_left_open_stand_under_the_rank() -> None:
     board = dataclasses.replace(
         results.leaderboard, rows=(dataclasses.replace(first, weighted=sure), *others)
     )
-    page = render_page(dataclasses.replace(results, leaderboard=board))
-    assert 'data-v="1">1</td>' in page
-    assert f'data-v="2">2<small>1{NO_VALUE}3</small></td>' in page
+    text = words(render_page(dataclasses.replace(results, leaderboard=board)))
+    assert "1 beacon-large-instruct model 1760" in text
+    assert f"1{NO_VALUE}3 people 1662" in text
 
 
 def test_both_fit_checks_are_named_for_what_they_are() -> None:
     text = words(render_page(invented_results()))
-    assert "Unweighted ratings 4.9 points" in text
-    assert "Headline ratings, weighted by strength 6.2 points" in text
+    assert "Every judgment once 4.9 points" in text
+    assert "Weighted by strength, as at the top 6.2 points" in text
 
 
 def test_axis_with_another_interval_names_it() -> None:
@@ -255,11 +256,8 @@ def test_axis_with_another_interval_names_it() -> None:
 
 def test_table_names_votes_and_interval() -> None:
     text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
-    assert "Judged by judges." in text
-    assert (
-        "Interval: item-sandwich, t, 95 %, conditional on these raters (39 degrees of freedom)."
-        in text
-    )
+    assert "Votes by judges: juniper, larch-2." in text
+    assert "Interval: item-sandwich, t, 95 %, conditional on these raters." in text
 
 
 def test_numbers_are_rounded_where_they_are_read() -> None:
@@ -278,13 +276,15 @@ def test_system_whose_rank_differs_is_marked() -> None:
     results = invented_results()
     assert results.leaderboard is not None
     n_marked = sum(row.rank_differs for row in results.leaderboard.rows)
-    assert render_page(results).count("≠ rank") == n_marked == 2
+    assert render_page(results).count('<td class="num" data-v="1"><b class="differs">≠') == 1
+    assert render_page(results).count('<b class="differs">≠</b> ') == n_marked + 1 == 3
 
 
-def test_axis_without_elo_says_so_and_shows_no_number() -> None:
-    text = words(render_page(invented_results()))
-    assert "Axis T has no Elo: not identified" in text
-    assert "Elo not identified" in render_page(invented_results())
+def test_axis_without_elo_says_so_and_is_hatched() -> None:
+    page = render_page(invented_results())
+    assert "Task-following has no Elo: not identified" in words(page)
+    assert page.count('<td class="ax few">') == 6
+    assert words(page).count("No Elo: these comparisons do not give one order.") == 6
 
 
 def test_row_without_marks_on_an_axis_shows_a_dash() -> None:
@@ -296,7 +296,7 @@ def test_row_without_marks_on_an_axis_shows_a_dash() -> None:
     rows = (dataclasses.replace(first, axes=axes), *others)
     board = dataclasses.replace(results.leaderboard, rows=rows)
     page = render_page(dataclasses.replace(results, leaderboard=board))
-    assert page.count('title="Resonance: no marks">' + NO_VALUE + "</td>") == 1
+    assert page.count("<b>Resonance</b><br>No marks.") == 1
 
 
 def test_ranking_without_axes_has_no_axis_columns() -> None:
@@ -306,7 +306,7 @@ def test_ranking_without_axes_has_no_axis_columns() -> None:
     board = dataclasses.replace(results.leaderboard, rows=rows, axis_problems={})
     page = render_page(dataclasses.replace(results, leaderboard=board))
     assert "Axes: win rate" not in page
-    assert "Human Alignment" not in page
+    assert 'class="ax "' not in page.replace("few", "")
     assert outline(page).misnested == []
 
 
@@ -323,10 +323,10 @@ def test_totals_add_up_and_name_what_has_no_reason() -> None:
 
 
 def test_stress_kind_that_the_judge_prefers_is_called_out() -> None:
-    text = words(render_page(invented_results(cue_judge=True)))
-    assert text.count("prefers the stress text") == 1
-    details = text[text.index("The stress set and consistency on one scale") :]
-    assert details.count("not told apart") == 1
+    page = render_page(invented_results(cue_judge=True))
+    (line,) = re.findall(r"reference above kind words.*?</tr>", page)
+    assert 'class="cell wrong"' in line
+    assert "prefers that text" in line
 
 
 def test_sections_without_content_are_left_out() -> None:
@@ -341,7 +341,7 @@ def test_sections_without_content_are_left_out() -> None:
         warnings=(),
     )
     page = render_page(results)
-    absent = ('id="funnel"', 'id="audit"', 'id="together"', "Judges behind", "Read first")
+    absent = ('id="funnel"', 'id="audit"', 'id="together"', "Judges behind", "Read these before")
     assert not any(mark in page for mark in absent)
 
 
@@ -383,14 +383,15 @@ def test_same_results_make_the_same_page() -> None:
 
 
 def test_consistency_of_every_judge_is_shown() -> None:
-    text = words(render_page(invented_results()))
-    assert "shown the other way round 91.0 %" in text
-    assert "asked again 96.0 %" in text
+    page = render_page(invented_results())
+    for what, share in (("the other way round", "91.0"), ("when asked again", "96.0")):
+        (line,) = re.findall(f"same winner {what}, ranked pairs.*?</tr>", page)
+        assert line.count(share) == 2
 
 
 def test_win_rates_stand_where_there_is_no_ranking() -> None:
     text = words(render_page(without_ranking(invented_results(), "groups never met")))
-    assert "There is no ranking: groups never met" in text
+    assert "There is no ranking. Groups never met" in text
     assert "62.5" in text
     assert "62.5" in results_lines(without_ranking(invented_results(), "groups never met"))
 

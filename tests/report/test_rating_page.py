@@ -65,8 +65,8 @@ def test_page_of_eighteen_systems_is_small_and_stands_alone() -> None:
 
 def test_every_system_has_its_scores_with_intervals() -> None:
     text = plain(render_page(invented_ratings()))
-    assert "people human +0.54 [0.28, 0.80]" in text
-    assert "3.93 [3.72, 4.14]" in text
+    assert "people +0.54 \N{PLUS-MINUS SIGN}0.26" in text
+    assert "people All axes 3.93 [3.72, 4.14] +0.54 [0.28, 0.80] 80 40" in text
     assert "conditional on these raters" in text
 
 
@@ -126,14 +126,14 @@ def test_study_without_a_rating_says_so() -> None:
         invented_ratings(), systems=(), stress=(), repeatability=(), field={}, warnings=()
     )
     page = render_page(dataclasses.replace(empty, stress=()))
-    assert "There are no scores: there is no rating yet" in plain(page)
+    assert "There are no scores. There is no rating yet" in plain(page)
     assert outline(page).misnested == []
     assert "No scores: there is no rating yet" in results_lines(empty)
 
 
 def test_human_scores_are_what_a_reader_is_pointed_to() -> None:
     text = plain(render_page(invented_ratings()))
-    assert "Read every rating beside the human one here: people." in text
+    assert "Read every number beside the people\u2019s: people." in text
 
 
 def test_hostile_names_are_escaped() -> None:

@@ -104,6 +104,9 @@ class Provenance:
     """Name and version of the software and of what it computes with."""
     created_at: str
     """ISO 8601, UTC."""
+    recorded_by: str | None = None
+    """Who wrote the replies that the items hold: ``people``, ``model``, or None where it is not
+    known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,24 @@
 """The audit of judges as words: a table a judge for the terminal, side by side for the page."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hearteval.analysis.judges import Consistency, Share
 from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit, JudgeAudits
-from hearteval.analysis.judges.faults import FEW_ITEMS, STRESS_NAMES, is_undecided
-from hearteval.analysis.judges.own_family import OwnFamily
+from hearteval.analysis.judges.faults import (
+    ALL,
+    FEW_ITEMS,
+    FORMATTED,
+    LONGER,
+    OWN_FAMILY,
+    PAYLOADS,
+    SHOWN_FIRST,
+    STRESS,
+    STRESS_NAMES,
+    TELLS_APART,
+    is_undecided,
+)
+from hearteval.analysis.study import MANY_FLIPS
 from hearteval.report.table import Column, tabulate
 from hearteval.report.text import (
     NO_VALUE,
@@ -34,9 +46,24 @@ RANKED_NAMES = {
     "order": "same winner the other way round, ranked pairs",
     "repeat": "same winner when asked again, ranked pairs",
 }
-CHECK_NAMES = {"order": "shown the other way round", "repeat": "asked again"}
 MAX_PAYLOADS = 8
 MAX_NAME = 60
+
+
+State = Literal["good", "bad", ""]
+"""What a result says of a judge: as it should be, a fault, or neither, which has no colour."""
+STEADY = 1 - MANY_FLIPS
+"""A judge that gives the same answer twice less often changes its mind, as the warnings say."""
+
+
+class Reading(NamedTuple):
+    """What a result says, the same wherever it is shown."""
+
+    words: str = ""
+    state: State = ""
+
+
+NO_READING = Reading()
 
 
 class AuditRow(NamedTuple):
@@ -50,13 +77,12 @@ class AuditRow(NamedTuple):
     ends: str
     n_items: int | None
     """Items behind it; None for a difference."""
-    verdict: str = ""
-    """What the interval says; empty where it needs no word."""
-    is_fault: bool = False
-    """True where the verdict says that something is wrong, or cannot be told."""
-    rightness: float | None = None
-    """Share that is 1 where the judge does right; None where no end of it is right, or its interval
-    holds one half."""
+    reading: Reading = NO_READING
+
+    @property
+    def verdict(self) -> str:
+        """Return the reading in words; empty where it needs none."""
+        return self.reading.words
 
 
 def judge_audit_lines(audits: Sequence[JudgeAudit], *, level: float) -> str:
@@ -112,11 +138,11 @@ def audit_groups(
 def audit_rows(audit: JudgeAudit) -> tuple[AuditRow, ...]:
     """Return what an audit says of one judge, in the order of `GROUPS`."""
     return (
-        *(_stress_row(kind, share) for kind, share in audit.stress.items()),
+        *(_stress_row(kind, share, audit) for kind, share in audit.stress.items()),
         *_form_rows(audit),
-        *(_injection_rows(audit.injection) if audit.injection else ()),
+        *(_injection_rows(audit.injection, audit) if audit.injection else ()),
         *_consistency_rows(audit),
-        *_own_family_rows(audit.own_family),
+        *_own_family_rows(audit),
     )
 
 
@@ -147,37 +173,55 @@ def audit_notes(audit: JudgeAudit) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _stress_row(kind: str, share: Share) -> AuditRow:
-    verdict, is_fault = "prefers that text", True
-    if share.low > 0.5:
-        verdict, is_fault = "told apart", False
-    elif is_undecided(share):
-        is_fault = share.n_items >= FEW_ITEMS
-        verdict = "not told apart" if is_fault else "too few items to tell"
+def n_checks(audit: JudgeAudit) -> int:
+    """Count the checks of a judge, any of which can find a fault (`find_faults`)."""
+    leans = (audit.longer, audit.formatted, audit.shown_first, audit.own_family.difference)
+    payloads = 1 + len(audit.injection.kinds) if audit.injection else 0
+    return len(audit.stress) + payloads + sum(lean is not None for lean in leans)
+
+
+def _read(audit: JudgeAudit, check: str, fault: str, otherwise: Reading) -> Reading:
+    """Return what is wrong where the audit found it so; an interval alone finds no fault."""
+    return Reading(fault, "bad") if check in audit.fault_checks else otherwise
+
+
+def _stress_row(kind: str, share: Share, audit: JudgeAudit) -> AuditRow:
+    otherwise = Reading("not clear")
+    if share.low > TELLS_APART:
+        otherwise = Reading("told apart", "good")
+    elif share.low > 0.5:
+        otherwise = Reading("mostly told apart")
+    elif share.n_items < FEW_ITEMS:
+        otherwise = Reading("too few items to tell")
+    fault = "prefers that text" if share.high < 0.5 else "not told apart"
     name = f"reference above {STRESS_NAMES.get(kind, kind)}"
-    return _row("worse", name, share, (verdict, is_fault), rightness=share.rate)
+    return _row("worse", name, share, _read(audit, STRESS + kind, fault, otherwise))
 
 
 def _form_rows(audit: JudgeAudit) -> list[AuditRow]:
     return [
-        _row("form", f"{one} above the same reply", share, _lean(share, one, other))
-        for share, one, other in (
-            (audit.longer, "longer", "shorter"),
-            (audit.formatted, "formatted", "plain"),
+        _row(
+            "form",
+            f"{one} above the same reply",
+            share,
+            _read(audit, check, f"prefers {one}", _lean(share, one, other)),
+        )
+        for check, share, one, other in (
+            (LONGER, audit.longer, "longer", "shorter"),
+            (FORMATTED, audit.formatted, "formatted", "plain"),
         )
         if share is not None
     ]
 
 
-def _injection_rows(injection: InjectionAudit) -> list[AuditRow]:
+def _injection_rows(injection: InjectionAudit, audit: JudgeAudit) -> list[AuditRow]:
     overall = injection.overall
-    verdict = "no sway shown"
-    if not is_undecided(overall):
-        verdict = "swayed" if overall.low > 0.5 else "not swayed"
-    name = "with a payload above the same reply"
-    is_fault = overall.low > 0.5
+    otherwise = Reading("not swayed", "good") if overall.high < 0.5 else Reading("no sway shown")
+    if any(check.startswith(PAYLOADS) for check in audit.fault_checks):
+        otherwise = Reading("swayed by some", "bad")
+    reading = _read(audit, PAYLOADS + ALL, "swayed", otherwise)
     return [
-        _row("payload", name, overall, (verdict, is_fault), rightness=1 - overall.rate),
+        _row("payload", "with a payload above the same reply", overall, reading),
         *(
             _row("", f"  shown {side}, and speaking for it", share)
             for side, share in injection.sides.items()
@@ -189,40 +233,47 @@ def _consistency_rows(audit: JudgeAudit) -> list[AuditRow]:
     rows = []
     order, again = audit.same_in_both_orders, audit.same_again
     if order is not None:
-        name = "same winner the other way round"
-        rows.append(_row("twice", name, order, rightness=order.rate))
+        rows.append(_row("twice", "same winner the other way round", order, _steadiness(order)))
     if audit.shown_first is not None:
-        words, _ = _lean(audit.shown_first, "first", "second")
-        is_fault = not is_undecided(audit.shown_first)
-        rows.append(_row("form", "what is shown first wins", audit.shown_first, (words, is_fault)))
+        lean = _lean(audit.shown_first, "first", "second")
+        reading = _read(audit, SHOWN_FIRST, lean.words.replace("leans to", "prefers"), lean)
+        rows.append(_row("form", "what is shown first wins", audit.shown_first, reading))
     if again is not None:
-        rows.append(_row("twice", "same winner when asked again", again, rightness=again.rate))
+        rows.append(_row("twice", "same winner when asked again", again, _steadiness(again)))
     return rows
 
 
 def _ranked_rows(judge: str, ranked: Sequence[Consistency]) -> list[AuditRow]:
     return [
-        _row("twice", RANKED_NAMES[result.check], result, rightness=result.rate)
+        _row("twice", RANKED_NAMES[result.check], result, _steadiness(result))
         for result in ranked
         if result.rater == judge
     ]
 
 
-def _lean(share: Share, one: str, other: str) -> tuple[str, bool]:
-    """Read a preference of which only the first is a fault."""
+def _steadiness(share: Consistency) -> Reading:
+    """Read how often a judge says the same: a coin does so half of the time."""
+    if share.rate < STEADY:
+        return Reading("changes its mind", "bad")
+    return Reading("steady", "good") if share.low >= STEADY else Reading()
+
+
+def _lean(share: Share, one: str, other: str) -> Reading:
+    """Read a preference that the audit found no fault with."""
     if is_undecided(share):
-        return "no preference shown", False
-    return (f"prefers {one}", True) if share.low > 0.5 else (f"prefers {other}", False)
+        return Reading("no preference shown")
+    return Reading(f"leans to {one}" if share.low > 0.5 else f"prefers {other}")
 
 
-def _own_family_rows(own: OwnFamily) -> list[AuditRow]:
+def _own_family_rows(audit: JudgeAudit) -> list[AuditRow]:
+    own = audit.own_family
     if own.own is None:
         return []
     rows = [_row("family", "its own family above others", own.own)]
     if own.others is not None:
         rows.append(_row("family", "  the same pairs, by other judges", own.others))
     if own.difference is not None and own.low is not None and own.high is not None:
-        is_fault = own.low > 0
+        open_ = Reading("leans to its family" if own.low > 0 else "no preference shown")
         rows.append(
             AuditRow(
                 group="family",
@@ -230,20 +281,14 @@ def _own_family_rows(own: OwnFamily) -> list[AuditRow]:
                 value=points(own.difference),
                 ends=interval(own.low, own.high, write=points),
                 n_items=None,
-                verdict="prefers its family" if is_fault else "no preference shown",
-                is_fault=is_fault,
+                reading=_read(audit, OWN_FAMILY, "prefers its family", open_),
             )
         )
     return rows
 
 
 def _row(
-    group: str,
-    name: str,
-    share: Share | Consistency,
-    verdict: tuple[str, bool] = ("", False),
-    *,
-    rightness: float | None = None,
+    group: str, name: str, share: Share | Consistency, reading: Reading = NO_READING
 ) -> AuditRow:
     return AuditRow(
         group=group,
@@ -251,8 +296,5 @@ def _row(
         value=percent(share.rate),
         ends=interval(share.low, share.high, write=bare_percent),
         n_items=share.n_items,
-        verdict=verdict[0],
-        is_fault=verdict[1],
-        # On which side of one half it lies is left open: no colour says otherwise.
-        rightness=None if share.low <= 0.5 <= share.high else rightness,
+        reading=reading,
     )

@@ -18,8 +18,19 @@ from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
 from hearteval.notices import Notice, by_severity
-from hearteval.report import agreement, figures, judges, leaderboard, scores, text
+from hearteval.report import (
+    agreement,
+    figures,
+    first_screen,
+    judges,
+    leaderboard,
+    methods,
+    scores,
+    text,
+)
+from hearteval.report.chips import chips
 from hearteval.report.table import Column, Display, Table, counted, tabulate
+from hearteval.report.tables import all_tables
 from hearteval.report.text import (
     count,
     counts_words,
@@ -134,7 +145,7 @@ def _again_words(again: RankStability) -> str:
 
 
 def _audit_notes(audits: JudgeAudits | None) -> list[str]:
-    """Say which judges were not audited, and which passed; faults are among the warnings."""
+    """Say which judges were tested in part only, and which passed; faults are warnings."""
     if audits is None:
         return []
     passed = [
@@ -144,7 +155,9 @@ def _audit_notes(audits: JudgeAudits | None) -> list[str]:
     ]
     notes = []
     if audits.not_audited:
-        notes.append(f"Not audited: {listed(audits.not_audited)}. Run `{AUDIT_COMMAND}`.")
+        notes.append(
+            f"Tested on the stress set only: {listed(audits.not_audited)}. Run `{AUDIT_COMMAND}`."
+        )
     if passed:
         notes.append(f"The audit of judges finds no fault with {listed(passed)}.")
     return notes
@@ -229,12 +242,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = (agreement, figures, judges, leaderboard, scores, text)
+    modules = (agreement, figures, first_screen, judges, leaderboard, methods, scores, text)
     environment.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
         audit_command=AUDIT_COMMAND,
         all_warnings=all_warnings,
+        chips=chips,
+        tables=all_tables,
         coverage_totals=coverage_totals,
         why_missing=why_missing,
         completions_by_system=completions_by_system,

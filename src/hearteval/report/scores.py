@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from hearteval.analysis.judges import StressResult
-from hearteval.analysis.judges.faults import STRESS_NAMES
+from hearteval.analysis.judges.faults import STRESS_NAMES, TELLS_APART
 from hearteval.analysis.scores.checks import Repeatability, StressScore
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import RatingResults
@@ -84,6 +84,13 @@ def stress_cells(
     for row in sorted(results.ratings.stress, key=lambda row: row.kind != "reference"):
         cells.setdefault(row.kind, {})[row.rater] = (row, above.get((row.rater, row.kind)))
     return cells
+
+
+def stress_state(above: StressResult | None) -> str:
+    """Return the class of a cell: as it should be, a fault, or neither."""
+    if above is not None and above.low > TELLS_APART:
+        return "good"
+    return "wrong" if above is not None and above.high < TELLS_APART else "plain"
 
 
 def score_table(ratings: RatingResults) -> Table:

@@ -28,6 +28,7 @@ from hearteval.domain import (
     Study,
     System,
 )
+from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.plan.pairs import enumerate_pairs
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
@@ -38,6 +39,11 @@ from hearteval.study import write_whole
 from hearteval.study.session import Session, is_rated, stored_plan
 
 RESULTS_SCHEMA = "heart.analyze/1"
+WRITERS = {
+    CONSENT_BASIS: "people",
+    "Written for hearteval by a language model; no real person": "model",
+}
+"""Who wrote the replies that items hold, where their consent basis is one of ours."""
 
 
 def analyze(session: Session, study: Study) -> StudyResults:
@@ -149,7 +155,14 @@ def _provenance(session: Session, study: Study, items: Sequence[Item]) -> Proven
             "sqlalchemy": sqlalchemy.__version__,
         },
         created_at=session.now().isoformat(timespec="seconds"),
+        recorded_by=_recorded_by(items),
     )
+
+
+def _recorded_by(items: Sequence[Item]) -> str | None:
+    """Return who wrote the replies that the items hold, where it is known of all of them."""
+    writers = {WRITERS.get(item.consent_basis) for item in items if item.reference is not None}
+    return writers.pop() if len(writers) == 1 else None
 
 
 Columns = dict[str, list[Any]]

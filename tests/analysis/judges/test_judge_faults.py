@@ -47,7 +47,7 @@ def faults_of(
         shown_first,
         own_family,
         level=LEVEL,
-    )
+    ).words
 
 
 def test_a_judge_that_does_right_has_no_fault() -> None:

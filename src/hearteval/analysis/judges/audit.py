@@ -77,6 +77,8 @@ class JudgeAudit:
     faults: tuple[str, ...]
     """What it does that a judge must not, in words that follow its name, as far as it stands up to
     the number of checks (`find_faults`)."""
+    fault_checks: tuple[str, ...] = ()
+    """The checks that found it, as `Faults` names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +145,14 @@ def _audit_judge(
     shown_first = _shown_first(first_time, level=level)
     injection = _audit_injections(injections, stress, level=level)
     own_family = own_family_preference(data, rater, level=level)
+    faults = find_faults(
+        stress_shares,
+        {ALL: injection.overall, **injection.kinds} if injection else {},
+        leans,
+        shown_first,
+        own_family,
+        level=level,
+    )
     return JudgeAudit(
         judge=rater.name,
         family=rater.family,
@@ -158,14 +168,8 @@ def _audit_judge(
         same_again=checks.get("repeat"),
         injection=injection,
         own_family=own_family,
-        faults=find_faults(
-            stress_shares,
-            {ALL: injection.overall, **injection.kinds} if injection else {},
-            leans,
-            shown_first,
-            own_family,
-            level=level,
-        ),
+        faults=faults.words,
+        fault_checks=faults.checks,
     )
 
 

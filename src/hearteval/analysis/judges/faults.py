@@ -7,6 +7,7 @@ by what is found here; the report warns beside it.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from hearteval.analysis.judges import Share
 from hearteval.analysis.judges.own_family import OwnFamily
@@ -45,6 +46,15 @@ def tells_apart_p_value(rate: float, n_items: int) -> float:
     return _one_sided(p, is_wrong=rate < TELLS_APART)
 
 
+class Faults(NamedTuple):
+    """What a judge does wrong: in words that follow its name, the worst first, and the checks."""
+
+    words: tuple[str, ...]
+    checks: tuple[str, ...]
+    """Named as `STRESS` or `PAYLOADS` and a kind, `LONGER`, `FORMATTED`, `SHOWN_FIRST` or
+    `OWN_FAMILY`."""
+
+
 def find_faults(
     stress: Mapping[str, Share],
     payloads: Mapping[str, Share],
@@ -53,7 +63,7 @@ def find_faults(
     own_family: OwnFamily,
     *,
     level: float,
-) -> tuple[str, ...]:
+) -> Faults:
     """Say what a judge does wrong, each in words that follow its name, the worst first.
 
     A fault has q <= 1 - `level`, adjusted over all checks of the judge (Benjamini and Hochberg
@@ -79,7 +89,8 @@ def find_faults(
     worse = {kind: 1 - share.rate for kind, share in missed.items() if share.high < 0.5}
     followed = {kind: share.rate for kind, share in payloads.items() if PAYLOADS + kind in sure}
     alike = {kind: share.rate for kind, share in missed.items() if is_undecided(share)}
-    return (
+    apart = {STRESS + kind for kind in missed if kind not in worse and kind not in alike}
+    words = (
         *_worded("puts above the reference reply: {}", worse),
         *_follows(followed),
         *_worded("does not tell the reference reply, which it should put first, from: {}", alike),
@@ -87,6 +98,7 @@ def find_faults(
         *_favours_a_side(shown_first if SHOWN_FIRST in sure else None),
         *_favours_its_family(own_family.difference if OWN_FAMILY in sure else None),
     )
+    return Faults(words, tuple(check for check in p_values if check in sure - apart))
 
 
 def sure_checks(p_values: Mapping[str, float], *, level: float) -> set[str]:

@@ -1,0 +1,164 @@
+"""Four chips under the answer: the judges' checks, the coverage, the fit, the limits.
+
+Each says the worst news that its section has, and leads there.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hearteval.analysis.coverage import Coverage
+from hearteval.analysis.ranking.rank import FitCheck
+from hearteval.analysis.study import MANY_FLIPS, StudyResults
+from hearteval.notices import Kind, Notice
+from hearteval.report.judges import n_checks
+from hearteval.report.text import count, listed, percent, plural
+
+NO_REFERENCE = "no-reference"
+"""An item without a recorded reply: nothing failed."""
+MISSING = 0.05
+"""A larger share of missing replies is bad news."""
+MISFIT = 0.05
+"""Below this p-value the direct comparisons do not fit one order."""
+MAX_NAMED = 2
+
+
+class Chip(NamedTuple):
+    """A line of news and the section it leads to."""
+
+    title: str
+    words: str
+    section: str
+    is_bad: bool = False
+
+
+def chips(results: StudyResults, warnings: tuple[Notice, ...]) -> tuple[Chip, ...]:
+    """Return the four chips; without a ranking and without scores there is no fit."""
+    last = _fit(results, warnings) if results.leaderboard else _repeated(results)
+    return tuple(
+        chip
+        for chip in (_judges(results), _coverage(results), last, _limits(results, warnings))
+        if chip is not None
+    )
+
+
+def _judges(results: StudyResults) -> Chip:
+    def chip(words: str, *, is_bad: bool = False) -> Chip:
+        return Chip("Judges", words, "judges", is_bad)
+
+    raters = results.coverage.judges
+    panel = [judge for judge in raters if judge.kind != "human"]
+    if not panel:
+        return chip(f"{plural(len(raters), 'person', 'people')}, no model judges")
+    audits = results.judge_audits.judges if results.judge_audits else ()
+    at_fault = [audit.judge for audit in audits if audit.faults]
+    if results.ratings and any(w.kind is Kind.JUDGE_FAULT for w in results.ratings.warnings):
+        return chip("Tests find fault with a judge", is_bad=True)
+    if at_fault:
+        return chip(f"Tests find fault with {_named(at_fault)}", is_bad=True)
+    turned = [j.rater for j in panel if j.n_flips > MANY_FLIPS * j.n_both_orders]
+    if turned:
+        verb = "changes its" if len(turned) == 1 else "change their"
+        return chip(f"{_named(turned)} often {verb} mind with the order", is_bad=True)
+    judges = plural(len(panel), "judge")
+    n = sum(map(n_checks, audits)) or len(results.stress)
+    if not n:
+        return chip(f"{judges}, not tested", is_bad=True)
+    partly = results.judge_audits.not_audited if results.judge_audits else ()
+    rest = "; not fully audited" if partly else ""
+    return chip(f"{judges}, no fault in {plural(n, 'check')}{rest}")
+
+
+def _named(names: list[str]) -> str:
+    if len(names) <= MAX_NAMED:
+        return listed(names)
+    return f"{count(len(names))} judges"
+
+
+def _coverage(results: StudyResults) -> Chip:
+    coverage = results.coverage
+    answers = "rating" if results.ratings else "judgment"
+    n_answers = sum(judge.n_judged for judge in coverage.judges)
+    size = f"{plural(sum(coverage.n_items.values()), 'item')}, {plural(n_answers, answers)}"
+    lacks = _lacks(coverage, answers)
+    if not lacks:
+        return Chip("Coverage", f"{size}, none missing", "coverage")
+    worst = max(lacks, key=lambda lack: lack.failed)
+    more = f"; {count(len(lacks) - 1)} more lack some" if len(lacks) > 1 else ""
+    return Chip("Coverage", f"{size}; {worst.words}{more}", "coverage", worst.failed > MISSING)
+
+
+class _Lack(NamedTuple):
+    words: str
+    failed: float
+    """Share of what is missing because something failed."""
+
+
+def _lacks(coverage: Coverage, answers: str) -> list[_Lack]:
+    wanted = [
+        (row.system, row.n_items, row.n_items - row.n_completions, row.missing, "replies")
+        for row in coverage.systems
+    ] + [
+        (row.rater, row.n_assigned, row.n_assigned - row.n_judged, row.missing, f"{answers}s")
+        for row in coverage.judges
+    ]
+    return [
+        _Lack(
+            f"{name} lacks {count(lack)} of {count(n)} {what}",
+            (lack - _expected(missing)) / n,
+        )
+        for name, n, lack, missing, what in wanted
+        if lack > 0
+    ]
+
+
+def _expected(missing: Mapping[str, int]) -> int:
+    return missing.get(NO_REFERENCE, 0)
+
+
+def _fit(results: StudyResults, warnings: tuple[Notice, ...]) -> Chip | None:
+    if results.leaderboard is None:
+        return None
+    fit = results.leaderboard.fit
+    loses = [warning for warning in warnings if warning.kind is Kind.LEADER_LOSES]
+    if _misfits(fit) or any(warning.kind is Kind.MISFIT for warning in warnings):
+        return Chip("Fit", "Direct comparisons contradict one order of all", "fit", is_bad=True)
+    if loses:
+        return Chip("Fit", "The first loses a direct comparison", "fit", is_bad=True)
+    gap = f"Within {_points(fit.rms_gap)} of one order on average"
+    if fit.expected_rms_gap is None:
+        return Chip("Fit", gap, "fit")
+    return Chip("Fit", f"{gap}, {100 * fit.expected_rms_gap:.0f} by chance alone", "fit")
+
+
+def _misfits(fit: FitCheck) -> bool:
+    test = fit.lack_of_fit
+    return test is not None and test.p is not None and test.p < MISFIT
+
+
+def _points(share: float) -> str:
+    n = f"{100 * share:.0f}"
+    return f"{n}\N{NO-BREAK SPACE}{'point' if n == '1' else 'points'}"
+
+
+def _repeated(results: StudyResults) -> Chip | None:
+    if results.ratings is None:
+        return None
+    rows = results.ratings.repeatability
+    if not rows:
+        return Chip("Steadiness", "No reply was rated twice", "scores-in-full")
+    worst = min(rows, key=lambda row: row.same)
+    words = f"{worst.rater} gives {percent(worst.same)} of scores again"
+    return Chip("Steadiness", words, "judges")
+
+
+def _limits(results: StudyResults, warnings: tuple[Notice, ...]) -> Chip:
+    n = len(warnings) + (results.judge_notice is not None)
+    serious = sum(w.kind.is_serious for w in warnings) + (results.judge_notice is not None)
+    if not n:
+        return Chip("Limits", "What these numbers are not", "limits")
+    words = plural(n, "warning")
+    if serious == n:
+        words += {1: ", it is serious", 2: ", both serious"}.get(n, ", all serious")
+    elif serious:
+        words += f", {count(serious)} of them serious"
+    return Chip("Limits", words, "limits", serious > 0)

@@ -1,0 +1,281 @@
+"""The first screen of the report: the answer, the ranked intervals, and four chips with the news.
+
+Everything is drawn from one shape, whether judges compare or rate. Nothing is computed here but
+places on a scale and how much colour a cell may bear: full only where its interval leaves out the
+middle, pale where that is open, none and hatched where few marks stand behind it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from hearteval.analysis.ranking.axes import AxisStanding
+from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
+from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
+from hearteval.analysis.scores.study import RatingResults
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.report.answer import Answer, answer
+from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
+from hearteval.report.leaderboard import marked_axes
+from hearteval.report.scores import scored_axes
+from hearteval.report.text import (
+    count,
+    fine_interval,
+    hundredths,
+    interval,
+    level_percent,
+    listed,
+    percent,
+    plural,
+    ranks,
+    signed_hundredths,
+    whole,
+)
+
+KIND_WORDS = {
+    "human": "people",
+    "original": "recorded replies",
+    "model": "model",
+    "baseline": "offline baseline",
+}
+"""What a reader is told of who wrote: people who took part, replies found in the items, models."""
+FEW_MARKS = 0.5
+"""Where fewer of a system's judgments say anything of an axis, the cell is hatched."""
+FEW_ITEMS = 10
+"""On fewer items an interval is too narrow to colour by."""
+PALE = 4
+"""A pale cell has so many times less colour than a full one."""
+MAX_NAMED = 3
+"""Systems named in a sentence; more are counted."""
+MANY_ROWS = 9
+"""More systems are drawn in compact rows."""
+
+
+class AxisCell(NamedTuple):
+    """One system on one axis."""
+
+    axis: Axis
+    text: str
+    shade: str
+    """Class of its colour: ``hN``, pale or full, or ``few``; empty without a value."""
+    words: tuple[str, ...] = ()
+    """What a reader finds on opening it."""
+
+
+class Row(NamedTuple):
+    """One system."""
+
+    place: str
+    """The ranks that are left open, or its place."""
+    system: str
+    kind: str
+    at: float | None
+    low: float | None
+    high: float | None
+    value: str
+    margin: str
+    """Half the interval, with its sign; empty without one."""
+    cells: tuple[AxisCell, ...]
+    is_last_leader: bool = False
+
+
+class Standings(NamedTuple):
+    """The ranked intervals."""
+
+    heading: str
+    """What the bars show."""
+    unit: str
+    """What stands in the cells of the axes."""
+    centre: float
+    scale: Scale
+    ticks: tuple[tuple[float, str], ...]
+    axes: tuple[Axis, ...]
+    rows: tuple[Row, ...]
+
+
+def sentence(results: StudyResults) -> Answer:
+    """Say who leads and what is open, or why nothing can be said."""
+    board, ratings = results.leaderboard, results.ratings
+    if board is not None:
+        return answer([row.system for row in board.rows], [row.weighted for row in board.rows])
+    if ratings is None:
+        return Answer("There is no ranking.", _capital(results.leaderboard_problem or ""))
+    if not ratings.systems:
+        return Answer("There are no scores.", "There is no rating yet: run heart judge.")
+    return _who_scores_best(ratings)
+
+
+def _who_scores_best(ratings: RatingResults) -> Answer:
+    first, *others = ratings.systems
+    near = [row.system for row in others if _reaches(row.overall.z_high, first.overall.z_low)]
+    lead = f"{first.system} has the highest scores."
+    if not near:
+        return Answer(lead, "Its interval lies above those of all others." if others else "")
+    if len(near) == len(others):
+        return Answer(lead, "But all intervals overlap with its own: the order is open.")
+    names = listed(near) if len(near) <= MAX_NAMED else plural(len(near), "other system")
+    return Answer(lead, f"But its interval overlaps with {_those_of(near)} {names}.")
+
+
+def _those_of(names: Sequence[str]) -> str:
+    return "that of" if len(names) == 1 else "those of"
+
+
+def _reaches(high: float | None, low: float | None) -> bool:
+    return high is None or low is None or high >= low
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def standings(results: StudyResults) -> Standings | None:
+    """Return the ranked intervals of strengths or of scores; None where there are none."""
+    if results.leaderboard is not None:
+        return _of_board(results.leaderboard)
+    if results.ratings is not None and results.ratings.systems:
+        return _of_ratings(results.ratings)
+    return None
+
+
+def _of_board(board: Leaderboard) -> Standings:
+    axes = marked_axes(board)
+    leads = [row.weighted.rank_low == 1 for row in board.rows]
+    n_lead = sum(leads)
+    is_apart = 0 < n_lead < len(leads) and all(leads[:n_lead])
+    ends = [end for r in board.rows for end in (r.weighted.low, r.weighted.elo, r.weighted.high)]
+    scale = scale_around(MEAN_ELO, ends)
+    rows = [
+        _row(
+            ranks(row.weighted.rank_low, row.weighted.rank_high),
+            row,
+            (row.weighted.low, row.weighted.elo, row.weighted.high),
+            whole,
+            tuple(_axis_cell(board, row, axis) for axis in axes),
+        )
+        for row in board.rows
+    ]
+    if is_apart:
+        rows[n_lead - 1] = rows[n_lead - 1]._replace(is_last_leader=True)
+    return Standings(
+        heading=f"Elo, {level_percent(board.level)} interval",
+        unit="Wins on each axis, %",
+        centre=MEAN_ELO,
+        scale=scale,
+        ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
+        axes=axes,
+        rows=tuple(rows),
+    )
+
+
+def _of_ratings(ratings: RatingResults) -> Standings:
+    axes = scored_axes(ratings)
+    ends = [
+        end for r in ratings.systems for end in (r.overall.z_low, r.overall.z, r.overall.z_high)
+    ]
+    scale = scale_around(0.0, ends)
+    return Standings(
+        heading=f"Against each rater\u2019s own mean, {level_percent(ratings.level)} interval",
+        unit="Mean score, 1 to 5",
+        centre=0.0,
+        scale=scale,
+        ticks=tuple((scale.place(tick), signed_hundredths(tick)) for tick in scale.ticks),
+        axes=axes,
+        rows=tuple(
+            _row(
+                str(place),
+                row,
+                (row.overall.z_low, row.overall.z, row.overall.z_high),
+                signed_hundredths,
+                tuple(_score_cell(row, axis) for axis in axes),
+            )
+            for place, row in enumerate(ratings.systems, 1)
+        ),
+    )
+
+
+def _row(
+    place: str,
+    row: LeaderboardRow | RatedSystem,
+    ends: tuple[float | None, float | None, float | None],
+    write: Callable[[float | None], str],
+    cells: tuple[AxisCell, ...],
+) -> Row:
+    low, at, high = ends
+    margin = ""
+    if low is not None and high is not None:
+        half = (high - low) / 2
+        margin = f"\N{PLUS-MINUS SIGN}{whole(half) if write is whole else hundredths(half)}"
+    return Row(
+        place, row.system, kind_words(row.kind, row.system), at, low, high, write(at), margin, cells
+    )
+
+
+def kind_words(kind: str, name: str) -> str:
+    """Say who wrote; nothing where the name says it."""
+    words = KIND_WORDS.get(kind, kind)
+    return "" if words == name else words
+
+
+def shade(step: int, low: float | None, high: float | None, *, middle: float, is_few: bool) -> str:
+    """Return the class of a cell's colour: as much as its interval and its marks allow."""
+    if is_few or low is None or high is None:
+        return "few"
+    centre = N_HEAT_STEPS // 2
+    if low <= middle <= high:
+        step = centre + round((step - centre) / PALE)
+    return f"h{step}"
+
+
+def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> AxisCell:
+    at = row.axes.get(axis)
+    if at is None:
+        return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No marks."))
+    is_few = at.n_items < FEW_ITEMS or at.n_comparisons < FEW_MARKS * row.n_comparisons
+    shown = shade(heat_step(at.win_rate), at.low, at.high, middle=MEAN_ELO, is_few=is_few)
+    return AxisCell(axis, f"{100 * at.win_rate:.0f}", shown, _axis_words(board, row, at, axis))
+
+
+def _axis_words(
+    board: Leaderboard, row: LeaderboardRow, at: AxisStanding, axis: Axis
+) -> tuple[str, ...]:
+    marked = (
+        f"Won {percent(at.win_rate)} of {plural(at.n_comparisons, 'comparison')} on"
+        f" {plural(at.n_items, 'item')}"
+    )
+    if at.n_comparisons < row.n_comparisons:
+        marked += (
+            f"; in {count(row.n_comparisons - at.n_comparisons)} others no difference was marked"
+        )
+    if at.elo is None:
+        return AXIS_NAMES[axis], f"{marked}.", "No Elo: these comparisons do not give one order."
+    elo = f"Elo on this axis {whole(at.elo)}"
+    if at.low is None or at.high is None:
+        return AXIS_NAMES[axis], f"{marked}.", f"{elo}, without an interval."
+    side = "it may be on either side of" if at.low <= MEAN_ELO <= at.high else "clear of"
+    return (
+        AXIS_NAMES[axis],
+        f"{marked}.",
+        f"{elo}, {level_percent(board.level)} interval {interval(at.low, at.high)}:"
+        f" {side} the mean, {whole(MEAN_ELO)}.",
+    )
+
+
+def _score_cell(row: RatedSystem, axis: Axis) -> AxisCell:
+    at = row.axes.get(axis)
+    if at is None:
+        return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No scores."))
+    is_few = at.n_items < FEW_ITEMS
+    step = 0 if at.z is None else z_step(at.z)
+    shown = shade(step, at.z_low, at.z_high, middle=0.0, is_few=is_few)
+    return AxisCell(axis, f"{at.mean:.1f}", shown, _score_words(at, axis))
+
+
+def _score_words(at: ScoreEstimate, axis: Axis) -> tuple[str, ...]:
+    scored = (
+        f"Mean score {hundredths(at.mean)} {fine_interval(at.low, at.high)} of"
+        f" {plural(at.n_ratings, 'rating')} on {plural(at.n_items, 'item')}."
+    )
+    beside = f"Against each rater\u2019s own mean: {signed_hundredths(at.z)}"
+    ends = f" {fine_interval(at.z_low, at.z_high)}" if at.z_low is not None else ""
+    return AXIS_NAMES[axis], scored, f"{beside}{ends}."

@@ -1,0 +1,193 @@
+"""How a result was made, as a paragraph to cite, and what it is not.
+
+The paragraph is made of the settings that were really used, so it is true for every design.
+"""
+
+from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.scores.study import RatingResults
+from hearteval.analysis.study import StudyResults
+from hearteval.report.text import count, level_percent, listed, percent, plural
+
+PROTOCOL_WORDS = {
+    "forced-strength": "a winner was forced, with a strength from 1 to 5",
+    "five-point": "answers were on five points, the middle one being a tie",
+    "rating": "each reply was scored by itself from 1 to 5 on each axis",
+}
+TIES = {"half": "half a win to each side", "davidson": "by Davidson's model", "drop": "left out"}
+WHO = {"people": "people", "judges": "language-model judges", "both": "people and model judges"}
+WRITERS = {"people": "people", "model": "a language model"}
+"""Who wrote the recorded replies, as `Provenance.recorded_by` says it."""
+
+
+def limits(results: StudyResults) -> tuple[tuple[str, str], ...]:
+    """Say what the numbers are not: a claim and what is meant, as every report must (SPEC 15)."""
+    return (
+        _human_baseline(results),
+        (
+            "Perceived, not experienced.",
+            "They say how empathic a reply reads to these raters, not what any system or person"
+            " felt.",
+        ),
+        (
+            "Not safety.",
+            "Preference is not safety. A HEART score certifies nothing for use in a crisis.",
+        ),
+        (
+            "Not for everyone.",
+            "They hold for the languages and norms of these items, and are not broken down by"
+            " vulnerable groups; a system may do well overall and fail the people who most need"
+            " care.",
+        ),
+        (
+            "Not apart from their conditions.",
+            "They come from these items, raters, protocols and settings; others would give other"
+            " numbers.",
+        ),
+        (
+            "Not a licence to deploy.",
+            "Whoever deploys a system must disclose that it is an AI, and its limits.",
+        ),
+    )
+
+
+def _human_baseline(results: StudyResults) -> tuple[str, str]:
+    """Say whom the systems are to be compared with: people who took part, or recorded replies."""
+    board, ratings = results.leaderboard, results.ratings
+    ranked = ratings.systems if ratings else board.rows if board else ()
+    people = [row.system for row in ranked if row.kind == "human"]
+    recorded = [row.system for row in ranked if row.kind == "original"]
+    if people:
+        return (
+            "Not apart from people.",
+            f"Read every number beside the people\u2019s: {listed(people)}.",
+        )
+    beside = f"{listed(recorded)} holds the replies recorded in the items"
+    by = results.provenance.recorded_by
+    nobody = "Nobody took part as a writer in this study"
+    if recorded and by == "people":
+        return (
+            "Not apart from people.",
+            f"{nobody}, but {beside}, and people wrote those: read every number beside theirs. They"
+            " wrote them in live conversations, not for this comparison.",
+        )
+    closed = "This report is not for publication."
+    if recorded and by == "model":
+        return (
+            closed,
+            f"{nobody}. {beside}, and a language model wrote those: no person to compare with.",
+        )
+    if recorded:
+        return (
+            closed,
+            f"{nobody}. {beside}; they are a human baseline only if people wrote them. Of the items"
+            f" it is known: {'; '.join(results.provenance.consent_bases).rstrip('.')}.",
+        )
+    return closed, f"{nobody}, and no recorded replies are ranked: there is nobody to compare with."
+
+
+def paragraph(results: StudyResults) -> str:
+    """Return the methods as a paragraph that can be cited."""
+    made = results.provenance
+    coverage = results.coverage
+    subsets = ", ".join(f"{count(n)} {subset}" for subset, n in coverage.n_items.items())
+    items = plural(sum(coverage.n_items.values()), "item")
+    systems = ", ".join(row.system for row in coverage.systems)
+    parts = [
+        f"{plural(len(coverage.systems), 'system')} ({systems}) continued the dialogues of {items}"
+        f" ({subsets}; {made.item_source}), following HEART (arXiv 2601.19922).",
+        _asked(results),
+        _missing(results),
+    ]
+    if results.leaderboard is not None:
+        parts += _ranking(results.leaderboard)
+    elif results.ratings is not None and results.ratings.systems:
+        parts += _scores(results.ratings)
+    else:
+        parts.append("No ranking was computed.")
+    software = made.software
+    names = [
+        f"{name} {software[name]}" for name in ("hearteval", "numpy", "scipy") if name in software
+    ]
+    parts.append(
+        f"Computed with {listed(names)}; study {made.study}, version {made.version}, seed"
+        f" {made.seed}, texts of the protocol version {made.protocol_version}, items SHA-256"
+        f" {made.items_hash[:12]}, settings SHA-256 {made.settings_hash[:12]}."
+    )
+    return " ".join(filter(None, parts)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _asked(results: StudyResults) -> str:
+    made, judges = results.provenance, results.coverage.judges
+    models = [
+        j.rater + (" (an offline counter of hand-set words)" if j.is_baseline else "")
+        for j in judges
+        if j.kind != "human"
+    ]
+    n_people = sum(judge.kind == "human" for judge in judges)
+    who = listed([*([plural(n_people, "person", "people")] if n_people else []), *models])
+    protocols = "; ".join(
+        f"{name}{f' ({PROTOCOL_WORDS[name]})' if name in PROTOCOL_WORDS else ''}"
+        for name in dict.fromkeys(made.protocols.values())
+    )
+    answers = "ratings" if results.ratings else "judgments"
+    n, of = sum(j.n_judged for j in judges), sum(j.n_assigned for j in judges)
+    return (
+        f"Judging was blind, by {who}; protocol: {protocols}. Design: {made.design}."
+        f" {count(n)} of {count(of)} {answers} were given."
+    )
+
+
+def _missing(results: StudyResults) -> str:
+    lacking = [
+        f"{row.system} {count(row.n_items - row.n_completions)}"
+        for row in results.coverage.systems
+        if row.n_completions < row.n_items
+    ]
+    return f"Replies missing: {', '.join(lacking)}." if lacking else "No reply was missing."
+
+
+def _ranking(board: Leaderboard) -> list[str]:
+    level = level_percent(board.level)
+    over = (
+        "clustered over items and people"
+        if board.interval_used == "two-way"
+        else "clustered over items, for the raters as given"
+    )
+    fit = board.fit
+    words = [
+        f"Strengths are those of a Bradley\u2013Terry model of {count(board.n_judgments)} judgments"
+        f" by {WHO[board.judged_by]} ({count(board.n_ties)} ties,"
+        f" {TIES.get(board.ties, board.ties)}), weighted by strength as in HEART, on the Elo scale"
+        " (mean 1500).",
+        "People and judges have the same total weight in each pair that both judged."
+        if board.judged_by == "both"
+        else "",
+        f"{level} intervals are {board.interval_used} ({over}), Student's t with"
+        f" {plural(board.df, 'degree', 'degrees')} of freedom. A system's possible places come from"
+        " its differences from all others, Bonferroni-adjusted.",
+    ]
+    if any(row.axes for row in board.rows):
+        words.append("Standings by axis weigh every judgment alike.")
+    gap = (
+        f"Predicted and observed wins of pairs differ by {percent(fit.rms_gap)} (root mean square)"
+    )
+    test = fit.lack_of_fit
+    if test is not None and test.p is not None and fit.expected_rms_gap is not None:
+        p = "p < .001" if test.p < 0.001 else f"p = {test.p:.3f}".replace("0.", ".", 1)
+        gap += f", {percent(fit.expected_rms_gap)} being expected by chance (test over items, {p})"
+    return [*words, f"{gap}."]
+
+
+def _scores(ratings: RatingResults) -> list[str]:
+    weights = (
+        "equal weights"
+        if len(set(ratings.weights.values())) == 1
+        else "weights "
+        + ", ".join(f"{axis} {weight:g}" for axis, weight in ratings.weights.items())
+    )
+    return [
+        f"Scores are means over items of {count(ratings.n_ratings)} ratings by"
+        f" {WHO[ratings.rated_by]}, raw and as z-scores within each rater and axis; overall over"
+        f" the axes with {weights}. {level_percent(ratings.level)} intervals are"
+        f" {ratings.interval_used} (clustered over items, for the raters as given), Student's t."
+    ]
