@@ -1,6 +1,7 @@
 """Money: shown and agreed to before a call is made, never passed, and what the bill then says."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,57 @@ def test_unknown_price_is_asked_for_and_never_zero(
 
     assert done.code == 2
     assert "system ours: no list has a price for our-model" in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize("price", ["price = 0", "price = 0.0"])
+def test_price_of_nothing_is_written_as_the_message_offers_it(
+    heart: Heart, server: PayingServer, tmp_path: Path, price: str
+) -> None:
+    done = heart("run", write(tmp_path, server.url, price=price), "--dry-run")
+
+    assert done.code == 0
+    assert "system ours: 12 calls, which cost nothing\n" in done.out
+
+
+@pytest.mark.parametrize("price", ["price = 1.5", "price = true", "price = -1"])
+def test_price_that_is_none_is_refused_with_what_one_looks_like(
+    heart: Heart, server: PayingServer, tmp_path: Path, price: str
+) -> None:
+    done = heart("run", write(tmp_path, server.url, price=price), "--dry-run", "--json")
+
+    assert done.code == 2
+    assert "price" in done.json["error"]["message"]
+
+
+def test_plan_has_one_line_for_each_model_and_one_in_all(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    path = write(tmp_path, server.url)
+    done = heart("run", path, "--dry-run")
+    ceiling = heart("run", path, "--dry-run", "--json").json["ceiling"]
+
+    _, *models, total = done.out.splitlines()
+    assert [line.partition(" calls")[0] for line in models] == [
+        "  system ours: 12",
+        "  judge theirs: 25",
+    ]
+    assert total.startswith("  in all: 37 calls")
+    assert [one["who"] for one in ceiling["by_model"]] == ["system ours", "judge theirs"]
+    most = sum(one["usd_high"] for one in ceiling["by_model"])
+    assert most == pytest.approx(ceiling["max_usd"])
+
+
+def test_plan_is_shown_once_to_a_person_who_is_asked(
+    heart: Heart, server: PayingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("click.confirm", lambda *_words, **_settings: sys.exit(7))
+
+    done = heart("run", write(tmp_path, server.url))
+
+    assert done.code == 7
+    assert (done.err.count("37 calls"), done.err.count("at most $")) == (1, 3)
 
 
 def test_missing_key_of_a_judge_is_named_before_a_completion_is_paid_for(

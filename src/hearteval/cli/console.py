@@ -120,7 +120,8 @@ class Terminal:
             raise SettingsError(
                 f"{study}: this asks models and costs money ({words}); add --yes to go ahead"
             )
-        click.echo(words, err=True)
+        if not sys.stderr.isatty():  # where it is one, the plan has just been noted
+            click.echo(words, err=True)
         click.confirm("Go ahead?", abort=True, err=True)
 
 

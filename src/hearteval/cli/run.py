@@ -50,9 +50,9 @@ def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:
     from hearteval.study.session import utc_now
 
     items = gather(settings, Terminal()).items
-    estimate = estimate_spending(settings, items, when=utc_now())
+    spending = estimate_spending(settings, items, when=utc_now())
     if as_json:
-        most = ceiling(settings, items, estimate)
+        most = ceiling(settings, items, spending)
         emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": most})
     else:
-        click.echo(plan_words(settings, items, estimate))
+        click.echo(plan_words(settings, items, spending))

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hearteval.domain import content_hash
 from hearteval.errors import SettingsError
@@ -35,6 +35,15 @@ class Price(Section):
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+def _read_price(given: object) -> object:
+    """Read a bare 0, which messages offer, as a price of nothing."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return given
+    if given != 0:
+        raise ValueError("expected { input = 0.5, output = 1.5 }, dollars per million tokens, or 0")
+    return {"input": 0.0, "output": 0.0}
+
+
 class System(Section):
     """One ``[[system]]``."""
 
@@ -46,7 +55,7 @@ class System(Section):
     family: str | None = None
     key_name: str | None = None
     refuses: list[str] | None = None
-    price: Price | None = None
+    price: Annotated[Price | None, BeforeValidator(_read_price)] = None
     max_tokens: Annotated[int, Field(ge=1)] = SYSTEM_MAX_TOKENS
     concurrency: Annotated[int, Field(ge=1, le=MAX_BATCH_CALLS)] = 32
     batch: bool = False

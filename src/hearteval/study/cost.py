@@ -41,6 +41,8 @@ from hearteval.study.models import (
 )
 from hearteval.study.session import Session
 
+Spending = Mapping[str, Estimate]
+"""What each model of a study is estimated to use, by "system NAME" and "judge NAME"."""
 PROBE_TOKENS = 50
 """Of the question that shows whether a judge's endpoint enforces a schema, and of its reply."""
 
@@ -162,47 +164,56 @@ def estimate_spending(
     *,
     when: datetime,
     of: Literal["systems", "judges", "both"] = "both",
-) -> Estimate:
+) -> Spending:
     """Estimate the calls that a study still needs of its systems, its judges or both.
 
     Raises:
         SettingsError: A price is unknown.
     """
     _require_prices(settings, when)
-    total = NOTHING
+    names = {system.id: system.name for system in study_systems(settings)}
+    spending: dict[str, Estimate] = {}
     systems = {} if of == "judges" else system_models(settings)
     judges = {} if of == "systems" else judge_models(settings)
     for system_id, model in systems.items():
         answered = done.completions.get(system_id, frozenset())
         open_items = [item for item in items if item.id not in answered]
-        total += _estimate(model, _prompt_tokens(open_items), COMPLETION, when)
+        asked = _estimate(model, _prompt_tokens(open_items), COMPLETION, when)
+        spending[f"system {names[system_id]}"] = asked
     stress = [system.id for system in study_systems(settings) if system.kind == "stress"]
     tested = frozenset[str]().union(*(done.completions.get(id_, frozenset()) for id_ in stress))
     ceiling = n_judgments(settings, len(items), n_tested=len(tested))
     n_open = {rater_id: ceiling[rater_id] - done.judgments.get(rater_id, 0) for rater_id in judges}
     if done.open_judgments is not None:
         n_open = {rater_id: done.open_judgments.get(rater_id, 0) for rater_id in judges}
-    return total + estimate_judgments(settings, items, n_open, when=when)
+    return {**spending, **estimate_judgments(settings, items, n_open, when=when)}
 
 
 def estimate_judgments(
     settings: StudySettings, items: Sequence[Item], n_open: Mapping[str, int], *, when: datetime
-) -> Estimate:
+) -> Spending:
     """Estimate so many judgments or ratings of each judge, by rater id.
 
     Raises:
         SettingsError: A price is unknown.
     """
     _require_prices(settings, when)
-    total = NOTHING
+    names = {rater.id: rater.name for rater in study_raters(settings)}
+    spending: dict[str, Estimate] = {}
     reply = RATING if settings.judging.protocol == "rating" else JUDGMENT
     for rater_id, model in judge_models(settings).items():
         n = n_open.get(rater_id, 0)
         tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
         if n > 0:
-            total += _estimate(model, [tokens] * n, reply, when)
-            total += _estimate(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
-    return total
+            asked = _estimate(model, [tokens] * n, reply, when)
+            probe = _estimate(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
+            spending[f"judge {names[rater_id]}"] = asked + probe
+    return spending
+
+
+def in_all(spending: Spending) -> Estimate:
+    """Add up what every model is estimated to use."""
+    return sum(spending.values(), NOTHING)
 
 
 def estimate_probes(
@@ -246,6 +257,23 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     return counts
 
 
+def spending_lines(settings: StudySettings, spending: Spending) -> str:
+    """Say what is to come, a line for each model that is asked, and in all."""
+    lines = [
+        f"  {who}: {one.n_calls:,} calls, "
+        + (
+            f"about ${one.usd_low:.2f}, at most ${one.usd_high:.2f}"
+            if one.usd_high
+            else "which cost nothing"
+        )
+        for who, one in spending.items()
+        if one.n_calls
+    ]
+    total = in_all(spending)
+    words = estimate_words(total) + limit_words(settings, total)
+    return "\n".join([*lines, f"  in all: {words}"]) if lines else f"  {words}"
+
+
 def estimate_words(estimate: Estimate) -> str:
     """Say what is to come: calls, tokens, money, time."""
     if not estimate.n_calls:
@@ -286,7 +314,7 @@ def spent_words(settings: StudySettings, usd: float) -> str:
 
 
 def confirm_spending(session: Session, estimate: Estimate) -> None:
-    """Ask before money is spent; what costs nothing never asks.
+    """Ask before money is spent, which was said before; what costs nothing never asks.
 
     Raises:
         SettingsError: It costs money, nobody is there to be asked, and nobody has said yes.

@@ -23,7 +23,6 @@ from hearteval.judgments.plan.run import AuditPlan, plan_audit
 from hearteval.judgments.prompt import PairProtocol
 from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
-from hearteval.models.prices import Estimate
 from hearteval.report.leaderboard import leaderboard_rows
 from hearteval.report.missing import failure_words
 from hearteval.report.page import all_warnings
@@ -37,16 +36,18 @@ from hearteval.study.asking import (
 )
 from hearteval.study.cost import (
     Done,
+    Spending,
     confirm_spending,
     estimate_judgments,
     estimate_probes,
     estimate_spending,
     estimate_words,
-    limit_words,
+    in_all,
     n_judgments,
     plan_again,
     plan_what_is_done,
     require_keys,
+    spending_lines,
     what_is_done,
 )
 from hearteval.study.grow import imported_systems, judge_models, system_models
@@ -119,10 +120,10 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     items = list(session.store.iter(Item, study))
     free = complete_without_models(session, study)
     done = plan_what_is_done(session, study)
-    estimate = estimate_spending(settings, items, done, when=session.now())
-    session.tell.note(plan_words(settings, items, estimate))
+    spending = estimate_spending(settings, items, done, when=session.now())
+    session.tell.note(plan_words(settings, items, spending))
     require_keys(settings, session.store, study, done)
-    confirm_spending(session, estimate)
+    confirm_spending(session, in_all(spending))
     completions = complete_step(session, study, free)
     judgments = judge_step(session, study)
     results = analyze(session, study)
@@ -133,7 +134,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "study_id": study.id,
         "version": study.version,
         "dry_run": False,
-        "ceiling": ceiling(settings, items, estimate),
+        "ceiling": ceiling(settings, items, spending),
         "spent_usd": session.store.spent_usd(),
         "n_items": len(study.item_ids),
         "completions": completions,
@@ -149,8 +150,9 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     return body, results
 
 
-def ceiling(settings: StudySettings, items: Sequence[Item], estimate: Estimate) -> dict[str, Any]:
+def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) -> dict[str, Any]:
     """Return what a first run does at most, and what is still to be paid for."""
+    estimate = in_all(spending)
     n_systems = len(settings.systems)
     return {
         "n_items": len(items),
@@ -161,18 +163,19 @@ def ceiling(settings: StudySettings, items: Sequence[Item], estimate: Estimate) 
         "max_usd": estimate.usd_high,
         "limit_usd": settings.max_usd,
         "estimate": asdict(estimate),
+        "by_model": [{"who": who, **asdict(one)} for who, one in spending.items()],
     }
 
 
-def plan_words(settings: StudySettings, items: Sequence[Item], estimate: Estimate) -> str:
-    """Say what a first run does at most, and what is still to be paid for."""
-    most = ceiling(settings, items, estimate)
+def plan_words(settings: StudySettings, items: Sequence[Item], spending: Spending) -> str:
+    """Say what a first run does at most, and what is still to be paid for, by model."""
+    most = ceiling(settings, items, spending)
     return (
         f"plan: {most['n_items']} items, {most['n_systems']} systems, at most "
         f"{most['max_completions']} completions and {most['max_judgments']} "
         f"{'ratings' if settings.judging.protocol == 'rating' else 'judgments'} by "
-        f"{most['n_judges']} judge(s), the stress set and repeats included; "
-        f"{estimate_words(estimate)}{limit_words(settings, estimate)}"
+        f"{most['n_judges']} judge(s), the stress set and repeats included\n"
+        f"{spending_lines(settings, spending)}"
     )
 
 
@@ -180,8 +183,13 @@ def _confirm(
     session: Session, study: Study, done: Done, *, of: Literal["systems", "judges"]
 ) -> None:
     items = list(session.store.iter(Item, study))
-    estimate = estimate_spending(session.settings, items, done, when=session.now(), of=of)
-    confirm_spending(session, estimate)
+    spending = estimate_spending(session.settings, items, done, when=session.now(), of=of)
+    _agree_to(session, spending)
+
+
+def _agree_to(session: Session, spending: Spending) -> None:
+    session.tell.note(f"plan:\n{spending_lines(session.settings, spending)}")
+    confirm_spending(session, in_all(spending))
 
 
 def audit_study(
@@ -196,8 +204,8 @@ def audit_study(
     n_assigned, n_open = sum(plan.n_assigned.values()), sum(plan.n_open.values())
     tell.note(f"audit: {n_found} items, {n_assigned} judgments, {n_open} of them new")
     items = list(session.store.iter(Item, study))
-    estimate = estimate_judgments(session.settings, items, plan.n_open, when=session.now())
-    confirm_spending(session, estimate)
+    when = session.now()
+    _agree_to(session, estimate_judgments(session.settings, items, plan.n_open, when=when))
     session.store.add(plan.records)
     given = _judge(session, study, plan)
     for reason, n in given.missing.items():
