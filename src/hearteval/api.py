@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 import narwhals.stable.v2 as nw
 
-from hearteval.analysis.agreement import Agreement, measure_agreement
+from hearteval.analysis.agreement import (
+    Agreement,
+    AgreementSettings,
+    IntervalKind,
+    measure_agreement,
+)
 from hearteval.analysis.ranking.adjusted import (
     ControlledVotes,
     JudgedVotes,
@@ -42,7 +47,8 @@ from hearteval.exchange.tables import open_table
 from hearteval.exchange.tables.columns import Report, report_nothing, warn_of_look_alikes
 from hearteval.exchange.tables.frames import find_frame_kind, make_frame
 from hearteval.exchange.votes import OutcomeNames, VoteColumns, read_votes
-from hearteval.report.agreement import MEASURES, agreement_table
+from hearteval.notices import Kind, Notice, by_severity
+from hearteval.report.agreement import MEASURES, agreement_display
 from hearteval.report.ranking import controlled_display, judged_display, ranking_table
 from hearteval.report.table import Display, Table
 from hearteval.stats.agreement.table import Level
@@ -113,8 +119,8 @@ class Agreements(Agreement, Shown):
     def _rows(self) -> list[dict[str, Any]]:
         return [{"measure": name, **asdict(getattr(self, name))} for name in MEASURES]
 
-    def _display(self) -> Table:
-        return agreement_table(self)
+    def _display(self) -> Display:
+        return agreement_display(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,6 +440,7 @@ def agree(
     maximum: float | None = None,
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = 0,
+    interval: IntervalKind = "fisher-z",
     report: Report = report_nothing,
 ) -> Agreements:
     """Measure how far raters agree: kappa, alpha, AC1 and AC2, ICC, with intervals over units.
@@ -448,6 +455,7 @@ def agree(
         maximum: Highest value there is; likewise.
         resamples: Bootstrap replicates.
         seed: Seed of the bootstrap.
+        interval: ``fisher-z``, from the bootstrap's standard error, or its ``percentile`` points.
         report: Told how far the reading is.
 
     Raises:
@@ -465,20 +473,32 @@ def agree(
     checked = RankPolicy(
         n_resamples=read_integer("resamples", resamples), seed=read_integer("seed", seed)
     )
-    limits = {
-        name: None if limit is None else read_number(name, limit)
+    lowest, highest = (
+        None if limit is None else read_number(name, limit)
         for name, limit in (("minimum", minimum), ("maximum", maximum))
-    }
-    read = read_ratings(open_table(ratings, report), unit=unit, rater=rater, value=value)
-    found = measure_agreement(
-        read.ratings, level=level, n_resamples=checked.n_resamples, seed=checked.seed, **limits
     )
+    read = read_ratings(open_table(ratings, report), unit=unit, rater=rater, value=value)
+    settings = AgreementSettings(
+        level=level,
+        min=lowest,
+        max=highest,
+        resamples=checked.n_resamples,
+        seed=checked.seed,
+        interval=interval,
+    )
+    found = measure_agreement(read.ratings, settings)
     # At the other levels values that look alike are one number, or none.
     alike = warn_of_look_alikes("values", read.ratings.values) if level == "nominal" else []
     found = replace(
         found,
         excluded={**read.n_dropped, **found.excluded},
-        warnings=(*read.warnings, *alike, *found.warnings),
+        warnings=by_severity(
+            (
+                *(Notice(Kind.READING, text) for text in read.warnings),
+                *(Notice(Kind.LOOK_ALIKES, text) for text in alike),
+                *found.warnings,
+            )
+        ),
     )
     return Agreements(**_fields(found), frame=find_frame_kind(ratings))
 

@@ -7,12 +7,19 @@ Nothing is clipped, and a measure that does not apply has a reason in place of a
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 
+from hearteval.analysis.agreement_support import agreement_warnings, check_support, find_odd
 from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError
-from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, percentile_interval
+from hearteval.notices import Kind, Notice, by_severity
+from hearteval.stats.agreement.bootstrap import (
+    bootstrap_units,
+    estimate,
+    fisher_interval,
+    percentile_interval,
+)
 from hearteval.stats.agreement.icc import count_complete, icc_a1, icc_c1
 from hearteval.stats.agreement.kappas import (
     cohen_kappa,
@@ -34,8 +41,7 @@ from hearteval.stats.agreement.table import (
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 
 INTERVAL_LEVEL = 0.95
-FEW_UNITS = 30
-"""Below it percentile intervals were measured to cover .83 to .93 (10 units), .86 to .94 (20)."""
+IntervalKind = Literal["fisher-z", "percentile"]
 NAMES_ONLY = "does not apply at nominal level, where values are names and not numbers"
 
 
@@ -45,7 +51,7 @@ class AgreementMeasure:
 
     Attributes:
         value: The estimate, as it is, below 0 too; None where the measure does not apply.
-        low: Lower end of the 95 % interval from a bootstrap over units; None where there is none.
+        low: Lower end of the 95 % interval over units; None where there is none.
         reason: Why value or interval is None.
     """
 
@@ -63,13 +69,15 @@ class AgreementSettings:
         min: Lowest value that counts; None for no limit.
         max: Highest value that counts; None for no limit.
         resamples: Bootstrap samples of units.
+        interval: ``fisher-z``, with the samples' standard error, or their ``percentile`` points.
     """
 
     level: Level
-    min: float | None
-    max: float | None
-    resamples: int
-    seed: int
+    min: float | None = None
+    max: float | None = None
+    resamples: int = 1000
+    seed: int = 0
+    interval: IntervalKind = "fisher-z"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +98,8 @@ class Agreement:
         gwet_ac2: Gwet's AC2 with the weights of the level.
         icc_c1: ICC(C,1), consistency, over units that every rater rated.
         icc_a1: ICC(A,1), absolute agreement, likewise.
+        warnings: What makes the numbers doubtful, the most serious first.
+        notes: What the intervals speak of.
     """
 
     n_units: int
@@ -107,39 +117,31 @@ class Agreement:
     icc_c1: AgreementMeasure
     icc_a1: AgreementMeasure
     settings: AgreementSettings
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
+    notes: tuple[str, ...] = ()
 
 
-def measure_agreement(
-    ratings: CodedRatings,
-    *,
-    level: Level,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    n_resamples: int = 1000,
-    seed: int = 0,
-) -> Agreement:
-    """Measure how far raters agree, with 95 % percentile intervals from a bootstrap over units.
+def measure_agreement(ratings: CodedRatings, settings: AgreementSettings) -> Agreement:
+    """Measure how far raters agree, with 95 % intervals from a bootstrap over units.
 
     At nominal level the text of a cell is its category; at the others a cell counts if it is a
-    finite number from `minimum` to `maximum`. Units, raters and values are sorted before any draw,
-    so the order of rows changes nothing. Units with fewer than two values carry no pair.
+    finite number from `settings.min` to `settings.max`. Units, raters and values are sorted before
+    any draw, so the order of rows changes nothing. Units with fewer than two values carry no pair.
+    Raters are taken as given.
 
     Raises:
-        SettingsError: For an unknown level, limits that cannot be, no resamples, a negative seed.
+        SettingsError: For an unknown level or interval, limits that cannot be, no resamples, a
+            negative seed.
         InvalidVotesError: For a rater who rates a unit twice, a negative value at ratio level, or
             no value that can be used.
     """
-    settings = AgreementSettings(
-        level=level, min=minimum, max=maximum, resamples=n_resamples, seed=seed
-    )
     _check_settings(settings)
     _check_single(ratings)
-    numbers = _read_numbers(ratings, level)[ratings.value]
+    numbers = _read_numbers(ratings, settings.level)[ratings.value]
     excluded = _exclude(ratings, numbers, settings)
     is_used = ~np.logical_or.reduce(list(excluded.values()))
-    _check_any_used(ratings, is_used, level)
-    if level == "ratio":
+    _check_any_used(ratings, is_used, settings.level)
+    if settings.level == "ratio":
         _check_not_negative(ratings, numbers, is_used)
     table = _build_table(ratings, numbers, is_used)
     measures, warnings = _measure(table, settings)
@@ -149,31 +151,28 @@ def measure_agreement(
         n_values=int(is_used.sum()),
         excluded={reason: int(rows.sum()) for reason, rows in excluded.items() if rows.any()},
         settings=settings,
-        warnings=(*_table_warnings(ratings, table, level), *warnings, *_odd_intervals(measures)),
+        warnings=by_severity([*agreement_warnings(ratings, table, settings.level), *warnings]),
+        notes=_notes(table, measures),
         **measures,
     )
 
 
-def _odd_intervals(measures: Mapping[str, AgreementMeasure]) -> list[str]:
-    """Name measures whose percentiles leave out their own estimate."""
-    odd = [
-        name
-        for name, found in measures.items()
-        if found.value is not None and found.low is not None and found.high is not None
-        if not found.low <= found.value <= found.high
-    ]
-    if not odd:
-        return []
-    return [
-        f"The interval leaves out the estimate of {', '.join(odd)}: resampled units repeat values"
-        " that stand once in the table, so the bootstrap does not fit this table."
-    ]
+def _notes(table: RatingTable, measures: Mapping[str, AgreementMeasure]) -> tuple[str, ...]:
+    if all(found.low is None for found in measures.values()):
+        return ()
+    return (
+        f"Intervals say how the numbers may move with other units rated by the same"
+        f" {table.n_raters} raters. Other raters may agree more or less: that is not in them.",
+    )
 
 
 def _check_settings(settings: AgreementSettings) -> None:
     if settings.level not in get_args(Level):
         levels = ", ".join(get_args(Level))
         raise SettingsError(f"the level must be one of {levels}, not {settings.level!r}")
+    if settings.interval not in get_args(IntervalKind):
+        kinds = ", ".join(get_args(IntervalKind))
+        raise SettingsError(f"the interval must be one of {kinds}, not {settings.interval!r}")
     limits = [limit for limit in (settings.min, settings.max) if limit is not None]
     if limits and settings.level == "nominal":
         raise SettingsError("min and max need numbers: at nominal level values are names")
@@ -309,7 +308,7 @@ def _refuse_names() -> Coefficient:
 
 def _measure(
     table: RatingTable, settings: AgreementSettings
-) -> tuple[dict[str, AgreementMeasure], list[str]]:
+) -> tuple[dict[str, AgreementMeasure], list[Notice]]:
     """Return the measures by name, and a warning for each interval that some samples are not in."""
     measures: dict[str, AgreementMeasure] = {}
     coefficients: dict[str, Coefficient] = {}
@@ -330,47 +329,50 @@ def _measure(
         n_resamples=settings.resamples,
         rng=np.random.default_rng(settings.seed),
     )
-    warnings: list[str] = []
+    odd: list[str] = []
+    undefined: dict[int, list[str]] = {}
     for (name, value), of_name in zip(values.items(), samples, strict=True):
-        measures[name] = _with_interval(value, of_name, table)
-        n_undefined = int(np.isnan(of_name).sum())
-        if n_undefined and measures[name].low is not None:
-            warnings.append(
-                f"{name}: {n_undefined} of {len(of_name)} bootstrap samples leave it undefined and"
-                " are not in its interval"
-            )
-    return measures, warnings
+        measures[name] = _with_interval(name, value, of_name, table, settings)
+        if measures[name].low is None:
+            continue
+        if find_odd(value, of_name, INTERVAL_LEVEL):
+            odd.append(name)
+        undefined.setdefault(int(np.isnan(of_name).sum()), []).append(name)
+    warnings = [
+        f"{', '.join(names)}: {n} of {settings.resamples} bootstrap samples leave it undefined and"
+        " are not in its interval."
+        for n, names in undefined.items()
+        if n
+    ]
+    if odd:
+        warnings.append(
+            f"Nearly all resampled values of {', '.join(odd)} lie on one side of the estimate:"
+            " resampled units repeat values that stand once in the table, so the bootstrap, and"
+            " with it the interval, does not fit this table."
+        )
+    return measures, [Notice(Kind.FEW_CASES, text) for text in warnings]
 
 
-def _with_interval(value: float, samples: FloatArray, table: RatingTable) -> AgreementMeasure:
+def _with_interval(
+    name: str,
+    value: float,
+    samples: FloatArray,
+    table: RatingTable,
+    settings: AgreementSettings,
+) -> AgreementMeasure:
+    n_units = count_complete(table) if name.startswith("icc_") else table.n_pairable
     try:
-        if table.n_pairable < 2:
-            raise NotIdentifiedError("no interval: only one unit has two values")
-        low, high = percentile_interval(samples, level=INTERVAL_LEVEL)
+        check_support(name, n_units, table, settings.level)
+        if settings.interval == "percentile":
+            low, high = percentile_interval(samples, level=INTERVAL_LEVEL)
+        else:
+            low, high = fisher_interval(
+                value,
+                samples,
+                n_units=n_units,
+                level=INTERVAL_LEVEL,
+                lowest=0.0 if name == "percent_agreement" else -1.0,
+            )
     except NotIdentifiedError as error:
         return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
     return AgreementMeasure(value=value, low=low, high=high, reason=None)
-
-
-def _table_warnings(ratings: CodedRatings, table: RatingTable, level: Level) -> list[str]:
-    warnings = []
-    n_silent = len(ratings.raters) - table.n_raters
-    if n_silent:
-        warnings.append(f"{n_silent} of {len(ratings.raters)} raters have no value that counts")
-    n_alone = len(ratings.units) - table.n_pairable
-    if n_alone:
-        warnings.append(
-            f"{n_alone} of {len(ratings.units)} units have fewer than two values and carry no pair"
-        )
-    if table.n_pairable < FEW_UNITS:
-        warnings.append(
-            f"only {table.n_pairable} units carry pairs: intervals from so few cover less than 95 %"
-        )
-    n_complete = count_complete(table)
-    if level != "nominal" and n_complete < table.n_pairable:
-        few = ": intervals from so few cover less than 95 %" if n_complete < FEW_UNITS else ""
-        warnings.append(
-            f"icc_c1 and icc_a1 use the {n_complete} of {len(ratings.units)} units that all"
-            f" {table.n_raters} raters rated{few}"
-        )
-    return warnings

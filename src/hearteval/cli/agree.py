@@ -32,6 +32,13 @@ from hearteval.cli.options import (
 @click.option(
     "--max", "maximum", type=FiniteNumber(), help="Highest value; higher ones are left out."
 )
+@click.option(
+    "--interval",
+    type=click.Choice(["fisher-z", "percentile"]),
+    default="fisher-z",
+    show_default=True,
+    help="How intervals are made from the bootstrap over units.",
+)
 @resamples_option
 @seed_option
 @json_option

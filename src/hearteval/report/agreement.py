@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from hearteval.analysis.agreement import Agreement, AgreementMeasure
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
-from hearteval.report.table import Column, Table, tabulate
+from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import count, counts_words, interval, listed, percent, plural, small
 
 MEASURES: Final = {
@@ -26,6 +26,37 @@ MEASURES: Final = {
 """Every measure, with the name a reader knows it by."""
 
 
+def agreement_display(agreement: Agreement) -> Display:
+    """Return what the ratings say, what makes it doubtful, and every measure with its interval."""
+    warnings = (f"Warning: {warning}" for warning in agreement.warnings)
+    return Display(((*agreement_words(agreement), *warnings), agreement_table(agreement)))
+
+
+def agreement_words(agreement: Agreement) -> tuple[str, ...]:
+    """Say what agreement and alpha mean for a reader, without a verdict such as "substantial"."""
+    same, alpha = agreement.percent_agreement.value, agreement.krippendorff_alpha
+    if same is None:
+        return ()
+    said = f"Two raters give the same unit the same value in {percent(same)} of cases."
+    if alpha.value is None:
+        return (said,)
+    is_nominal = agreement.settings.level == "nominal"
+    distance = "They" if is_nominal else "Counting how far their values are apart, they"
+    name = MEASURES["krippendorff_alpha"]
+    if alpha.value > 0:
+        chance = f"disagree {percent(1 - alpha.value)} as much as chance alone would"
+    else:
+        chance = "disagree no less than chance alone would"
+    if alpha.low is not None and alpha.high is not None:
+        between = f", 95 % interval {small(alpha.low)} to {small(alpha.high)}"
+    else:
+        between = ", no interval"
+    return (
+        f"{said} {distance} {chance} ({name} {small(alpha.value)}{between}). Whether that is enough"
+        " depends on what the ratings are for.",
+    )
+
+
 def agreement_table(agreement: Agreement) -> Table:
     """Return every measure with its interval; those that do not apply say why."""
     measures: list[tuple[str, AgreementMeasure]] = [
@@ -40,11 +71,19 @@ def agreement_table(agreement: Agreement) -> Table:
                 Column("95 % interval", "text"),
                 lambda row: interval(row[1].low, row[1].high, write=small),
             ),
-            (Column("", "remark", in_text=False), lambda row: row[1].reason or ""),
         ],
         caption=_counts_words(agreement),
-        notes=[f"Warning: {warning}" for warning in agreement.warnings],
+        notes=[*agreement.notes, *_reasons(measures)],
     )
+
+
+def _reasons(measures: Sequence[tuple[str, AgreementMeasure]]) -> list[str]:
+    """Say why measures or intervals are missing, each reason once."""
+    names: dict[str, list[str]] = {}
+    for name, found in measures:
+        if found.reason is not None:
+            names.setdefault(found.reason, []).append(name)
+    return [f"{', '.join(of)}: {reason}." for reason, of in names.items()]
 
 
 def _counts_words(agreement: Agreement) -> str:

@@ -19,7 +19,7 @@ MIN_RATERS: Final = 5
 """With 3 raters a two-way interval is +-108 Elo wide (SPEC section 6)."""
 FEW_ITEMS = 10
 """Coverage for a system on 2, 3, 5, 10 items: .65, .73, .88, .94."""
-FEW_EFFECTIVE_ITEMS = 20
+FEW_EFFECTIVE_ITEMS = 25
 LOW_EVENNESS = 0.7
 """Where votes fall unevenly on items, so that these count as fewer than `LOW_EVENNESS` of as many
 equal ones, coverage is less than as many equal ones would give: .88 where 41 items count as 12."""

@@ -153,6 +153,28 @@ def check_table(
         )
 
 
+def count_holders(table: RatingTable) -> IntArray:
+    """Count the units with two ratings or more that hold each category."""
+    rows = table.is_pairable[table.unit]
+    matrix = category_matrix(table, np.ones(len(table.unit)), rows)
+    return np.asarray((matrix > 0) @ table.count, dtype=np.int64)
+
+
+def count_support(table: RatingTable) -> tuple[int, int]:
+    """Count the units whose ratings differ, and those with another rating than the commonest.
+
+    Only units with two ratings or more count. Chance-corrected measures rest on these: where either
+    are few, the chance they correct for is barely known.
+    """
+    is_paired = table.is_pairable[table.unit]
+    unit, category = table.unit[is_paired], table.category[is_paired]
+    n_of_category = np.bincount(category, weights=table.count[unit], minlength=1)
+    common = np.bincount(unit[category == n_of_category.argmax()], minlength=table.n_units)
+    differs = mean_distances(table, nominal_distance) > 0
+    has_other = table.is_pairable & (common < table.sizes)
+    return int(table.count[differs].sum()), int(table.count[has_other].sum())
+
+
 def category_matrix(table: RatingTable, weight: FloatArray, rows: BoolArray) -> SparseMatrix:
     """Sum the weight of each rating by category and unit, as (categories, units).
 
