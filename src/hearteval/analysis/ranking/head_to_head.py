@@ -167,3 +167,42 @@ def _without_prior(tied: TiedFit, prior: float) -> TiedFit | None:
         return fit_ties(tied.comparisons, ties=ties)
     except NotIdentifiedError:
         return None
+
+
+def warn_of_misfit(direct: Direct) -> list[Notice]:
+    """Say that one order of all systems does not explain the wins, and where."""
+    p = direct.lack_of_fit.p
+    found = [row for row in direct.matrix if row.q is not None and row.q <= SIGNIFICANT]
+    if not found and (p is None or p > SIGNIFICANT):
+        return []
+    tested = found or [row for row in direct.matrix if row.z is not None]
+    worst = sorted(tested, key=lambda row: (-abs(row.z or 0), row.left, row.right))[:MAX_NAMED]
+    if max(abs(row.observed - row.expected) for row in direct.matrix) < SMALL:
+        said = "The direct comparisons depart a little from any one order of all systems"
+    else:
+        said = "One order of all systems does not explain the direct comparisons"
+    alone = "" if found else ", though no pair shows it alone"
+    return [Notice(Kind.MISFIT, f"{said}{alone}: {_list([*map(_say_gap, worst)])}.")]
+
+
+def _say_gap(row: HeadToHead) -> str:
+    """Say what was observed, from the side that won more than is expected."""
+    one, other, observed, expected = row.left, row.right, row.observed, row.expected
+    if observed < expected:
+        one, other, observed, expected = other, one, 1 - observed, 1 - expected
+    return (
+        f"{one} beat {other} in {_percent(observed)} of {_comparisons(row.n)}; one order of all"
+        f" says {_percent(expected)}"
+    )
+
+
+def warn_of_leaders(
+    tied: TiedFit, names: Sequence[str], leaders: Collection[str], matrix: Sequence[HeadToHead],
+    *, has_items: bool,
+) -> list[Notice]:
+    """Say where a system that is ranked first won less than half of its direct comparisons."""
+    return [
+        notice
+        for leader in sorted(leaders)
+        for notice in _warn_of_leader(tied, names, leader, matrix, has_items=has_items)
+    ]

@@ -7,21 +7,24 @@ up. If the fit is true these influences are independent with mean 0, whatever th
 item do to each other, and their sum is the residuals.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, stdtr
 
 from hearteval.stats import one_blas_thread
-from hearteval.stats.bradley_terry.fit import fix_gauge
+from hearteval.stats.bradley_terry.fit import centred_inverse
 from hearteval.stats.bradley_terry.ties import (
     DavidsonFit,
     TiedFit,
     davidson_scores,
+    invert_information,
     pair_probabilities,
 )
 from hearteval.stats.comparisons import (
+    TIE_SCORE,
     Comparisons,
     FloatArray,
     IntArray,
@@ -37,6 +40,11 @@ MAX_GROUPS = 512
 MAX_PAIRS = 2_000
 """Pairs of systems up to which residuals are tested (63 systems if all met)."""
 
+N_TERMS = 8
+"""Of the series that undoes an item's pull on the strengths; it stops short of items alone on
+something, where the whole series has no limit."""
+MIN_FREE = 1e-9
+"""Share below which the strengths meet a pair exactly, whatever was observed."""
 N_FLIPS = 400
 """Draws of signs for the largest gap; its mean is then known to about 1 % of itself."""
 MAX_DF = 1e9
@@ -59,6 +67,8 @@ class PairResiduals:
     """Points of `left` less those expected."""
     spread: FloatArray
     """Variance of the residual if votes were independent and the fit true."""
+    free: FloatArray
+    """Share of the spread that the strengths do not take up."""
     influence: FloatArray
     """Influence of items on the residuals, (items or groups of them, pairs); above `MAX_PAIRS`
     without rows. A row of m equal votes is the influence of one times the root of m."""
@@ -69,9 +79,10 @@ class PairResiduals:
 def find_residuals(tied: TiedFit, *, has_items: bool = True) -> PairResiduals:
     """Return the residuals of a fit without a prior; without items every vote is one.
 
-    An item's influence is r - V A I^+ A' r, r its own residuals, A the pairs' contrasts of the
-    parameters, V A how expected points move with them and I the information: how residuals move
-    with the item in a refit, to first order.
+    An item's influence is (1 - H) (1 - H_g)^(-1/2) r, r its own residuals, H = V A I^+ A' what the
+    strengths take up of residuals and H_g what they take up of its own, with A the pairs' contrasts
+    of strengths, V spreads and I the information. The root undoes that an item pulls the strengths
+    towards itself (Bell and McCaffrey 2002).
     """
     comparisons, n = tied.comparisons, tied.comparisons.n_systems
     low, high, score = order_pairs(comparisons)
@@ -80,50 +91,64 @@ def find_residuals(tied: TiedFit, *, has_items: bool = True) -> PairResiduals:
     weight = comparisons.total_weight
     points = weight * (score - tied.expected_points[low, high])
     total = sum_scores(pair, weight, n_pairs)
-    spread, with_ties = _slopes(tied, left, right)
-    influence, n_alike = np.zeros((0, n_pairs)), np.zeros(0)
-    if n_pairs <= MAX_PAIRS:
-        group, n_alike = _group(comparisons, pair, has_items=has_items)
-        n_groups = len(n_alike)
-        own = sum_scores(group * n_pairs + pair, points, n_groups * n_pairs)
-        moved = _influence(tied, group)
-        taken = spread * (moved[:, left] - moved[:, right])
-        if with_ties is not None:
-            taken += with_ties * moved[:, [n]]
-        influence = own.reshape(n_groups, n_pairs) - total * taken
-        influence /= np.sqrt(n_alike)[:, None]
-    return PairResiduals(
+    slope, slope_of_ties = _slopes(tied, left, right)
+    found = PairResiduals(
         left=left,
         right=right,
         n_systems=n,
         n=total,
         n_items=_count_items(comparisons, pair, n_pairs, has_items=has_items),
         residual=sum_scores(pair, points, n_pairs),
-        spread=total * spread,
-        influence=influence,
+        spread=total * slope,
+        free=np.ones(n_pairs),
+        influence=np.zeros((0, n_pairs)),
+        n_alike=np.zeros(0),
+    )
+    if n_pairs > MAX_PAIRS:
+        return found
+    group, n_alike = _group(comparisons, pair, has_items=has_items)
+    cells, shape = group * n_pairs + pair, (len(n_alike), n_pairs)
+    own, held = (
+        sum_scores(cells, values, math.prod(shape)).reshape(shape) for values in (points, weight)
+    )
+    with one_blas_thread():
+        contrasts = np.eye(n)[left] - np.eye(n)[right]
+        moving = contrasts @ centred_inverse(tied.fit.information[:n, :n])
+        own = _undo_pull(own, held * slope / n_alike[:, None], contrasts, moving)
+        taken = own @ contrasts @ moving.T * slope
+        if isinstance(tied.fit, DavidsonFit):
+            scores = davidson_scores(comparisons, tied.fit, group)
+            scores[:, :n] = own @ contrasts
+            moved = scores @ invert_information(tied.fit)
+            taken = moved[:, :n] @ contrasts.T * slope + moved[:, [n]] * slope_of_ties
+    return replace(
+        found,
+        free=1 - found.spread * np.einsum("ks,ks->k", moving, contrasts),
+        influence=(own - total * taken) / np.sqrt(n_alike)[:, None],
         n_alike=n_alike,
     )
 
 
-def _slopes(tied: TiedFit, left: IntArray, right: IntArray) -> tuple[FloatArray, FloatArray | None]:
+def _undo_pull(
+    own: FloatArray, held: FloatArray, contrasts: FloatArray, moving: FloatArray
+) -> FloatArray:
+    """Multiply each item's residuals by (1 - H_g)^(-1/2) = 1 + H_g / 2 + 3 H_g^2 / 8 + ..."""
+    term, total, factor = own, own.copy(), 1.0
+    for k in range(1, N_TERMS):
+        term = held * (term @ contrasts @ moving.T)
+        factor *= (2 * k - 1) / (2 * k)
+        total += factor * term
+    return total
+
+
+def _slopes(tied: TiedFit, left: IntArray, right: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the derivatives of expected points by theta_left - theta_right and by log nu."""
     fit = tied.fit
     expected = tied.expected_points[left, right]
     if not isinstance(fit, DavidsonFit):
-        return expected * (1 - expected), None
+        return expected * (1 - expected), np.zeros(len(left))
     win, tie = pair_probabilities(fit.theta[left] - fit.theta[right], fit.tie)
     return win + tie / 4 - expected**2, tie / 2 - expected * tie
-
-
-def _influence(tied: TiedFit, group: IntArray) -> FloatArray:
-    """Return the influence of groups of rows on the parameters, log nu last."""
-    fit = tied.fit
-    if not isinstance(fit, DavidsonFit):
-        return tied.influence_of(group)
-    information = fix_gauge(fit.information, slice(0, len(fit.theta)))
-    if fit.tie == 0:
-        information[-1, -1] = 1.0
-    return davidson_scores(tied.comparisons, fit, group) @ np.linalg.inv(information)
 
 
 def _group(
@@ -167,13 +192,21 @@ class PairTests:
 
 
 def assess_pairs(residuals: PairResiduals) -> PairTests:
-    """Test each pair of systems."""
-    variance = (residuals.influence**2).sum(axis=0)
-    has_test = (variance > 0) & (residuals.n_items > 1)
-    z = np.where(has_test, residuals.residual / np.sqrt(np.where(has_test, variance, 1)), np.nan)
-    p = np.where(has_test, 2 * stdtr(np.maximum(residuals.n_items - 1, 1), -np.abs(z)), np.nan)
-    q = np.full(len(p), np.nan)
+    """Test each pair of systems.
+
+    The variance is that over the pair's items, yet no less than if its votes depended on each other
+    as those of all pairs do on average (Rao and Scott 1981): where nearly all votes agree, the rare
+    others may be missing, and the pair's own variance then says nothing.
+    """
+    own = (residuals.influence**2).sum(axis=0)
+    if_independent = residuals.spread * residuals.free
+    has_test = (residuals.free > MIN_FREE) & (residuals.n_items > 1) & bool(len(residuals.n_alike))
+    z, p, q = (np.full(len(own), np.nan) for _ in range(3))
     if has_test.any():
+        design_effect = own[has_test].sum() / if_independent[has_test].sum()
+        variance = np.maximum(own, design_effect * if_independent)[has_test]
+        z[has_test] = residuals.residual[has_test] / np.sqrt(variance)
+        p[has_test] = 2 * stdtr(residuals.n_items[has_test] - 1, -np.abs(z[has_test]))
         q[has_test] = false_discovery_q(p[has_test])
     return PairTests(z=z, p=p, q=q)
 
@@ -187,15 +220,13 @@ class GapsByChance(NamedTuple):
 
 
 def expect_gaps(residuals: PairResiduals, rng: np.random.Generator) -> GapsByChance:
-    """Return the gaps that items alone make: those of residuals whose items have random signs."""
-    influence, n = residuals.influence, residuals.n
-    variance = (influence**2).sum(axis=0)
-    half = rng.binomial(residuals.n_alike.astype(np.int64), 0.5, (N_FLIPS, len(influence)))
-    signs = (2 * half - residuals.n_alike) / np.sqrt(residuals.n_alike)
+    """Return the gaps that items alone make, on average: those of influences with random signs."""
+    influence, n, alike = residuals.influence, residuals.n, residuals.n_alike
+    n_up = rng.binomial(alike.astype(np.int64), 0.5, (N_FLIPS, len(alike)))
     with one_blas_thread():
-        gaps = np.abs(signs @ influence) / n
+        gaps = np.abs(((2 * n_up - alike) / np.sqrt(alike)) @ influence) / n
     return GapsByChance(
-        root_mean_square=float(np.sqrt((variance / n).sum() / n.sum())),
+        root_mean_square=float(np.sqrt(gaps**2 @ n / n.sum()).mean()),
         largest=float(gaps.max(axis=1).mean()),
     )
 
@@ -240,3 +271,25 @@ def find_lack_of_fit(residuals: PairResiduals) -> LackOfFitTest:
     df = min(MAX_DF, 8 * variance**3 / max(third, 1e-300) ** 2)
     statistic = max(0.0, df + above * np.sqrt(2 * df / variance))
     return LackOfFitTest(statistic=float(statistic), df=float(df), p=float(chdtrc(df, statistic)))
+
+
+def find_imbalance(comparisons: Comparisons, i: int, j: int, *, has_items: bool) -> float:
+    """Return the two-sided p-value that systems i and j won equally often of each other.
+
+    The t test of the sums of score - 1/2 by item, their variance about 0, as in `assess_pairs`.
+    """
+    low, high, score = order_pairs(comparisons)
+    is_met = (low == min(i, j)) & (high == max(i, j))
+    weight, count = comparisons.weight[is_met], comparisons.count[is_met]
+    points = weight * (score[is_met] - TIE_SCORE)
+    if has_items:
+        item, n = number_labels(comparisons.item[is_met])
+        points = sum_scores(item, points * count, n)
+        squares = float((np.sort(points) ** 2).sum())
+    else:
+        n, squares = int(count.sum()), float(np.sort(count * points**2).sum())
+        points = points * count
+    if n < 2 or squares == 0:
+        return 1.0
+    total = float(sum_scores(np.zeros(len(points), np.int64), points, 1)[0])
+    return float(2 * stdtr(n - 1, -abs(total) / math.sqrt(squares)))

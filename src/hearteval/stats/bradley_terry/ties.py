@@ -127,12 +127,18 @@ def _residuals(
 def influence_on_theta(fit: DavidsonFit) -> FloatArray:
     """Return what turns scores into influence on theta - mean theta, (n_systems + 1, n_systems)."""
     n = len(fit.theta)
+    inverse = invert_information(fit)
+    inverse[:n, :n] -= 1 / (mean_curvature(fit.information[:n, :n]) * n**2)
+    return np.asarray(inverse[:, :n])
+
+
+def invert_information(fit: DavidsonFit) -> FloatArray:
+    """Invert the information on (theta, log nu); only differences of theta mean anything."""
+    n = len(fit.theta)
     information = fix_gauge(fit.information, slice(0, n))
     if fit.tie == 0:
         information[n, n] = 1.0
-    inverse = np.linalg.inv(information)
-    inverse[:n, :n] -= 1 / (mean_curvature(fit.information[:n, :n]) * n**2)
-    return np.asarray(inverse[:, :n])
+    return np.asarray(np.linalg.inv(information))
 
 
 def _derivatives(
