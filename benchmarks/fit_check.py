@@ -181,7 +181,8 @@ def measure(scenario: Scenario, n_replicates: int, seed: int) -> list[float]:
         chance = expect_gaps(residuals, rng)
         pearson = (residuals.residual**2 / residuals.spread).sum()
         df = len(residuals.n) - residuals.n_systems + 1
-        is_all = find_lack_of_fit(residuals).p <= LEVEL
+        test = find_lack_of_fit(residuals)
+        is_all = test is not None and test.p <= LEVEL
         is_pair = bool((assess_pairs(residuals).q <= LEVEL).any())
         found.append(
             [
@@ -214,7 +215,7 @@ def main() -> None:
             f"| systems | items x pairs x votes | {what} | replicates | all pairs | a pair |",
             end="",
         )
-        print(" Pearson | rms gap, by chance | largest gap, by chance |")
+        print(" either | Pearson | rms gap, by chance | largest gap, by chance |")
         print("| --- " * 10 + "|")
         for scenario in scenarios:
             many = len(scenario.theta) > MANY_SYSTEMS

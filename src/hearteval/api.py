@@ -49,7 +49,7 @@ from hearteval.exchange.tables.frames import find_frame_kind, make_frame
 from hearteval.exchange.votes import OutcomeNames, VoteColumns, read_votes
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report.agreement import MEASURES, agreement_display
-from hearteval.report.ranking import controlled_display, judged_display, ranking_table
+from hearteval.report.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.table import Display, Table
 from hearteval.stats.agreement.table import Level
 
@@ -105,8 +105,8 @@ class Ranking(VoteRanking, Shown):
         """Return the pairwise differences as a dataframe."""
         return make_frame([asdict(row) for row in self.differences], self.frame)
 
-    def _display(self) -> Table:
-        return ranking_table(self)
+    def _display(self) -> Display:
+        return ranking_display(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

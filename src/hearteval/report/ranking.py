@@ -6,6 +6,7 @@ The interval of every system is drawn on one scale, and the notes name the inter
 from collections.abc import Mapping
 
 from hearteval.analysis.ranking.adjusted import ControlledVotes, JudgedVotes
+from hearteval.analysis.ranking.head_to_head import SIGNIFICANT
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.report.table import Bar, Column, Display, Table, tabulate
 from hearteval.report.text import (
@@ -25,6 +26,16 @@ from hearteval.report.text import (
 
 CONDITIONAL = ("item-sandwich", "item-bootstrap")
 MAX_NAME = 40
+MAX_MATRIX = 20
+"""Systems up to which text shows the head-to-head matrix."""
+MAX_EXPECTED = 8
+"""Up to which what is expected stands in it too."""
+NO_VOTES = "\N{MIDDLE DOT}"
+
+
+def ranking_display(ranking: VoteRanking) -> Display:
+    """Return the ranking, and under it what systems won of each other directly."""
+    return Display((ranking_table(ranking), matrix_part(ranking)))
 
 
 def ranking_table(ranking: VoteRanking) -> Table:
@@ -89,11 +100,60 @@ def dropped_words(n_dropped: Mapping[str, int]) -> str:
 
 
 def _fit_words(ranking: VoteRanking) -> str:
+    """Say how far direct comparisons are from one order of all systems, and by chance."""
     fit = ranking.fit
+    said = (
+        f"Fit check: direct comparisons are {percent(fit.rms_gap)} from what one order of all"
+        f" systems says (root mean square over pairs), {percent(fit.max_gap)} at most"
+    )
+    chance, test = (fit.expected_rms_gap, fit.expected_max_gap), fit.lack_of_fit
+    if test is None or test.p is None or chance[0] is None or chance[1] is None:
+        return f"{said}. Not tested against chance{f': {test.reason}' if test else ''}."
+    more = "more than chance" if test.p <= SIGNIFICANT else "no more than chance"
     return (
-        f"Fit check, predicted against observed wins: {percent(fit.rms_gap)} root mean square over"
-        f" pairs of systems, largest {percent(fit.max_gap)}; over systems"
-        f" {percent(fit.system_rms_gap)}, largest {percent(fit.system_max_gap)}."
+        f"{said}; chance alone would make it {percent(chance[0])} and {percent(chance[1])}. That is"
+        f" {more} explains (p {test.p:.2g})."
+    )
+
+
+def matrix_part(ranking: VoteRanking) -> Table | tuple[str, ...]:
+    """Return what every system won of every other directly, best first; of many, where it is."""
+    names, pairs = [row.system for row in ranking.systems], ranking.matrix
+    if len(names) > MAX_MATRIX:
+        return (f"Head to head: {plural(len(pairs), 'pair')} of systems, in the JSON (--json).",)
+    with_expected = len(names) <= MAX_EXPECTED
+    cells: dict[tuple[str, str], str] = {}
+    for row in pairs:
+        mark = "*" if row.q is not None and row.q <= SIGNIFICANT else ""
+        for one, other, share, expected in (
+            (row.left, row.right, row.observed, row.expected),
+            (row.right, row.left, 1 - row.observed, 1 - row.expected),
+        ):
+            beside = f"/{whole(100 * expected)}{mark}" if with_expected else ""
+            cells[one, other] = f"{whole(100 * share)}{beside}"
+    n_least, n_most = min(row.n for row in pairs), max(row.n for row in pairs)
+    n = (
+        plural(n_most, "vote")
+        if n_least == n_most
+        else f"{count(n_least)} to {count(n_most)} votes"
+    )
+    notes = [f"% won by the system of the line of {n} against that of the column."]
+    if with_expected:
+        notes[0] = notes[0].replace("won", "won/expected", 1)
+        notes += ["* More than chance from what is expected."] * any(
+            "*" in c for c in cells.values()
+        )
+    return tabulate(
+        list(enumerate(names, start=1)),
+        [
+            ("", lambda at: str(at[0])),
+            (Column("head to head", "name"), lambda at: at[1]),
+            *(
+                (str(k), lambda at, other=other: cells.get((at[1], other), NO_VOTES))
+                for k, other in enumerate(names, start=1)
+            ),
+        ],
+        notes=[" ".join(notes)],
     )
 
 

@@ -4,24 +4,34 @@ The matrix that stands beside every ranking, and the test of whether one strengt
 enough to explain it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hearteval.errors import NotIdentifiedError
+from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry.lack_of_fit import (
     MAX_PAIRS,
     PairResiduals,
+    PairTests,
     assess_pairs,
     expect_gaps,
+    find_imbalance,
     find_lack_of_fit,
     find_residuals,
 )
 from hearteval.stats.bradley_terry.ties import DavidsonFit, TiedFit, TieModel, fit_ties
-from hearteval.stats.comparisons import FloatArray
 
-MIN_ITEMS = 10
+MIN_ITEMS = 8
+"""With 4, 6 and 8 items a test at .05 rejects .06 to .11, .05 to .06 and .04 to .06."""
+SIGNIFICANT = 0.05
+SMALL = 0.02
+"""Gap of shares up to which a departure changes nothing that a reader would do."""
+EVEN = 0.5
+MAX_NAMED = 3
+"""Pairs that a notice names."""
 METHOD = "sum over pairs of squared residual / variance; signs of items at random, three moments"
 NOT_ALONE = "the votes alone determine no ranking, only the prior does"
 
@@ -96,41 +106,14 @@ def compare_directly(
     """
     alone = _without_prior(tied, prior)
     residuals = find_residuals(alone or tied, has_items=has_items)
-    tests = assess_pairs(residuals)
     reason = _reason(residuals, has_items=has_items) if alone else NOT_ALONE
-    chance = None if reason else expect_gaps(residuals, np.random.default_rng(seed))
     test = None if reason else find_lack_of_fit(residuals)
-
-    def known(values: FloatArray) -> list[float | None]:
-        is_known = np.isfinite(values) & (alone is not None)
-        return [v if k else None for v, k in zip(values.tolist(), is_known.tolist(), strict=True)]
-
-    left, right = residuals.left, residuals.right
-    columns = (
-        left.tolist(),
-        right.tolist(),
-        residuals.n.tolist(),
-        residuals.n_items.tolist() if has_items else [None] * len(left),
-        (tied.points[left, right] / residuals.n).tolist(),
-        tied.expected_points[left, right].tolist(),
-        *map(known, (tests.z, tests.p, tests.q)),
-    )
-    matrix = tuple(
-        HeadToHead(
-            left=names[i],
-            right=names[j],
-            n=round(n),
-            n_items=n_items,
-            observed=observed,
-            expected=expected,
-            z=z,
-            p=p,
-            q=q,
-        )
-        for i, j, n, n_items, observed, expected, z, p, q in zip(*columns, strict=True)
-    )
+    if test is None:
+        reason = reason or "every item says the same of every pair"
+    tests = assess_pairs(residuals) if test else None
+    chance = expect_gaps(residuals, np.random.default_rng(seed)) if test else None
     return Direct(
-        matrix=matrix,
+        matrix=tuple(_matrix(tied, names, residuals, tests, has_items=has_items)),
         expected_rms_gap=chance.root_mean_square if chance else None,
         expected_max_gap=chance.largest if chance else None,
         lack_of_fit=LackOfFit(
@@ -141,6 +124,43 @@ def compare_directly(
             method=METHOD,
         ),
     )
+
+
+def _matrix(
+    tied: TiedFit,
+    names: Sequence[str],
+    residuals: PairResiduals,
+    tests: PairTests | None,
+    *,
+    has_items: bool,
+) -> Iterator[HeadToHead]:
+    """Return every pair; without tests, z, p and q are None."""
+    met = residuals.left, residuals.right
+    none = np.full(len(residuals.n), np.nan)
+    z, p, q = (none, none, none) if tests is None else (tests.z, tests.p, tests.q)
+    columns = (
+        *met,
+        residuals.n.round().astype(np.int64),
+        residuals.n_items,
+        tied.points[met] / residuals.n,
+        tied.expected_points[met],
+        *(z, p, q),
+    )
+    for i, j, n, n_items, observed, expected, *test in zip(
+        *(column.tolist() for column in columns), strict=True
+    ):
+        is_tested = not math.isnan(test[0])
+        yield HeadToHead(
+            left=names[i],
+            right=names[j],
+            n=n,
+            n_items=n_items if has_items else None,
+            observed=observed,
+            expected=expected,
+            z=test[0] if is_tested else None,
+            p=test[1] if is_tested else None,
+            q=test[2] if is_tested else None,
+        )
 
 
 def _reason(residuals: PairResiduals, *, has_items: bool) -> str | None:
@@ -182,27 +202,82 @@ def warn_of_misfit(direct: Direct) -> list[Notice]:
     else:
         said = "One order of all systems does not explain the direct comparisons"
     alone = "" if found else ", though no pair shows it alone"
-    return [Notice(Kind.MISFIT, f"{said}{alone}: {_list([*map(_say_gap, worst)])}.")]
+    return [Notice(Kind.MISFIT, f"{said}{alone}: {_listed([*map(_say_gap, worst)])}.")]
 
 
 def _say_gap(row: HeadToHead) -> str:
     """Say what was observed, from the side that won more than is expected."""
-    one, other, observed, expected = row.left, row.right, row.observed, row.expected
-    if observed < expected:
-        one, other, observed, expected = other, one, 1 - observed, 1 - expected
+    row = row if row.observed >= row.expected else _turned(row)
     return (
-        f"{one} beat {other} in {_percent(observed)} of {_comparisons(row.n)}; one order of all"
-        f" says {_percent(expected)}"
+        f"{row.left} beat {row.right} in {_percent(row.observed)} of {_comparisons(row.n)} (one"
+        f" order says {_percent(row.expected)})"
     )
 
 
 def warn_of_leaders(
-    tied: TiedFit, names: Sequence[str], leaders: Collection[str], matrix: Sequence[HeadToHead],
-    *, has_items: bool,
+    tied: TiedFit,
+    names: Sequence[str],
+    leaders: Collection[str],
+    matrix: Sequence[HeadToHead],
+    *,
+    has_items: bool,
 ) -> list[Notice]:
     """Say where a system that is ranked first won less than half of its direct comparisons."""
-    return [
-        notice
-        for leader in sorted(leaders)
-        for notice in _warn_of_leader(tied, names, leader, matrix, has_items=has_items)
+    place = {name: i for i, name in enumerate(names)}
+    notices = []
+    for leader in leaders:
+        rows = [row if row.left == leader else _turned(row) for row in matrix]
+        met = [row for row in rows if row.left == leader]
+        lost = sorted((row for row in met if row.observed < EVEN), key=lambda row: row.observed)
+        p = [
+            find_imbalance(tied.comparisons, place[leader], place[row.right], has_items=has_items)
+            for row in lost[:MAX_NAMED]
+        ]
+        if lost:
+            is_sure = [len(met) * each <= SIGNIFICANT for each in p]
+            notices.append(_say_lost(leader, lost, is_sure))
+    return notices
+
+
+def _turned(row: HeadToHead) -> HeadToHead:
+    """Return a pair seen from its other side."""
+    return replace(
+        row,
+        left=row.right,
+        right=row.left,
+        observed=1 - row.observed,
+        expected=1 - row.expected,
+        z=None if row.z is None else -row.z,
+    )
+
+
+def _say_lost(leader: str, lost: Sequence[HeadToHead], is_sure: Sequence[bool]) -> Notice:
+    """Say against whom a leader won less than half, and whether that may be chance."""
+    shares = [
+        f"{100 * row.observed:.1f} % of {_comparisons(row.n)} with {row.right}"
+        for row in lost[: len(is_sure)]
     ]
+    more = len(lost) - len(shares)
+    shares += [f"less than half with {more} more"] if more else []
+    sure = [row.right for row, one in zip(lost, is_sure, strict=False) if one]
+    chance = "That may be chance: they are too close to call."
+    if sure:
+        of_whom = "" if len(sure) == len(lost) else f" with {_listed(sure)}"
+        chance = f"That is more than chance explains{of_whom}."
+    return Notice(
+        Kind.LEADER_LOSES,
+        f"{leader} is ranked first, yet in direct comparisons it won only {_listed(shares)}."
+        f" {chance}",
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _comparisons(n: int) -> str:
+    return f"{n:,} comparison{'s' * (n != 1)}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

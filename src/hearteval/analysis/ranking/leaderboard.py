@@ -136,6 +136,7 @@ def rank_systems(
     weighted = rank_judgments(judgments, field, use_strength=True, rater_ids=people, level=level)
     tables = axis_tables(judgments, field, people=people, level=level)
     wins, direct = unweighted.fit.points, unweighted.compare_directly()
+    leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
     return Leaderboard(
@@ -164,6 +165,7 @@ def rank_systems(
         n_people=len(rater_ids.intersection(people)),
         warnings=by_severity(
             (
+                *unweighted.warn_of_pairs(direct, leaders),
                 *weighted.interval_warnings,
                 *(_warn_of_two_kinds(judgments, people, weighted) if judged_by == "both" else ()),
                 *weighted.support_warnings,

@@ -5,13 +5,19 @@ what is made here: strengths with intervals, their differences, and what they pr
 is given where the comparisons determine none, and what it rests on is said where it is little.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast, overload
 
 import numpy as np
 
-from hearteval.analysis.ranking.head_to_head import Direct, LackOfFit, compare_directly
+from hearteval.analysis.ranking.head_to_head import (
+    Direct,
+    LackOfFit,
+    compare_directly,
+    warn_of_leaders,
+    warn_of_misfit,
+)
 from hearteval.analysis.ranking.intervals import (
     IntervalName,
     RankPolicy,
@@ -230,6 +236,16 @@ class Ranked:
             seed=self.policy.seed,
             has_items=self.has_items,
         )
+
+    def warn_of_pairs(self, direct: Direct, leaders: Collection[str]) -> list[Notice]:
+        """Say where direct comparisons contradict one order, or those that are ranked first.
+
+        `direct` is `compare_directly`; the leaders may be those of another ranking of the same.
+        """
+        lost = warn_of_leaders(
+            self.fit, self.names, leaders, direct.matrix, has_items=self.has_items
+        )
+        return [*warn_of_misfit(direct), *lost]
 
     def check_fit(
         self, wins: FloatArray, *, ratings: str = "unweighted", direct: Direct | None = None

@@ -214,6 +214,7 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
     weighted = _rank(votes, comparisons, policy) if votes.has_strength else None
     n_items, n_raters = _count_used(votes, comparisons)
     df, direct = ranked.df, ranked.compare_directly()
+    leaders = [name for name, each in ranked.by_name.items() if each.rank == 1]
     return VoteRanking(
         systems=tuple(_systems(ranked, weighted)),
         fit=RankFit(
@@ -239,6 +240,7 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             n_raters=n_raters,
         ),
         warnings=(
+            *ranked.warn_of_pairs(direct, leaders),
             *votes.warnings,
             *ranked.interval_warnings,
             *ranked.support_warnings,

@@ -240,7 +240,7 @@ class LackOfFitTest(NamedTuple):
     p: float
 
 
-def find_lack_of_fit(residuals: PairResiduals) -> LackOfFitTest:
+def find_lack_of_fit(residuals: PairResiduals) -> LackOfFitTest | None:
     """Compare Q, the sum over pairs of residual^2 / spread, with its values if signs were random.
 
     Under the fit the influence of every item is as likely as its negative, to first order, so Q is
@@ -248,7 +248,7 @@ def find_lack_of_fit(residuals: PairResiduals) -> LackOfFitTest:
     the votes on an item do to each other and however many pairs there are. Of that distribution the
     first three moments are known without a draw; it is taken as chi-square, scaled and shifted to
     have them (Pearson's type III, as Kazi-Aoual and others 1995 do for permutations). Of
-    independent votes it is Pearson's test (Bradley 1954).
+    independent votes it is Pearson's test (Bradley 1954). None where influences do not vary.
     """
     is_free = residuals.spread > 0
     scaled = residuals.influence[:, is_free] / np.sqrt(residuals.spread[is_free])
@@ -268,8 +268,11 @@ def find_lack_of_fit(residuals: PairResiduals) -> LackOfFitTest:
     third = (square * product).sum() - 3 * (own * on_square / alike).sum()
     third = 8 * (third + 2 * (own**3 / alike**2).sum())
     above = (residuals.residual[is_free] ** 2 / residuals.spread[is_free]).sum() - own.sum()
-    df = min(MAX_DF, 8 * variance**3 / max(third, 1e-300) ** 2)
-    statistic = max(0.0, df + above * np.sqrt(2 * df / variance))
+    if variance <= 0:
+        return None
+    cube = 8 * variance**3
+    df = cube / max(max(third, 0.0) ** 2, cube / MAX_DF)
+    statistic = max(0.0, df + above * math.sqrt(2 * df / variance))
     return LackOfFitTest(statistic=float(statistic), df=float(df), p=float(chdtrc(df, statistic)))
 
 
