@@ -133,7 +133,7 @@ def test_results_show_as_text_and_as_a_table_of_a_notebook(votes_file: Path) -> 
 
     assert "3 systems: 48 votes" in str(ranking)
     assert "conditional on these raters" in str(ranking)
-    assert ranking._repr_html_().count("<tr>") == 4
+    assert ranking._repr_html_().count("<tr>") == 4 + 4  # the ranking, and head to head
     assert "Fleiss" in str(agreement)
     assert agreement._repr_html_().count("<tr>") == 11
 
