@@ -187,6 +187,23 @@ def test_agreement_is_a_table_for_people(heart: Heart, ratings: Path) -> None:
     assert "Krippendorff's \N{GREEK SMALL LETTER ALPHA}" in done.out
 
 
+def test_agreement_says_first_what_it_means_and_what_is_doubtful(
+    heart: Heart, ratings: Path
+) -> None:
+    words = ("--unit", "text", "--rater", "coder", "--value", "label", "--level", "nominal")
+
+    said = heart("agree", ratings, *words).out
+
+    assert said.startswith("Two raters give the same unit the same value in")
+    assert said.index("Warning: Only 10 units") < said.index("10 units, 3 raters")
+    assert "the same 3 raters" in " ".join(said.split())
+    assert said.count("needs exactly two raters") == 1
+    assert "substantial" not in said
+    other = heart("agree", ratings, *words, "--interval", "percentile", "--json").json
+    assert other["settings"]["interval"] == "percentile"
+    assert other["warnings"][0].startswith("Only 10 units have two values")
+
+
 def test_agreement_without_its_columns_exits_with_2(heart: Heart, ratings: Path) -> None:
     done = heart("agree", ratings, "--unit", "text", "--json")
 
