@@ -3,10 +3,11 @@ PYTHON ?= python3
 DEMO ?= demo
 BIN := .venv/bin
 STAMP := .venv/.installed
+TEST_STAMP := .venv/.installed-for-tests
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help install demo test soak quick lint format check count clean
+.PHONY: help install install-tests demo test soak quick lint format check count pictures clean
 
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
@@ -16,43 +17,65 @@ help:
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-	@if [ -x $(BIN)/uv ] && \
-	  $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt -e '.[test]'; then :; \
+install-tests: $(TEST_STAMP)
+
+# $(call bring,WHAT): uv installs it into .venv, or pip where there is no uv.
+define bring
+	@if [ -x $(BIN)/uv ] && $(UV) pip install --compile-bytecode --python $(BIN)/python -c constraints.txt -e '$(1)'; then :; \
 	else \
 	  echo "uv cannot install here: using pip, which is slower"; \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'; \
+	  $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '$(1)'; \
 	fi
+endef
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || { echo "Making .venv with $$($(PYTHON) --version)"; $(PYTHON) -m venv .venv; }
+	@echo "Installing hearteval into .venv; the first time takes a minute"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
+	$(call bring,.)
+	@touch $@
+
+$(TEST_STAMP): $(STAMP)
+	@echo "Installing what the tests need too; the first time takes some minutes"
+	$(call bring,.[test])
 	@touch $@
 
 demo: install
 	@test -f $(DEMO)/$(notdir $(DEMO)).toml || $(BIN)/heart init $(DEMO) >/dev/null
-	$(BIN)/heart run $(DEMO)/$(notdir $(DEMO)).toml
+	@$(BIN)/heart run $(DEMO)/$(notdir $(DEMO)).toml
 
-test: install
+test: install-tests
 	$(PYTEST) -n 2 --dist loadgroup
 
-soak: install
+soak: install-tests
 	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=30 $(PYTEST) tests/end_to_end
 
-quick: install
+quick: install-tests
 	$(PYTEST) -m "not server and not postgres and not engine and not live"
 
-lint: install
+lint: install-tests
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: install
+format: install-tests
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
 check: lint test
 
-count: install
+# The README's pictures, from the demo's own report; needs Debian's chromium.
+pictures: demo
+	@for scheme in light dark; do \
+	  flag=$$([ $$scheme = dark ] && echo --force-dark-mode || true); \
+	  chromium --headless --no-sandbox --disable-gpu --disable-background-networking $$flag \
+	    --hide-scrollbars --user-data-dir=$$(mktemp -d) --window-size=1280,660 \
+	    --screenshot=docs/pictures/report-$$scheme.png \
+	    "file://$(abspath $(DEMO))/$(notdir $(DEMO)).report.html" >/dev/null 2>&1; \
+	done; ls -l docs/pictures
+
+count: install-tests
 	$(BIN)/python benchmarks/count.py
 
 clean:

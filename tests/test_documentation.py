@@ -6,33 +6,23 @@ import importlib
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from served_study import healthy, serving
 
 import hearteval
 from hearteval.cli.main import VERBS, main
 from hearteval.config.study_file import SECTIONS
-from hearteval.items import load_starter_items
-from hearteval.items.files import format_items
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMAND_LINE = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
 STUDY_FILE = (ROOT / "docs" / "reference" / "study-file.md").read_text(encoding="utf-8")
-
-
-def readme_commands() -> list[str]:
-    blocks = re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL)
-    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
-
-
-def shown_leaderboard() -> str:
-    (block,) = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
-    return str(block)
 
 
 def leaf_commands() -> dict[str, click.Command]:
@@ -89,7 +79,9 @@ def test_a_record_is_documented_and_names_no_field_it_lacks(cls: type) -> None:
 def test_links_between_documents_lead_somewhere() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     for page in pages:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        text = page.read_text(encoding="utf-8")
+        for link, picture in re.findall(r"\]\(([^)#]+)[)#]|src(?:set)?=\"([^\"]+)\"", text):
+            target = link or picture
             if not target.startswith("https://"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
@@ -102,31 +94,75 @@ def test_files_named_by_the_paper_map_exist() -> None:
         assert (ROOT / name).exists() or (ROOT / "src" / "hearteval" / name).exists(), name
 
 
-@pytest.mark.server
-def test_the_commands_of_the_readme_do_what_it_says(tmp_path: Path) -> None:
-    (tmp_path / "my-items.jsonl").write_text(format_items(load_starter_items()), encoding="utf-8")
+VOTES = "model_a,model_b,winner,prompt\n" + "".join(
+    f"{a},{b},{'model_a' if (k + len(a)) % 3 else 'model_b'},p{k}\n"
+    for k in range(12)
+    for a, b in (("ours", "theirs"), ("theirs", "their best"), ("their best", "ours"))
+)
+LABELS = "text,coder,label\n" + "".join(
+    f"t{k},{coder},{1 + (k + (k % 4 == 0) * step) % 3}\n"
+    for k in range(12)
+    for step, coder in enumerate(("Ann", "Ben"))
+)
+
+
+def console_commands(page: str) -> list[str]:
+    """Return the commands of a page that a reader types."""
+    blocks = re.findall(r"```console\n(.*?)```", page, flags=re.DOTALL)
+    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+def type_command(line: str, folder: Path) -> str:
+    """Run a command as a reader would, and return what it printed."""
     environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    commands = [line for line in readme_commands() if line.startswith("heart ")]
-    assert len(commands) == 5
+    done = subprocess.run(
+        shlex.split(line), cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.server
+def test_the_commands_of_the_readme_do_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(VOTES, encoding="utf-8")
+    (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8")
+    commands = [line for line in console_commands(README) if line.startswith("heart ")]
+    assert [line.split()[1] for line in commands] == ["init", "rank", "agree"]
     for line in commands:
-        if "path/to/esconv" in line:
-            corpus = ROOT.parent / "shared" / "data" / "esconv"
-            if not corpus.is_dir():
-                continue
-            line = line.replace("path/to/esconv", str(corpus))  # noqa: PLW2901
-        done = subprocess.run(
-            line.split(), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{line}: {done.stderr}"
-        if line.startswith("heart run"):
-            assert done.stdout == shown_leaderboard()
+        type_command(line, tmp_path)
+    assert (tmp_path / "my-study" / "my-study.toml").is_file()
+
+
+@pytest.mark.server
+def test_the_tutorial_makes_a_study_of_own_dialogues_and_an_endpoint(tmp_path: Path) -> None:
+    """Its commands, typed in order, with the blocks it says to add to the study file."""
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    commands = [line for line in console_commands(page) if line.startswith("heart ")]
+    (block,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    (address,) = set(re.findall(r'base_url = "(.*)"', block))
+    assert [line.split()[1] for line in commands[:3]] == ["items", "items", "init"]
+    with serving(healthy()) as server:
+        for number, line in enumerate(commands):
+            said = type_command(line, tmp_path)
+            if number == 2:
+                study = tmp_path / "my-study" / "my-study.toml"
+                text = study.read_text(encoding="utf-8")
+                assert 'judges = ["cue"]' in text
+                text = text.replace('judges = ["cue"]', 'judges = ["my judge"]')
+                text += "\n" + block.replace(address, server.url)
+                study.write_text(text, encoding="utf-8")
+            if line.startswith("heart run"):
+                assert "my model" in said
+    assert (tmp_path / "my-study" / "my-study.report.html").is_file()
+    asked = {str(body["model"]) for body in server.bodies}
+    assert asked == {"my-model", "my-judge"}
 
 
 @pytest.mark.server
 def test_make_demo_ends_with_the_path_of_a_report(tmp_path: Path) -> None:
-    assert "make demo" in readme_commands()
-    if not (ROOT / ".venv" / ".installed").exists():
+    assert "make demo" in console_commands(README)
+    if not (ROOT / ".venv" / ".installed-for-tests").exists():
         pytest.skip("this suite does not run from the .venv that make sets up")
     hidden = ("HEART_STORE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # the suite itself runs under make
     environment = {k: v for k, v in os.environ.items() if k not in hidden}
