@@ -53,7 +53,8 @@ def agreement_warnings(ratings: CodedRatings, table: RatingTable, level: Level) 
     warnings = []
     if n < MIN_UNITS:
         text = (
-            f"Only {n} units have two values: with fewer than {MIN_UNITS} nothing has an interval."
+            f"Only {n} {'unit has' if n == 1 else 'units have'} two values: with fewer than"
+            f" {MIN_UNITS} nothing has an interval."
         )
         warnings.append(Notice(Kind.NO_INTERVAL, text))
     elif n < FEW_UNITS:
