@@ -153,3 +153,15 @@ def test_the_shell_completes_verbs() -> None:
         check=False,
     )
     assert done.stdout.split() == ["plain,report"]
+
+
+def test_doctor_names_a_model_that_has_ended(heart: Heart, study: Path) -> None:
+    ended = '[[system]]\npreset = "claude-3.7-sonnet"\nprovider = "anthropic"\n[judging]\n'
+    study.write_text(study.read_text().replace("[judging]\n", ended))
+
+    checks = heart("doctor", study, "--json").json["checks"]
+
+    (check,) = [check for check in checks if check["name"].endswith(": end")]
+    assert check["name"] == "system Claude 3.7 Sonnet: end"
+    assert check["detail"] == "claude-3-7-sonnet-20250219: ended 2026-02-19"
+    assert check["state"] == "optional"

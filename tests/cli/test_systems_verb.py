@@ -60,10 +60,12 @@ def test_the_eighteen_published_rows_come_first_and_the_table_says_so(
     assert "the first 18 are the rows of the paper's table" in closing
 
 
-def test_the_other_systems_are_the_baselines(listed: dict[str, Any]) -> None:
+def test_the_other_systems_are_the_baselines_and_living_models(listed: dict[str, Any]) -> None:
     others = [row for row in listed["systems"] if not row["published"]]
-    assert [row["preset"] for row in others] == [name for name in BASELINES if name != "original"]
-    assert {row["kind"] for row in others} == {"baseline"}
+    baselines = [row for row in others if row["kind"] == "baseline"]
+    assert [row["preset"] for row in baselines] == [n for n in BASELINES if n != "original"]
+    living = [row["preset"] for row in others if row["kind"] == "model"]
+    assert living == ["gpt-6.1-sol", "claude-5.5-sonnet", "gemini-3.8-flash"]
 
 
 def test_kinds_are_those_of_system_records(listed: dict[str, Any]) -> None:
@@ -132,12 +134,25 @@ def test_judges_are_three_families_and_the_offline_baseline() -> None:
     document = json.loads(printed(judges.command, "list", "--json"))
     assert document["schema"] == "heart.judges/1"
     rows = document["judges"]
-    assert [row["name"] for row in rows] == ["gpt", "claude", "gemini", "cue"]
-    assert [row["is_baseline"] for row in rows] == [False, False, False, True]
+    *models, cue = rows
+    names = ["gpt", "claude", "gemini", "paper-gpt", "paper-claude", "paper-gemini"]
+    assert [row["name"] for row in models] == names
+    assert [row["is_baseline"] for row in rows] == [False] * 6 + [True]
     assert {row["kind"] for row in rows} == {"llm"}
-    assert all(row["routes"] for row in rows[:3])
-    assert rows[3]["routes"] == []
-    assert rows[3]["model"] is None
+    assert all(row["routes"] for row in models)
+    assert cue["routes"] == []
+    assert (cue["name"], cue["model"]) == ("cue", None)
+
+
+def test_models_past_their_end_are_named(listed: dict[str, Any]) -> None:
+    endings = {
+        route["model"]: route["ending"] for row in listed["systems"] for route in row["routes"]
+    }
+    assert endings["claude-3-7-sonnet-20250219"] == "ended 2026-02-19"
+    assert endings["claude-sonnet-5-5"] is None
+    text = " ".join(printed(systems.command).split())
+    assert "Past or near their end:" in text
+    assert "claude-3.7-sonnet (anthropic: ended 2026-02-19)" in text
 
 
 def test_the_list_of_judges_says_that_the_cue_judge_measures_nothing_about_empathy() -> None:

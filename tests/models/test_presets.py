@@ -9,6 +9,7 @@ import pytest
 from hearteval.models.base import Sampling
 from hearteval.models.presets import (
     Route,
+    end_words,
     load_inspect_providers,
     load_judge_presets,
     load_model_presets,
@@ -53,9 +54,9 @@ def all_text(value: object) -> list[str]:
 
 
 def test_the_models_are_those_of_the_published_table() -> None:
-    found = {preset.name: preset.family for preset in load_model_presets().values()}
-    assert found == PUBLISHED_MODELS
-    assert len(load_model_presets()) == 16
+    published = [preset for preset in load_model_presets().values() if preset.published]
+    assert {preset.name: preset.family for preset in published} == PUBLISHED_MODELS
+    assert len(published) == 16
 
 
 def test_a_preset_is_found_under_its_own_id() -> None:
@@ -187,14 +188,40 @@ def test_presets_cannot_be_changed_by_those_who_read_them() -> None:
 
 def test_there_is_a_judge_of_each_of_three_families_and_the_offline_baseline() -> None:
     judges = load_judge_presets()
-    assert list(judges) == ["gpt", "claude", "gemini", "cue"]
+    families = ["gpt", "claude", "gemini"]
+    assert list(judges) == [*families, *(f"paper-{family}" for family in families), "cue"]
     assert [judge.name for judge in judges.values()] == list(judges)
-    assert [judge.family for judge in judges.values()] == list(judges)
-    assert [judge.is_baseline for judge in judges.values()] == [False, False, False, True]
+    assert [judge.family for judge in judges.values()] == [*families, *families, "cue"]
+    assert [judge.is_baseline for judge in judges.values()] == [False] * 6 + [True]
+
+
+def test_default_judges_are_models_of_which_no_end_is_known_and_the_paper_s_are_kept() -> None:
+    judges = load_judge_presets()
+    for name in ("gpt", "claude", "gemini"):
+        model, published = judges[name].model, judges[f"paper-{name}"].model
+        assert model is not None
+        assert published is not None
+        assert (model.published, published.published) == (False, True)
+        assert not any(route.retires or route.verified for route in model.routes)
+        assert any(route.retires for route in published.routes)
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (date(2026, 11, 21), "ended 2026-11-21"),
+        (date(2026, 11, 22), "ended 2026-11-22"),
+        (date(2026, 11, 30), "ends 2026-11-30, in 8 days"),
+        (date(2027, 1, 22), ""),
+        (None, ""),
+    ],
+)
+def test_an_end_is_said_where_it_is_past_or_near(end: date | None, words: str) -> None:
+    assert end_words(end, today=date(2026, 11, 22)) == words
 
 
 def test_a_judge_asks_a_model_of_its_own_family_that_is_held_to_the_schema() -> None:
     for judge in load_judge_presets().values():
         if judge.model is not None:
             assert judge.model.family == judge.family
-            assert judge.model.routes[0].strict_schema is True
+            assert judge.model.routes[0].strict_schema is not False

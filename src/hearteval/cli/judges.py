@@ -23,7 +23,7 @@ def command() -> None:
 @json_option
 def list_judges(*, as_json: bool) -> None:
     """List the judges that a study can name, with families, routes, refusals and prices."""
-    from hearteval.cli.systems import route_legend, route_table
+    from hearteval.cli.systems import ending_lines, route_legend, route_table
     from hearteval.models.prices import price_list
     from hearteval.protocol import CUE_NOTICE
     from hearteval.report.text import wrapped
@@ -35,6 +35,7 @@ def list_judges(*, as_json: bool) -> None:
         return
     table = route_table(rows, "judge", _describe)
     click.echo(f"{table}\n\n{wrapped(route_legend(rows))}\n{wrapped(CUE_NOTICE)}")
+    click.echo(wrapped(ending_lines(rows)))
 
 
 @command.command("audit")

@@ -9,7 +9,7 @@ import click
 from hearteval.cli.console import emit_json
 from hearteval.cli.options import json_option
 from hearteval.completions.baselines import BASELINES, baseline_system
-from hearteval.models.presets import INSPECT, Route, load_model_presets, price_provider
+from hearteval.models.presets import INSPECT, Route, end_words, load_model_presets, price_provider
 from hearteval.models.prices import Tariff, price_list, price_per_million
 from hearteval.report.text import aligned, wrapped
 
@@ -43,22 +43,24 @@ def command(*, as_json: bool) -> None:
     closing = f"{len(rows)} systems; the first {n_published} are the rows of the paper's table."
     table = route_table(rows, "preset", _describe)
     click.echo(f"{table}\n\n{wrapped(f'{closing} {route_legend(rows)}')}")
+    click.echo(wrapped(ending_lines(rows)))
 
 
 def system_objects(*, when: datetime) -> list[dict[str, Any]]:
-    """Return every system as JSON says it: the 18 published ones, then the other baselines."""
-    rows = [
-        _row(preset.name, preset.id, "model", preset.family, published=True)
+    """Return every system as JSON says it: the published ones, the baselines, living models."""
+    models = [
+        _row(preset.name, preset.id, "model", preset.family, published=preset.published)
         | {"routes": [route_object(route, when=when) for route in preset.routes]}
         for preset in load_model_presets().values()
     ]
+    rows = [row for row in models if row["published"]]
     rows.append(_row(BEST_HUMAN, "best_human", "human", "human", published=True))
     for name in BASELINES:
         system = baseline_system(name, seed=0)
         is_published = system.kind == "original"
         title = ORIGINAL if is_published else system.name
         rows.append(_row(title, name, system.kind, system.family, published=is_published))
-    return rows
+    return rows + [row for row in models if not row["published"]]
 
 
 def _row(name: str, preset: str, kind: str, family: str, *, published: bool) -> dict[str, Any]:
@@ -95,6 +97,7 @@ def route_object(route: Route, *, when: datetime) -> dict[str, Any]:
         "extra_body": dict(route.extra_body),
         "price": price and {"input_usd": price.input_usd, "output_usd": price.output_usd},
         "retires": route.retires and route.retires.isoformat(),
+        "ending": end_words(route.retires, today=when.date()) or None,
         "source": route.source,
         "verified": route.verified,
         "backend": route.backend,
@@ -134,6 +137,18 @@ def _cells(route: Mapping[str, Any]) -> list[str]:
         *(dollars or [UNKNOWN, UNKNOWN]),
         route["retires"] or "",
     ]
+
+
+def ending_lines(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Name the models that have ended at some provider, or soon will; empty where none has."""
+    key = "preset" if rows and "preset" in rows[0] else "name"
+    ends = [
+        f"{row[key]} ({route['provider']}: {route['ending']})"
+        for row in rows
+        for route in row["routes"]
+        if route["ending"] and route["backend"] != "inspect"
+    ]
+    return f"Past or near their end: {'; '.join(ends)}." if ends else ""
 
 
 def route_legend(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -8,6 +8,7 @@ from hearteval.config import StudySettings, has_key, load_study
 from hearteval.errors import HeartError
 from hearteval.models.asking import probe_model
 from hearteval.models.base import AskedModel
+from hearteval.models.presets import end_words, load_model_presets
 from hearteval.store.engines import probe_store
 from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
@@ -42,6 +43,7 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         _check("store", lambda: probe_store(settings.store)),
         *_check_imports(settings, tell),
         *keys,
+        *_check_ends(settings),
     ]
     if probe and all(check.state == "ok" for check in keys):
         checks += _probe_models(settings, tell)
@@ -67,6 +69,20 @@ def _check_keys(settings: StudySettings) -> list[Check]:
         else:
             remedy = f"set the environment variable {model.key_name} to your key"
             checks.append(Check(name, "missing", f"{model.model}: no key", remedy))
+    return checks
+
+
+def _check_ends(settings: StudySettings) -> list[Check]:
+    """Name the models that have ended, or soon will, by the presets they come from."""
+    checks, today, presets = [], utc_now().date(), load_model_presets()
+    for name, model in paid_models(settings):
+        preset = presets.get(model.preset or "")
+        if preset is None or model.provider not in {route.provider for route in preset.routes}:
+            continue
+        words = end_words(preset.end_at(model.provider), today=today)
+        if words:
+            remedy = "from then on calls fail or another model answers: take a living one"
+            checks.append(Check(f"{name}: end", "optional", f"{model.model}: {words}", remedy))
     return checks
 
 

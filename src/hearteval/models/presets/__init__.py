@@ -1,4 +1,4 @@
-"""The published models, and the judges of three families: how each is reached and what it refuses.
+"""The published models, living ones, and judges of three families: how each is reached.
 
 The facts are data, in ``models.toml``. None could be tried from where they were written down, so
 every route says what it rests on (`Route.source`) and is unverified. Keys are named here, never
@@ -20,6 +20,8 @@ from hearteval.models.base import JsonObject
 CUE_JUDGE = "cue"
 INSPECT = "inspect/"
 """Begins the provider of every route whose calls Inspect makes."""
+SOON_DAYS = 60
+"""Before a model's end that it is worth a warning."""
 Backend = Literal["openai-compatible", "inspect"]
 BatchInterface = Literal["openai", "anthropic"]
 """Files and jobs as OpenAI has them, or Anthropic's Message Batches."""
@@ -73,6 +75,13 @@ class ModelPreset:
     routes: tuple[Route, ...]
     """The preferred one first; none for a model without a public endpoint, which needs a base URL
     in the study file."""
+    published: bool = True
+    """Whether it is a row of the paper's table."""
+
+    def end_at(self, provider: str) -> date | None:
+        """Return the day on which it ends at a provider; where none is known, anywhere first."""
+        ends = {route.provider: route.retires for route in self.routes if route.retires}
+        return ends.get(provider) or min(ends.values(), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +105,13 @@ class Access(NamedTuple):
 
     base_url: str
     key_name: str
+
+
+def end_words(end: date | None, *, today: date) -> str:
+    """Say that a model has ended or soon will; empty where its end is far or not known."""
+    if end is None or (end - today).days > SOON_DAYS:
+        return ""
+    return f"ended {end}" if end <= today else f"ends {end}, in {(end - today).days} days"
 
 
 @cache
@@ -125,20 +141,19 @@ def load_model_presets() -> Mapping[str, ModelPreset]:
     presets = {}
     for id_, entry in data["models"].items():
         routes = tuple(_route(route, providers[route["provider"]]) for route in entry["routes"])
-        presets[id_] = ModelPreset(
-            id=id_, name=entry["name"], family=entry["family"], routes=routes
-        )
+        named = {key: entry[key] for key in ("name", "family", "published") if key in entry}
+        presets[id_] = ModelPreset(id=id_, **named, routes=routes)
     return MappingProxyType(presets)
 
 
 @cache
 def load_judge_presets() -> Mapping[str, JudgePreset]:
-    """Return the judges by name: one per family, then the offline baseline."""
+    """Return the judges by name: living ones, the paper's, then the offline baseline."""
     models = load_model_presets()
-    judges = {
-        name: JudgePreset(name=name, family=name, model=models[entry["model"]])
-        for name, entry in _read_file()["judges"].items()
-    }
+    judges = {}
+    for name, entry in _read_file()["judges"].items():
+        model = models[entry["model"]]
+        judges[name] = JudgePreset(name=name, family=model.family, model=model)
     judges[CUE_JUDGE] = JudgePreset(name=CUE_JUDGE, family=CUE_JUDGE, model=None)
     return MappingProxyType(judges)
 
