@@ -138,6 +138,37 @@ def test_results_show_as_text_and_as_a_table_of_a_notebook(votes_file: Path) -> 
     assert agreement._repr_html_().count("<tr>") == 11
 
 
+def test_results_are_short_where_they_are_looked_at() -> None:
+    """A ranking of 59 systems was 448,928 characters."""
+    n = 59
+    pairs = [(f"s{i}", f"s{(i + k) % n}") for i in range(n) for k in range(1, 6)]
+    frame = pd.DataFrame(pairs * 2, columns=["left", "right"])
+    frame["winner"] = ["left"] * len(pairs) + ["right"] * len(pairs)
+    frame["item"] = [f"i{k % 20}" for k in range(len(frame))]
+    frame["judge"] = ["ann", "bob"] * len(pairs)
+    ranking = he.rank(frame, cluster="item")
+    results = [
+        ranking,
+        he.rank_controlled(frame, cluster="item"),
+        he.agree(pd.DataFrame(RATINGS), unit="text", rater="coder", value="label", level="nominal"),
+    ]
+
+    for result in results:
+        assert len(repr(result)) < 300, repr(result)
+        assert repr(result).startswith(f"<{type(result).__name__}: ")
+    assert "s0 1500, s1 1500, s10 1500 and 56 more" in repr(ranking)
+    assert len(str(ranking)) > 1000
+    assert len(ranking.differences) == len(list(ranking.differences)) == n * (n - 1) / 2
+
+
+@pytest.mark.parametrize("prior", [1e308, 10**400, 1e7])
+def test_a_prior_that_drowns_all_votes_is_refused(prior: float) -> None:
+    with pytest.raises(
+        ValueError, match=r"prior is (a weight of 0 to 1,000,000|too large a number)"
+    ):
+        he.rank(pd.DataFrame(VOTES), prior=prior)
+
+
 def test_names_in_a_notebook_are_text_and_no_markup() -> None:
     votes = {**VOTES, "model_a": [name.replace("ash", "<b>ash") for name in VOTES["model_a"]]}
     votes["model_b"] = [name.replace("ash", "<b>ash") for name in VOTES["model_b"]]

@@ -51,6 +51,7 @@ from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report.agreement import MEASURES, agreement_display
 from hearteval.report.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.table import Display, Table
+from hearteval.report.text import printable, shortened
 from hearteval.stats.agreement.table import Level
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ if TYPE_CHECKING:
     from hearteval.study.session import Session
 
 Names = Label | Sequence[Label]
+SHORT_COLUMNS = ("elo_adjusted", "elo_weighted", "elo", "mean", "value", "win_rate")
+MAX_SHORT, MAX_SHORT_NAME = 3, 40
+"""Of the main table, what the short form of a result holds."""
 
 
 class Shown(ABC):
@@ -83,6 +87,12 @@ class Shown(ABC):
     def __str__(self) -> str:
         return self._display().text()
 
+    def __repr__(self) -> str:
+        short = [words for row in self._rows() for words in _short(row)]
+        more = f" and {len(short) - MAX_SHORT:,} more" if len(short) > MAX_SHORT else ""
+        first = ", ".join(short[:MAX_SHORT])
+        return f"<{type(self).__name__}: {first}{more}; print it for the table>"
+
     def _repr_html_(self) -> str:
         return self._display().html()
 
@@ -100,6 +110,7 @@ class Ranking(VoteRanking, Shown):
     """A ranking of votes; see `hearteval.analysis.ranking.votes` for every field."""
 
     frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
 
     def differences_frame(self) -> Any:
         """Return the pairwise differences as a dataframe."""
@@ -115,6 +126,7 @@ class Agreements(Agreement, Shown):
 
     schema: ClassVar = "heart.agree/1"
     frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
 
     def _rows(self) -> list[dict[str, Any]]:
         return [{"measure": name, **asdict(getattr(self, name))} for name in MEASURES]
@@ -129,6 +141,7 @@ class Controlled(ControlledVotes, Shown):
 
     schema: ClassVar = "heart.rank_controlled/1"
     frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
 
     def _display(self) -> Display:
         return controlled_display(self)
@@ -140,6 +153,7 @@ class JudgeAware(JudgedVotes, Shown):
 
     schema: ClassVar = "heart.rank_judge_aware/1"
     frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
 
     def _display(self) -> Display:
         return judged_display(self)
@@ -154,6 +168,7 @@ class Results(StudyResults, Shown):
 
     schema: ClassVar = "heart.analyze/1"
     frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
 
     def _rows(self) -> list[dict[str, Any]]:
         from hearteval.report.leaderboard import leaderboard_rows
@@ -539,6 +554,13 @@ def _outcome_names(left: Names, right: Names, tie: Names, *, own_name: bool) -> 
         right=read_labels("right_name", right),
         tie=read_labels("tie_name", tie),
     )
+
+
+def _short(row: Mapping[str, Any]) -> list[str]:
+    """Write the name and the first figure of a row; nothing where it has none."""
+    figures = [row[name] for name in SHORT_COLUMNS if row.get(name) is not None]
+    name = shortened(printable(str(next(iter(row.values())))), MAX_SHORT_NAME)
+    return [f"{name} {figures[0]:.4g}"] if figures else []
 
 
 def _by_axis(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,6 +34,12 @@ def test_results_are_those_of_the_command_line(heart: Heart, study: Path) -> Non
     assert str(results).strip() in heart("run", study).out
 
 
+def test_results_and_their_holder_are_short_where_they_are_looked_at(opened: OpenStudy) -> None:
+    assert repr(opened.analyze()).startswith("<Results: ")
+    assert len(repr(opened.analyze())) < 300
+    assert len(repr(opened)) < 300
+
+
 def test_results_show_as_a_table(opened: OpenStudy) -> None:
     html = opened.analyze()._repr_html_()
 

@@ -38,7 +38,7 @@ from hearteval.errors import HeartError
 )
 @click.option(
     "--prior",
-    type=FiniteFloat(min=0),
+    type=FiniteFloat(min=0, max=1_000_000),
     default=0.0,
     show_default=True,
     metavar="WEIGHT",

@@ -38,9 +38,13 @@ def read_number(argument: str, value: Any) -> float:
     """Return a number of any library as Python's, which JSON can write."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{argument} must be a number, not {value!r}")
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{argument} is too large a number") from None
+    if not math.isfinite(number):
         raise ValueError(f"{argument} must be finite, not {value}")
-    return float(value)
+    return number
 
 
 def check_level(level: Any) -> float:

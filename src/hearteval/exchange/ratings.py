@@ -13,6 +13,7 @@ from hearteval.exchange.tables.columns import (
     MissingWords,
     Names,
     Table,
+    warn_of_hidden,
     warn_of_look_alikes,
 )
 from hearteval.stats.agreement.table import CodedRatings
@@ -75,6 +76,7 @@ def read_ratings(table: Table, *, unit: str, rater: str, value: str) -> ReadRati
             *table.warnings,
             *missing_words.warnings(),
             *warn_of_look_alikes("raters", rater_names),
+            *warn_of_hidden("units", unit_names),
         ),
     )
 

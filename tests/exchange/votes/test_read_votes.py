@@ -22,6 +22,7 @@ from hearteval.errors import InvalidVotesError, SettingsError
 from hearteval.exchange.tables import arrow, frames, open_table
 from hearteval.exchange.tables.columns import CodedColumn
 from hearteval.exchange.votes import OutcomeNames, VoteColumns, coder, read_votes
+from hearteval.notices import Kind
 from hearteval.stats.tally import Tally
 
 LLMFAO = Path(__file__).resolve().parents[4] / "shared/data/reference/llmfao/crowd-comparisons.csv"
@@ -136,6 +137,9 @@ def test_every_format_gives_the_same_votes(source: str, tmp_path: Path) -> None:
             "bad strength": 3,
         },
         "warnings": (
+            "6 of 15 rows (40 %) are left out: missing system 1, same system twice 1, missing"
+            " winner 1, missing cluster 1, missing rater 1, bad covariate 1 (an empty winner is no"
+            " tie). If they are no slip, this ranking is of the rest.",
             "3 of 7 decided votes have no usable strength and are left out of both rankings; ties"
             " stay, so this moves the ranking",
         ),
@@ -264,7 +268,7 @@ def test_a_system_lost_with_its_rows_is_named_in_a_warning() -> None:
     votes = read(pl.DataFrame(frame), VOTES_ONLY)
 
     assert votes.systems == ("p", "q")
-    assert votes.warnings == ("systems named only in rows that were left out (1): lost",)
+    assert votes.warnings[1:] == ("systems named only in rows that were left out (1): lost",)
 
 
 def test_a_system_lost_with_its_strengths_is_named_in_a_warning() -> None:
@@ -363,15 +367,110 @@ def test_a_word_for_missing_that_is_said_to_be_a_tie_is_fine() -> None:
 
 def test_systems_that_look_alike_are_named() -> None:
     frame = {
-        "left": ["ash", "ash ", "Zo\u00eb", "q"],
-        "right": ["q", "Q", "Zoe\u0308", "ash"],
+        "left": ["ash", "\u0430sh", "Ash", "q"],
+        "right": ["q", "Q", "q", "ash"],
         "winner": ["left"] * 4,
     }
 
     (warning,) = read(pl.DataFrame(frame), VOTES_ONLY).warnings
 
-    assert warning.startswith("systems that differ only in case, white space or encoding (3): ")
-    assert r"'Q' and 'q'; 'Zoe\u0308' and 'Zo\xeb'; 'ash' and 'ash '" in warning
+    assert warning.startswith("systems that differ only in case, white space or encoding (2): ")
+    assert r"white space or encoding (2): 'Ash' and 'ash' and '\u0430sh'; 'Q' and 'q'" in warning
+
+
+HIDDEN = [
+    "ash ",
+    " ash",
+    "ash\u200b",
+    "a\u00adsh",
+    "ash\u00a0",
+    "\ufeffash",
+    "ash\u2060",
+    "ash\ufe0f",
+]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_systems_that_look_the_same_are_never_ranked_apart(hidden: str) -> None:
+    frame = {"left": ["ash", "q", hidden], "right": ["q", hidden, "ash"], "winner": ["left"] * 3}
+
+    with pytest.raises(InvalidVotesError, match="look the same") as caught:
+        read(pl.DataFrame(frame), VOTES_ONLY)
+
+    assert ascii(hidden) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_encodings_of_one_name_look_the_same() -> None:
+    frame = {"left": ["Zo\u00eb"], "right": ["Zoe\u0308"], "winner": ["left"]}
+
+    with pytest.raises(InvalidVotesError, match=r"'Zoe\\u0308' and 'Zo\\xeb'"):
+        read(pl.DataFrame(frame), VOTES_ONLY)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+@pytest.mark.parametrize(("column", "kind"), [("cluster", "items"), ("rater", "raters")])
+def test_items_and_raters_that_look_the_same_are_warned_of(
+    hidden: str, column: str, kind: str
+) -> None:
+    frame = {**small_votes(winner=["left", "right"]), column: ["ash", hidden]}
+    names: dict[str, Any] = {column: column}
+    columns = replace(VOTES_ONLY, **names)
+
+    (warning,) = read(pl.DataFrame(frame), columns).warnings
+
+    assert warning.startswith(f"{kind} that differ only in")
+    assert warning.kind is Kind.LOOK_ALIKES
+
+
+@pytest.mark.parametrize("hidden", ["left ", "left\u200b", "\ufeffleft"])
+def test_a_winner_that_looks_like_a_known_label_is_no_known_label(hidden: str) -> None:
+    with pytest.raises(InvalidVotesError) as caught:
+        read(pl.DataFrame(small_votes(winner=["left", hidden])), VOTES_ONLY)
+
+    assert f"row 2 has {hidden!r}" in str(caught.value)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t ", "\u200b", "\u00a0\ufeff", "\u3164"])
+def test_a_blank_cell_is_missing(blank: str) -> None:
+    frame = {
+        "left": ["p", blank, "p", "p"],
+        "right": ["q"] * 4,
+        "winner": ["left", "left", blank, "right"],
+        "cluster": ["a", "a", "a", blank],
+    }
+
+    votes = read(pl.DataFrame(frame), replace(VOTES_ONLY, cluster="cluster"))
+
+    assert votes.n_dropped == {"missing system": 1, "missing winner": 1, "missing cluster": 1}
+    assert votes.n_votes == 1
+
+
+def test_many_rows_left_out_are_the_first_warning() -> None:
+    frame = {"left": ["p"] * 40, "right": ["q"] * 40, "winner": ["left", None] * 20}
+
+    warning, *_ = read(pl.DataFrame(frame), VOTES_ONLY).warnings
+
+    assert warning.startswith("20 of 40 rows (50 %) are left out: missing winner 20")
+    assert warning.kind is Kind.DROPPED
+
+
+def test_a_few_rows_left_out_are_counted_only() -> None:
+    frame = {"left": ["p"] * 40, "right": ["q"] * 40, "winner": [*["left"] * 39, None]}
+
+    assert read(pl.DataFrame(frame), VOTES_ONLY).warnings == ()
+
+
+def test_an_integer_too_large_for_a_float_is_a_name_or_no_strength(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    huge = "1" + "0" * 400
+    row = '{{"left": {}, "right": {}, "winner": "left", "strength": {}}}\n'
+    path.write_text(row.format(huge, 2, 1) + row.format(2, huge, huge))
+
+    votes = read(path, replace(VOTES_ONLY, strength="strength"))
+
+    assert votes.systems == (huge, "2")
+    assert votes.n_dropped == {"bad strength": 1}
 
 
 def test_no_votes_at_all_is_an_error(tmp_path: Path) -> None:

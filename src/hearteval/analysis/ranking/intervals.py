@@ -4,7 +4,6 @@ The default is two-way with items and at least five raters, else item-sandwich. 
 falls back by name and with a warning; what was asked for and lacks its columns is an error.
 """
 
-import math
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -49,6 +48,8 @@ IntervalName = Literal["two-way", "item-sandwich", "item-bootstrap", "published"
 DEFAULT_RESAMPLES = 1_000
 MIN_RESAMPLES = 100
 MAX_LEVEL = 0.999999
+MAX_PRIOR = 1e6
+"""Half-won comparisons of every pair; far more than votes, so that all systems are about equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +73,8 @@ class RankPolicy:
             raise ValueError(
                 f"an interval is one of {get_args(IntervalName)}, not {self.interval!r}"
             )
-        if not (math.isfinite(self.prior) and self.prior >= 0):
-            raise ValueError(f"a prior is a finite weight of 0 or more, not {self.prior}")
+        if not 0 <= self.prior <= MAX_PRIOR:
+            raise ValueError(f"a prior is a weight of 0 to {MAX_PRIOR:,.0f}, not {self.prior}")
         if self.n_resamples < MIN_RESAMPLES:
             raise ValueError(
                 f"percentiles need at least {MIN_RESAMPLES} resamples, not {self.n_resamples}"

@@ -36,6 +36,7 @@ from hearteval.stats.tally import count_equal
 
 MAX_STRENGTH_RATIO = 1e9
 """Beyond it, what the weaker votes add is lost in the rounding of the stronger."""
+MAX_STRENGTH = 1e12
 SYSTEM_KEYS = ["system", "elo", "low", "high", "theta", "se", "win_rate", "n_comparisons"]
 SYSTEM_KEYS += ["rank_low", "rank_high"]
 WEIGHTED_KEYS = ["elo_weighted", "low_weighted", "high_weighted"]
@@ -268,6 +269,11 @@ def _drop_ties(votes: Votes, policy: RankPolicy) -> tuple[Comparisons, dict[str,
 
 def _check_strengths(votes: Votes) -> None:
     weights = votes.comparisons.weight
+    if votes.has_strength and len(weights) and weights.max() > MAX_STRENGTH:
+        raise InvalidVotesError(
+            f"strengths of up to {weights.max():g} are too large; scale them to numbers such as 1"
+            " to 5"
+        )
     if votes.has_strength and len(weights) and weights.max() > MAX_STRENGTH_RATIO * weights.min():
         raise InvalidVotesError(
             f"strengths from {weights.min():g} to {weights.max():g} (a tie counts 1) are too far"

@@ -19,6 +19,7 @@ from hearteval.exchange.tables.columns import (
     Report,
     Table,
     code_values,
+    has_blank,
     list_kinds,
 )
 
@@ -106,7 +107,7 @@ class _BatchCoder:
         if "" in list_kinds(cells):
             raise self._table.refuse_type(name, array.type.value_type)
         column = code_values(_read_indices(array.indices), cells)
-        if set(map(type, cells)) <= {str} and "" not in cells:
+        if set(map(type, cells)) <= {str} and not has_blank(cells):
             self._texts[name] = (array.dictionary, column.values)
         return column
 

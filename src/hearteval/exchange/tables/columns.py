@@ -33,6 +33,15 @@ MISSING_WORDS = frozenset({"NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "n
 """What other programs write for a missing cell."""
 _SHOWN_COLUMNS = 30
 _SHOWN_ALIKE = 5
+_INVISIBLE = re.compile(
+    "[\\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]+"
+)
+"""White space, and characters that take no room or show nothing."""
+_LIKE_LATIN = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u03bf\u03bd", "aeopcyxijsov"
+)
+"""Small letters of other scripts that look like Latin ones."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """JSON can spell out half a surrogate pair, which is no character."""
 
@@ -143,15 +152,27 @@ def list_names(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_SHOWN_COLUMNS])) + more
 
 
+def is_blank(text: str) -> bool:
+    """Say whether a cell shows nothing: it is empty, or blanks and invisible characters."""
+    return not text or text.isspace() or _INVISIBLE.fullmatch(text) is not None
+
+
+def has_blank(texts: Iterable[object]) -> bool:
+    """Say whether a text among these shows nothing."""
+    return any(is_blank(text) for text in texts if isinstance(text, str))
+
+
 def cell_kind(cell: object) -> str | None:
     """Name the kind of a cell; None when it is missing, "" when it can be no cell."""
     match cell:
         case None:
             return None
         case str():
-            return "text" if cell else None
+            return None if is_blank(cell) else "text"
         case bool() | np.bool_():
             return "true or false"
+        case numbers.Integral():  # also one that is too large for a float
+            return "numbers"
         case Decimal() | numbers.Real():
             return None if math.isnan(cell) else "numbers"
     return ""
@@ -190,7 +211,7 @@ def code_cells(cells: Iterable[object], n_cells: int) -> CodedColumn:
 
 def code_values(codes: Int32Array, cells: Sequence[object]) -> CodedColumn:
     """Make a column of cells that are given as indices into a table, -1 being missing."""
-    is_text = set(map(type, cells)) <= {str} and "" not in cells
+    is_text = set(map(type, cells)) <= {str} and not has_blank(cells)
     texts = cells if is_text else [cell_text(cell) for cell in cells]
     if not is_text and None in texts:
         present = [code if text is not None else -1 for code, text in enumerate(texts)]
@@ -265,6 +286,23 @@ class MissingWords:
         return warnings
 
 
+def list_hidden(names: Iterable[str]) -> str | None:
+    """List names that look the same: they differ in blanks or invisible characters; None for none.
+
+    Each name is given once.
+    """
+    # Only what is not plain can look like something else, and names may be very many.
+    names = list(names)
+    odd = [name for name in names if not (name.isascii() and " ".join(name.split()) == name)]
+    keys = {_visible(name) for name in odd}
+    groups = defaultdict(list)
+    for name in names if keys else ():
+        key = _visible(name)
+        if key in keys:
+            groups[key].append(name)
+    return _list_alike([sorted(group) for group in groups.values() if len(group) > 1])
+
+
 def warn_of_look_alikes(kind: str, names: Iterable[str]) -> list[str]:
     """Return a warning that names those that differ only in case, white space or encoding.
 
@@ -272,21 +310,48 @@ def warn_of_look_alikes(kind: str, names: Iterable[str]) -> list[str]:
     """
     groups = defaultdict(list)
     for name in names:
-        key = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        groups[key].append(name)
-    alike = sorted(sorted(group) for group in groups.values() if len(group) > 1)
-    if not alike:
+        plain = unicodedata.normalize("NFKC", _INVISIBLE.sub(_one_blank, name)).casefold()
+        groups[" ".join(plain.translate(_LIKE_LATIN).split())].append(name)
+    alike = _list_alike([sorted(group) for group in groups.values() if len(group) > 1])
+    if alike is None:
         return []
-    shown = "; ".join(map(_show_alike, alike[:_SHOWN_ALIKE])) + (
-        "; ..." if len(alike) > _SHOWN_ALIKE else ""
-    )
-    return [
-        f"{kind} that differ only in case, white space or encoding ({len(alike):,}): {shown}; "
-        "write them alike if they are one"
-    ]
+    text = f"{kind} that differ only in case, white space or encoding {alike}"
+    return [f"{text}; write them alike if they are one"]
+
+
+def warn_of_hidden(kind: str, names: Iterable[str]) -> list[str]:
+    """Return a warning that names those that look the same, as `list_hidden`."""
+    hidden = list_hidden(names)
+    if hidden is None:
+        return []
+    text = f"{kind} that differ only in blanks or invisible characters {hidden}"
+    return [f"{text}; write them alike if they are one"]
+
+
+def _visible(name: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(_INVISIBLE.sub(_one_blank, name).split()))
+
+
+def _one_blank(found: re.Match[str]) -> str:
+    return " " if any(map(str.isspace, found[0])) else ""
+
+
+def _list_alike(groups: list[list[str]]) -> str | None:
+    if not groups:
+        return None
+    shown = "; ".join(map(_show_alike, sorted(groups)[:_SHOWN_ALIKE]))
+    return f"({len(groups):,}): {shown}" + ("; ..." if len(groups) > _SHOWN_ALIKE else "")
 
 
 def _show_alike(group: list[str]) -> str:
     # Two encodings of one letter look the same unless they are spelled out.
-    is_clear = len({unicodedata.normalize("NFKC", name) for name in group}) == len(group)
+    bare = {unicodedata.normalize("NFKC", name) for name in group}
+    is_clear = len(bare) == len(group) and not any(map(_may_mislead, group))
     return " and ".join(map(repr if is_clear else ascii, group))
+
+
+def _may_mislead(name: str) -> bool:
+    folded = name.casefold()
+    return not name.isascii() and (
+        _INVISIBLE.search(name) is not None or folded.translate(_LIKE_LATIN) != folded
+    )

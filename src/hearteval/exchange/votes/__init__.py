@@ -3,13 +3,18 @@
 Rows stream through in batches, so memory follows the distinct rows, not the file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from hearteval.analysis.ranking.votes import Votes
 from hearteval.errors import InvalidVotesError
-from hearteval.exchange.tables.columns import Table, warn_of_look_alikes
+from hearteval.exchange.tables.columns import (
+    Table,
+    list_hidden,
+    warn_of_hidden,
+    warn_of_look_alikes,
+)
 from hearteval.exchange.votes.coder import (
     COVARIATES,
     ITEM,
@@ -30,7 +35,9 @@ __all__ = ["OutcomeNames", "VoteColumns", "read_votes"]
 
 MANY_BAD_STRENGTHS = 0.05
 """Share of decided votes without a strength above which their loss is warned of."""
-_SHOWN_NAMES = 5
+MANY_LEFT_OUT = 0.05
+"""Share of rows above which it is warned of that they are left out."""
+_SHOWN_NAMES, _SHOWN_TEXT = 5, 40
 
 
 def read_votes(table: Table, columns: VoteColumns, names: OutcomeNames) -> Votes:
@@ -101,7 +108,7 @@ def _refuse_strengths(table: Table, columns: VoteColumns, coder: VoteCoder) -> I
     example = "its cells are empty"
     if coder.bad_strength is not None:
         row, text = coder.bad_strength
-        example = f"{table.place(row)}: {text!r}"
+        example = f"{table.place(row)}: {text[:_SHOWN_TEXT]!r}"
     return InvalidVotesError(
         f"{table.label}, column {columns.strength!r}: no decided vote has a usable strength "
         f"({example}); strengths are finite numbers above 0"
@@ -124,6 +131,12 @@ def _build(
 ) -> Votes:
     names = tuple(coder.systems)
     systems = rows.rename(names, "left", "right")
+    hidden = list_hidden(systems)
+    if hidden is not None:
+        raise InvalidVotesError(
+            f"systems that look the same and would be ranked apart {hidden}. They differ only in"
+            " blanks or invisible characters; write them alike"
+        )
     strengths = rows.rename(tuple(coder.strengths), STRENGTH, absent=(1.0,))
     items = rows.rename(coder.items.group_names, ITEM)
     raters = rows.rename(tuple(coder.raters), RATER)
@@ -156,6 +169,7 @@ def _build(
         n_ties=int(rows.count[outcome == TIED].sum()),
         n_dropped=n_dropped,
         warnings=(
+            *_drop_warnings(n_dropped, coder.n_rows),
             *(
                 Notice(Kind.READING, text)
                 for text in (
@@ -169,10 +183,24 @@ def _build(
                 for text in (
                     *warn_of_look_alikes("systems", systems),
                     *warn_of_look_alikes("raters", raters),
+                    *([] if is_folded else warn_of_hidden("items", items)),
                 )
             ),
         ),
     )
+
+
+def _drop_warnings(n_dropped: Mapping[str, int], n_rows: int) -> list[Notice]:
+    """Warn where many rows are left out; those without a strength have a warning of their own."""
+    lost = {reason: n for reason, n in n_dropped.items() if n and reason != "bad strength"}
+    n_lost = sum(lost.values())
+    if n_lost <= MANY_LEFT_OUT * n_rows:
+        return []
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in lost.items())
+    tie = " (an empty winner is no tie)" if "missing winner" in lost else ""
+    share = f"{n_lost:,} of {n_rows:,} rows ({100 * n_lost / n_rows:.0f} %)"
+    text = f"{share} are left out: {reasons}{tie}"
+    return [Notice(Kind.DROPPED, f"{text}. If they are no slip, this ranking is of the rest.")]
 
 
 def _warnings(n_items: int, n_item_groups: int | None, lost: Sequence[str]) -> tuple[str, ...]:
