@@ -51,7 +51,7 @@ from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report.agreement import MEASURES, agreement_display
 from hearteval.report.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.table import Display, Table
-from hearteval.report.text import printable, shortened
+from hearteval.report.text import WIDTH, printable, shortened
 from hearteval.stats.agreement.table import Level
 
 if TYPE_CHECKING:
@@ -84,8 +84,12 @@ class Shown(ABC):
         """Return the rows of the main table as a dataframe: of the input's kind, if it was one."""
         return make_frame(self._rows(), self.frame)
 
+    def to_text(self, width: int = WIDTH) -> str:
+        """Return what is shown as text, at most so many columns wide."""
+        return self._display().text(width)
+
     def __str__(self) -> str:
-        return self._display().text()
+        return self.to_text()
 
     def __repr__(self) -> str:
         short = [words for row in self._rows() for words in _short(row)]
@@ -179,7 +183,7 @@ class Results(StudyResults, Shown):
         return [_by_axis(row) for row in rows]
 
     def _display(self) -> Display:
-        from hearteval.report.page import results_display
+        from hearteval.report.summary import results_display
 
         return results_display(self)
 

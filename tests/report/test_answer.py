@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from hearteval.report.answer import answer
+from hearteval.notices import Kind, Notice
+from hearteval.report.answer import CONTRADICTED, answer
 
 
 class At(NamedTuple):
@@ -37,17 +38,22 @@ CASES = {
     "places that overlap": (
         [(1, 2), (1, 3), (2, 3)],
         "a and b lead; which of the two is better is open.",
-        "The other is behind at least one system; some places overlap.",
+        "The other is behind at least one system; places overlap.",
     ),
     "three lead": (
         [(1, 3), (1, 3), (1, 3), (4, 5), (4, 5), (6, 6)],
         "a, b and c lead; which of them is best is open.",
         "The other three are behind all three; some places among them are open.",
     ),
+    "more than half": (
+        [(1, 3), (1, 4), (1, 4), (2, 4)],
+        "Any of three systems may be the best.",
+        "The other is behind at least one system; places overlap.",
+    ),
     "many lead": (
         [(1, 12)] * 11 + [(2, 12)],
-        "11 systems lead; which of them is best is open.",
-        "The other is behind at least one system; some places overlap.",
+        "Any of 11 systems may be the best.",
+        "The other is behind at least one system; places overlap.",
     ),
 }
 
@@ -60,3 +66,24 @@ def test_answer_says_what_the_ranks_leave_open(
     assert said.lead == lead
     assert said.rest.replace("\N{NO-BREAK SPACE}", " ") == rest
     assert str(said) == f"{said.lead} {said.rest}"
+
+
+@pytest.mark.parametrize("kind", [Kind.MISFIT, Kind.LEADER_LOSES])
+def test_answer_that_comparisons_contradict_says_so(kind: Kind) -> None:
+    said = answer("ab", [At(1, 1), At(2, 2)], [Notice(kind, "b won more")])
+    assert said.rest == CONTRADICTED
+
+
+def test_answer_that_is_merely_warned_of_stands() -> None:
+    warnings = [Notice(kind, "x") for kind in Kind if kind not in (Kind.MISFIT, Kind.LEADER_LOSES)]
+    assert answer("ab", [At(1, 1), At(2, 2)], warnings) == answer("ab", [At(1, 1), At(2, 2)])
+
+
+def test_long_names_are_cut_and_told_apart() -> None:
+    names = [f"{'x' * 60}{k}" for k in range(2)]
+    assert str(answer(names, [At(1, 2), At(1, 2)])) == (
+        "Nothing is settled. Any of the two systems may be the best."
+    )
+    first, second = answer([*names, "a"], [At(1, 2), At(1, 2), At(3, 3)]).lead.split()[0:3:2]
+    assert first != second
+    assert len(first) == len(second) == 32

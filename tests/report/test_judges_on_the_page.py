@@ -15,7 +15,8 @@ from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.report.agreement import agreement_of_all, majority_words, panel_rows
 from hearteval.report.judges import GROUPS, audit_groups
-from hearteval.report.page import render_page, results_lines
+from hearteval.report.page import render_page
+from hearteval.report.summary import details_display
 from hearteval.report.text import NO_VALUE
 
 NAMES = [name for name, _, _ in SIX]
@@ -150,16 +151,16 @@ def test_without_any_judgment_there_is_no_section() -> None:
 
 
 def test_terminal_says_who_was_not_audited_and_who_passed() -> None:
-    lines = results_lines(invented_results())
-    assert "Tested on the stress set only: larch-2. Run `heart judges audit STUDY.toml`." in lines
+    lines = details_display(invented_results()).text()
+    assert "Tested on the stress set only: larch-2. Run `heart judges audit" in lines
     passed = dataclasses.replace(judge_audit("one", payloads=RESISTS), faults=(), fault_checks=())
-    lines = results_lines(with_audits(invented_audits(passed)))
-    assert "The audit of judges finds no fault with one (40 items).\n" in lines
+    lines = details_display(with_audits(invented_audits(passed))).text()
+    assert "The judges' audit finds no fault with one (40 items).\n" in lines
 
 
 def test_terminal_says_nothing_good_of_a_judge_at_fault() -> None:
     audits = invented_audits(judge_audit("one", payloads=FOLLOWS))
-    assert "no fault" not in results_lines(with_audits(audits))
+    assert "no fault" not in details_display(with_audits(audits)).text()
 
 
 def test_judges_behind_each_pair_are_shares_of_the_pairs() -> None:
@@ -259,6 +260,6 @@ def test_without_a_repeat_there_is_no_such_section() -> None:
 
 
 def test_terminal_says_how_the_ranking_stands_when_asked_again() -> None:
-    words = " ".join(results_lines(asked_again(kendall_tau=None)).split())
+    words = " ".join(details_display(asked_again(kendall_tau=None)).text().split())
 
-    assert "Asked again (1): the same choice in 90.0 % of 1,204 judgments; largest" in words
+    assert "asked everything again (time 2): the same choice in 90.0 % of 1,204 judgments" in words

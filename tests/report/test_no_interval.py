@@ -9,7 +9,8 @@ from invented_results import invented_results
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.study import StudyResults
 from hearteval.report.leaderboard import leaderboard_csv
-from hearteval.report.page import render_page, results_lines
+from hearteval.report.page import render_page
+from hearteval.report.summary import brief_display, details_display
 
 
 def bare(estimate: EloEstimate) -> EloEstimate:
@@ -40,14 +41,14 @@ def without_intervals() -> StudyResults:
     )
 
 
-def test_text_shows_a_dash_for_the_interval() -> None:
-    (row,) = (
-        line
-        for line in results_lines(without_intervals()).splitlines()
-        if line.startswith("1 beacon")
-    )
+def test_text_draws_no_line_and_shows_a_dash_for_the_interval() -> None:
+    results = without_intervals()
+    (bar,) = [line for line in brief_display(results).text().splitlines() if "1760" in line]
+    (numbers,) = [line for line in details_display(results).text().splitlines() if "1760" in line]
 
-    assert row.split()[4] == "\N{EN DASH}"
+    assert "\N{BLACK CIRCLE}" in bar
+    assert "\N{BOX DRAWINGS LIGHT HORIZONTAL}" not in bar
+    assert numbers.split()[2] == "\N{EN DASH}"
 
 
 def test_page_says_no_interval_and_writes_no_none() -> None:

@@ -1,6 +1,7 @@
-"""Tables of rankings for terminals: at most 100 columns, names told apart, nothing obeyed."""
+"""Tables of rankings for terminals: at most 80 columns, names told apart, nothing obeyed."""
 
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from hearteval.analysis.ranking.votes import RankedSystem, RankFit, RankSettings, VoteRanking
 from hearteval.notices import Kind, Notice
-from hearteval.report.ranking import ranking_table
+from hearteval.report.ranking import interval_words, ranking_display, ranking_table
 from hearteval.report.table import Table
 from hearteval.report.text import aligned, shortened_names, wrapped
 
@@ -88,10 +89,10 @@ HUGE = {
 @pytest.mark.parametrize(
     "name", ["ash", "a" * 24, "a" * 90, WIDE * 9, "\U0001f642" * 40, "a " * 60]
 )
-def test_no_line_is_wider_than_100_columns(name: str, changes: dict[str, Any]) -> None:
-    lines = ranking_table(ranking_of([name, name + "2"], **changes)).text().splitlines()
+def test_no_line_is_wider_than_80_columns(name: str, changes: dict[str, Any]) -> None:
+    lines = ranking_display(ranking_of([name, name + "2"], **changes)).text().splitlines()
 
-    assert max(map(columns, lines)) <= 100
+    assert max(map(columns, lines)) <= 80
 
 
 def test_columns_stay_in_line_under_wide_characters() -> None:
@@ -101,7 +102,7 @@ def test_columns_stay_in_line_under_wide_characters() -> None:
 
 
 def test_short_names_leave_room_for_the_whole_bar() -> None:
-    row = ranking_table(ranking_of(["ash"])).text().splitlines()[3]
+    row = ranking_table(ranking_of(["ash"])).text().splitlines()[1]
 
     assert "\u2500" * 12 + "\u25cf" + "\u2500" * 12 in row
 
@@ -154,9 +155,31 @@ def test_control_characters_reach_neither_text_nor_page(write: Any) -> None:
 def test_wrapped_text_of_wide_characters_fits() -> None:
     lines = wrapped(WIDE * 33).splitlines()
 
-    assert max(map(columns, lines)) <= 100
+    assert max(map(columns, lines)) <= 80
     assert "".join(line.strip() for line in lines) == WIDE * 33
 
 
-def test_one_degree_of_freedom_is_one() -> None:
-    assert "t with 1 degree of freedom," in ranking_table(ranking_of(["ash"])).text()
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"interval_used": "two-way", "n_items": 9}, "with other items and other raters."),
+        ({"n_items": 9}, "with other items."),
+        ({}, "with other votes."),
+        ({"interval_used": "published", "n_items": 9}, "with other votes."),
+        ({"ties": "drop"}, "Ties are left out."),
+        ({"prior": 0.5}, "Prior: 0.5 half-won votes a pair."),
+    ],
+)
+def test_intervals_are_explained_in_plain_words(settings: dict[str, Any], words: str) -> None:
+    ranking = ranking_of(["ash"])
+    plain = {"ties": "half", **settings}
+    said = interval_words(replace(ranking, settings=replace(ranking.settings, **plain)))
+    assert said.endswith(words)
+    assert "sandwich" not in said
+
+
+def test_answer_stands_first_and_serious_notices_before_others() -> None:
+    said = Notice(Kind.READING, "a cell was read"), Notice(Kind.MISFIT, "one order does not fit")
+    lines = ranking_display(replace(ranking_of(["a", "b"]), warnings=said)).text().splitlines()
+    assert lines[0] == "Nothing is settled. Any of the two systems may be the best."
+    assert lines[-2:] == ["! one order does not fit", "\N{MIDDLE DOT} a cell was read"]

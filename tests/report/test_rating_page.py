@@ -12,8 +12,10 @@ from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES
-from hearteval.report.page import render_page, results_lines
+from hearteval.report.first_screen import sentence
+from hearteval.report.page import render_page
 from hearteval.report.scores import radar_frame, radars, rating_csv
+from hearteval.report.summary import brief_display, details_display
 from hearteval.report.text import MINUS, display_width
 
 
@@ -128,7 +130,7 @@ def test_study_without_a_rating_says_so() -> None:
     page = render_page(dataclasses.replace(empty, stress=()))
     assert "There are no scores. There is no rating yet" in plain(page)
     assert outline(page).misnested == []
-    assert "No scores: there is no rating yet" in results_lines(empty)
+    assert str(sentence(empty)).startswith("There are no scores.")
 
 
 def test_human_scores_are_what_a_reader_is_pointed_to() -> None:
@@ -148,26 +150,33 @@ def test_hostile_names_are_escaped() -> None:
 
 @pytest.mark.parametrize("large", [True, False])
 def test_text_fits_a_terminal_and_names_who_rated(large: bool) -> None:
-    text = results_lines(invented_ratings(large=large))
-    assert max(map(display_width, text.splitlines())) <= 100
-    assert "Rated by judges: juniper, larch-2" in " ".join(text.split())
+    results = invented_ratings(large=large)
+    text = brief_display(results).text() + "\n" + details_display(results).text()
+    assert max(map(display_width, text.splitlines())) <= 80
+    assert "Rated by juniper and larch-2" in " ".join(text.split())
 
 
 def test_text_gives_score_z_and_axes_of_a_system() -> None:
-    (line,) = [
+    (bar,) = [
         line
-        for line in results_lines(invented_ratings()).splitlines()
+        for line in brief_display(invented_ratings()).text().splitlines()
         if line.startswith("generic ")
     ]
-    assert line.replace(MINUS, "-").split() == [
-        *("generic", "-0.90", "[-1.16,", "-0.64]", "2.78", "[2.57,", "2.99]"),
-        *("3.04", "2.40", "2.84", "3.11", "2.44", "80"),
+    (numbers,) = [
+        line
+        for line in details_display(invented_ratings()).text().splitlines()
+        if line.startswith("generic ")
+    ]
+    assert bar.split()[:2] == ["generic", f"{MINUS}0.90"]
+    assert bar.split()[-6:] == ["2.78", "3.0", "2.4", "2.8", "3.1", "2.4"]
+    assert numbers.replace(MINUS, "-").split() == [
+        *("generic", "-0.90", "[-1.16,", "-0.64]", "2.78", "[2.57,", "2.99]", "80"),
     ]
 
 
 def test_text_of_a_study_that_compares_has_no_scores() -> None:
-    assert "Rated by" not in results_lines(invented_results())
-    assert "Judged by" not in results_lines(invented_ratings())
+    assert "Rated by" not in details_display(invented_results()).text()
+    assert "Judged by" not in details_display(invented_ratings()).text()
 
 
 def test_csv_has_every_digit_and_a_column_for_each_rater() -> None:

@@ -6,7 +6,7 @@ import io
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, without_ranking
 
-from hearteval.report.page import results_display
+from hearteval.report.summary import results_display
 from hearteval.report.table import Bar, Cell, Column, Display, Table
 
 TWO = Table(
@@ -54,12 +54,12 @@ def test_column_for_pages_alone_is_not_in_text() -> None:
 
 
 def test_gaps_give_way_before_names() -> None:
-    columns = (Column("system", "name"), *map(Column, ["n" * 9] * 8))
-    by_gap = Table(columns=columns, rows=[["a" * 20, *["1"] * 8]]).text()
-    by_name = Table(columns=columns, rows=[["a" * 21, *["1"] * 8]]).text()
+    columns = (Column("system", "name"), *map(Column, ["n" * 9] * 6))
+    by_gap = Table(columns=columns, rows=[["a" * 20, *["1"] * 6]]).text()
+    by_name = Table(columns=columns, rows=[["a" * 21, *["1"] * 6]]).text()
     assert "a" * 20 + " " * 9 + "1" in by_gap
     assert "a" * 19 + "\N{HORIZONTAL ELLIPSIS}" in by_name
-    assert max(map(len, [*by_gap.splitlines(), *by_name.splitlines()])) == 100
+    assert max(map(len, [*by_gap.splitlines(), *by_name.splitlines()])) == 80
 
 
 def test_bars_of_a_column_share_one_scale() -> None:
@@ -69,6 +69,25 @@ def test_bars_of_a_column_share_one_scale() -> None:
     assert high[8:33] == " " * 12 + "\u2500" * 6 + "\u25cf" + "\u2500" * 6
     assert alone[8:33] == " " * 12 + "\u25cf" + " " * 12
     assert with_bars("ash", *bars).html().count("<line") == 2
+
+
+def test_bars_share_a_line_at_the_centre_and_round_values_below() -> None:
+    columns = (Column("system", "name"), Column("interval", "bar", centre=1500.0))
+    bars = Bar(1550, 1600, 1640, ""), Bar(1390, 1400, 1420, "")
+    text = Table(columns=columns, rows=[["ash", bars[0]], ["birch", bars[1]]]).text()
+    assert text.splitlines() == [
+        "system  interval",
+        "ash                ┊   ─────●────",
+        "birch   ─●──       ┊",
+        "        1400     1500     1600",
+    ]
+
+
+def test_table_and_lines_take_the_width_there_is() -> None:
+    display = Display((("a word " * 20,), with_bars("a" * 40, Bar(1, 2, 3, ""))))
+    for width in (40, 60, 80):
+        assert max(map(len, display.text(width).splitlines())) <= width
+    assert display.text(20) == display.text(40)
 
 
 def test_bars_vanish_where_there_is_no_room() -> None:
@@ -110,16 +129,16 @@ def test_display_is_lines_and_tables_in_order() -> None:
 def test_notebook_shows_the_leaderboard_with_its_warnings() -> None:
     html = results_display(rename_system(invented_results(), "ember-7b", "<b>x")).html()
     assert "<td>&lt;b&gt;x</td>" in html
-    assert "<p>Warning: 4 judgments are missing; coverage is 99.8 %.</p>" in html
+    assert "<p>! 4 judgments are missing; coverage is 99.8 %.</p>" in html
 
 
-def test_notebook_shows_scores_and_the_stress_set_where_judges_rate() -> None:
+def test_notebook_shows_scores_where_judges_rate() -> None:
     html = results_display(invented_ratings()).html()
-    assert html.count("<table>") == 2
-    assert "<th>stress set, never ranked</th>" in html
+    assert html.startswith("<p>beacon-large-instruct has the highest scores.")
+    assert html.count("<svg") == 6
 
 
 def test_notebook_shows_win_rates_by_axis_where_there_is_no_ranking() -> None:
     html = results_display(without_ranking(invented_results(), "groups never met")).html()
-    assert "<p>No leaderboard: groups never met</p>" in html
+    assert "<p>There is no ranking. Groups never met</p>" in html
     assert "<td>people</td><td>62.5</td><td>25.0</td>" in html

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.console import Terminal, emit_json, terminal_width
 from hearteval.cli.options import (
     FiniteNumber,
     OnceCommand,
@@ -58,4 +58,4 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     if as_json:
         emit_json("agree", found.to_dict())
     else:
-        click.echo(str(found))
+        click.echo(found.to_text(terminal_width()))

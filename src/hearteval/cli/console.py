@@ -5,6 +5,7 @@ Progress and notes are for people and go to a terminal only; warnings go to stde
 
 import json
 import logging
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,15 +49,23 @@ def end_with(failures: "Sequence[Failure]", settings: "StudySettings") -> None:
         raise click.exceptions.Exit(1)
 
 
+def terminal_width() -> int:
+    """Return the columns to write: at most 80, fewer where a terminal or COLUMNS has fewer."""
+    from hearteval.report.text import WIDTH
+
+    return min(shutil.get_terminal_size().columns, WIDTH)
+
+
 class Terminal:
     """A `hearteval.study.Tell` that speaks to a person at a terminal, and to the run's log.
 
     Args:
         yes: Whether money may be spent without asking.
+        is_verbose: Whether notes are shown too, not only logged.
     """
 
-    def __init__(self, *, yes: bool = False) -> None:
-        self._yes = yes
+    def __init__(self, *, yes: bool = False, is_verbose: bool = False) -> None:
+        self._yes, self._is_verbose = yes, is_verbose
 
     def note(self, message: str) -> None:
         """Tell a person at a terminal something, and the log of the run."""
@@ -127,12 +136,15 @@ class Terminal:
 
 @contextmanager
 def working_on(
-    settings: "StudySettings", verb: str, *, yes: bool = False
+    settings: "StudySettings", verb: str, *, yes: bool = False, is_verbose: bool = False
 ) -> Iterator[tuple["Session", "Study"]]:
     """Open a study to add to it, in the version that its file describes, with a log of the run."""
     from hearteval.study.grow import open_grown
 
-    with run_log(settings, verb), open_grown(settings, Terminal(yes=yes)) as opened:
+    with (
+        run_log(settings, verb),
+        open_grown(settings, Terminal(yes=yes, is_verbose=is_verbose)) as opened,
+    ):
         yield opened
 
 

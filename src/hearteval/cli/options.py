@@ -106,6 +106,12 @@ json_option = click.option(
 yes_option = click.option(
     "--yes", is_flag=True, help="Spend money without asking; what is free never asks."
 )
+verbose_option = click.option(
+    "--verbose", "-v", "is_verbose", is_flag=True, help="Say every step, and all of the results."
+)
+open_option = click.option(
+    "--open", "is_opened", is_flag=True, help="Open the report in the browser."
+)
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(min=100, max=1_000_000),

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.console import Terminal, emit_json, terminal_width
 from hearteval.cli.options import (
     FiniteFloat,
     OnceCommand,
@@ -80,4 +80,4 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     if as_json:
         emit_json("rank", ranking.to_dict())
     else:
-        click.echo(str(ranking))
+        click.echo(ranking.to_text(terminal_width()))

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from hearteval.cli.console import Terminal, emit_json, end_with, working_on
-from hearteval.cli.options import json_option, study_argument, yes_option
+from hearteval.cli.options import (
+    json_option,
+    open_option,
+    study_argument,
+    verbose_option,
+    yes_option,
+)
 
 if TYPE_CHECKING:
     from hearteval.config import StudySettings
@@ -16,14 +22,18 @@ if TYPE_CHECKING:
 @study_argument
 @click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
 @yes_option
+@open_option
+@verbose_option
 @json_option
-def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def command(
+    study_file: Path, *, dry_run: bool, yes: bool, is_opened: bool, is_verbose: bool, as_json: bool
+) -> None:
     """Run a study: items, completions, judgments, ranking, report.
 
     Every step can be stopped at any time; run again, it finishes what is missing.
     """
+    from hearteval.cli.results import open_page, shorter, show_end, show_results
     from hearteval.config import load_study
-    from hearteval.report.page import results_lines
     from hearteval.study.cost import spent_words
     from hearteval.study.pipeline import run_study
 
@@ -31,15 +41,18 @@ def command(study_file: Path, *, dry_run: bool, yes: bool, as_json: bool) -> Non
     if dry_run:
         _show_plan(settings, as_json=as_json)
         return
-    with working_on(settings, "run", yes=yes) as (session, study):
+    with working_on(settings, "run", yes=yes, is_verbose=is_verbose) as (session, study):
         body, results = run_study(session, study)
     if as_json:
         emit_json("run", body)
     else:
-        click.echo(results_lines(results), nl=False)
+        written = {"report": shorter(body["report"])}
         if body["spent_usd"]:
-            click.echo(f"\n{spent_words(settings, body['spent_usd'])}")
-        click.echo(f"\nreport: {body['report']}")
+            written = {"cost": spent_words(settings, body["spent_usd"]), **written}
+        show_results(results, is_verbose=is_verbose)
+        show_end(results, study_file, written)
+    if is_opened:
+        open_page(body["report"])
     end_with(results.failures, settings)
 
 

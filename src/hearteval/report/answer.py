@@ -1,17 +1,21 @@
 """The answer in a sentence: who leads, and what is open, from the ranks that the data leave open.
 
-One for terminal, report and vote files. It claims no more than the ranks do: a system leads when no
-other is above it beyond its interval (`rank_low` 1), and leads alone when all others are below.
+One for terminal, report and vote files. It claims no more than the ranks do: a system may be the
+best when no other is above it beyond its interval (`rank_low` 1), and it leads where these are few.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hearteval.report.text import NO_BREAK_SPACE, listed, ranks
+from hearteval.notices import Kind, Notice
+from hearteval.report.text import NO_BREAK_SPACE, listed, ranks, shortened_names
 
 MAX_NAMED = 4
 """Leaders that a sentence names; more are counted."""
+MAX_NAME = 32
+"""Columns of a name in a sentence."""
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+CONTRADICTED = "Direct comparisons contradict this order: see the warning."
 
 
 class Standing(Protocol):
@@ -39,31 +43,38 @@ class Answer(NamedTuple):
         return f"{self.lead} {self.rest}".rstrip()
 
 
-def answer(names: Sequence[str], standings: Sequence[Standing]) -> Answer:
+def answer(
+    names: Sequence[str], standings: Sequence[Standing], warnings: Sequence[Notice] = ()
+) -> Answer:
     """Say who leads a ranking and what is open.
 
     Args:
         names: Systems, best first.
         standings: Their ranks, in the same order; at least two.
+        warnings: Of the ranking: where comparisons contradict it, the answer says so.
     """
     n = len(names)
-    leaders = [name for name, at in zip(names, standings, strict=True) if at.rank_low == 1]
+    shown = shortened_names(names, MAX_NAME)
+    leaders = [name for name, at in zip(shown, standings, strict=True) if at.rank_low == 1]
     behind = [at for at in standings if at.rank_low > 1]
+    contradicted = {Kind.MISFIT, Kind.LEADER_LOSES} & {warning.kind for warning in warnings}
     if not behind:
         return Answer("Nothing is settled.", f"Any of the {_number(n)} systems may be the best.")
     n_lead = len(leaders)
+    if contradicted:
+        return Answer(_lead(leaders, n), CONTRADICTED)
     is_clear = all(at.rank_high <= n_lead for at in standings if at.rank_low == 1)
-    return Answer(_lead(leaders), _rest(n_lead, behind, is_clear=is_clear))
+    return Answer(_lead(leaders, n), _rest(n_lead, behind, is_clear=is_clear))
 
 
-def _lead(leaders: Sequence[str]) -> str:
+def _lead(leaders: Sequence[str], n: int) -> str:
     if len(leaders) == 1:
         return f"{leaders[0]} leads."
     if len(leaders) == 2:
         return f"{listed(leaders)} lead; which of the two is better is open."
-    if len(leaders) <= MAX_NAMED:
+    if len(leaders) <= min(MAX_NAMED, n // 2):
         return f"{listed(leaders)} lead; which of them is best is open."
-    return f"{_number(len(leaders)).capitalize()} systems lead; which of them is best is open."
+    return f"Any of {_number(len(leaders))} systems may be the best."
 
 
 def _rest(n_lead: int, behind: Sequence[Standing], *, is_clear: bool) -> str:
@@ -73,7 +84,8 @@ def _rest(n_lead: int, behind: Sequence[Standing], *, is_clear: bool) -> str:
     else:
         who, is_behind = f"The other {_number(len(behind))}", "are behind"
     if not is_clear:
-        return f"{who} {is_behind} at least one system; some places overlap."
+        each = "" if len(behind) == 1 else "each "
+        return f"{who} {is_behind.replace(' ', f' {each}', 1)} at least one system; places overlap."
     of_whom = {1: "it", 2: "both"}.get(n_lead, f"all {_number(n_lead)}")
     said = f"{who} {is_behind} {of_whom}"
     if len(behind) == 1:

@@ -16,7 +16,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES, Axis
 from hearteval.report.answer import Answer, answer
 from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
-from hearteval.report.leaderboard import marked_axes
+from hearteval.report.leaderboard import has_few_marks, marked_axes
 from hearteval.report.scores import scored_axes
 from hearteval.report.text import (
     count,
@@ -39,8 +39,6 @@ KIND_WORDS = {
     "baseline": "offline baseline",
 }
 """What a reader is told of who wrote: people who took part, replies found in the items, models."""
-FEW_MARKS = 0.5
-"""Where fewer of a system's judgments say anything of an axis, the cell is hatched."""
 FEW_ITEMS = 10
 """On fewer items an interval is too narrow to colour by."""
 PALE = 4
@@ -97,7 +95,8 @@ def sentence(results: StudyResults) -> Answer:
     """Say who leads and what is open, or why nothing can be said."""
     board, ratings = results.leaderboard, results.ratings
     if board is not None:
-        return answer([row.system for row in board.rows], [row.weighted for row in board.rows])
+        names = [row.system for row in board.rows]
+        return answer(names, [row.weighted for row in board.rows], board.warnings)
     if ratings is None:
         return Answer("There is no ranking.", _capital(results.leaderboard_problem or ""))
     if not ratings.systems:
@@ -231,7 +230,7 @@ def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> AxisCell:
     at = row.axes.get(axis)
     if at is None:
         return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No marks."))
-    is_few = at.n_items < FEW_ITEMS or at.n_comparisons < FEW_MARKS * row.n_comparisons
+    is_few = has_few_marks(row, axis)
     shown = shade(heat_step(at.win_rate), at.low, at.high, middle=MEAN_ELO, is_few=is_few)
     return AxisCell(axis, f"{100 * at.win_rate:.0f}", shown, _axis_words(board, row, at, axis))
 

@@ -6,7 +6,6 @@ and a notebook get rounded numbers, the CSV every number in full.
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -16,21 +15,29 @@ from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTra
 from hearteval.analysis.ranking.axes import WinRate
 from hearteval.analysis.ranking.confounders import Confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
+from hearteval.analysis.ranking.rank import EloEstimate
+from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, AXIS_NAMES, Axis
 from hearteval.report.figures import MEAN_ELO, Scale, scale_around
-from hearteval.report.table import Cell, Column, Table, counted, tabulate
+from hearteval.report.table import CENTRE, Bar, Cell, Column, Table, counted, tabulate
 from hearteval.report.text import (
+    NO_BREAK_SPACE,
     NO_VALUE,
     bare_percent,
     count,
     interval,
     level_percent,
     ranks,
+    tick,
     whole,
+    whole_percent,
 )
 
 RANK_DIFFERS = "\N{NOT EQUAL TO}"
+TOO_FEW = "\N{MIDDLE DOT}"
+MIN_MARKS = 0.5
+"""An axis marked in a smaller share of a system's judgments has no number in a table."""
 AXIS_FIELDS = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons")
 ENDS = ("elo", "low", "high", "published_low", "published_high")
 CSV_FIELDS: Mapping[str, str] = {
@@ -89,39 +96,95 @@ def board_scale(board: Leaderboard) -> Scale:
     return scale_around(MEAN_ELO, [end for ends in shown for end in ends])
 
 
+def has_few_marks(row: LeaderboardRow, axis: Axis) -> bool:
+    """Return whether what is said of a system on an axis rests on too little to be shown bare.
+
+    Few items, or few of its judgments: raters marked no difference in the others.
+    """
+    at = row.axes.get(axis)
+    if at is None:
+        return True
+    return at.n_items < FEW_ITEMS or at.n_comparisons < MIN_MARKS * row.n_comparisons
+
+
 def board_table(board: Leaderboard) -> Table:
     """Return the leaderboard as a terminal and a notebook show it."""
+    axes = marked_axes(board)
+    cells = [_axis_rate(board, row, axis) for row in board.rows for axis in axes]
     return tabulate(
         board.rows,
         [
-            ("#", lambda row: str(row.weighted.rank)),
+            (
+                Column("rank", "text"),
+                lambda row: ranks(row.weighted.rank_low, row.weighted.rank_high),
+            ),
             (Column("system", "name"), lambda row: row.system),
-            ("ranks", lambda row: ranks(row.weighted.rank_low, row.weighted.rank_high)),
+            ("Elo", lambda row: whole(row.weighted.elo)),
+            (_bar_column(board.level), lambda row: _elo_bar(row.weighted)),
+            (Column("win"), lambda row: whole_percent(row.win_rate)),
+            *((axis, lambda row, axis=axis: _axis_rate(board, row, axis)) for axis in axes),
+        ],
+        notes=_how_to_read(axes, has_few=TOO_FEW in cells),
+    )
+
+
+def board_numbers(board: Leaderboard) -> Table:
+    """Return the numbers behind the leaderboard's bars, weighted by strength and not."""
+    return tabulate(
+        board.rows,
+        [
+            (Column("system", "name"), lambda row: row.system),
             ("Elo", lambda row: whole(row.weighted.elo)),
             ("interval", lambda row: interval(row.weighted.low, row.weighted.high)),
             ("unw.", lambda row: whole(row.unweighted.elo)),
+            ("interval", lambda row: interval(row.unweighted.low, row.unweighted.high)),
             ("", lambda row: RANK_DIFFERS if row.rank_differs else ""),
-            (Column("win %", short="win"), lambda row: bare_percent(row.win_rate)),
-            *((axis, partial(_axis_rate, axis=axis)) for axis in marked_axes(board)),
             ("n", lambda row: count(row.n_comparisons)),
         ],
     )
 
 
-def _axis_rate(row: LeaderboardRow, axis: Axis) -> str:
-    return bare_percent(row.axes[axis].win_rate) if axis in row.axes else NO_VALUE
+def _bar_column(level: float) -> Column:
+    return Column(f"{level_percent(level)} interval", "bar", centre=MEAN_ELO)
+
+
+def _elo_bar(strength: EloEstimate) -> Bar:
+    ends = interval(strength.low, strength.high)
+    return Bar(strength.low, strength.elo, strength.high, f"Elo {whole(strength.elo)} {ends}")
+
+
+def _axis_rate(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> str:
+    if axis in board.axis_problems or has_few_marks(row, axis):
+        return TOO_FEW
+    return whole_percent(row.axes[axis].win_rate)
+
+
+def _how_to_read(axes: Sequence[Axis], *, has_few: bool) -> list[str]:
+    """Say what the columns of the leaderboard mean."""
+    columns = f"win and {NO_BREAK_SPACE.join(axes)}" if axes else "win"
+    few = f" {TOO_FEW}{NO_BREAK_SPACE}too few marks to say." if has_few else ""
+    return [
+        f"rank: the places that stay open. {CENTRE}{NO_BREAK_SPACE}the average, {tick(MEAN_ELO)}. "
+        f"{columns}: percent won, a tie counting half.{few}",
+        axes_words(axes),
+    ]
+
+
+def axes_words(axes: Sequence[Axis]) -> str:
+    """Spell out the axes; nothing where there are none."""
+    names = (f"{axis} {AXIS_NAMES[axis]}".replace(" ", NO_BREAK_SPACE) for axis in axes)
+    return f"{', '.join(names)}." if axes else ""
 
 
 def board_notes(leaderboard: Leaderboard) -> list[str]:
-    """Return the lines below the leaderboard that say how to read it."""
+    """Return the lines below the numbers that say how they were made."""
     notes = [f"Elo: judgments weighted by strength. Interval: {interval_words(leaderboard)}."]
     level = level_percent(leaderboard.level)
-    notes.append(f"ranks: what its differences from the others leave open, {level} each.")
-    notes.append("unw.: every judgment counts once. Win and axes: win rate in percent.")
+    notes.append(f"rank: what its differences from the others leave open, {level} each.")
+    notes.append("unw.: every judgment counts once. n: comparisons.")
     if any(row.rank_differs for row in leaderboard.rows):
         notes.append(f"{RANK_DIFFERS} the unweighted rank differs.")
-    problems = leaderboard.axis_problems
-    return notes + [f"Axis {axis}: {problem}" for axis, problem in problems.items()]
+    return notes
 
 
 def win_rate_table(rates: Sequence[WinRate]) -> Table:

@@ -8,23 +8,28 @@ from collections.abc import Mapping
 from hearteval.analysis.ranking.adjusted import ControlledVotes, JudgedVotes
 from hearteval.analysis.ranking.head_to_head import SIGNIFICANT
 from hearteval.analysis.ranking.votes import VoteRanking
-from hearteval.report.table import Bar, Column, Display, Table, tabulate
+from hearteval.notices import by_severity
+from hearteval.report.answer import answer
+from hearteval.report.figures import MEAN_ELO
+from hearteval.report.table import CENTRE, Bar, Column, Display, Table, tabulate
 from hearteval.report.text import (
-    bare_percent,
+    NO_BREAK_SPACE,
     count,
     counts_words,
     fine_interval,
     hundredths,
     interval,
     level_percent,
+    notice_line,
     percent,
     plural,
     ranks,
     small,
+    tick,
     whole,
+    whole_percent,
 )
 
-CONDITIONAL = ("item-sandwich", "item-bootstrap")
 MAX_NAME = 40
 MAX_MATRIX = 20
 """Systems up to which text shows the head-to-head matrix."""
@@ -34,16 +39,23 @@ NO_VOTES = "\N{MIDDLE DOT}"
 
 
 def ranking_display(ranking: VoteRanking) -> Display:
-    """Return the ranking, and under it what systems won of each other directly."""
-    return Display((ranking_table(ranking), matrix_part(ranking)))
+    """Return the answer, the table, every notice, and what systems won of each other directly."""
+    names = [row.system for row in ranking.systems]
+    said = answer(names, ranking.systems, ranking.warnings)
+    notices = tuple(map(notice_line, by_severity(ranking.warnings)))
+    return Display(((str(said),), ranking_table(ranking), notices, matrix_part(ranking)))
 
 
 def ranking_table(ranking: VoteRanking) -> Table:
     """Return the systems of a ranking with their intervals drawn, and what to read beside them."""
     settings, fit = ranking.settings, ranking.fit
+    heading = f"{level_percent(settings.level)} interval"
     weighted = [
         (Column("Elo, weighted", short="weighted"), lambda row: whole(row.elo_weighted)),
-        ("interval", lambda row: interval(row.low_weighted, row.high_weighted)),
+        (
+            Column("interval", can_go=True),
+            lambda row: interval(row.low_weighted, row.high_weighted),
+        ),
     ]
     counts = counts_words(
         vote=fit.n_votes, tie=fit.n_ties, item=settings.n_items, rater=settings.n_raters
@@ -51,41 +63,42 @@ def ranking_table(ranking: VoteRanking) -> Table:
     return tabulate(
         ranking.systems,
         [
-            ("rank", lambda row: ranks(row.rank_low, row.rank_high)),
+            (Column("rank", "text"), lambda row: ranks(row.rank_low, row.rank_high)),
             (Column("system", "name"), lambda row: row.system),
             ("Elo", lambda row: whole(row.elo)),
-            ("interval", lambda row: interval(row.low, row.high)),
+            (Column(heading, can_go=True), lambda row: interval(row.low, row.high)),
             (
-                Column("", "bar"),
+                Column("", "bar", centre=MEAN_ELO),
                 lambda row: Bar(row.low, row.elo, row.high, f"theta {small(row.theta)}"),
             ),
             *(weighted if ranking.systems[0].elo_weighted is not None else ()),
-            ("win %", lambda row: bare_percent(row.win_rate)),
+            (Column("win %", short="win"), lambda row: whole_percent(row.win_rate)),
             ("votes", lambda row: count(row.n_comparisons)),
         ],
-        caption=f"{plural(len(ranking.systems), 'system')}: {counts}",
         notes=[
-            interval_words(ranking),
+            f"{plural(len(ranking.systems), 'system')}: {counts}. {interval_words(ranking)}",
+            f"rank: the places that stay open. {CENTRE}{NO_BREAK_SPACE}the average, "
+            f"{tick(MEAN_ELO)}. win: percent won, a tie counting half.",
             _fit_words(ranking),
             dropped_words(fit.n_dropped),
-            *(f"Warning: {warning}" for warning in ranking.warnings),
         ],
     )
 
 
 def interval_words(ranking: VoteRanking) -> str:
-    """Name the interval really used, its level and what it is conditional on."""
+    """Say in plain words what the intervals are about; the settings name the method."""
     settings = ranking.settings
-    words = [settings.interval_used, level_percent(settings.level)]
-    if settings.df is not None:
-        words.insert(1, t_words(settings.df))
-    if settings.interval_used == "item-bootstrap":
-        words.insert(1, f"{count(settings.resamples)} resamples, seed {settings.seed}")
-    if settings.interval_used in CONDITIONAL:
-        words.append("conditional on these raters")
-    ties = {"half": "ties half a win each", "davidson": "ties by Davidson", "drop": "ties dropped"}
-    prior = f", prior {settings.prior:g} a pair" if settings.prior else ""
-    return f"Interval: {', '.join(words)}. Every vote counts once, {ties[settings.ties]}{prior}."
+    of_whom = {"two-way": "other items and other raters", "published": "other votes"}
+    others = of_whom.get(
+        settings.interval_used, "other items" if settings.n_items else "other votes"
+    )
+    level = level_percent(settings.level)
+    ties = {"half": "", "davidson": " Ties are modelled (Davidson).", "drop": " Ties are left out."}
+    prior = f" Prior: {settings.prior:g} half-won votes a pair." if settings.prior else ""
+    return (
+        f"The intervals ({level}) say how far Elo would move with {others}."
+        f"{ties[settings.ties]}{prior}"
+    )
 
 
 def t_words(df: float) -> str:
@@ -103,8 +116,8 @@ def _fit_words(ranking: VoteRanking) -> str:
     """Say how far direct comparisons are from one order of all systems, and by chance."""
     fit = ranking.fit
     said = (
-        f"Fit check: direct comparisons are {percent(fit.rms_gap)} from what one order of all"
-        f" systems says (root mean square over pairs), {percent(fit.max_gap)} at most"
+        f"Direct comparisons are {percent(fit.rms_gap)} from what one order of all"
+        f" systems says (root mean square), {percent(fit.max_gap)} at most"
     )
     chance, test = (fit.expected_rms_gap, fit.expected_max_gap), fit.lack_of_fit
     if test is None or test.p is None or chance[0] is None or chance[1] is None:
@@ -119,6 +132,8 @@ def _fit_words(ranking: VoteRanking) -> str:
 def matrix_part(ranking: VoteRanking) -> Table | tuple[str, ...]:
     """Return what every system won of every other directly, best first; of many, where it is."""
     names, pairs = [row.system for row in ranking.systems], ranking.matrix
+    if not pairs:
+        return ()
     if len(names) > MAX_MATRIX:
         return (f"Head to head: {plural(len(pairs), 'pair')} of systems, in the JSON (--json).",)
     with_expected = len(names) <= MAX_EXPECTED
@@ -221,5 +236,5 @@ def _adjusted_notes(votes: ControlledVotes | JudgedVotes) -> list[str]:
         f"Interval: {words}. Elo beside it is the raw rating of the same votes. Exploratory: what "
         "is held equal may also be what makes an answer good.",
         dropped_words(votes.n_dropped),
-        *(f"Warning: {warning}" for warning in votes.warnings),
+        *map(notice_line, by_severity(votes.warnings)),
     ]

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.judges.faults import STRESS_NAMES, TELLS_APART
 from hearteval.analysis.scores.checks import Repeatability, StressScore
-from hearteval.analysis.scores.scores import RatedSystem
+from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, AXIS_NAMES, MAX_SCORE, Axis
 from hearteval.report.figures import Scale, scale_around
-from hearteval.report.table import Column, Table, tabulate
+from hearteval.report.leaderboard import axes_words
+from hearteval.report.table import CENTRE, Bar, Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
     bare_percent,
@@ -95,6 +96,27 @@ def stress_state(above: StressResult | None) -> str:
 
 def score_table(ratings: RatingResults) -> Table:
     """Return the scores as a terminal and a notebook show them."""
+    axes = scored_axes(ratings)
+    heading = f"{level_percent(ratings.level)} interval"
+    return tabulate(
+        ratings.systems,
+        [
+            (Column("system", "name"), lambda row: row.system),
+            ("z", lambda row: signed_hundredths(row.overall.z)),
+            (Column(heading, "bar", centre=0.0), lambda row: _z_bar(row.overall)),
+            ("score", lambda row: hundredths(row.overall.mean)),
+            *((axis, partial(_axis_score, axis=axis)) for axis in axes),
+        ],
+        notes=[
+            f"z: how far above the mean of all replies, by each judge's own scale; {CENTRE} that "
+            "mean. score and axes: mean rating, 1 to 5.",
+            axes_words(axes),
+        ],
+    )
+
+
+def score_numbers(ratings: RatingResults) -> Table:
+    """Return the numbers behind the bars of the scores."""
     return tabulate(
         ratings.systems,
         [
@@ -103,14 +125,19 @@ def score_table(ratings: RatingResults) -> Table:
             ("interval", lambda row: fine_interval(row.overall.z_low, row.overall.z_high)),
             ("score", lambda row: hundredths(row.overall.mean)),
             ("interval", lambda row: fine_interval(row.overall.low, row.overall.high)),
-            *((axis, partial(_axis_score, axis=axis)) for axis in scored_axes(ratings)),
             ("n", lambda row: count(row.overall.n_ratings)),
         ],
     )
 
 
+def _z_bar(score: ScoreEstimate) -> Bar | str:
+    if score.z is None:
+        return ""
+    return Bar(score.z_low, score.z, score.z_high, f"z {signed_hundredths(score.z)}")
+
+
 def _axis_score(row: RatedSystem, axis: Axis) -> str:
-    return hundredths(row.axes[axis].mean) if axis in row.axes else NO_VALUE
+    return f"{row.axes[axis].mean:.1f}" if axis in row.axes else NO_VALUE
 
 
 def stress_table(results: StudyResults) -> Table | None:

@@ -6,13 +6,14 @@ macro in `table.html.j2`; those that carry figures have templates of their own.
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple, TypeVar
 
-from hearteval.report.figures import Scale
+from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.text import (
+    MIN_WIDTH,
     WIDTH,
     aligned,
     count,
@@ -20,11 +21,15 @@ from hearteval.report.text import (
     html_text,
     printable,
     shortened_names,
+    tick,
     wrapped,
 )
 
-MIN_NAME = 8
+MIN_NAME, FAIR_NAME = 8, 16
+"""Narrowest name; and the name for which other columns go."""
 MIN_BAR_CELLS, MAX_BAR_CELLS = 9, 25
+LINE, DOT = "\N{BOX DRAWINGS LIGHT HORIZONTAL}", "\N{BLACK CIRCLE}"
+CENTRE = "\N{BOX DRAWINGS LIGHT QUADRUPLE DASH VERTICAL}"
 BAR_WIDTH, BAR_HEIGHT = 160, 14
 
 Row = TypeVar("Row")
@@ -66,8 +71,12 @@ class Column(NamedTuple):
     """What a page says of the heading when pointed at."""
     is_sortable: bool = False
     in_text: bool = True
+    can_go: bool = False
+    """Whether text leaves it out where there is no room; the last such column goes first."""
     max_width: int = WIDTH
     """Of a name, in text."""
+    centre: float | None = None
+    """Of bars: a value that text marks by a line; round values around it stand below the column."""
 
     @property
     def text_heading(self) -> str:
@@ -85,27 +94,28 @@ class Table:
     notes: tuple[str, ...] = ()
     """Lines below it; a page's tables have none."""
 
-    def text(self) -> str:
-        """Write aligned text, at most 100 columns wide as far as bars and names can give way."""
+    def text(self, width: int = WIDTH) -> str:
+        """Write aligned text, at most so wide as far as bars and names can give way."""
+        limit = max(width, MIN_WIDTH)
         places = [k for k, column in enumerate(self.columns) if column.in_text]
+        cells = {k: [row[k] for row in self.rows] for k in places}
+        places = _places_that_fit(self.columns, cells, limit)
         columns = [self.columns[k] for k in places]
-        cells = [[row[k] for row in self.rows] for k in places]
-        name_width, n_cells, gap = _share_room(columns, cells)
-        shown = []
-        for column, below in zip(columns, cells, strict=True):
-            if column.kind == "bar":
-                texts = _drawn_bars(below, n_cells)
-            elif column.kind == "name":
-                texts = shortened_names(list(map(_text, below)), name_width)
-            else:
-                texts = list(map(_text, below))
-            shown.append([column.text_heading, *texts])
-        left = [k for k, column in enumerate(columns) if column.kind != "num"]
-        body = aligned(list(zip(*shown, strict=True)), left=left, gap=gap)
+        name_width, n_cells, gap = _share_room(columns, [cells[k] for k in places], limit)
+        if not n_cells:
+            places = [k for k in places if self.columns[k].kind != "bar"]
+        shown = [
+            _column_text(self.columns[k], cells[k], name_width=name_width, n_cells=n_cells)
+            for k in places
+        ]
+        height = max(map(len, shown))
+        left = [k for k, place in enumerate(places) if self.columns[place].kind != "num"]
+        filled = [[*texts, *[""] * (height - len(texts))] for texts in shown]
+        body = aligned(list(zip(*filled, strict=True)), left=left, gap=gap)
         remarks = [k for k, column in enumerate(self.columns) if column.kind == "remark"]
         said = [f"{row[0]}: {row[k]}." for row in self.rows for k in remarks if row[k]]
-        notes = "\n".join(map(wrapped, [*said, *self.notes]))
-        return "\n\n".join(filter(None, (wrapped(self.caption), body, notes)))
+        notes = "\n".join(wrapped(note, width) for note in (*said, *self.notes))
+        return "\n\n".join(filter(None, (wrapped(self.caption, width), body, notes)))
 
     def html(self) -> str:
         """Write a plain HTML table, for a notebook."""
@@ -159,10 +169,12 @@ class Display:
 
     parts: tuple[Table | tuple[str, ...], ...]
 
-    def text(self) -> str:
+    def text(self, width: int = WIDTH) -> str:
         """Write text for a terminal, a blank line between the parts."""
         texts = [
-            part.text() if isinstance(part, Table) else "\n".join(map(wrapped, part))
+            part.text(width)
+            if isinstance(part, Table)
+            else "\n".join(wrapped(line, width) for line in part)
             for part in self.parts
         ]
         return "\n\n".join(filter(None, texts))
@@ -182,53 +194,108 @@ def _text(cell: object) -> str:
     return printable(cell.text if isinstance(cell, Cell) else str(cell))
 
 
+def _column_text(
+    column: Column, cells: Sequence[object], *, name_width: int, n_cells: int
+) -> list[str]:
+    """Return the heading of a column and its cells, under bars their ticks."""
+    if column.kind == "bar":
+        ticks = [] if column.centre is None else [_ticks_below(cells, n_cells, column.centre)]
+        return [column.text_heading, *_drawn_bars(cells, n_cells, column.centre), *ticks]
+    texts = list(map(_text, cells))
+    return [
+        column.text_heading,
+        *(shortened_names(texts, name_width) if column.kind == "name" else texts),
+    ]
+
+
+def _width(column: Column, cells: Sequence[object]) -> int:
+    """Return the widest of a column: a bar as narrow as it may be, a name not cut."""
+    if column.kind == "bar":
+        return max(MIN_BAR_CELLS, display_width(column.text_heading))
+    width = max(map(display_width, [column.text_heading, *map(_text, cells)]))
+    return min(width, column.max_width) if column.kind == "name" else width
+
+
+def _places_that_fit(
+    columns: Sequence[Column], cells: Mapping[int, Sequence[object]], limit: int
+) -> list[int]:
+    """Leave out columns that can go, the last first, until the others have room without bars."""
+    places = list(cells)
+    while True:
+        widths = {k: _width(columns[k], cells[k]) for k in places if columns[k].kind != "bar"}
+        least = [min(w, FAIR_NAME) if columns[k].kind == "name" else w for k, w in widths.items()]
+        can_go = [k for k in places if columns[k].can_go]
+        if not can_go or sum(least) + len(least) - 1 <= limit:
+            return places
+        places.remove(can_go[-1])
+
+
 def _share_room(
-    columns: Sequence[Column], cells: Sequence[Sequence[object]]
+    columns: Sequence[Column], cells: Sequence[Sequence[object]], limit: int
 ) -> tuple[int, int, int]:
     """Return the width of a name, of a bar, and of the gap between columns.
 
-    Beside the other columns bars give way first, then gaps, then names.
+    Beside the other columns bars give way first, then gaps, then names, then bars altogether.
     """
-    fixed = longest = 0
-    for column, below in zip(columns, cells, strict=True):
-        width = max(map(display_width, [column.text_heading, *map(_text, below)]))
-        if column.kind == "name":
-            longest = min(width, column.max_width)
-        elif column.kind != "bar":
-            fixed += width
+    widths = [_width(column, below) for column, below in zip(columns, cells, strict=True)]
+    by_kind = list(zip((column.kind for column in columns), widths, strict=True))
+    longest = sum(width for kind, width in by_kind if kind == "name")
+    least = sum(width for kind, width in by_kind if kind == "bar")
+    fixed = sum(widths) - longest - least
     n_gaps = len(columns) - 1
-    room = WIDTH - fixed - 2 * n_gaps
-    if any(column.kind == "bar" for column in columns):
-        n_cells = min(max(room - longest, MIN_BAR_CELLS), MAX_BAR_CELLS)
-        if room < MIN_NAME + n_cells:
-            return max(room, MIN_NAME), 0, 2
-        return room - n_cells, n_cells, 2
-    gap = 2 if longest <= room else 1
-    return max(min(longest, WIDTH - fixed - gap * n_gaps), MIN_NAME), 0, gap
+    if least:
+        for gap in (2, 1):
+            room = limit - fixed - gap * n_gaps
+            if room >= min(longest, FAIR_NAME) + least:
+                n_cells = min(max(room - longest, least), MAX_BAR_CELLS)
+                return min(longest, room - n_cells), n_cells, gap
+        n_gaps -= 1
+    gap = 2 if longest <= limit - fixed - 2 * n_gaps else 1
+    return max(min(longest, limit - fixed - gap * n_gaps), MIN_NAME), 0, gap
 
 
-def _scale(cells: Sequence[object], start: float, end: float) -> Scale:
-    """Return the scale that the bars of a column share."""
+def _scale(cells: Sequence[object], start: float, end: float, centre: float | None = None) -> Scale:
+    """Return the scale that the bars of a column share, and the centre with them."""
     bars = [cell for cell in cells if isinstance(cell, Bar)]
-    low = min((bar.at if bar.low is None else bar.low for bar in bars), default=0.0)
-    high = max((bar.at if bar.high is None else bar.high for bar in bars), default=0.0)
+    middle = [] if centre is None or not bars else [centre]
+    low = min((*middle, *(bar.at if bar.low is None else bar.low for bar in bars)), default=0.0)
+    high = max((*middle, *(bar.at if bar.high is None else bar.high for bar in bars)), default=0.0)
     low, high = (low, high) if high > low else (low - 1, high + 1)
     return Scale(low=low, high=high, start=start, end=end, ticks=())
 
 
-def _drawn_bars(bars: Sequence[object], n_cells: int) -> list[str]:
+def _drawn_bars(bars: Sequence[object], n_cells: int, centre: float | None) -> list[str]:
     """Draw bars in characters; without room, nothing."""
-    scale = _scale(bars, 0, n_cells - 1)
+    scale = _scale(bars, 0, n_cells - 1, centre)
     drawn = []
     for bar in bars:
         cells = [" "] * n_cells
         if n_cells and isinstance(bar, Bar):
+            if centre is not None:
+                cells[round(scale.place(centre))] = CENTRE
             if bar.low is not None and bar.high is not None:
                 start, end = round(scale.place(bar.low)), round(scale.place(bar.high)) + 1
-                cells[start:end] = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * (end - start)
-            cells[round(scale.place(bar.at))] = "\N{BLACK CIRCLE}"
+                cells[start:end] = LINE * (end - start)
+            cells[round(scale.place(bar.at))] = DOT
         drawn.append("".join(cells))
     return drawn
+
+
+def _ticks_below(bars: Sequence[object], n_cells: int, centre: float) -> str:
+    """Write the centre and round values around it where they belong, as far as they fit."""
+    scale = _scale(bars, 0, n_cells - 1, centre)
+    values = [
+        centre + gap for gap in round_ticks(scale.low - centre, scale.high - centre, n_most=4)
+    ]
+    line = [" "] * n_cells
+    for value in sorted(values, key=lambda value: abs(value - centre)):
+        label = tick(value)
+        start = round(scale.place(value)) - len(label) // 2
+        start = min(max(start, 0), n_cells - len(label))
+        around = line[max(start - 1, 0) : start + len(label) + 1]
+        if start >= 0 and not "".join(around).strip():
+            line[start : start + len(label)] = label
+    return "".join(line)
 
 
 def _svg(bar: Bar, scale: Scale) -> str:

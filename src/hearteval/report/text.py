@@ -1,6 +1,6 @@
 """How text and numbers are written, once for the page and the terminal.
 
-Lines for terminals have at most 100 columns, and nothing in them that a terminal would obey.
+Lines for terminals have at most 80 columns, and nothing in them that a terminal would obey.
 Strengths are whole Elo, or one decimal in the detailed tables; shares are percent with one decimal.
 What returns a bare number says so.
 """
@@ -12,22 +12,29 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import starmap
 
-WIDTH = 100
+from hearteval.notices import Notice
+
+WIDTH = 80
+MIN_WIDTH = 40
+"""What is narrower is left to the terminal to wrap."""
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
 NO_VALUE = "\N{EN DASH}"
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+SERIOUS, ASIDE = "!", "\N{MIDDLE DOT}"
+"""What stands before a notice."""
 _UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
 _SECOND_COLUMN = "\0"
 """Stands after a character that takes two columns while text is wrapped; no text holds it then."""
 
 
-def wrapped(text: str) -> str:
-    """Wrap a paragraph, further lines indented."""
-    spaced = "".join(c + _SECOND_COLUMN * (_columns(c) - 1) for c in printable(text))
-    width = WIDTH - (_SECOND_COLUMN in spaced)  # a line may begin with a second column
-    lines = textwrap.fill(spaced, width, subsequent_indent="  ", break_on_hyphens=False)
-    return lines.replace(_SECOND_COLUMN, "")
+def wrapped(text: str, width: int = WIDTH, *, indent: str = "  ") -> str:
+    """Wrap a paragraph, further lines indented; what a no-break space joins stays together."""
+    kept = NO_BREAK_SPACE.join(map(printable, text.split(NO_BREAK_SPACE)))
+    spaced = "".join(c + _SECOND_COLUMN * (_columns(c) - 1) for c in kept)
+    room = max(width, MIN_WIDTH) - (_SECOND_COLUMN in spaced)  # a line may begin with a second one
+    lines = textwrap.fill(spaced, room, subsequent_indent=indent, break_on_hyphens=False)
+    return lines.replace(_SECOND_COLUMN, "").replace(NO_BREAK_SPACE, " ")
 
 
 def printable(text: str) -> str:
@@ -195,6 +202,11 @@ def bare_percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
+def whole_percent(share: float) -> str:
+    """Write a share of 1 as whole percent, without the sign (a heading names it)."""
+    return f"{100 * share:.0f}"
+
+
 def percent(share: float) -> str:
     """Write a share of 1 as percent with one decimal and the sign."""
     return f"{bare_percent(share)}{NO_BREAK_SPACE}%"
@@ -213,6 +225,11 @@ def plural(n: int, one: str, many: str | None = None) -> str:
 def counts_words(**counts: int | None) -> str:
     """Write counts with their nouns, those that are known."""
     return ", ".join(plural(n, noun) for noun, n in counts.items() if n is not None)
+
+
+def notice_line(notice: Notice) -> str:
+    """Write a notice on a line of its own, a serious one marked."""
+    return f"{SERIOUS if notice.kind.is_serious else ASIDE} {notice}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -434,8 +434,8 @@ def name_components(
     if len(components) > 1:
         groups = list_groups(components)
         message = (
-            "the comparisons do not determine one ranking: wins and ties do not lead both ways"
-            f" between these groups: {groups}. {remedy}"
+            "the comparisons do not determine one ranking: between these groups all of them go"
+            f" one way, or there are none: {groups}. {remedy}"
         )
     return NotIdentifiedError(
         message, components=components, ids=[name for group in components for name in group]

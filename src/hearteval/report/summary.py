@@ -1,0 +1,175 @@
+"""What a study shows at once, in a terminal and in a notebook: the answer, a table, what limits it.
+
+A sentence says who leads and what is open; a table draws the intervals; the most serious warning
+follows in plain words. The names of methods and the small print are in the report and in `details`.
+"""
+
+from collections.abc import Sequence
+
+from hearteval.analysis.judges.audit import JudgeAudits
+from hearteval.analysis.ranking.stability import RankStability
+from hearteval.analysis.study import StudyResults
+from hearteval.notices import Kind, Notice, by_severity
+from hearteval.report import agreement, leaderboard, scores
+from hearteval.report.first_screen import sentence
+from hearteval.report.page import AUDIT_COMMAND, all_warnings, coverage_totals
+from hearteval.report.table import Display, Table
+from hearteval.report.text import (
+    count,
+    counts_words,
+    hundredths,
+    listed,
+    notice_line,
+    percent,
+    plural,
+    whole,
+)
+
+CONTRADICTING = Kind.LEADER_LOSES
+"""Of a notice as serious as this a terminal says it even beside a judge's label."""
+
+
+def results_notices(results: StudyResults) -> tuple[Notice, ...]:
+    """Return all that limits a study's results, the most serious first."""
+    said = list(all_warnings(results))
+    if results.judge_notice:
+        said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
+    board, audits = results.leaderboard, results.judge_audits
+    problems = board.axis_problems if board else {}
+    said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
+    if audits and audits.not_audited:
+        text = (
+            f"Tested on the stress set only: {listed(audits.not_audited)}. Run `{AUDIT_COMMAND}`."
+        )
+        said.append(Notice(Kind.NOT_AUDITED, text))
+    return by_severity(said)
+
+
+def results_table(results: StudyResults) -> Table | None:
+    """Return the leaderboard, the scores, or without either the win rates."""
+    if results.ratings is not None:
+        return scores.score_table(results.ratings) if results.ratings.systems else None
+    if results.leaderboard is not None:
+        return leaderboard.board_table(results.leaderboard)
+    if not any(rate.n_comparisons for rate in results.win_rates):
+        return None
+    return leaderboard.win_rate_table(results.win_rates)
+
+
+def results_display(results: StudyResults) -> Display:
+    """Return what a notebook shows: the answer, the table, and every notice."""
+    table = results_table(results)
+    notices = tuple(map(notice_line, results_notices(results)))
+    return Display(((str(sentence(results)),), *([table] if table else []), notices))
+
+
+def brief_display(results: StudyResults) -> Display:
+    """Return what a terminal shows below the answer: the table, and the most serious notice.
+
+    That a judge is a baseline is a label; where comparisons contradict the answer, both are said.
+    """
+    table, notices = results_table(results), results_notices(results)
+    shown = list(notices[:1])
+    if shown and shown[0].kind is Kind.BASELINE_JUDGE:
+        shown += [notice for notice in notices[1:2] if notice.kind.order <= CONTRADICTING.order]
+    lines = list(map(notice_line, shown))
+    n_others = len(notices) - len(shown)
+    if n_others:
+        lines.append(f"{plural(n_others, 'more note')} in the report.")
+    return Display((*([table] if table else []), tuple(lines)))
+
+
+def details_display(results: StudyResults) -> Display:
+    """Return what a terminal shows with `--verbose`: the small print, and every notice."""
+    parts: list[Table | tuple[str, ...]] = [tuple(filter(None, _stands_on(results)))]
+    notes: list[str] = []
+    if results.ratings is not None and results.ratings.systems:
+        parts.append(scores.score_numbers(results.ratings))
+        notes = scores.score_notes(results.ratings)
+        stress = scores.stress_table(results)
+        parts += [stress] if stress else []
+    elif results.leaderboard is not None:
+        parts.append(leaderboard.board_numbers(results.leaderboard))
+        notes = leaderboard.board_notes(results.leaderboard)
+    notes += map(_again_words, results.rank_stability)
+    notes += _audit_notes(results.judge_audits)
+    return Display((*parts, tuple(notes), tuple(map(notice_line, results_notices(results)))))
+
+
+def _stands_on(results: StudyResults) -> Sequence[str]:
+    behind = agreement.majority_words(results.majorities) if results.majorities else ""
+    return _heading(results), _coverage_words(results), f"{behind}." if behind else ""
+
+
+def _heading(results: StudyResults) -> str:
+    made = results.provenance
+    board, ratings = results.leaderboard, results.ratings
+    items = "; ".join(made.consent_bases).rstrip(".")
+    title = f"{made.study}, version {made.version}. Items: {items}."
+    if ratings is not None:
+        by = "Rated by"
+        counts = {"rating": ratings.n_ratings, "completion": ratings.n_completions}
+        counts |= {"item": ratings.n_items}
+    elif board is not None:
+        by = "Judged by"
+        counts = {"judgment": board.n_judgments, "tie": board.n_ties, "item": board.n_items}
+    else:
+        return title
+    names = listed([judge.rater for judge in results.coverage.judges])
+    return f"{title} {by} {names}: {counts_words(**counts)}."
+
+
+def _coverage_words(results: StudyResults) -> str:
+    totals, coverage = coverage_totals(results.coverage), results.coverage
+    answers = "judgments" if results.ratings is None else "ratings"
+    words = (
+        f"There are {count(totals.n_written)} of {count(totals.n_wanted)} completions, "
+        f"{count(totals.n_judged)} of {count(totals.n_assigned)} {answers}"
+    )
+    if results.ratings is not None:
+        return f"{words}."
+    return (
+        f"{words}, {count(coverage.n_system_pairs)} of {count(coverage.n_system_pairs_possible)} "
+        "pairs of systems."
+    )
+
+
+def _again_words(again: RankStability) -> str:
+    tau = "" if again.kendall_tau is None else f"Kendall's tau {hundredths(again.kendall_tau)}, "
+    return (
+        f"The judges were asked everything again (time {again.repeat + 1}): the same choice in"
+        f" {percent(again.n_same_choice / again.n_judgments)} of"
+        f" {plural(again.n_judgments, 'judgment')}; {tau}largest change of a system"
+        f" {whole(again.max_elo_gap)} Elo."
+    )
+
+
+def _audit_notes(audits: JudgeAudits | None) -> list[str]:
+    """Say which judges passed the audit; faults, and who was not tested, are among the notices."""
+    passed = [
+        f"{audit.judge} ({plural(audit.injection.overall.n_items, 'item')})"
+        for audit in (audits.judges if audits else ())
+        if audit.injection is not None and not audit.faults
+    ]
+    return [f"The judges' audit finds no fault with {listed(passed)}."] if passed else []
+
+
+def next_step(results: StudyResults, study_file: str) -> str:
+    """Say what to do next: finish, test the judges, or read.
+
+    Args:
+        results: What a study has found.
+        study_file: Its file, as a shell takes it.
+    """
+    coverage = results.coverage
+    outlooks = {cause.outlook for row in coverage.systems for cause in row.causes}
+    outlooks |= {cause.outlook for row in coverage.judges for cause in row.causes}
+    if "may-pass" in outlooks or not any(judge.n_judged for judge in coverage.judges):
+        return f"finish what is missing: heart run {study_file}"
+    if "fails-again" in outlooks:
+        return f"mend what keeps failing, then finish: heart run {study_file}"
+    if results.judge_notice:
+        return f"name a model and a model as judge in {study_file}, and run it again"
+    if results.judge_audits and results.judge_audits.not_audited:
+        return f"test the judges: heart judges audit {study_file}"
+    return f"read the replies behind the numbers: heart report {study_file} --open"

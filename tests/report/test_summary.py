@@ -1,0 +1,145 @@
+"""What a study says in a terminal: the answer first, at most 80 columns, one warning, no jargon."""
+
+import dataclasses
+
+import pytest
+from invented_ratings import invented_ratings
+from invented_results import invented_results, rename_system, without_ranking
+
+from hearteval.analysis.missing import Cause
+from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
+from hearteval.domain.reasons import Outlook
+from hearteval.notices import Kind, Notice
+from hearteval.report.first_screen import sentence
+from hearteval.report.leaderboard import has_few_marks
+from hearteval.report.summary import (
+    brief_display,
+    details_display,
+    next_step,
+    results_notices,
+)
+from hearteval.report.text import display_width
+
+SIX_SYSTEMS = """\
+rank  system                  Elo  95 % interval          win   H   E   A   R  T
+1-2   beacon-large-instruct  1760            ┊       ─●─   83  83  91  76  80  ·
+1-3   people                 1662            ┊    ─●─      71  73  63  77  75  ·
+2-4   ember-7b               1559            ┊─●─          58  55  67  53  53  ·
+3-5   original               1449          ─●┊             43  47  34  47  49  ·
+4-6   reflective             1338      ─●─   ┊             29  24  37  26  22  ·
+5-6   generic                1233  ─●─       ┊             17  23   8  18  24  ·
+                                    1300   1500   1700
+
+rank: the places that stay open. ┊ the average, 1500. win and H E A R T: percent
+  won, a tie counting half. · too few marks to say.
+H Human Alignment, E Empathic Responsiveness, A Attunement, R Resonance,
+  T Task-following.
+
+! 4 judgments are missing; coverage is 99.8 %.
+2 more notes in the report."""
+OUTLOOKS: tuple[tuple[Outlook, str], ...] = (
+    ("may-pass", "finish what"),
+    ("fails-again", "mend what"),
+)
+JARGON = ("sandwich", "conditional", "raters", "identified", "unw.", "theta", "degrees of freedom")
+
+
+def with_warnings(results: StudyResults, *warnings: Notice) -> StudyResults:
+    assert results.leaderboard is not None
+    board = dataclasses.replace(results.leaderboard, warnings=warnings)
+    return dataclasses.replace(results, leaderboard=board)
+
+
+def test_six_systems_read_as_expected() -> None:
+    shown = brief_display(invented_results()).text().replace("\N{EN DASH}", "-")
+    assert shown == SIX_SYSTEMS
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("judged", [invented_results, invented_ratings])
+def test_eighteen_systems_with_long_names_fit(judged: object, width: int) -> None:
+    results = invented_results(large=True, cue_judge=True)
+    if judged is invented_ratings:
+        results = invented_ratings(large=True)
+    else:
+        results = rename_system(results, "people", "people-" + "x" * 200)
+    text = f"{brief_display(results).text(width)}\n{details_display(results).text(width)}"
+    assert max(map(display_width, text.splitlines())) <= max(width, 60)
+    assert max(map(display_width, brief_display(results).text(width).splitlines())) <= width
+    names = [line.split()[0 if results.ratings else 1] for line in text.splitlines()[1:19]]
+    assert len(set(names)) == 18
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        invented_results(),
+        invented_results(large=True, cue_judge=True),
+        invented_ratings(),
+        without_ranking(invented_results(), "groups never met"),
+    ],
+    ids=["compared", "by cues", "rated", "no ranking"],
+)
+def test_what_is_shown_first_has_no_terms_of_statistics(results: StudyResults) -> None:
+    text = f"{sentence(results)} {brief_display(results).text()}"
+    assert [word for word in JARGON if word in text] == []
+
+
+def test_cue_judge_is_named_and_is_the_first_warning() -> None:
+    text = " ".join(brief_display(invented_results(cue_judge=True)).text().split())
+    assert f"! {JUDGED_BY_CUES} 3 more notes in the report." in text
+    assert "cue judge" not in brief_display(invented_results()).text()
+
+
+def test_misfit_is_said_beside_the_label_of_the_judge() -> None:
+    misfit = Notice(Kind.MISFIT, "One order does not fit.")
+    results = with_warnings(invented_results(cue_judge=True), misfit)
+    text = " ".join(brief_display(results).text().split())
+    assert f"! {JUDGED_BY_CUES} ! One order does not fit. 3 more notes" in text
+    assert "contradict" in str(sentence(results))
+
+
+def test_only_the_most_serious_warning_is_shown_and_the_others_counted() -> None:
+    said = Notice(Kind.UNUSED, "c"), Notice(Kind.NO_RESULT, "nothing came"), Notice(Kind.AXIS, "d")
+    results = with_warnings(invented_results(), *said)
+    text = brief_display(results).text()
+    assert text.endswith("! nothing came\n5 more notes in the report.")
+    assert results_notices(results)[0] == "nothing came"
+    assert all(str(notice) in details_display(results).text() for notice in said)
+
+
+def test_missing_ranking_is_explained_before_the_win_rates() -> None:
+    results = without_ranking(invented_results(), "groups never met")
+    assert str(sentence(results)) == "There is no ranking. Groups never met"
+    assert brief_display(results).text().startswith("system")
+
+
+def test_terminal_codes_in_a_name_are_not_obeyed() -> None:
+    results = rename_system(invented_results(), "ember-7b", "\x1b[31mred\nname")
+    text = brief_display(results).text()
+    assert "\x1b" not in text
+    assert "\N{REPLACEMENT CHARACTER}[31mred\N{REPLACEMENT CHARACTER}name" in text
+
+
+def test_axis_with_few_marks_or_items_has_no_number() -> None:
+    board = invented_results().leaderboard
+    assert board is not None
+    row = board.rows[0]
+    for changes in ({"n_items": 9}, {"n_comparisons": row.n_comparisons // 2 - 1}):
+        thin = dataclasses.replace(row, axes={"H": dataclasses.replace(row.axes["H"], **changes)})
+        assert has_few_marks(thin, "H")
+    assert has_few_marks(dataclasses.replace(row, axes={}), "H")
+    assert not has_few_marks(row, "H")
+
+
+def test_next_step_is_the_first_thing_that_is_lacking() -> None:
+    results = invented_results()
+    assert next_step(results, "a.toml") == "test the judges: heart judges audit a.toml"
+    assert "name a model" in next_step(invented_results(cue_judge=True), "a.toml")
+    read = dataclasses.replace(results, judge_audits=None)
+    assert next_step(read, "a.toml").endswith("heart report a.toml --open")
+    for outlook, words in OUTLOOKS:
+        cause = Cause(reason="x", words=None, n=1, outlook=outlook)
+        systems = (dataclasses.replace(results.coverage.systems[0], causes=(cause,)),)
+        lacking = dataclasses.replace(results.coverage, systems=systems)
+        assert next_step(dataclasses.replace(read, coverage=lacking), "a.toml").startswith(words)
