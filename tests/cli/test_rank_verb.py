@@ -146,6 +146,34 @@ def test_every_meaning_of_the_winners_comes_with_a_command_that_works(
     assert sorted(orders) == [["ash", "elm", "fir"], ["fir", "elm", "ash"]]
 
 
+@pytest.mark.parametrize("names", ["Model A,model b,Verdict", "shown_first,shown_second,choice"])
+def test_columns_of_other_names_come_with_a_command_that_works(
+    heart: Heart, votes: Path, names: str
+) -> None:
+    votes.write_text(f"{names},prompt,voter\n{ROWS}")
+
+    done = heart("rank", votes, "--cluster", "prompt")
+
+    assert done.code == 2
+    assert "there are 'shown_first'" in done.err or "there are 'Model A'" in done.err
+    (command,) = [line for line in done.err.splitlines() if line.startswith("    heart ")]
+    again = heart(*shlex.split(command)[1:], "--json")
+    assert again.json["settings"]["columns"] == {
+        **dict(zip(("left", "right", "winner"), names.split(","), strict=True)),
+        "cluster": "prompt",
+    }
+
+
+def test_columns_of_no_known_word_are_listed(heart: Heart, votes: Path) -> None:
+    votes.write_text(f"x,y,z,prompt,voter\n{ROWS}")
+
+    done = heart("rank", votes)
+
+    assert done.code == 2
+    assert "there are 'x', 'y', 'z', 'prompt', 'voter'" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
 def test_systems_called_0_and_1_can_be_said_to_be_the_winners_names(
     heart: Heart, tmp_path: Path
 ) -> None:

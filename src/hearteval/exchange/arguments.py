@@ -5,15 +5,26 @@ are not there, or that serve twice, are a `SettingsError`.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from hearteval.errors import SettingsError
+from hearteval.errors import Remedy, SettingsError
 from hearteval.exchange.tables.columns import cell_kind, cell_text, find_near, list_names
 
 KNOWN_COLUMNS = {"left": ("model_a", "left"), "right": ("model_b", "right"), "winner": ("winner",)}
 """Columns of arena-style files, by role."""
+
+MEANT_WORDS = {
+    "left": ("left", "a", "first", "1", "model1", "modela", "systema", "system1"),
+    "right": ("right", "b", "second", "2", "model2", "modelb", "systemb", "system2"),
+    "winner": (
+        *("winner", "won", "verdict", "preference", "preferred", "choice", "chosen", "vote"),
+        *("outcome", "result", "label"),
+    ),
+}
+"""Words in the name of a column that may have a role, the likeliest first."""
 
 Label = str | float | bool
 """A value of the winner column."""
@@ -105,6 +116,15 @@ def check_controls(controls: Any, *, position: bool) -> dict[str, tuple[str, str
     return {name: (pair[0], pair[1]) for name, pair in controls.items()}
 
 
+def _find_meant(role: str, there_are: Sequence[str]) -> str | None:
+    """Return the column that may have a role by its name: a word of it, or one much like it."""
+    for word in MEANT_WORDS[role]:
+        for column in there_are:
+            if word in re.findall(r"[a-z0-9]+", column.casefold()):
+                return column
+    return find_near(KNOWN_COLUMNS[role][-1], there_are)
+
+
 def find_columns(there_are: Sequence[str], named: Mapping[str, str | None]) -> dict[str, str]:
     """Fill in the columns of arena-style files where none were named.
 
@@ -118,12 +138,16 @@ def find_columns(there_are: Sequence[str], named: Mapping[str, str | None]) -> d
     found = {role: known[role] if name is None else name for role, name in named.items()}
     absent = [role for role, name in found.items() if name is None]
     if absent:
-        near = {role: find_near(KNOWN_COLUMNS[role][-1], there_are) for role in absent}
-        meant = [f"--{role} {column!r}" for role, column in near.items() if column is not None]
+        there = [name for name in there_are if name not in found.values()]
+        near = {role: _find_meant(role, there) for role in absent}
+        meant = {role: column for role, column in near.items() if column is not None}
+        is_whole = len(set(meant.values())) == len(absent)
         raise SettingsError(
             f"name the columns of the votes: {', '.join(f'--{role}' for role in absent)};"
-            f" there are {list_names(there_are)}"
-            + (f"; did you mean {' '.join(meant)}?" if meant else ""),
+            f" there are {list_names(there_are)}" + ("; did you mean:" if is_whole else ""),
             ids=absent,
+            remedies=[Remedy(", ".join(f"{r} is {c!r}" for r, c in meant.items()), meant)]
+            if is_whole
+            else [],
         )
     return {role: name for role, name in found.items() if name is not None}
