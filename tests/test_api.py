@@ -319,7 +319,7 @@ def test_one_column_has_one_role(roles: dict[str, str], named: str) -> None:
 def test_columns_of_another_case_are_suggested() -> None:
     votes = pd.DataFrame({"Left": ["a"], "right": ["b"], "Winner": ["left"]})
 
-    with pytest.raises(SettingsError, match="did you mean:\n.*: left='Left', winner='Winner'"):
+    with pytest.raises(SettingsError, match=r"did you mean:\n.*: left='Left', winner='Winner'"):
         he.rank(votes)
 
 
