@@ -122,6 +122,24 @@ def test_only_the_report_writes(heart: Heart, study: Path) -> None:
     assert hashlib.sha256(store.read_bytes()).hexdigest() == before
 
 
+def test_tables_of_a_report_are_files_and_none_is_left_over(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    folder = study.parent / "tiny.tables"
+    stale, own = folder / "stress-scores.csv", folder / "my-own.csv"
+    stale.write_text("of a study that rated\n")
+    own.write_text("kept\n")
+
+    with he.open_study(study) as opened:
+        tables = opened.report()["tables"]
+
+    assert {Path(path).name for path in tables.values()} | {own.name} == {
+        path.name for path in folder.iterdir()
+    }
+    assert "axes" in tables
+    assert Path(tables["axes"]).read_text().startswith("system,kind,axis,win_rate,")
+    assert "axes.csv" in (study.parent / "tiny.report.html").read_text()
+
+
 @pytest.mark.parametrize("read", [lambda s: s.items, OpenStudy.analyze, OpenStudy.report])
 def test_a_closed_study_is_not_read(opened: OpenStudy, read: Callable[[OpenStudy], object]) -> None:
     opened.close()

@@ -8,6 +8,7 @@ templates, which ask the modules of this package for what they show.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -27,6 +28,7 @@ from hearteval.report import (
     text,
 )
 from hearteval.report.chips import chips
+from hearteval.report.missing import missing_lines
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
 from hearteval.report.text import (
@@ -89,6 +91,15 @@ def why_missing(n_missing: int, missing: Mapping[str, int]) -> str:
     return reasons(_by_reason(n_missing, [missing]))
 
 
+def missing_replies(results: StudyResults) -> list[str]:
+    """Say why replies and answers are missing, a line for each cause of a system or rater."""
+    answer = "rating" if results.ratings else "judgment"
+    coverage = results.coverage
+    lines = [missing_lines(row.system, "completion", row.causes) for row in coverage.systems]
+    lines += [missing_lines(row.rater, answer, row.causes) for row in coverage.judges]
+    return list(chain.from_iterable(lines))
+
+
 def completions_by_system(coverage: Coverage) -> Table:
     """Return how many completions of each system there are, and why not more."""
     return tabulate(
@@ -146,6 +157,7 @@ def _environment() -> Environment:
         coverage_totals=coverage_totals,
         why_missing=why_missing,
         completions_by_system=completions_by_system,
+        missing_replies=missing_replies,
         funnel_table=funnel_table,
     )
     environment.filters.update(

@@ -1,122 +1,150 @@
 """Every table of a report as CSV, with every digit: records of the results, a row each.
 
 One mechanism for all: the fields of a record are its columns, those of records inside it
-``outer_inner``; lists become text.
+``outer_inner``; lists of words become text, lists of records have tables of their own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from hearteval.analysis.ranking.adjusted import JudgeAwareStrengths
 from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.report.judges import audit_rows
 from hearteval.report.table import Column, Table
 
+Records = Iterable[object]
+
 
 def all_tables(results: StudyResults) -> Mapping[str, Table]:
     """Return every table that has a row, by the name of its file; the caption says what it is."""
-    named: list[tuple[str, str, Iterable[object]]] = [
-        ("warnings", "what limits the numbers", _warnings(results)),
-        *(_of_board(results.leaderboard) if results.leaderboard else ()),
-        *(_of_ratings(results.ratings) if results.ratings else ()),
-        ("win-rates", "how often each system won", results.win_rates),
-        ("coverage-of-systems", "replies by system", results.coverage.systems),
-        ("coverage-of-raters", "judgments or ratings by rater", results.coverage.judges),
-        *_of_judges(results),
-        *_of_explanations(results),
-        ("item-selection", "candidates at each rule", results.funnel),
-    ]
-    made = {name: _table(records, caption) for name, caption, records in named}
+    made = {name: _table(find(results), what) for name, (what, find) in TABLES.items()}
     return {name: table for name, table in made.items() if table.rows}
 
 
-Named = list[tuple[str, str, Iterable[object]]]
+def _of_board(find: Callable[[Leaderboard], Records]) -> Callable[[StudyResults], Records]:
+    return lambda results: find(results.leaderboard) if results.leaderboard else ()
 
 
-def _warnings(results: StudyResults) -> list[Mapping[str, str]]:
+def _of_judge_aware(
+    find: Callable[[JudgeAwareStrengths], Records],
+) -> Callable[[StudyResults], Records]:
+    def found(results: StudyResults) -> Records:
+        aware = results.judge_panel.judge_aware if results.judge_panel else None
+        return find(aware) if aware else ()
+
+    return found
+
+
+def _warnings(results: StudyResults) -> Records:
     of_ranking = results.leaderboard.warnings if results.leaderboard else ()
     of_scores = results.ratings.warnings if results.ratings else ()
+    notices = (*results.warnings, *of_ranking, *of_scores)
+    return [{"kind": notice.kind.value, "text": str(notice)} for notice in notices]
+
+
+def _axes(board: Leaderboard) -> Records:
     return [
-        {"kind": notice.kind.value, "text": str(notice)}
-        for notice in (*results.warnings, *of_ranking, *of_scores)
+        {"system": row.system, "kind": row.kind, "axis": axis, **_flat(at)}
+        for row in board.rows
+        for axis, at in row.axes.items()
     ]
 
 
-def _of_board(board: Leaderboard) -> Named:
+def _missing(results: StudyResults) -> Records:
+    of_systems = [(row.system, cause) for row in results.coverage.systems for cause in row.causes]
+    of_raters = [(row.rater, cause) for row in results.coverage.judges for cause in row.causes]
+    return [{"name": name, **_flat(cause)} for name, cause in (*of_systems, *of_raters)]
+
+
+def _audit(results: StudyResults) -> Records:
     return [
-        (
-            "axes",
-            "standing of each system on each axis",
-            [
-                {"system": row.system, "kind": row.kind, "axis": axis, **_flat(at)}
-                for row in board.rows
-                for axis, at in row.axes.items()
-            ],
-        ),
-        ("head-to-head", "observed and expected wins of every two systems", board.matrix),
-        ("differences", "difference of every two systems, with p and q", board.differences),
-        ("fit-of-pairs", "predicted wins by pair, every judgment once", board.fit.pairs),
-        ("fit-of-pairs-weighted", "the same, weighted by strength", board.fit_weighted.pairs),
-        ("fit-of-systems", "predicted wins by system, every judgment once", board.fit.systems),
-        ("fit-of-systems-weighted", "the same, weighted by strength", board.fit_weighted.systems),
+        {
+            "judge": audit.judge,
+            "check": row.name.strip(),
+            "share": row.value,
+            "interval": row.ends,
+            "n_items": row.n_items,
+            "reading": row.verdict,
+        }
+        for audit in (results.judge_audits.judges if results.judge_audits else ())
+        for row in audit_rows(audit)
     ]
 
 
-def _of_ratings(ratings: RatingResults) -> Named:
+def _by_judge_alone(results: StudyResults) -> Records:
     return [
-        ("stress-scores", "scores of the stress set by judge", ratings.stress),
-        ("rated-again", "how far judges give the same scores again", ratings.repeatability),
-    ]
-
-
-def _of_judges(results: StudyResults) -> Named:
-    audits = results.judge_audits.judges if results.judge_audits else ()
-    together = results.majorities
-    return [
-        (
-            "judge-audit",
-            "what each judge does with texts whose right answer is known",
-            [
-                {"judge": audit.judge, "check": row.name.strip(), "share": row.value}
-                | {"interval": row.ends, "n_items": row.n_items, "reading": row.verdict}
-                for audit in audits
-                for row in audit_rows(audit)
-            ],
-        ),
-        ("stress-set", "reference put first, by judge and kind", results.stress),
-        ("consistency", "same winner twice, by judge", results.consistency),
-        ("asked-again", "rankings of repeats beside the first", results.rank_stability),
-        ("judges-together", "votes by judge", together.judges if together else ()),
-        (
-            "judges-by-pair",
-            "judges of every two systems",
-            together.system_pairs if together else (),
-        ),
-        ("judges-agreement", "same answer, by judges", together.agreement if together else ()),
-    ]
-
-
-def _of_explanations(results: StudyResults) -> Named:
-    bias, panel = results.bias_audit, results.judge_panel
-    aware = panel.judge_aware if panel else None
-    alone = [
         {"judge": judge.judge, "system": system, **_flat(at)}
-        for judge in (panel.alone if panel else ())
+        for judge in (results.judge_panel.alone if results.judge_panel else ())
         for system, at in judge.ratings.items()
     ]
-    return [
-        ("effects", "effects of length, formatting and position", bias.effects if bias else ()),
-        ("held-equal", "strengths with these held equal", bias.systems if bias else ()),
-        ("words-and-formatting", "words and marks of each system", bias.texts if bias else ()),
-        ("judge-traits", "what each judge is like", aware.judges if aware else ()),
-        ("judge-aware", "strengths that allow for it", aware.systems if aware else ()),
-        ("by-judge-alone", "the ranking by each judge alone", alone),
-    ]
 
 
-def _table(records: Iterable[object], caption: str) -> Table:
+TABLES: Mapping[str, tuple[str, Callable[[StudyResults], Records]]] = {
+    "warnings": ("what limits the numbers", _warnings),
+    "head-to-head": ("wins of every two systems", _of_board(lambda board: board.matrix)),
+    "differences": ("Elo between every two systems", _of_board(lambda board: board.differences)),
+    "fit-of-pairs": ("predicted wins of pairs", _of_board(lambda board: board.fit.pairs)),
+    "fit-of-systems": ("predicted wins of systems", _of_board(lambda board: board.fit.systems)),
+    "fit-of-pairs-weighted": (
+        "the same, weighted by strength",
+        _of_board(lambda board: board.fit_weighted.pairs),
+    ),
+    "fit-of-systems-weighted": (
+        "the same, weighted by strength",
+        _of_board(lambda board: board.fit_weighted.systems),
+    ),
+    "judge-audit": ("judges on texts whose right answer is known", _audit),
+    "stress-set": ("reference put first, by judge", lambda results: results.stress),
+    "stress-scores": (
+        "scores of the stress set",
+        lambda results: results.ratings.stress if results.ratings else (),
+    ),
+    "consistency": ("same winner twice, by judge", lambda results: results.consistency),
+    "rated-again": (
+        "same score twice, by judge",
+        lambda results: results.ratings.repeatability if results.ratings else (),
+    ),
+    "asked-again": ("rankings of repeats", lambda results: results.rank_stability),
+    "judges-together": (
+        "votes by judge",
+        lambda results: results.majorities.judges if results.majorities else (),
+    ),
+    "judges-by-pair": (
+        "judges of every two systems",
+        lambda results: results.majorities.system_pairs if results.majorities else (),
+    ),
+    "judges-agreement": (
+        "same answer, by judges",
+        lambda results: results.majorities.agreement if results.majorities else (),
+    ),
+    "axes": ("standing on each axis", _of_board(_axes)),
+    "win-rates": ("wins of each system", lambda results: results.win_rates),
+    "coverage-of-systems": ("replies by system", lambda results: results.coverage.systems),
+    "coverage-of-raters": ("answers by rater", lambda results: results.coverage.judges),
+    "missing": ("causes of what is missing", _missing),
+    "effects": (
+        "effects of length, formatting, position",
+        lambda results: results.bias_audit.effects if results.bias_audit else (),
+    ),
+    "held-equal": (
+        "strengths with these held equal",
+        lambda results: results.bias_audit.systems if results.bias_audit else (),
+    ),
+    "words-and-formatting": (
+        "words and marks by system",
+        lambda results: results.bias_audit.texts if results.bias_audit else (),
+    ),
+    "judge-traits": ("what judges are like", _of_judge_aware(lambda aware: aware.judges)),
+    "judge-aware": ("strengths that allow for it", _of_judge_aware(lambda aware: aware.systems)),
+    "by-judge-alone": ("the ranking by each judge", _by_judge_alone),
+    "item-selection": ("candidates at each rule", lambda results: results.funnel),
+}
+"""Name of the file -> what it holds, and its records."""
+
+
+def _table(records: Records, caption: str) -> Table:
     rows = [_flat(record) for record in records]
     headings = list(dict.fromkeys(name for row in rows for name in row))
     return Table(
@@ -133,14 +161,16 @@ def _flat(record: object, prefix: str = "") -> dict[str, Any]:
     elif is_dataclass(record):
         inside = {each.name: getattr(record, each.name) for each in fields(record)}
     else:
-        return {prefix.rstrip("_"): _cell(record)}
+        return _cell(prefix.rstrip("_"), record)
     flat: dict[str, Any] = {}
     for name, value in inside.items():
         flat |= _flat(value, f"{prefix}{name}_")
     return flat
 
 
-def _cell(value: object) -> object:
+def _cell(name: str, value: object) -> dict[str, Any]:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "; ".join(map(str, value))
-    return value
+        if any(map(is_dataclass, value)):
+            return {}
+        return {name: "; ".join(map(str, value))}
+    return {name: value}

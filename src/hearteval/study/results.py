@@ -28,6 +28,7 @@ from hearteval.domain import (
     Study,
     System,
 )
+from hearteval.errors import StoreError
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.plan.pairs import enumerate_pairs
 from hearteval.judgments.plan.run import plan_ratings
@@ -35,6 +36,7 @@ from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.report.leaderboard import leaderboard_csv
 from hearteval.report.page import render_page
 from hearteval.report.scores import rating_csv
+from hearteval.report.tables import TABLES, all_tables
 from hearteval.study import write_whole
 from hearteval.study.session import Session, is_rated, stored_plan
 
@@ -87,17 +89,38 @@ def write_results(session: Session, results: StudyResults) -> str:
     return str(path)
 
 
-def write_report(session: Session, results: StudyResults) -> dict[str, str]:
-    """Write the report page and its leaderboard as CSV beside the study file; return both paths."""
+def write_report(session: Session, results: StudyResults) -> dict[str, Any]:
+    """Write the report page and every table of it as CSV beside the study file; return the paths.
+
+    The leaderboard or the scores stand beside the page, the others in the folder NAME.tables, and
+    in the result under ``tables``, by name.
+    """
     page, table = _path(session, "report.html"), _path(session, "leaderboard.csv")
-    paths = {"report": str(page), "leaderboard_csv": str(table)}
+    paths: dict[str, Any] = {"report": str(page), "leaderboard_csv": str(table)}
     write_whole(table, leaderboard_csv(results))
     if results.ratings is not None:
         scores = _path(session, "ratings.csv")
         write_whole(scores, rating_csv(results.ratings))
         paths["ratings_csv"] = str(scores)
     write_whole(page, render_page(results))
-    return paths
+    return paths | {"tables": _write_tables(_path(session, "tables"), results)}
+
+
+def _write_tables(folder: Path, results: StudyResults) -> dict[str, str]:
+    """Write the tables that have changed, and take away those that are no more."""
+    texts = {f"{name}.csv": table.csv() for name, table in all_tables(results).items()}
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be made ({error.strerror})") from error
+    present = {path.name: path for path in folder.glob("*.csv")}
+    for name, text in texts.items():
+        if name not in present or present[name].read_bytes() != text.encode():
+            write_whole(folder / name, text)
+    for name in TABLES:
+        if f"{name}.csv" in present and f"{name}.csv" not in texts:
+            present[f"{name}.csv"].unlink()
+    return {name.removesuffix(".csv"): str(folder / name) for name in texts}
 
 
 def _path(session: Session, suffix: str) -> Path:

@@ -1,0 +1,283 @@
+"""The first screen: the answer, cells whose colour their evidence allows, and honest chips."""
+
+import dataclasses
+import re
+
+import pytest
+from invented_audits import injection, invented_audits, judge_audit, share
+from invented_ratings import invented_ratings
+from invented_results import invented_results, rename_system, without_ranking
+
+from hearteval.analysis.judges.audit import JudgeAudits
+from hearteval.analysis.ranking.axes import AxisStanding
+from hearteval.analysis.ranking.head_to_head import LackOfFit
+from hearteval.analysis.study import StudyResults
+from hearteval.notices import Kind, Notice
+from hearteval.report.chips import Chip, chips
+from hearteval.report.first_screen import AxisCell, sentence, shade, standings
+from hearteval.report.page import all_warnings, render_page
+
+BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def chip(results: StudyResults, title: str) -> Chip:
+    (found,) = (c for c in chips(results, all_warnings(results)) if c.title == title)
+    return found._replace(words=plain(found.words))
+
+
+def with_audits(audits: JudgeAudits | None, **changes: object) -> StudyResults:
+    return dataclasses.replace(
+        invented_results(),
+        judge_audits=audits,
+        consistency=(),
+        stress=(),
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+def first_cell(**changes: object) -> AxisCell:
+    """Return the cell of one system on H, changed."""
+    results = invented_results()
+    assert results.leaderboard is not None
+    first, *others = results.leaderboard.rows
+    at = AxisStanding(
+        win_rate=0.8,
+        percentile=80.0,
+        elo=1620.0,
+        low=1560.0,
+        high=1680.0,
+        n_comparisons=700,
+        n_items=40,
+    )
+    at = dataclasses.replace(at, **changes)  # type: ignore[arg-type]
+    row = dataclasses.replace(first, n_comparisons=800, axes={**first.axes, "H": at})
+    board = dataclasses.replace(results.leaderboard, rows=(row, *others))
+    drawn = standings(dataclasses.replace(results, leaderboard=board))
+    assert drawn is not None
+    return drawn.rows[0].cells[0]
+
+
+def test_the_page_opens_with_who_leads_and_what_is_open() -> None:
+    page = render_page(invented_results())
+    heading = re.findall(r"<h1[^>]*>([^<]*)</h1>", page)
+    assert heading == ["beacon-large-instruct and people lead; which of the two is better is open."]
+    assert page.index("<h1") < page.index("<table")
+
+
+def test_scores_say_whose_interval_reaches_the_first() -> None:
+    said = sentence(invented_ratings())
+    assert str(said) == (
+        "beacon-large-instruct has the highest scores. But its interval overlaps with that of"
+        " people."
+    )
+
+
+def test_without_a_ranking_the_sentence_says_why() -> None:
+    said = sentence(without_ranking(invented_results(), "groups never met"))
+    assert str(said) == "There is no ranking. Groups never met"
+
+
+def test_the_most_serious_warning_alone_stands_above_the_table() -> None:
+    results = invented_results()
+    misfit = Notice(Kind.MISFIT, "No order of all systems fits.")
+    results = dataclasses.replace(results, warnings=(*results.warnings, misfit))
+    page = render_page(results)
+    above = page[: page.index("<table")]
+    assert f'<p class="news loud">{misfit} <a href="#limits">' in above
+    assert results.warnings[0] not in above
+
+
+def test_full_colour_needs_an_interval_that_leaves_out_the_middle() -> None:
+    assert first_cell().shade == "h35"
+    assert first_cell(low=1490.0).shade == "h24"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n_comparisons": 399}, {"n_items": 9}, {"low": None, "high": None}],
+)
+def test_few_marks_or_no_interval_are_hatched(change: dict[str, object]) -> None:
+    assert first_cell(**change).shade == "few"
+
+
+def test_a_shade_is_pale_on_either_side() -> None:
+    assert shade(40, 1.0, 2.0, middle=0.0, is_few=False) == "h40"
+    assert shade(40, -1.0, 2.0, middle=0.0, is_few=False) == "h25"
+    assert shade(0, -1.0, 2.0, middle=0.0, is_few=False) == "h15"
+
+
+def test_a_cell_opens_without_a_script_and_says_its_counts() -> None:
+    cell = first_cell()
+    assert [plain(words) for words in cell.words] == [
+        "Human Alignment",
+        "Won 80.0 % of 700 comparisons on 40 items; in 100 others no difference was marked.",
+        "Elo on this axis 1620, 95 % interval [1560, 1680]: clear of the mean, 1500.",
+    ]
+    page = render_page(invented_results())
+    assert page.count('<details name="mark"><summary>') == 6 * 5
+
+
+def test_a_line_stands_after_the_last_that_may_be_best() -> None:
+    drawn = standings(invented_results())
+    assert drawn is not None
+    assert [row.is_last_leader for row in drawn.rows] == [False, True, *[False] * 4]
+
+
+def test_who_wrote_stands_in_three_words() -> None:
+    drawn = standings(rename_system(invented_results(), "people", "listeners"))
+    assert drawn is not None
+    kinds = {row.system: row.kind for row in drawn.rows}
+    assert (kinds["listeners"], kinds["original"], kinds["ember-7b"]) == (
+        *("people", "recorded replies"),
+        "model",
+    )
+
+
+def test_every_chip_leads_to_a_section_that_is_there() -> None:
+    for results in (
+        invented_results(),
+        invented_ratings(),
+        without_ranking(invented_results(), "none"),
+        dataclasses.replace(invented_ratings(), judge_audits=None),
+    ):
+        page = render_page(results)
+        found = chips(results, all_warnings(results))
+        assert [c.section for c in found if f'id="{c.section}"' not in page] == []
+
+
+def test_a_judge_at_fault_is_the_news_of_the_judges() -> None:
+    audits = invented_audits(judge_audit("a", stress=BLAMELESS), judge_audit("b"))
+    assert audits.judges[1].faults
+    found = chip(with_audits(audits), "Judges")
+    assert (found.words, found.is_bad) == ("Tests find fault with b", True)
+
+
+def test_not_audited_is_never_said_beside_a_fault() -> None:
+    audits = invented_audits(judge_audit("b"))
+    page = render_page(with_audits(audits))
+    assert audits.judges[0].faults
+    assert audits.not_audited == ("b",)
+    assert "ot audited" not in page
+    assert "not fully audited" not in page
+    assert "b: tested on the stress set only" in page
+
+
+def test_judges_without_a_fault_are_counted_with_their_checks() -> None:
+    audits = invented_audits(judge_audit("a", stress=BLAMELESS))
+    found = chip(with_audits(audits), "Judges")
+    assert found.words == "2 judges, no fault in 3 checks; not fully audited"
+    assert not found.is_bad
+
+
+def test_judges_that_nothing_tests_are_bad_news() -> None:
+    results = with_audits(None)
+    found = chip(results, "Judges")
+    assert (found.words, found.is_bad) == ("2 judges, not tested", True)
+    assert "Nothing here tests the judges" in render_page(
+        dataclasses.replace(results, majorities=None)
+    )
+
+
+def test_a_judge_that_turns_with_the_order_is_bad_news() -> None:
+    results = with_audits(invented_audits(judge_audit("a", stress=BLAMELESS)))
+    first, other = results.coverage.judges
+    turning = dataclasses.replace(first, n_flips=200)
+    coverage = dataclasses.replace(results.coverage, judges=(turning, other))
+    found = chip(dataclasses.replace(results, coverage=coverage), "Judges")
+    assert found == Chip("Judges", "juniper often changes its mind with the order", "judges", True)
+
+
+def test_coverage_names_who_lacks_most_for_a_failure() -> None:
+    assert chip(invented_results(), "Coverage").words == (
+        "40 items, 2,396 judgments; juniper lacks 2 of 1,200 judgments; 2 more lack some"
+    )
+
+
+def test_coverage_is_bad_news_above_one_in_twenty_that_failed() -> None:
+    results = invented_results()
+    first, *others = results.coverage.systems
+    worse = dataclasses.replace(first, n_completions=30, missing={"refused": 10})
+    coverage = dataclasses.replace(results.coverage, systems=(worse, *others))
+    found = chip(dataclasses.replace(results, coverage=coverage), "Coverage")
+    assert "beacon-large-instruct lacks 10 of 40 replies" in found.words
+    assert found.is_bad
+    assert not chip(results, "Coverage").is_bad
+
+
+def with_fit(p: float | None) -> StudyResults:
+    results = invented_results()
+    assert results.leaderboard is not None
+    test = LackOfFit(statistic=9.0, df=3.0, p=p, reason=None if p else "few items", method="m")
+    fit = dataclasses.replace(
+        results.leaderboard.fit, lack_of_fit=test, expected_rms_gap=0.031, rms_gap=0.049
+    )
+    board = dataclasses.replace(results.leaderboard, fit=fit)
+    return dataclasses.replace(results, leaderboard=board)
+
+
+def test_fit_is_said_beside_what_chance_gives() -> None:
+    found = chip(with_fit(0.4), "Fit")
+    assert (found.words, found.is_bad) == (
+        *("Within 5 points of one order on average, 3 by chance alone",),
+        False,
+    )
+
+
+def test_misfit_is_bad_news_and_loud_in_its_section() -> None:
+    found = chip(with_fit(0.002), "Fit")
+    assert (found.words, found.is_bad) == ("Direct comparisons contradict one order of all", True)
+    assert "The direct comparisons contradict one order</b>" in render_page(with_fit(0.002))
+
+
+def test_limits_count_the_serious_warnings() -> None:
+    results = invented_results(cue_judge=True)
+    unused = Notice(Kind.UNUSED, "9 stored judgments are not used.")
+    results = dataclasses.replace(results, warnings=(*results.warnings, unused))
+    found = chip(results, "Limits")
+    assert (found.words, found.is_bad) == ("3 warnings, 2 of them serious", True)
+
+
+RESISTS = injection(0.1, 0.04, 0.23)
+
+
+def line_of(page: str, name: str) -> str:
+    (line,) = re.findall(f"{name}.*?</tr>", page[page.index('id="audit"') :])
+    return line
+
+
+@pytest.mark.parametrize(
+    ("rate", "colour", "words"),
+    [(0.55, "wrong", "changes its mind"), (0.95, "good", "steady"), (0.85, "", "85.0")],
+)
+def test_the_same_answer_twice_is_blue_only_where_it_is_steady(
+    rate: float, colour: str, words: str
+) -> None:
+    page = render_page(with_audits(invented_audits(judge_audit("a", twice=rate))))
+    line = line_of(page, "same winner the other way round<")
+    assert f'class="cell {colour}"' in line
+    assert words in line
+
+
+def test_one_half_on_padding_has_one_reading() -> None:
+    audits = invented_audits(judge_audit("a", longer=share(0.5, 0.35, 0.65)))
+    page = render_page(with_audits(audits))
+    line = line_of(page, "longer above the same reply")
+    assert 'class="cell "' in line
+    assert "no preference shown" in line
+    assert page.count("padded") == 0
+
+
+def test_an_interval_alone_makes_no_fault() -> None:
+    """Of many checks one is below one half by chance: no colour without a named fault."""
+    swayed = dataclasses.replace(
+        judge_audit("a", payloads=injection(0.66, 0.51, 0.79), stress=BLAMELESS),
+        faults=(),
+        fault_checks=(),
+    )
+    line = line_of(render_page(with_audits(invented_audits(swayed))), "with a payload")
+    assert 'class="cell "' in line
+    assert "no sway shown" in line
