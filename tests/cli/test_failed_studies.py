@@ -127,6 +127,15 @@ def test_no_result_at_all_is_exit_1_whatever_may_be_missing(heart: Heart, tmp_pa
     assert (done.code, failure_of(done)["n_missing"]) == (1, 18)
 
 
+def test_audit_of_a_judge_that_answers_nothing_is_exit_1(heart: Heart, tmp_path: Path) -> None:
+    with serving(always(their_judge=fail(401, "no such user"))) as server:
+        done = heart("judges", "audit", write_study(tmp_path, server.url), "--items", "2", "--json")
+
+    assert done.json["schema"] == "heart.judges_audit/1"
+    assert (done.code, failure_of(done)["name"]) == (1, "theirs")
+    assert "heart: judge theirs has no result (bad-key: no such user)" in done.err
+
+
 def test_what_a_system_lacks_by_design_is_no_failure(heart: Heart, study: Path) -> None:
     done = heart("run", study, "--json")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import emit_json, working_on
+from hearteval.cli.console import emit_json, end_with, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 
 AUDIT_ITEMS = 20
@@ -64,16 +64,18 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
     settings = load_study(study_file)
     pair_protocol(settings)
     with working_on(settings, "judges-audit", yes=yes) as (session, study):
-        counts, audits = audit_study(session, study, n_items=n_items)
+        counts, audits, failures = audit_study(session, study, n_items=n_items)
     notice = CUE_NOTICE if any(found.is_baseline for found in audits) else None
     if as_json:
         body = {"study": study.name, "version": study.version, **counts, "level": LEVEL}
         rows = [asdict(found) for found in audits]
-        emit_json("judges_audit", {**body, "judge_notice": notice, "judges": rows})
-        return
-    click.echo(judge_audit_lines(audits, level=LEVEL))
-    if notice is not None:
-        click.echo("\n" + wrapped(notice))
+        body |= {"judge_notice": notice, "judges": rows}
+        emit_json("judges_audit", {**body, "failures": [asdict(one) for one in failures]})
+    else:
+        click.echo(judge_audit_lines(audits, level=LEVEL))
+        if notice is not None:
+            click.echo("\n" + wrapped(notice))
+    end_with(failures, settings)
 
 
 def judge_objects(*, when: datetime) -> list[dict[str, Any]]:

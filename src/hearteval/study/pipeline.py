@@ -12,7 +12,7 @@ from hearteval.analysis.coverage import cover_data, find_failures
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.analysis.latency import SystemLatency, latency_by_system
-from hearteval.analysis.missing import Failure
+from hearteval.analysis.missing import Failure, find_causes, find_failure, last_attempts
 from hearteval.analysis.study import StudyResults
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
 from hearteval.completions.run import probe_systems
@@ -24,7 +24,7 @@ from hearteval.judgments.prompt import PairProtocol
 from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
 from hearteval.report.leaderboard import leaderboard_rows
-from hearteval.report.missing import failure_words
+from hearteval.report.missing import failure_words, missing_lines
 from hearteval.report.page import all_warnings
 from hearteval.report.scores import rating_rows
 from hearteval.study.asking import (
@@ -194,8 +194,8 @@ def _agree_to(session: Session, spending: Spending) -> None:
 
 def audit_study(
     session: Session, study: Study, *, n_items: int
-) -> tuple[dict[str, Any], tuple[JudgeAudit, ...]]:
-    """Audit the judges of a study; return the counts and what was found."""
+) -> tuple[dict[str, Any], tuple[JudgeAudit, ...], tuple[Failure, ...]]:
+    """Audit the judges of a study; return the counts, what was found, and who failed."""
     tell = session.tell
     plan = plan_audit(session.store, study, n_items=n_items, now=session.now())
     n_found = len(plan.study.item_ids)
@@ -208,8 +208,8 @@ def audit_study(
     _agree_to(session, estimate_judgments(session.settings, items, plan.n_open, when=when))
     session.store.add(plan.records)
     given = _judge(session, study, plan)
-    for reason, n in given.missing.items():
-        tell.warn(f"{n} judgments are missing: {reason}")
+    data = _audit_data(session, study, plan)
+    failures = _audit_failures(session, data)
     counts = {
         "n_items": n_found,
         "judgments": {
@@ -219,7 +219,23 @@ def audit_study(
             "missing": dict(given.missing),
         },
     }
-    return counts, audit_judges(_audit_data(session, study, plan), level=LEVEL)
+    return counts, audit_judges(data, level=LEVEL), _log_failures(session, failures)
+
+
+def _audit_failures(session: Session, data: StudyData) -> tuple[Failure, ...]:
+    """Warn of what is missing of each judge's audit; return the judges that failed in it."""
+    judged = {row.assignment_id for row in data.judgments}
+    last = last_attempts(data.attempts, lambda attempt: attempt.assignment_id)
+    failures = []
+    for judge in data.judges:
+        assigned = [one.id for one in data.assignments if one.rater_id == judge.id]
+        causes = find_causes([id_ for id_ in assigned if id_ not in judged], last)
+        for words in missing_lines(f"judge {judge.name}", "judgment", causes):
+            session.tell.warn(words)
+        allowed = session.settings.fail_on_missing
+        n = len(assigned)
+        failures.append(find_failure("judge", judge.name, n, causes, fail_on_missing=allowed))
+    return tuple(failure for failure in failures if failure is not None and failure.n_wanted)
 
 
 def pair_protocol(settings: StudySettings) -> PairProtocol:
