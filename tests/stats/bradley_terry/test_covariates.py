@@ -23,6 +23,8 @@ from hearteval.stats.bradley_terry.covariates import (
     relative_difference,
 )
 from hearteval.stats.bradley_terry.fit import fit_bradley_terry
+from hearteval.stats.bradley_terry.lack_of_fit import find_lack_of_fit, find_residuals
+from hearteval.stats.bradley_terry.ties import fit_ties
 from hearteval.stats.comparisons import Comparisons, FloatArray, IntArray, select_comparisons
 
 REFERENCE = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "reference"
@@ -163,6 +165,15 @@ def test_baseball_without_a_home_advantage_has_agrestis_strengths() -> None:
     fit = fit_with_covariates(comparisons, np.empty((len(comparisons), 0)))
 
     np.testing.assert_allclose(fit.theta - fit.theta[0], AGRESTI_THETA, atol=0.005)
+
+
+def test_baseball_fits_one_order_as_agresti_finds() -> None:
+    """G^2 15.74 with 15 degrees of freedom without a home advantage, p .40."""
+    residuals = find_residuals(fit_ties(baseball(), ties="half"), has_items=False)
+    test = find_lack_of_fit(residuals)
+
+    assert test is not None
+    assert test.p == pytest.approx(0.40, abs=0.15)
 
 
 def ice_hockey() -> tuple[Comparisons, FloatArray, list[str]]:

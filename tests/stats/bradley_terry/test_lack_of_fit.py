@@ -1,6 +1,8 @@
 """Is what one strength per system leaves unexplained chance? Sizes and powers: `benchmarks/`."""
 
+import csv
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,6 +101,31 @@ def test_independent_votes_have_the_test_of_statsmodels(cycle: float) -> None:
     assert found.df == pytest.approx(10, rel=0.02)
     assert found.statistic == pytest.approx(statistic, rel=0.02)
     assert found.p == pytest.approx(p, abs=0.01)
+
+
+def test_ice_hockey_has_the_statistic_of_statsmodels() -> None:
+    """1,083 games of 58 teams: 441 pairs, of which many met once; a tie is half a win."""
+    path = Path(__file__).resolve().parents[3] / "../shared/data/reference/classic"
+    if not path.exists():
+        pytest.skip("reference data are not beside this checkout")
+    with (path / "icehockey2009.csv").open() as file:
+        games = list(csv.DictReader(file))
+    teams = sorted({game["visitor"] for game in games} | {game["opponent"] for game in games})
+    visitor, host = (
+        np.array([teams.index(game[column]) for game in games])
+        for column in ("visitor", "opponent")
+    )
+    won = np.array([float(game["result"]) for game in games])
+    low, high = np.minimum(visitor, host), np.maximum(visitor, host)
+    votes = comparisons_of(low, high, np.where(visitor < host, won, 1 - won), np.arange(len(won)))
+    residuals = residuals_of(votes, has_items=False)
+
+    pearson, p = pearson_of_statsmodels(votes)
+
+    assert len(residuals.n) == 441
+    assert (residuals.residual**2 / residuals.spread).sum() == pytest.approx(pearson, rel=1e-9)
+    # Ties vary less than wins, which Pearson's p does not know.
+    assert 0.1 < whole_test(residuals).p < p
 
 
 def test_a_vote_that_is_an_item_is_a_vote_without_one() -> None:
