@@ -33,12 +33,16 @@ class Page:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.details: list[str] = []
         self.warnings: list[str] = []
         self.bars: dict[str, list[int]] = {}
         self.asked: list[str] = []
 
     def note(self, message: str) -> None:
         self.notes.append(message)
+
+    def detail(self, message: str) -> None:
+        self.details.append(message)
 
     def warn(self, message: str) -> None:
         self.warnings.append(message)
@@ -67,7 +71,8 @@ def test_a_run_tells_its_plan_its_progress_and_its_counts(study: Path, page: Pag
     with open_grown(load_study(study), page) as (session, version):
         body, results = run_study(session, version)
 
-    assert page.notes[0].startswith("plan: 5 items, 3 systems")
+    assert page.notes[0].startswith("tiny: 5 items, 3 systems, judged by cue; no model is asked")
+    assert page.details[0].startswith("plan: 5 items, 3 systems")
     assert page.notes[-1].startswith(f"judgments: {body['judgments']['n_wanted']} of ")
     assert page.bars["judgments"][-1] == body["judgments"]["n_added"]
     assert page.asked == []

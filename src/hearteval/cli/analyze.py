@@ -20,7 +20,8 @@ def command(study_file: Path, *, is_verbose: bool, as_json: bool) -> None:
     from hearteval.study.session import open_stored
 
     with open_stored(study_file, Terminal(is_verbose=is_verbose)) as (session, study):
-        results = analyze(session, study)
+        with session.tell.progress("analysis"):
+            results = analyze(session, study)
         path = write_results(session, results)
     if as_json:
         emit_json("analyze", asdict(results))

@@ -16,6 +16,7 @@ from hearteval.study import quoted
 @json_option
 def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""
+    from hearteval.cli.results import show_labelled
     from hearteval.config import load_study
     from hearteval.study.pipeline import complete_study
 
@@ -27,8 +28,7 @@ def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
         emit_json("complete", {**body, "failures": [asdict(failure) for failure in failures]})
     else:
         n_stored = counts["n_before"] + counts["n_added"]
-        click.echo(
-            f"{n_stored} of {counts['n_wanted']} completions stored ({counts['n_added']} new); "
-            f"next: heart judge {quoted(study_file)}"
-        )
+        n_wanted, n_added = counts["n_wanted"], counts["n_added"]
+        click.echo(f"{n_stored:,} of {n_wanted:,} replies stored, {n_added:,} new")
+        show_labelled("next", f"heart judge {quoted(study_file)}")
     end_with(failures, settings)

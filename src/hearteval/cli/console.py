@@ -1,12 +1,13 @@
 """What the command line says: JSON on stdout, messages and progress on stderr.
 
-Progress and notes are for people and go to a terminal only; warnings go to stderr always.
+Notes are for people and go to a terminal only; warnings go to stderr always.
 """
 
 import json
 import logging
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hearteval import __version__
+from hearteval.cli.progress import LABEL, duration, shown_progress
 from hearteval.errors import HeartError, SettingsError, StoreError
 
 if TYPE_CHECKING:
@@ -66,55 +68,40 @@ class Terminal:
 
     def __init__(self, *, yes: bool = False, is_verbose: bool = False) -> None:
         self._yes, self._is_verbose = yes, is_verbose
+        self._took: dict[str, float] = {}
+        """Seconds of the steps whose counts are still to be said."""
 
     def note(self, message: str) -> None:
         """Tell a person at a terminal something, and the log of the run."""
+        self._say(message, is_shown=self._is_verbose or sys.stderr.isatty())
+
+    def detail(self, message: str) -> None:
+        """Tell the log of the run something, and who asked for everything."""
+        self._say(message, is_shown=self._is_verbose)
+
+    def _say(self, message: str, *, is_shown: bool) -> None:
         logger.info(message)
-        if sys.stderr.isatty():
-            click.echo(message, err=True)
+        if is_shown:
+            label, colon, words = message.partition(": ")
+            is_label = colon and len(label) < LABEL and "\n" not in message
+            seconds = self._took.pop(label, 0.0)
+            took = f", {duration(seconds)}" if seconds >= 1 else ""
+            click.echo(f"{label:<{LABEL}}{words}{took}" if is_label else message, err=True)
 
     def warn(self, message: str) -> None:
         """Say what must not be missed, on stderr, terminal or not, and in the log of the run."""
         logger.info("warning: %s", message)
-        click.echo(f"warning: {message}", err=True)
+        _echo_warning(message)
 
     @contextmanager
     def progress(
         self, label: str, *, cost: Callable[[], float] | None = None
     ) -> Iterator[Callable[[int, int | None], None]]:
-        """Show a bar with rate, cost so far and time left on a terminal; elsewhere nothing."""
-        if not sys.stderr.isatty():
-            yield lambda _done, _total: None
-            return
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        with Progress(
-            TextColumn("{task.description:<12}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        ) as progress:
-            task = progress.add_task(label, total=None, rate="")
-
-            def advance(done: int, total: int | None) -> None:
-                speed = progress.tasks[0].speed
-                rate = f"{speed:,.1f}/s" if speed else ""
-                if cost is not None:
-                    rate = f"{rate}  ${cost():.2f}"
-                progress.update(task, completed=done, total=total, rate=rate)
-
+        """Show a bar with rate, cost so far and time left; elsewhere a line now and then."""
+        began = time.monotonic()
+        with shown_progress(label, cost=cost) as advance:
             yield advance
+        self._took[label] = self._took.get(label, 0.0) + time.monotonic() - began
 
     def confirm(self, words: str, *, study: str) -> None:
         """Ask before money is spent.
@@ -132,6 +119,15 @@ class Terminal:
         if not sys.stderr.isatty():  # where it is one, the plan has just been noted
             click.echo(words, err=True)
         click.confirm("Go ahead?", abort=True, err=True)
+
+
+def _echo_warning(message: str) -> None:
+    """Print a warning on stderr, wrapped on a terminal, else on one line."""
+    from hearteval.report.text import wrapped
+
+    text = f"warning: {message}"
+    is_long = sys.stderr.isatty() and "\n" not in message
+    click.echo(wrapped(text, terminal_width()) if is_long else text, err=True)
 
 
 @contextmanager

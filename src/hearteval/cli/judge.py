@@ -21,6 +21,7 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
     With --again the judges are asked about every ranked pair once more, as the first time. The
     answers are no part of the ranking: they show how far it stands when the same is asked again.
     """
+    from hearteval.cli.results import show_labelled
     from hearteval.config import load_study
     from hearteval.study.pipeline import judge_study
 
@@ -35,10 +36,10 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
         made, word = (counts["judgments"], "judgments") if rated is None else (rated, "ratings")
         if not (counts["plan"]["n_pairs"] or made["n_wanted"]):
             what = "pair to judge" if rated is None else "completion to rate"
-            click.echo(f"no {what} yet; first: heart complete {quoted(study_file)}")
+            click.echo(f"no {what} yet")
+            show_labelled("next", f"heart complete {quoted(study_file)}")
             return
-        click.echo(
-            f"{made['n_before'] + made['n_added']} of {made['n_wanted']} {word} stored "
-            f"({made['n_added']} new); next: heart report {quoted(study_file)}"
-        )
+        n_stored = made["n_before"] + made["n_added"]
+        click.echo(f"{n_stored:,} of {made['n_wanted']:,} {word} stored, {made['n_added']:,} new")
+        show_labelled("next", f"heart report {quoted(study_file)}")
     end_with(failures, settings)

@@ -20,7 +20,8 @@ def command(study_file: Path, *, is_opened: bool, as_json: bool) -> None:
     from hearteval.study.session import open_stored
 
     with open_stored(study_file, Terminal()) as (session, study):
-        results = analyze(session, study)
+        with session.tell.progress("analysis"):
+            results = analyze(session, study)
         paths = write_report(session, results)
     if as_json:
         failures = [asdict(failure) for failure in results.failures]

@@ -23,6 +23,8 @@ NO_TERMINAL = "the report is opened from a terminal only"
 def show_results(results: StudyResults, *, is_verbose: bool) -> None:
     """Print the answer, the table and the most serious notice; with `is_verbose` all there is."""
     width = terminal_width()
+    if sys.stderr.isatty():
+        click.echo(err=True)  # apart from the progress above it
     said = sentence(results)
     click.secho(wrapped(str(said), width, indent=""), bold=True)
     shown = brief_display(results).text(width)

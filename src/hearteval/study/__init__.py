@@ -26,6 +26,9 @@ class Tell(Protocol):
     def note(self, message: str) -> None:
         """Say what is done: for a person who watches."""
 
+    def detail(self, message: str) -> None:
+        """Say what only who wants to know everything reads."""
+
     def warn(self, message: str) -> None:
         """Say what must not be missed."""
 
@@ -56,6 +59,10 @@ class Quiet:
     """A `Tell` that only logs, and lets nothing cost money."""
 
     def note(self, message: str) -> None:
+        """Log it."""
+        logger.info(message)
+
+    def detail(self, message: str) -> None:
         """Log it."""
         logger.info(message)
 

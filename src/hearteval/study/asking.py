@@ -52,7 +52,7 @@ NO_JUDGMENTS = {
 
 def complete_without_models(session: Session, study: Study) -> AskedCounts:
     """Have the systems answer that ask no model: that is free, and what to judge rests on it."""
-    with session.tell.progress("completions") as progress:
+    with session.tell.progress("replies") as progress:
         return complete_items(session.store, study, now=session.now, progress=progress)
 
 
@@ -69,10 +69,7 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
         "n_added": counts.n_added + asked.n_added,
         "n_missing": missing.total(),
     }
-    tell.note(
-        f"completions: {total['n_before'] + total['n_added']} of {total['n_wanted']} "
-        f"({total['n_added']} new, {total['n_missing']} missing)"
-    )
+    tell.note(f"replies: {_count_words(total)}")
     brought_in = imported_systems(session.settings).values()
     for row in cover_completions(session, study):
         if row.system not in brought_in:
@@ -106,7 +103,7 @@ def judge_step(session: Session, study: Study) -> dict[str, Any]:
         return {**NO_JUDGMENTS, "ratings": _rate(session, study)}
     tell, policy = session.tell, session.settings.judging.plan
     plan = plan_judgments(session.store, study, policy, now=session.now)
-    tell.note(
+    tell.detail(
         f"plan: {plan.n_pairs} pairs, {plan.n_stress_pairs} of the stress set, "
         f"{plan.n_repeats} asked again, "
         f"{plan.n_assignments} assignments ({plan.n_new} new); "
@@ -130,7 +127,7 @@ def _rate(session: Session, study: Study) -> dict[str, Any]:
     policy = session.settings.judging.plan
     store_stress_set(session.store, study, policy, now=session.now)
     plan = plan_ratings(session.store, study, policy)
-    session.tell.note(
+    session.tell.detail(
         f"plan: {plan.n_completions} completions, {plan.n_stress} texts of the stress set, "
         f"{len(plan.targets)} ratings ({plan.n_repeats} of them a second time); left out for a "
         f"judge's own family: {plan.n_own_family}"
@@ -150,12 +147,9 @@ def _ask_judges(
     """Have the models judge, or rate; return the counts, with those of the offline judge."""
     asked = ask_for_judgments(session, study, task)
     total, word = offline + asked, _word(task)
-    given = total.n_before + total.n_added
     n_missing = sum(total.missing.values())
-    session.tell.note(
-        f"{word}: {given} of {total.n_wanted} ({total.n_added} new, {n_missing} missing), the "
-        "stress set and repeats included"
-    )
+    counts = {**asdict(total), "n_missing": n_missing}
+    session.tell.note(f"{word}: {_count_words(counts)}; with the stress set and repeats")
     if n_missing:
         raters = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
         causes = missing_by_judge(session.store, study, task, judge_models(session.settings))
@@ -165,7 +159,14 @@ def _ask_judges(
                 session.tell.warn(words)
     if asked.n_added:
         _warn_of_dropped_by_judges(session, study)
-    return {**asdict(total), "n_missing": n_missing}
+    return counts
+
+
+def _count_words(counts: Mapping[str, Any]) -> str:
+    """Say how many of how many there are, how many of them are new and how many missing."""
+    given = counts["n_before"] + counts["n_added"]
+    missing = f", {counts['n_missing']:,} missing" if counts["n_missing"] else ""
+    return f"{given:,} of {counts['n_wanted']:,}, {counts['n_added']:,} new{missing}"
 
 
 def _word(task: JudgingTask) -> str:
@@ -181,7 +182,7 @@ def ask_for_completions(session: Session, study: Study) -> AskedCounts:
 
     async def ask(asking: Asking) -> AskedCounts:
         asked = {system_id: asking.systems.get(system_id) for system_id in systems}
-        with session.tell.progress("completions", cost=lambda: asking.ledger.spent_usd) as progress:
+        with session.tell.progress("replies", cost=lambda: asking.ledger.spent_usd) as progress:
             return await ask_systems(
                 asking.writer, study, asked, now=session.now, progress=progress
             )

@@ -36,18 +36,17 @@ def gather(settings: StudySettings, tell: Tell, *, is_kept: bool = False) -> Gat
 
     A choice from a corpus that was kept is used again; with `is_kept` a new one is kept.
     """
-    if settings.items.source == "esconv":
-        tell.note("building items from the corpus …")
-    gathered = gather_items(
-        settings.items.source,
-        settings.items.path,
-        regular=settings.items.regular,
-        adversarial=settings.items.adversarial,
-        seed=settings.seed,
-        rng=np.random.default_rng(settings.seed),
-        names=settings.items.names,
-        keep=KeptFile(settings, "items", is_written=is_kept),
-    )
+    with tell.progress("items"):
+        gathered = gather_items(
+            settings.items.source,
+            settings.items.path,
+            regular=settings.items.regular,
+            adversarial=settings.items.adversarial,
+            seed=settings.seed,
+            rng=np.random.default_rng(settings.seed),
+            names=settings.items.names,
+            keep=KeptFile(settings, "items", is_written=is_kept),
+        )
     if gathered.notes:
         tell.note(f"{settings.items.path}: {'; '.join(gathered.notes)}")
     silent = [entry.name for entry in settings.systems if entry.preset in OF_REFERENCES]

@@ -27,6 +27,7 @@ from hearteval.report.leaderboard import leaderboard_rows
 from hearteval.report.missing import failure_words, missing_lines
 from hearteval.report.page import all_warnings
 from hearteval.report.scores import rating_rows
+from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.study.asking import (
     complete_step,
     complete_without_models,
@@ -121,14 +122,18 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     free = complete_without_models(session, study)
     done = plan_what_is_done(session, study)
     spending = estimate_spending(settings, items, done, when=session.now())
-    session.tell.note(plan_words(settings, items, spending))
+    session.tell.note(title_words(settings, items, spending))
+    tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
+    tell(plan_words(settings, items, spending))
     require_keys(settings, session.store, study, done)
     confirm_spending(session, in_all(spending))
     completions = complete_step(session, study, free)
     judgments = judge_step(session, study)
-    results = analyze(session, study)
-    _log_failures(session, results.failures)
-    paths = {"results": write_results(session, results), **write_report(session, results)}
+    with session.tell.progress("analysis"):
+        results = analyze(session, study)
+        _log_failures(session, results.failures)
+    with session.tell.progress("report"):
+        paths = {"results": write_results(session, results), **write_report(session, results)}
     body = {
         "study": study.name,
         "study_id": study.id,
@@ -167,6 +172,16 @@ def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) 
     }
 
 
+def title_words(settings: StudySettings, items: Sequence[Item], spending: Spending) -> str:
+    """Name a study and what it is made of, in a line."""
+    judges = listed([judge.name for judge in settings.judging.judges])
+    free = "" if in_all(spending).n_calls else "; no model is asked, it is free"
+    return (
+        f"{settings.name}: {plural(len(items), 'item')}, {plural(len(settings.systems), 'system')},"
+        f" judged by {judges}{free}"
+    ).replace(NO_BREAK_SPACE, " ")
+
+
 def plan_words(settings: StudySettings, items: Sequence[Item], spending: Spending) -> str:
     """Say what a first run does at most, and what is still to be paid for, by model."""
     most = ceiling(settings, items, spending)
@@ -188,7 +203,8 @@ def _confirm(
 
 
 def _agree_to(session: Session, spending: Spending) -> None:
-    session.tell.note(f"plan:\n{spending_lines(session.settings, spending)}")
+    tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
+    tell(f"plan:\n{spending_lines(session.settings, spending)}")
     confirm_spending(session, in_all(spending))
 
 

@@ -1,0 +1,58 @@
+"""What a pipe is told of a long step, by a clock of the test's own."""
+
+import pytest
+
+from hearteval.cli.progress import Lines, duration, shown_progress
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_pipe_is_told_after_three_seconds_then_every_ten(clock: Clock) -> None:
+    said: list[str] = []
+    lines = Lines("judgments", clock=clock, write=said.append)
+    lines.advance(400, 2968)
+    for second in range(1, 34):
+        clock.seconds = 100.0 + second
+        lines.advance(400 + 10 * second, 2968)
+        lines.look()
+    assert said == [
+        "judgments: 430 of 2,968, 10.0/s, about 4 min left, 3 s so far",
+        "judgments: 530 of 2,968, 10.0/s, about 4 min left, 13 s so far",
+        "judgments: 630 of 2,968, 10.0/s, about 4 min left, 23 s so far",
+        "judgments: 730 of 2,968, 10.0/s, about 4 min left, 33 s so far",
+    ]
+
+
+def test_a_step_that_does_not_move_on_is_said_to_last(clock: Clock) -> None:
+    said: list[str] = []
+    lines = Lines("replies", cost=lambda: 0.125, clock=clock, write=said.append)
+    clock.seconds += 4
+    lines.look()
+    lines.advance(0, 5)
+    clock.seconds += 10
+    lines.look()
+    assert said == ["replies: 4 s so far", "replies: 0 of 5, $0.12, 14 s so far"]
+
+
+def test_a_short_step_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with shown_progress("replies") as advance:
+        advance(1, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (5400, "1.5 h")]
+)
+def test_times_are_written_in_one_unit(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
