@@ -75,6 +75,14 @@ def test_tries_are_bounded_and_counted() -> None:
     assert len(trial.canned.calls) == 3
 
 
+def test_an_address_where_nobody_has_answered_is_given_up_sooner() -> None:
+    dead = Trial(*[failing("connection")] * 9)
+    assert dead.fail().n_attempts == 4
+    reached = Trial("Yes.", *[failing("connection")] * 9)
+    reached.run()
+    assert reached.fail().n_attempts == 6
+
+
 def test_lasting_failure_after_passing_ones_counts_all() -> None:
     error = Trial(failing(), failing("bad-key")).fail()
     assert (error.reason, error.n_attempts) == ("bad-key", 2)

@@ -84,7 +84,7 @@ class Retrying:
                 end = self._find_end(error, n_tries, wait, time_left=deadline - now)
                 if end is not None:
                     error.n_attempts = n_calls
-                    error.args = (f"{error}{end}",)
+                    error.headline += end
                     raise
                 _log.info("%s: %s; trying again in %.1f s", self.name, error.reason, wait)
             await self._sleep(wait)
