@@ -23,7 +23,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import StoreError
 from hearteval.store.base import JUDGMENT_COLUMNS, Store, StoredReply
-from hearteval.store.sql import PAGE_ROWS, SqlStore
+from hearteval.store.sql import LOOKUP_IDS, PAGE_ROWS, SqlStore
 
 LATER = datetime(2026, 2, 2, tzinfo=UTC)
 
@@ -102,6 +102,14 @@ class TestStore:
         store.add(items)
         found = [item.id for item in store.iter(Item)]
         assert found == sorted(item.id for item in items)
+
+    def test_records_are_found_by_id_each_once_and_in_order(self, store: Store) -> None:
+        items = [make_item(number) for number in range(LOOKUP_IDS + 5)]
+        store.add(items)
+        ids = [item.id for item in items[3:]]
+        found = store.find(Item, [*ids, ids[0], "0" * 32])
+        assert found == sorted(items[3:], key=lambda item: item.id)
+        assert store.find(Item, []) == []
 
     def test_iteration_may_be_interleaved_with_adding(self, store: Store) -> None:
         store.add([make_item(number) for number in range(3)])

@@ -12,6 +12,7 @@ from hearteval.analysis.coverage import (
     find_failures,
 )
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData
+from hearteval.analysis.examples import Example, choose_examples
 from hearteval.analysis.judges import (
     Consistency,
     StressResult,
@@ -57,6 +58,7 @@ class StudyResults:
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
+        examples: Comparisons that a person should read, of every two systems.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
     """
 
@@ -77,6 +79,7 @@ class StudyResults:
     judge_notice: str | None
     warnings: tuple[Notice, ...]
     failures: tuple[Failure, ...] = ()
+    examples: tuple[Example, ...] = ()
 
 
 def analyze_study(
@@ -119,6 +122,7 @@ def analyze_study(
         judge_audits=judge_audits,
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
+        examples=choose_examples(rows, ranked, seed=data.provenance.seed),
         warnings=_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
     )
     if data.targets is not None:
@@ -152,6 +156,7 @@ def _with_ratings(
         coverage=replace(results.coverage, judges=cover_ratings(data), n_pairs=0),
         leaderboard=None,
         leaderboard_problem=RATED,
+        examples=(),
         stress=stress,
         ratings=ratings,
         warnings=(*results.warnings, *unused),

@@ -98,6 +98,10 @@ class Store(Protocol):
         """
         ...
 
+    def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+        """Return the records of a kind, no study, that have these ids, in the order of ids."""
+        ...
+
     def latest_study(self, study_id: str) -> Study | None:
         """Return the newest version of a study, or None if the store has never seen it."""
         ...

@@ -116,6 +116,13 @@ class SqlStore:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
         yield from self._records(kind, query)
 
+    def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+        """Return the records of a kind, no study, that have these ids, in the order of ids."""
+        query, wanted = select(TABLES[kind]), sorted(set(ids))
+        rows = self._read(lambda connection: list(_rows_by_id(connection, query, wanted)))
+        found = [cast("R", from_row(kind, row)) for row in rows]
+        return sorted(found, key=lambda record: record.id)
+
     def latest_study(self, study_id: str) -> Study | None:
         """Return the newest version of a study, or None."""
         versions = [study for study in self._read(_read_studies) if study.id == study_id]

@@ -1,0 +1,125 @@
+"""Which comparisons a person should read: of every two systems the contested, the clear, and any.
+
+Chosen from light rows; texts and reasons are read later, of these only. A choice depends on the
+study's seed and on what was judged, never on the order of rows.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from hearteval.analysis.data import JudgmentRow
+from hearteval.domain import System
+
+ChosenAs = Literal["contested", "decisive", "random"]
+N_OF_EACH = 2
+"""Comparisons of every two systems, of each sort."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Two completions of one item that were compared, to be read.
+
+    Attributes:
+        left: System; the two stand in the order of their names.
+        chosen_as: Why it is here: verdicts contradict each other, all agree, or by chance.
+        contest: Mean strength, 0 to 5, that stands against the stronger side: 0 where no two
+            verdicts contradict each other.
+        lead: Mean strength by which the stronger side leads.
+        assignment_ids: What raters said of it, repeats left out.
+    """
+
+    pair_id: str
+    item_id: str
+    left: str
+    right: str
+    chosen_as: ChosenAs
+    contest: float
+    lead: float
+    assignment_ids: tuple[str, ...]
+
+
+def choose_examples(
+    judgments: Iterable[JudgmentRow],
+    systems: Sequence[System],
+    *,
+    seed: int,
+    n_of_each: int = N_OF_EACH,
+) -> tuple[Example, ...]:
+    """Choose comparisons of every two of some systems; the most contested of each two first.
+
+    Contested are those in which some verdicts prefer one completion and some the other, the
+    strongest contradiction first; decisive those in which all prefer the same, the strongest first;
+    the rest are drawn with the seed. None is chosen twice, so that two systems that hardly met have
+    fewer. Repeats are left out, and completions of one system compared with each other.
+    """
+    names = {system.id: system.name for system in systems}
+    found: dict[str, list[JudgmentRow]] = defaultdict(list)
+    for row in judgments:
+        is_of_two = row.first_system_id != row.second_system_id
+        if row.repeat == 0 and is_of_two and row.is_among(names):
+            found[row.pair_id].append(row)
+    by_systems: dict[tuple[str, str], list[Example]] = defaultdict(list)
+    for rows in found.values():
+        sides = sorted((rows[0].first_system_id, rows[0].second_system_id), key=names.__getitem__)
+        example = _example(rows, (sides[0], sides[1]), (names[sides[0]], names[sides[1]]))
+        by_systems[example.left, example.right].append(example)
+    return tuple(
+        example
+        for _, examples in sorted(by_systems.items())
+        for example in _choose(examples, seed=seed, n_of_each=n_of_each)
+    )
+
+
+def by_interest(examples: Iterable[Example]) -> list[Example]:
+    """Return examples as they are worth reading: of every two systems one, then the next ones.
+
+    Among these the most contested stand first, then those with the narrowest lead.
+    """
+    places: dict[tuple[str, str], int] = defaultdict(int)
+    keyed = []
+    for example in sorted(examples, key=_contest):
+        ends = (example.left, example.right)
+        keyed.append(((places[ends], *_contest(example)), example))
+        places[ends] += 1
+    return [example for _, example in sorted(keyed, key=lambda one: one[0])]
+
+
+def _contest(example: Example) -> tuple[float, float, str]:
+    return -example.contest, example.lead, example.pair_id
+
+
+def _example(rows: Sequence[JudgmentRow], ends: tuple[str, str], names: tuple[str, str]) -> Example:
+    strengths = [sum(row.strength or 0 for row in rows if row.winner == end) for end in ends]
+    n_for = [sum(row.winner == end for row in rows) for end in ends]
+    is_decisive = len(rows) in n_for
+    return Example(
+        pair_id=rows[0].pair_id,
+        item_id=rows[0].item_id,
+        left=names[0],
+        right=names[1],
+        chosen_as="contested" if all(n_for) else "decisive" if is_decisive else "random",
+        contest=min(strengths) / len(rows),
+        lead=abs(strengths[0] - strengths[1]) / len(rows),
+        assignment_ids=tuple(sorted(row.assignment_id for row in rows)),
+    )
+
+
+def _choose(examples: Collection[Example], *, seed: int, n_of_each: int) -> list[Example]:
+    """Choose among the comparisons of two systems, which say by themselves what they could be."""
+    chance = {
+        one.pair_id: hashlib.sha256(f"{seed}/{one.pair_id}".encode()).digest() for one in examples
+    }
+    drawn = sorted(examples, key=lambda one: chance[one.pair_id])
+    contested = sorted((one for one in drawn if one.chosen_as == "contested"), key=_strongest)
+    decisive = sorted((one for one in drawn if one.chosen_as == "decisive"), key=_strongest)
+    chosen = [*contested[:n_of_each], *decisive[:n_of_each]]
+    taken = {one.pair_id for one in chosen}
+    others = [one for one in drawn if one.pair_id not in taken][:n_of_each]
+    return [*chosen, *(replace(one, chosen_as="random") for one in others)]
+
+
+def _strongest(example: Example) -> tuple[float, float]:
+    return -example.contest, -example.lead if example.chosen_as == "decisive" else example.lead
