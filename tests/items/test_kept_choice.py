@@ -10,6 +10,7 @@ import pytest
 import hearteval.items.run as items_run
 from hearteval.items.esconv import SPLIT_FILES
 from hearteval.items.run import GatheredItems, gather_items
+from hearteval.items.selection import build_items
 
 OPEN_TURN = "I feel so lost since it ended and I cannot sleep, so what should I do now, honestly?"
 
@@ -55,11 +56,10 @@ def gather(corpus: Path, keep: Memory | None, *, regular: int = 5, seed: int = 7
 def unscreened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count the times that a corpus is screened."""
     times: list[int] = []
-    build = items_run.build_items
 
     def build_and_count(*arguments: Any, **more: Any) -> Any:
         times.append(1)
-        return build(*arguments, **more)
+        return build_items(*arguments, **more)
 
     monkeypatch.setattr(items_run, "build_items", build_and_count)
     return times

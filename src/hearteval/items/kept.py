@@ -72,7 +72,8 @@ def choose_again(corpus: Corpus, kept: Any) -> Chosen | None:
             for name, text in corpus.items()
             for dialogue in parse_dialogues(text, name=name, only=wanted)
         }
-        items, evidence = [], []
+        items: list[Item] = []
+        evidence: list[Screening] = []
         for dialogue_id, turn_index, item_id, seen in kept["items"]:
             couplet = Couplet(dialogue=dialogues[dialogue_id], turn_index=turn_index)
             item = couplet_item(couplet)

@@ -141,6 +141,10 @@ class Store(Protocol):
         """Return what all replies that were kept have cost, unknown costs apart."""
         ...
 
+    def fingerprint(self) -> str | None:
+        """Return a hash of what the store holds; None where only reading all of it would tell."""
+        ...
+
     def close(self) -> None:
         """Release the database; the store cannot be used afterwards."""
         ...

@@ -4,6 +4,7 @@ Each call is one transaction, repeated where the database goes away in the middl
 databases are opened and waited for is in `engines`.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -26,6 +27,7 @@ from hearteval.store.engines import (
     refresh_statistics,
     run_patiently,
 )
+from hearteval.store.fingerprint import fingerprint
 from hearteval.store.migrations import migrate
 from hearteval.store.rows import (
     MEMBER_FIELDS,
@@ -178,6 +180,12 @@ class SqlStore:
         query = select(func.coalesce(func.sum(schema.replies.c.cost), 0.0).label("usd"))
         return float(self._rows(query)[0]["usd"])
 
+    def fingerprint(self) -> str | None:
+        """Return a hash of what a SQLite store holds; None of another database."""
+        if self._engine.dialect.name != "sqlite":
+            return None
+        return self._read(lambda connection: fingerprint(_driver_of(connection)))
+
     def _insertion(self, table: Table[Any]) -> Any:
         """Return an INSERT that can say what to do with a row that is already there."""
         return (sqlite if self._engine.dialect.name == "sqlite" else postgresql).insert(table)
@@ -262,6 +270,12 @@ class SqlStore:
             return run_patiently(
                 transaction, name=self._name, patience_seconds=self._patience_seconds
             )
+
+
+def _driver_of(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
 
 
 def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:

@@ -114,6 +114,8 @@ def _log_failures(session: Session, failures: tuple[Failure, ...]) -> tuple[Fail
 def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResults]:
     """Take every step that is not done yet; return what was done as JSON says it, and the results.
 
+    Beside that, ``stored`` is the fingerprint of what the results rest on.
+
     Raises:
         SettingsError: A key or a price is missing, or nobody agreed to what it costs.
     """
@@ -129,6 +131,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     confirm_spending(session, in_all(spending))
     completions = complete_step(session, study, free)
     judgments = judge_step(session, study)
+    stored = session.store.fingerprint()  # first, so that what comes meanwhile is a change
     with session.tell.progress("analysis"):
         results = analyze(session, study)
         _log_failures(session, results.failures)
@@ -151,6 +154,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "rated": rating_rows(results.ratings),
         "failures": [asdict(failure) for failure in results.failures],
         **paths,
+        "stored": stored,
     }
     return body, results
 

@@ -1,0 +1,174 @@
+"""`heart run` with nothing to do says again what it said; whatever has changed is seen."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import Study
+from hearteval.store.fingerprint import fingerprint_of
+from hearteval.study import pipeline
+from hearteval.study.results import analyze
+from hearteval.study.session import Session
+
+STUDY = """
+[study]
+name = "small"
+seed = 3
+[items]
+source = "starter"
+regular = 4
+adversarial = 2
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[[system]]
+preset = "advice"
+[judging]
+judges = ["cue"]
+design = "full"
+stress_items = 2
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(STUDY, "utf-8")
+    return path
+
+
+@pytest.fixture
+def analyzed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count the times that results are computed."""
+    times: list[int] = []
+
+    def count(session: Session, study: Study) -> StudyResults:
+        times.append(1)
+        return analyze(session, study)
+
+    monkeypatch.setattr(pipeline, "analyze", count)
+    return times
+
+
+def test_a_run_with_nothing_to_do_says_the_same_and_computes_nothing(
+    study: Path, heart: Heart, analyzed: list[int]
+) -> None:
+    first, again = heart("run", study), heart("run", study)
+    assert (again.code, again.out, again.err) == (first.code, first.out, first.err)
+    assert len(analyzed) == 1
+    logs = sorted((study.parent / "small.logs").iterdir())
+    assert "nothing has changed" in logs[-1].read_text("utf-8")
+
+
+def test_its_json_counts_all_as_there_before(
+    study: Path, heart: Heart, analyzed: list[int]
+) -> None:
+    first, again = heart("run", study, "--json").json, heart("run", study, "--json").json
+    assert len(analyzed) == 1
+    n_added = first["judgments"]["n_added"]
+    assert n_added > 0
+    for step in ("completions", "judgments"):
+        assert again[step].pop("n_added") == 0
+        assert again[step].pop("n_before") == first[step].pop("n_added")
+        assert first[step].pop("n_before") == 0
+    assert again["plan"].pop("n_new") == 0
+    first["plan"].pop("n_new")
+    assert again == first
+    (study.parent / "small.cache" / "run.json").unlink()
+    full = heart("run", study, "--json").json
+    assert full["judgments"]["n_before"] == n_added
+    assert full["leaderboard"] == again["leaderboard"]
+    assert len(analyzed) == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["small.report.html", "small.results.json", "small.leaderboard.csv"]
+)
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_page_that_is_gone_or_changed_is_written_again(
+    study: Path, heart: Heart, *, name: str, is_deleted: bool
+) -> None:
+    heart("run", study)
+    page = study.parent / f"small.{name}"
+    whole = page.read_bytes()
+    if is_deleted:
+        page.unlink()
+    else:
+        page.write_text("changed", "utf-8")
+    heart("run", study)
+    assert len(page.read_bytes()) == len(whole)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE judgments SET choice = 'tie', strength = NULL",
+        "UPDATE completions SET created_at = created_at + 1",
+        "DELETE FROM judgments",
+        "UPDATE studies SET settings_hash = 'other'",
+        "CREATE TABLE other (id)",
+    ],
+)
+def test_a_store_that_holds_anything_else_is_analyzed_again(
+    study: Path, heart: Heart, analyzed: list[int], change: str
+) -> None:
+    heart("run", study)
+    with closing(sqlite3.connect(study.parent / "small.db")) as connection, connection:
+        connection.execute(change)
+    heart("run", study)
+    assert len(analyzed) == 2
+
+
+def test_a_changed_study_file_or_damaged_cache_is_run_again(
+    study: Path, heart: Heart, analyzed: list[int]
+) -> None:
+    heart("run", study)
+    study.write_text(STUDY.replace("stress_items = 2", "stress_items = 3"), "utf-8")
+    assert heart("run", study, "--json").json["version"] == 2
+    kept = study.parent / "small.cache" / "run.json"
+    kept.write_text(kept.read_text("utf-8").replace('"n_items": 6', '"n_items": 7'), "utf-8")
+    assert heart("run", study, "--json").json["n_items"] == 6
+    assert len(analyzed) == 3
+
+
+def test_another_width_or_study_file_is_shown_anew(
+    study: Path, heart: Heart, analyzed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heart("run", study)
+    monkeypatch.setenv("COLUMNS", "60")
+    heart("run", study)
+    other = study.parent / "other.toml"
+    other.write_text(STUDY, "utf-8")
+    heart("run", other)
+    assert len(analyzed) == 3
+
+
+def test_what_a_run_warned_of_is_warned_of_again(
+    study: Path, heart: Heart, analyzed: list[int]
+) -> None:
+    study.write_text(STUDY.replace("regular = 4", "regular = 400"), "utf-8")
+    assert "fewer" in heart("run", study).err
+    assert "fewer" in heart("run", study).err
+    assert len(analyzed) == 2
+
+
+def test_what_is_kept_holds_no_reply(study: Path, heart: Heart) -> None:
+    heart("run", study)
+    kept = (study.parent / "small.cache" / "run.json").read_text("utf-8")
+    with closing(sqlite3.connect(study.parent / "small.db")) as connection:
+        texts = [text for (text,) in connection.execute("SELECT text FROM completions")]
+    assert texts
+    assert not [text for text in texts if json.dumps(text)[1:-1] in kept]
+
+
+def test_only_a_sqlite_file_has_a_fingerprint(tmp_path: Path) -> None:
+    assert fingerprint_of("postgresql://user@host/base") is None
+    assert fingerprint_of(str(tmp_path / "none.db")) is None
+    (tmp_path / "text.db").write_text("no database", "utf-8")
+    assert fingerprint_of(str(tmp_path / "text.db")) is None
