@@ -10,7 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 _WHOLE = (
-    "SELECT name, sql FROM sqlite_master ORDER BY name",
+    # Without the statistics, which reading may refresh.
+    "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY name",
     "SELECT id, version, settings_hash, created_at FROM studies ORDER BY id, version",
     "SELECT id, text, finish_reason, created_at FROM completions ORDER BY id",
     "SELECT assignment_id, choice, strength, axes, finish_reason FROM judgments"

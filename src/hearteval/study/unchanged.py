@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from hearteval.config import StudySettings
 from hearteval.domain import content_hash
+from hearteval.domain.reasons import BY_DESIGN
 from hearteval.store.fingerprint import fingerprint_of
 from hearteval.study.kept import KeptFile, file_hash
 
@@ -71,7 +72,7 @@ def keep_run(
 def _is_settled(body: Mapping[str, Any]) -> bool:
     is_asked = body["ceiling"]["estimate"]["n_calls"] > 0
     steps = [body[step] for step in STEPS if body[step] is not None]
-    is_missing = any(step["missing"] for step in steps)  # what a model left open: never a baseline
+    is_missing = any(step["missing"].keys() - BY_DESIGN for step in steps)
     return not (is_asked or is_missing or body.get("failures"))
 
 
