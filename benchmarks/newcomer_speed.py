@@ -64,7 +64,7 @@ def row(what: str, heart: str, study: Path) -> str:
     peer = cpu_seconds([sys.executable, "-c", PEER])[1]
     wall, cpu = cpu_seconds([heart, "run", str(study)])
     peer = (peer + cpu_seconds([sys.executable, "-c", PEER])[1]) / 2
-    name = Path(heart).parents[2].name
+    name = Path(heart).parts[-3]
     return f"| {what} | {name} | {wall:.1f} | {cpu:.2f} | {peer:.2f} | {cpu / peer:.2f} |"
 
 

@@ -95,7 +95,7 @@ def test_a_page_that_is_gone_or_changed_is_written_again(
     study: Path, heart: Heart, *, name: str, is_deleted: bool
 ) -> None:
     heart("run", study)
-    page = study.parent / f"small.{name}"
+    page = study.parent / name
     whole = page.read_bytes()
     if is_deleted:
         page.unlink()
