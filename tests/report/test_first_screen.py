@@ -14,7 +14,7 @@ from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice
 from hearteval.report.chips import Chip, chips
-from hearteval.report.first_screen import AxisCell, sentence, shade, standings
+from hearteval.report.first_screen import AxisCell, news, sentence, shade, standings
 from hearteval.report.page import all_warnings, render_page
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
@@ -89,6 +89,15 @@ def test_the_most_serious_warning_alone_stands_above_the_table() -> None:
     above = page[: page.index("<table")]
     assert f'<p class="news loud">{misfit} <a href="#limits">' in above
     assert results.warnings[0] not in above
+
+
+def test_what_denies_the_answer_stands_beside_what_the_judge_is() -> None:
+    results = invented_results(cue_judge=True)
+    assert results.judge_notice is not None
+    misfit = Notice(Kind.MISFIT, "No order of all systems fits.")
+    both = dataclasses.replace(results, warnings=(*results.warnings, misfit))
+    assert news(results, all_warnings(results)) == (results.judge_notice,)
+    assert news(both, all_warnings(both)) == (results.judge_notice, misfit)
 
 
 def test_full_colour_needs_an_interval_that_leaves_out_the_middle() -> None:

@@ -313,7 +313,7 @@ def test_ranking_without_axes_has_no_axis_columns() -> None:
 
 def test_missing_completions_and_judgments_stand_with_reasons() -> None:
     text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
-    assert "of 240, by 6 systems missing: 4 no-reference" in text
+    assert "of 240, by 6 systems missing: 4 without a recorded reply" in text
     assert "missing: 2 invalid-reply, 2 without a recorded reason" in text
 
 
@@ -408,3 +408,22 @@ def test_adjusted_rating_without_an_interval_says_so() -> None:
 
     assert page.misnested == []
     assert "".join(page.text).count("no interval") == 2
+
+
+def test_a_reply_that_no_item_holds_is_no_failure() -> None:
+    results = invented_results()
+    text = words(render_page(results)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "missing: 4 without a recorded reply" in text
+    assert 'class="gap">missing: 4' not in render_page(results)
+
+
+def test_agreement_of_judges_has_no_colour_of_right_and_wrong() -> None:
+    page = render_page(invented_results())
+    (line,) = re.findall(r"<td[^>]*>86\.0", page)
+    assert line == '<td class="heat">86.0'
+
+
+def test_the_first_screen_prints_on_a_page_of_its_own() -> None:
+    page = render_page(invented_results(large=True))
+    printed = page[page.index("@media print {\n  body") : page.index("</style>")]
+    assert ".first { break-after: page; }" in printed

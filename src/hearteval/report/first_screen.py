@@ -14,6 +14,7 @@ from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.notices import Kind, Notice
 from hearteval.report.answer import Answer, answer
 from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
 from hearteval.report.leaderboard import has_few_marks, marked_axes
@@ -126,6 +127,14 @@ def _reaches(high: float | None, low: float | None) -> bool:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+def news(results: StudyResults, warnings: Sequence[Notice]) -> tuple[Notice, ...]:
+    """Return the one most serious warning; beside what a judge is, also what denies the answer."""
+    if results.judge_notice is None:
+        return tuple(warnings[:1])
+    label = Notice(Kind.BASELINE_JUDGE, results.judge_notice)
+    return (label, *(w for w in warnings[:1] if w.kind.order <= Kind.LEADER_LOSES.order))
 
 
 def standings(results: StudyResults) -> Standings | None:
