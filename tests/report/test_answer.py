@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from hearteval.notices import Kind, Notice
-from hearteval.report.answer import CONTRADICTED, answer
+from hearteval.report.answer import CONTRADICTED, NOT_ALWAYS, answer
 
 
 class At(NamedTuple):
@@ -68,10 +68,12 @@ def test_answer_says_what_the_ranks_leave_open(
     assert str(said) == f"{said.lead} {said.rest}"
 
 
-@pytest.mark.parametrize("kind", [Kind.MISFIT, Kind.LEADER_LOSES])
-def test_answer_that_comparisons_contradict_says_so(kind: Kind) -> None:
+@pytest.mark.parametrize(
+    ("kind", "words"), [(Kind.MISFIT, CONTRADICTED), (Kind.LEADER_LOSES, NOT_ALWAYS)]
+)
+def test_answer_that_comparisons_contradict_says_so(kind: Kind, words: str) -> None:
     said = answer("ab", [At(1, 1), At(2, 2)], [Notice(kind, "b won more")])
-    assert said.rest == CONTRADICTED
+    assert said.rest == words
 
 
 def test_answer_that_is_merely_warned_of_stands() -> None:
@@ -87,3 +89,8 @@ def test_long_names_are_cut_and_told_apart() -> None:
     first, second = answer([*names, "a"], [At(1, 2), At(1, 2), At(3, 3)]).lead.split()[0:3:2]
     assert first != second
     assert len(first) == len(second) == 32
+
+
+def test_of_several_leaders_it_is_open_already_which_is_better() -> None:
+    said = answer("abc", [At(1, 2), At(1, 2), At(3, 3)], [Notice(Kind.LEADER_LOSES, "b won more")])
+    assert said == answer("abc", [At(1, 2), At(1, 2), At(3, 3)])

@@ -16,7 +16,7 @@ from hearteval.report.text import wrapped
 from hearteval.study import quoted
 
 LABEL = 8
-NO_BROWSER = "no browser opened: open the report yourself"
+NO_BROWSER = "no browser opened; open the report yourself"
 NO_TERMINAL = "the report is opened from a terminal only"
 
 

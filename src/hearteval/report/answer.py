@@ -16,6 +16,7 @@ MAX_NAME = 32
 """Columns of a name in a sentence."""
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 CONTRADICTED = "Direct comparisons contradict this order: see the warning."
+NOT_ALWAYS = "Not in every direct comparison, though: see the warning."
 
 
 class Standing(Protocol):
@@ -57,12 +58,14 @@ def answer(
     shown = shortened_names(names, MAX_NAME)
     leaders = [name for name, at in zip(shown, standings, strict=True) if at.rank_low == 1]
     behind = [at for at in standings if at.rank_low > 1]
-    contradicted = {Kind.MISFIT, Kind.LEADER_LOSES} & {warning.kind for warning in warnings}
+    kinds = {warning.kind for warning in warnings}
+    # Of several leaders it is open already which is better.
+    loses = len(leaders) == 1 and Kind.LEADER_LOSES in kinds
     if not behind:
         return Answer("Nothing is settled.", f"Any of the {_number(n)} systems may be the best.")
     n_lead = len(leaders)
-    if contradicted:
-        return Answer(_lead(leaders, n), CONTRADICTED)
+    if loses or Kind.MISFIT in kinds:
+        return Answer(_lead(leaders, n), CONTRADICTED if Kind.MISFIT in kinds else NOT_ALWAYS)
     is_clear = all(at.rank_high <= n_lead for at in standings if at.rank_low == 1)
     return Answer(_lead(leaders, n), _rest(n_lead, behind, is_clear=is_clear))
 
