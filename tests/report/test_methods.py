@@ -55,7 +55,7 @@ def test_paragraph_names_design_judges_interval_and_versions() -> None:
 def test_two_way_intervals_speak_for_people_too() -> None:
     text = paragraph(with_board(interval_used="two-way", df=14, judged_by="both"))
     assert "two-way (clustered over items and people), Student's t with 14 degrees" in text
-    assert "by people and model judges" in text
+    assert "by people and judges" in text
     assert "same total weight in each pair that both judged" in text
     assert "same total weight" not in paragraph(invented_results())
 
@@ -74,7 +74,9 @@ def test_a_study_without_a_ranking_claims_none() -> None:
 
 
 def test_the_cue_judge_is_called_what_it_is() -> None:
-    assert "an offline counter of hand-set words" in paragraph(invented_results(cue_judge=True))
+    text = paragraph(invented_results(cue_judge=True))
+    assert "by cue-judge (an offline counter of hand-set words)" in text
+    assert "model judges" not in text
 
 
 def test_paragraph_stands_on_the_page_to_be_copied_whole() -> None:

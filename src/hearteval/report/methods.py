@@ -6,7 +6,7 @@ The paragraph is made of the settings that were really used, so it is true for e
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
-from hearteval.report.text import count, level_percent, listed, percent, plural
+from hearteval.report.text import bare_percent, count, level_percent, listed, plural
 
 PROTOCOL_WORDS = {
     "forced-strength": "a winner was forced, with a strength from 1 to 5",
@@ -14,7 +14,7 @@ PROTOCOL_WORDS = {
     "rating": "each reply was scored by itself from 1 to 5 on each axis",
 }
 TIES = {"half": "half a win to each side", "davidson": "by Davidson's model", "drop": "left out"}
-WHO = {"people": "people", "judges": "language-model judges", "both": "people and model judges"}
+WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
 WRITERS = {"people": "people", "model": "a language model"}
 """Who wrote the recorded replies, as `Provenance.recorded_by` says it."""
 
@@ -169,12 +169,14 @@ def _ranking(board: Leaderboard) -> list[str]:
     if any(row.axes for row in board.rows):
         words.append("Standings by axis weigh every judgment alike.")
     gap = (
-        f"Predicted and observed wins of pairs differ by {percent(fit.rms_gap)} (root mean square)"
+        f"Predicted and observed wins of pairs differ by {bare_percent(fit.rms_gap)} points (root"
+        " mean square)"
     )
     test = fit.lack_of_fit
     if test is not None and test.p is not None and fit.expected_rms_gap is not None:
         p = "p < .001" if test.p < 0.001 else f"p = {test.p:.3f}".replace("0.", ".", 1)
-        gap += f", {percent(fit.expected_rms_gap)} being expected by chance (test over items, {p})"
+        by_chance = bare_percent(fit.expected_rms_gap)
+        gap += f", {by_chance} being expected by chance (test over items, {p})"
     return [*words, f"{gap}."]
 
 

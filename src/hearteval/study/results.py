@@ -178,11 +178,11 @@ def _provenance(session: Session, study: Study, items: Sequence[Item]) -> Proven
             "sqlalchemy": sqlalchemy.__version__,
         },
         created_at=session.now().isoformat(timespec="seconds"),
-        recorded_by=_recorded_by(items),
+        recorded_by=recorded_by(items),
     )
 
 
-def _recorded_by(items: Sequence[Item]) -> str | None:
+def recorded_by(items: Sequence[Item]) -> str | None:
     """Return who wrote the replies that the items hold, where it is known of all of them."""
     writers = {WRITERS.get(item.consent_basis) for item in items if item.reference is not None}
     return writers.pop() if len(writers) == 1 else None
