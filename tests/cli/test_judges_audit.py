@@ -102,13 +102,13 @@ def results_of(study: Path) -> dict[str, Any]:
 
 def test_report_says_that_nothing_was_audited_until_it_was(heart: Heart, study: Path) -> None:
     line = "Tested on the stress set only: cue. Run `heart judges audit STUDY.toml`."
-    before = heart("run", study)
+    before = heart("run", study, "--verbose")
     page_before = study.with_suffix(".report.html").read_text("utf-8")
     heart("judges", "audit", study, "--items", "3")
-    after = heart("run", study)
+    after = heart("run", study, "--verbose")
     page_after = study.with_suffix(".report.html").read_text("utf-8")
-    assert line in before.out
-    assert line not in after.out
+    assert line in " ".join(before.out.split())
+    assert line not in " ".join(after.out.split())
     assert "tested on the stress set only" in page_before
     assert "tested on the stress set only" not in page_after
     assert "with a payload above the same reply" in page_after

@@ -1,8 +1,13 @@
-"""What a pipe is told of a long step, by a clock of the test's own."""
+"""What a pipe is told of a long step, by a clock of the test's own; when a browser opens."""
+
+import sys
+import webbrowser
+from pathlib import Path
 
 import pytest
 
 from hearteval.cli.progress import Lines, duration, shown_progress
+from hearteval.cli.results import open_page
 
 
 class Clock:
@@ -56,3 +61,41 @@ def test_a_short_step_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_times_are_written_in_one_unit(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let this be a terminal, with a browser that remembers what it opened."""
+    opened: list[str] = []
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)) or True)
+    return opened
+
+
+def test_a_report_is_opened_from_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = at_terminal(monkeypatch)
+    open_page(str(tmp_path / "a b.html"))
+    assert opened == [(tmp_path / "a b.html").as_uri()]
+    assert capsys.readouterr().err == ""
+
+
+def test_where_no_browser_opens_the_path_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at_terminal(monkeypatch)
+    monkeypatch.setattr(webbrowser, "open", lambda _url: False)
+    monkeypatch.chdir(tmp_path)
+    open_page(str(tmp_path / "report.html"))
+    assert "open the report yourself: report.html" in capsys.readouterr().err
+
+
+def test_a_pipe_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = at_terminal(monkeypatch)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
+    open_page(str(tmp_path / "report.html"))
+    assert opened == []
+    assert "from a terminal only" in capsys.readouterr().err

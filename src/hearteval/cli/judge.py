@@ -36,8 +36,7 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
         made, word = (counts["judgments"], "judgments") if rated is None else (rated, "ratings")
         if not (counts["plan"]["n_pairs"] or made["n_wanted"]):
             what = "pair to judge" if rated is None else "completion to rate"
-            click.echo(f"no {what} yet")
-            show_labelled("next", f"heart complete {quoted(study_file)}")
+            click.echo(f"no {what} yet; first: heart complete {quoted(study_file)}")
             return
         n_stored = made["n_before"] + made["n_added"]
         click.echo(f"{n_stored:,} of {made['n_wanted']:,} {word} stored, {made['n_added']:,} new")

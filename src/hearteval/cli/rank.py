@@ -1,4 +1,4 @@
-"""``heart rank``: any file of pairwise votes -> ratings, intervals, fit check."""
+"""``heart rank``: any file of pairwise votes -> Elo, intervals, fit check."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from hearteval.errors import HeartError
 @click.option("--right-name", multiple=True, metavar="V", help="Winner value that means right.")
 @click.option("--tie-name", multiple=True, metavar="V", help="Winner value that means a tie.")
 @click.option("--own-name", is_flag=True, help="The winner column holds the winner's own name.")
-@click.option("--strength", metavar="COL", help="Column of strengths; adds weighted ratings.")
+@click.option("--strength", metavar="COL", help="Column of strengths; adds Elo weighted by them.")
 @click.option("--cluster", metavar="COL", help="Column of the item (prompt, dialogue) voted on.")
 @click.option("--rater", metavar="COL", help="Column of the person who voted; not for judges.")
 @click.option(

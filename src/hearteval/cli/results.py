@@ -43,9 +43,10 @@ def show_end(results: StudyResults, study_file: Path, written: Mapping[str, str]
 
 
 def show_labelled(label: str, words: str) -> None:
-    """Print a line with its label before it; a path or a command stays whole."""
+    """Print a line with its label before it; a command stays whole, to be copied."""
     text = f"{label:<{LABEL}}{words}"
-    click.echo(text if " " not in words else wrapped(text, terminal_width(), indent=" " * LABEL))
+    is_command = words.startswith("heart ") or " " not in words
+    click.echo(text if is_command else wrapped(text, terminal_width(), indent=" " * LABEL))
 
 
 def shorter(path: str) -> str:

@@ -233,7 +233,7 @@ def _adjusted_table(votes: ControlledVotes | JudgedVotes, adjusted: str, rater: 
 def _adjusted_notes(votes: ControlledVotes | JudgedVotes) -> list[str]:
     words = f"{votes.interval_used}, {t_words(votes.df)}, {level_percent(votes.level)}"
     return [
-        f"Interval: {words}. Elo beside it is the raw rating of the same votes. Exploratory: what "
+        f"Interval: {words}. Elo beside it is that of the same votes. Exploratory: what "
         "is held equal may also be what makes an answer good.",
         dropped_words(votes.n_dropped),
         *map(notice_line, by_severity(votes.warnings)),
