@@ -80,8 +80,11 @@ class Quiet:
         raise SettingsError(f"{study}: this asks models and costs money ({words})")
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, *, outlasts_power: bool = True) -> None:
     """Write a file so that at every moment it is either the old one or the whole new one.
+
+    Without `outlasts_power` a power cut may lose it: for many small files that a command makes
+    again.
 
     Raises:
         StoreError: The folder cannot be written.
@@ -91,7 +94,8 @@ def write_whole(path: Path, text: str) -> None:
         with draft.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            if outlasts_power:
+                os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

@@ -116,7 +116,7 @@ def _write_tables(folder: Path, results: StudyResults) -> dict[str, str]:
     present = {path.name: path for path in folder.glob("*.csv")}
     for name, text in texts.items():
         if name not in present or present[name].read_bytes() != text.encode():
-            write_whole(folder / name, text)
+            write_whole(folder / name, text, outlasts_power=False)
     for name in TABLES:
         if f"{name}.csv" in present and f"{name}.csv" not in texts:
             present[f"{name}.csv"].unlink()
