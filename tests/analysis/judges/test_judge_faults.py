@@ -150,3 +150,16 @@ def test_a_judge_without_faults_is_seldom_named() -> None:
         for _ in range(n_audits)
     )
     assert n_named <= 0.05 * n_audits
+
+
+def test_the_checks_that_found_a_fault_are_named_beside_the_words() -> None:
+    found = find_faults(
+        {"hostile": WRONG, "own-words": RIGHT},
+        injection(RIGHT, order=OPEN),
+        {LONGER: RIGHT, FORMATTED: OPEN},
+        OPEN,
+        OwnFamily(reason="the study keeps judges from their own family"),
+        level=LEVEL,
+    )
+    assert found.checks == ("stress/hostile", "payloads/", LONGER)
+    assert len(found.words) == 3
