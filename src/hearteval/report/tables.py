@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from hearteval.analysis.ranking.adjusted import JudgeAwareStrengths
-from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.report.judges import audit_rows
 from hearteval.report.table import Column, Table
@@ -19,22 +17,19 @@ Records = Iterable[object]
 
 def all_tables(results: StudyResults) -> Mapping[str, Table]:
     """Return every table that has a row, by the name of its file; the caption says what it is."""
-    made = {name: _table(find(results), what) for name, (what, find) in TABLES.items()}
+    made = {
+        name: _table(_found(results, find) if isinstance(find, str) else find(results), what)
+        for name, (what, find) in TABLES.items()
+    }
     return {name: table for name, table in made.items() if table.rows}
 
 
-def _of_board(find: Callable[[Leaderboard], Records]) -> Callable[[StudyResults], Records]:
-    return lambda results: find(results.leaderboard) if results.leaderboard else ()
-
-
-def _of_judge_aware(
-    find: Callable[[JudgeAwareStrengths], Records],
-) -> Callable[[StudyResults], Records]:
-    def found(results: StudyResults) -> Records:
-        aware = results.judge_panel.judge_aware if results.judge_panel else None
-        return find(aware) if aware else ()
-
-    return found
+def _found(results: StudyResults, path: str) -> Records:
+    """Return the records at a path of attributes; none where something on it is None."""
+    found: Any = results
+    for name in path.split("."):
+        found = None if found is None else getattr(found, name)
+    return found or ()
 
 
 def _warnings(results: StudyResults) -> Records:
@@ -44,10 +39,10 @@ def _warnings(results: StudyResults) -> Records:
     return [{"kind": notice.kind.value, "text": str(notice)} for notice in notices]
 
 
-def _axes(board: Leaderboard) -> Records:
+def _axes(results: StudyResults) -> Records:
     return [
         {"system": row.system, "kind": row.kind, "axis": axis, **_flat(at)}
-        for row in board.rows
+        for row in (results.leaderboard.rows if results.leaderboard else ())
         for axis, at in row.axes.items()
     ]
 
@@ -81,67 +76,40 @@ def _by_judge_alone(results: StudyResults) -> Records:
     ]
 
 
-TABLES: Mapping[str, tuple[str, Callable[[StudyResults], Records]]] = {
+TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "warnings": ("what limits the numbers", _warnings),
-    "head-to-head": ("wins of every two systems", _of_board(lambda board: board.matrix)),
-    "differences": ("Elo between every two systems", _of_board(lambda board: board.differences)),
-    "fit-of-pairs": ("predicted wins of pairs", _of_board(lambda board: board.fit.pairs)),
-    "fit-of-systems": ("predicted wins of systems", _of_board(lambda board: board.fit.systems)),
-    "fit-of-pairs-weighted": (
-        "the same, weighted by strength",
-        _of_board(lambda board: board.fit_weighted.pairs),
-    ),
+    "head-to-head": ("wins of every two systems", "leaderboard.matrix"),
+    "differences": ("Elo between every two systems", "leaderboard.differences"),
+    "fit-of-pairs": ("predicted wins of pairs", "leaderboard.fit.pairs"),
+    "fit-of-systems": ("predicted wins of systems", "leaderboard.fit.systems"),
+    "fit-of-pairs-weighted": ("the same, weighted by strength", "leaderboard.fit_weighted.pairs"),
     "fit-of-systems-weighted": (
         "the same, weighted by strength",
-        _of_board(lambda board: board.fit_weighted.systems),
+        "leaderboard.fit_weighted.systems",
     ),
     "judge-audit": ("judges on texts whose right answer is known", _audit),
-    "stress-set": ("reference put first, by judge", lambda results: results.stress),
-    "stress-scores": (
-        "scores of the stress set",
-        lambda results: results.ratings.stress if results.ratings else (),
-    ),
-    "consistency": ("same winner twice, by judge", lambda results: results.consistency),
-    "rated-again": (
-        "same score twice, by judge",
-        lambda results: results.ratings.repeatability if results.ratings else (),
-    ),
-    "asked-again": ("rankings of repeats", lambda results: results.rank_stability),
-    "judges-together": (
-        "votes by judge",
-        lambda results: results.majorities.judges if results.majorities else (),
-    ),
-    "judges-by-pair": (
-        "judges of every two systems",
-        lambda results: results.majorities.system_pairs if results.majorities else (),
-    ),
-    "judges-agreement": (
-        "same answer, by judges",
-        lambda results: results.majorities.agreement if results.majorities else (),
-    ),
-    "axes": ("standing on each axis", _of_board(_axes)),
-    "win-rates": ("wins of each system", lambda results: results.win_rates),
-    "coverage-of-systems": ("replies by system", lambda results: results.coverage.systems),
-    "coverage-of-raters": ("answers by rater", lambda results: results.coverage.judges),
+    "stress-set": ("reference put first, by judge", "stress"),
+    "stress-scores": ("scores of the stress set", "ratings.stress"),
+    "consistency": ("same winner twice, by judge", "consistency"),
+    "rated-again": ("same score twice, by judge", "ratings.repeatability"),
+    "asked-again": ("rankings of repeats", "rank_stability"),
+    "judges-together": ("votes by judge", "majorities.judges"),
+    "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
+    "judges-agreement": ("same answer, by judges", "majorities.agreement"),
+    "axes": ("standing on each axis", _axes),
+    "win-rates": ("wins of each system", "win_rates"),
+    "coverage-of-systems": ("replies by system", "coverage.systems"),
+    "coverage-of-raters": ("answers by rater", "coverage.judges"),
     "missing": ("causes of what is missing", _missing),
-    "effects": (
-        "effects of length, formatting, position",
-        lambda results: results.bias_audit.effects if results.bias_audit else (),
-    ),
-    "held-equal": (
-        "strengths with these held equal",
-        lambda results: results.bias_audit.systems if results.bias_audit else (),
-    ),
-    "words-and-formatting": (
-        "words and marks by system",
-        lambda results: results.bias_audit.texts if results.bias_audit else (),
-    ),
-    "judge-traits": ("what judges are like", _of_judge_aware(lambda aware: aware.judges)),
-    "judge-aware": ("strengths that allow for it", _of_judge_aware(lambda aware: aware.systems)),
+    "effects": ("effects of length, formatting, position", "bias_audit.effects"),
+    "held-equal": ("strengths with these held equal", "bias_audit.systems"),
+    "words-and-formatting": ("words and marks by system", "bias_audit.texts"),
+    "judge-traits": ("what judges are like", "judge_panel.judge_aware.judges"),
+    "judge-aware": ("strengths that allow for it", "judge_panel.judge_aware.systems"),
     "by-judge-alone": ("the ranking by each judge", _by_judge_alone),
-    "item-selection": ("candidates at each rule", lambda results: results.funnel),
+    "item-selection": ("candidates at each rule", "funnel"),
 }
-"""Name of the file -> what it holds, and its records."""
+"""Name of the file -> what it holds, and the place in the results of its records, or their maker."""
 
 
 def _table(records: Records, caption: str) -> Table:
