@@ -3,22 +3,16 @@
 Each says the worst news that its section has, and leads there.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from hearteval.analysis.coverage import Coverage
-from hearteval.analysis.ranking.rank import FitCheck
+from hearteval.analysis.missing import FAIL_ON_MISSING
 from hearteval.analysis.study import MANY_FLIPS, StudyResults
+from hearteval.domain.reasons import BY_DESIGN
 from hearteval.notices import Kind, Notice
 from hearteval.report.judges import n_checks
 from hearteval.report.text import count, listed, percent, plural
 
-NO_REFERENCE = "no-reference"
-"""An item without a recorded reply: nothing failed."""
-MISSING = 0.05
-"""A larger share of missing replies is bad news."""
-MISFIT = 0.05
-"""Below this p-value the direct comparisons do not fit one order."""
 MAX_NAMED = 2
 
 
@@ -84,7 +78,9 @@ def _coverage(results: StudyResults) -> Chip:
         return Chip("Coverage", f"{size}, none missing", "coverage")
     worst = max(lacks, key=lambda lack: lack.failed)
     more = f"; {count(len(lacks) - 1)} more lack some" if len(lacks) > 1 else ""
-    return Chip("Coverage", f"{size}; {worst.words}{more}", "coverage", worst.failed > MISSING)
+    return Chip(
+        "Coverage", f"{size}; {worst.words}{more}", "coverage", worst.failed > FAIL_ON_MISSING
+    )
 
 
 class _Lack(NamedTuple):
@@ -104,35 +100,26 @@ def _lacks(coverage: Coverage, answers: str) -> list[_Lack]:
     return [
         _Lack(
             f"{name} lacks {count(lack)} of {count(n)} {what}",
-            (lack - _expected(missing)) / n,
+            (lack - sum(missing.get(reason, 0) for reason in BY_DESIGN)) / n,
         )
         for name, n, lack, missing, what in wanted
         if lack > 0
     ]
 
 
-def _expected(missing: Mapping[str, int]) -> int:
-    return missing.get(NO_REFERENCE, 0)
-
-
 def _fit(results: StudyResults, warnings: tuple[Notice, ...]) -> Chip | None:
     if results.leaderboard is None:
         return None
     fit = results.leaderboard.fit
-    loses = [warning for warning in warnings if warning.kind is Kind.LEADER_LOSES]
-    if _misfits(fit) or any(warning.kind is Kind.MISFIT for warning in warnings):
+    kinds = {warning.kind for warning in warnings}
+    if Kind.MISFIT in kinds:
         return Chip("Fit", "Direct comparisons contradict one order of all", "fit", is_bad=True)
-    if loses:
+    if Kind.LEADER_LOSES in kinds:
         return Chip("Fit", "The first loses a direct comparison", "fit", is_bad=True)
     gap = f"Within {_points(fit.rms_gap)} of one order on average"
     if fit.expected_rms_gap is None:
         return Chip("Fit", gap, "fit")
     return Chip("Fit", f"{gap}, {100 * fit.expected_rms_gap:.0f} by chance alone", "fit")
-
-
-def _misfits(fit: FitCheck) -> bool:
-    test = fit.lack_of_fit
-    return test is not None and test.p is not None and test.p < MISFIT
 
 
 def _points(share: float) -> str:

@@ -90,12 +90,6 @@ def interval_words(leaderboard: Leaderboard) -> str:
     return ", ".join(words)
 
 
-def board_scale(board: Leaderboard) -> Scale:
-    """Return one scale for the weighted Elo of all systems and their interval ends."""
-    shown = [(row.weighted.low, row.weighted.elo, row.weighted.high) for row in board.rows]
-    return scale_around(MEAN_ELO, [end for ends in shown for end in ends])
-
-
 def has_few_marks(row: LeaderboardRow, axis: Axis) -> bool:
     """Return whether what is said of a system on an axis rests on too little to be shown bare.
 

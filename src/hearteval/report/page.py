@@ -31,17 +31,13 @@ from hearteval.report.chips import chips
 from hearteval.report.missing import missing_lines
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
-from hearteval.report.text import (
-    count,
-    reasons,
-)
+from hearteval.report.text import count, reasons
 
 AUDIT_COMMAND = "heart judges audit STUDY.toml"
 NO_REASON = "without a recorded reason"
 NUMBERS = (
     *("bare_percent", "count", "decimal", "hundredths", "level_percent", "listed", "percent"),
-    *("pixels", "plural", "points", "reasons", "signed", "signed_hundredths", "small", "tick"),
-    "whole",
+    *("pixels", "plural", "points", "reasons", "signed", "signed_hundredths", "whole"),
 )
 """Functions of `text` that the templates call by their names."""
 
@@ -162,7 +158,6 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         {name: getattr(text, name) for name in NUMBERS},
-        heat_step=figures.heat_step,
         z_step=figures.z_step,
         interval=lambda ends: text.interval(ends.low, ends.high),
         rank_range=lambda strength: text.ranks(strength.rank_low, strength.rank_high),

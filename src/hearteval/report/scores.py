@@ -17,7 +17,6 @@ from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, AXIS_NAMES, MAX_SCORE, Axis
-from hearteval.report.figures import Scale, scale_around
 from hearteval.report.leaderboard import axes_words
 from hearteval.report.table import CENTRE, Bar, Column, Table, tabulate
 from hearteval.report.text import (
@@ -58,12 +57,6 @@ def rating_interval_words(ratings: RatingResults) -> str:
     """Name the interval, its level and what it is conditional on."""
     level = level_percent(ratings.level)
     return f"{ratings.interval_used}, t, {level}, conditional on these raters"
-
-
-def z_scale(ratings: RatingResults) -> Scale:
-    """Return one scale for the z-scores of all systems and their interval ends."""
-    shown = [(row.overall.z, row.overall.z_low, row.overall.z_high) for row in ratings.systems]
-    return scale_around(0.0, [end for ends in shown for end in ends])
 
 
 def stress_name(kind: str) -> str:
