@@ -68,7 +68,12 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     opened: list[str] = []
     for stream in (sys.stdout, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)) or True)
+
+    def remember(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", remember)
     return opened
 
 

@@ -78,7 +78,7 @@ def test_scores_say_whose_interval_reaches_the_first() -> None:
 
 def test_without_a_ranking_the_sentence_says_why() -> None:
     said = sentence(without_ranking(invented_results(), "groups never met"))
-    assert str(said) == "There is no ranking. Groups never met"
+    assert str(said) == "There is no ranking. Groups never met."
 
 
 def test_the_most_serious_warning_alone_stands_above_the_table() -> None:

@@ -6,7 +6,7 @@ import pytest
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, without_ranking
 
-from hearteval.analysis.missing import Cause
+from hearteval.analysis.missing import Cause, Failure
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice
@@ -110,7 +110,7 @@ def test_only_the_most_serious_warning_is_shown_and_the_others_counted() -> None
 
 def test_missing_ranking_is_explained_before_the_win_rates() -> None:
     results = without_ranking(invented_results(), "groups never met")
-    assert str(sentence(results)) == "There is no ranking. Groups never met"
+    assert str(sentence(results)) == "There is no ranking. Groups never met."
     assert brief_display(results).text().startswith("system")
 
 
@@ -136,6 +136,7 @@ def test_next_step_is_the_first_thing_that_is_lacking() -> None:
     results = invented_results()
     assert next_step(results, "a.toml") == "test the judges: heart judges audit a.toml"
     assert "name a model" in next_step(invented_results(cue_judge=True), "a.toml")
+    assert "more items" in next_step(without_ranking(results, "no"), "a.toml")
     read = dataclasses.replace(results, judge_audits=None)
     assert next_step(read, "a.toml").endswith("heart report a.toml --open")
     for outlook, words in OUTLOOKS:
@@ -143,3 +144,11 @@ def test_next_step_is_the_first_thing_that_is_lacking() -> None:
         systems = (dataclasses.replace(results.coverage.systems[0], causes=(cause,)),)
         lacking = dataclasses.replace(results.coverage, systems=systems)
         assert next_step(dataclasses.replace(read, coverage=lacking), "a.toml").startswith(words)
+
+
+def test_system_without_a_result_is_the_first_warning_with_the_provider_s_words() -> None:
+    cause = Cause(reason="bad-key", words="key not known", n=40, outlook="fails-again")
+    failure = Failure(kind="system", name="ours", n_wanted=40, n_missing=40, causes=(cause,))
+    results = dataclasses.replace(invented_results(), failures=(failure,))
+    text = " ".join(brief_display(results).text().split())
+    assert "! System ours has no result (bad-key: key not known). 3 more notes" in text

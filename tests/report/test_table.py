@@ -140,5 +140,5 @@ def test_notebook_shows_scores_where_judges_rate() -> None:
 
 def test_notebook_shows_win_rates_by_axis_where_there_is_no_ranking() -> None:
     html = results_display(without_ranking(invented_results(), "groups never met")).html()
-    assert "<p>There is no ranking. Groups never met</p>" in html
+    assert "<p>There is no ranking. Groups never met.</p>" in html
     assert "<td>people</td><td>62.5</td><td>25.0</td>" in html

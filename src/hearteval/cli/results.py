@@ -11,7 +11,7 @@ import click
 from hearteval.analysis.study import StudyResults
 from hearteval.cli.console import Terminal, terminal_width
 from hearteval.report.first_screen import sentence
-from hearteval.report.summary import brief_display, details_display, next_step
+from hearteval.report.summary import brief_display, details_display, next_step, results_table
 from hearteval.report.text import wrapped
 from hearteval.study import quoted
 
@@ -27,11 +27,10 @@ def show_results(results: StudyResults, *, is_verbose: bool) -> None:
         click.echo(err=True)  # apart from the progress above it
     said = sentence(results)
     click.secho(wrapped(str(said), width, indent=""), bold=True)
-    shown = brief_display(results).text(width)
-    if shown:
-        click.echo(f"\n{shown}")
-    if is_verbose:
-        click.echo(f"\n{details_display(results).text(width)}")
+    table = results_table(results)
+    parts = [table.text(width)] if table and is_verbose else []
+    parts.append((details_display if is_verbose else brief_display)(results).text(width))
+    click.echo("".join(f"\n{part}\n" for part in parts if part), nl=False)
 
 
 def show_end(results: StudyResults, study_file: Path, written: Mapping[str, str]) -> None:

@@ -99,7 +99,7 @@ def sentence(results: StudyResults) -> Answer:
         names = [row.system for row in board.rows]
         return answer(names, [row.weighted for row in board.rows], board.warnings)
     if ratings is None:
-        return Answer("There is no ranking.", _capital(results.leaderboard_problem or ""))
+        return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
     if not ratings.systems:
         return Answer("There are no scores.", "There is no rating yet: run heart judge.")
     return _who_scores_best(ratings)
@@ -125,8 +125,8 @@ def _reaches(high: float | None, low: float | None) -> bool:
     return high is None or low is None or high >= low
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def _full_sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].removesuffix('.')}." if words else ""
 
 
 def news(results: StudyResults, warnings: Sequence[Notice]) -> tuple[Notice, ...]:

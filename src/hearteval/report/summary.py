@@ -12,6 +12,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report import agreement, leaderboard, scores
 from hearteval.report.first_screen import sentence
+from hearteval.report.missing import no_result_words
 from hearteval.report.page import AUDIT_COMMAND, all_warnings, coverage_totals
 from hearteval.report.table import Display, Table
 from hearteval.report.text import (
@@ -34,6 +35,8 @@ def results_notices(results: StudyResults) -> tuple[Notice, ...]:
     said = list(all_warnings(results))
     if results.judge_notice:
         said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
+    silent = [failure for failure in results.failures if failure.is_total]
+    said += [Notice(Kind.NO_RESULT, f"{no_result_words(one)}.") for one in silent]
     board, audits = results.leaderboard, results.judge_audits
     problems = board.axis_problems if board else {}
     said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
@@ -168,6 +171,8 @@ def next_step(results: StudyResults, study_file: str) -> str:
         return f"finish what is missing: heart run {study_file}"
     if "fails-again" in outlooks:
         return f"mend what keeps failing, then finish: heart run {study_file}"
+    if results.ratings is None and results.leaderboard is None:
+        return f"ask for more items in {study_file}, and run it again"
     if results.judge_notice:
         return f"name a model and a model as judge in {study_file}, and run it again"
     if results.judge_audits and results.judge_audits.not_audited:
