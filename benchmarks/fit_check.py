@@ -6,8 +6,8 @@ Votes have Bradley-Terry chances exactly, however they depend on each other: a v
 that is logistic. "alone" draws it anew for every vote. "by item" takes it, for 80 % of the votes,
 from utilities that the item gives every system once (Gumbel); "by pair" from one draw for the pair
 on this item, so that most votes of a pair on an item are the same. Each line gives the share of
-replicates in which the test of all pairs has p <= .05, a pair has q <= .05, either (then a ranking
-warns), and in which Pearson's test of independent votes has p <= .05; then the gaps over pairs,
+replicates in which the test of all pairs has p <= .05 (then a ranking warns), a pair has q <= .05,
+either, and in which Pearson's test of independent votes has p <= .05; then the gaps over pairs,
 observed and as expected by chance, on average. With 18 systems it is a fifth of the replicates.
 """
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from hearteval.notices import Kind, Notice
-from hearteval.report.answer import CONTRADICTED, NOT_ALWAYS, answer
+from hearteval.report.answer import CONTRADICTED, NOT_ALWAYS, TOO_NARROW, answer
 
 
 class At(NamedTuple):
@@ -77,7 +77,8 @@ def test_answer_that_comparisons_contradict_says_so(kind: Kind, words: str) -> N
 
 
 def test_answer_that_is_merely_warned_of_stands() -> None:
-    warnings = [Notice(kind, "x") for kind in Kind if kind not in (Kind.MISFIT, Kind.LEADER_LOSES)]
+    said = Kind.MISFIT, Kind.LEADER_LOSES, Kind.FEW_ITEMS
+    warnings = [Notice(kind, "x") for kind in Kind if kind not in said]
     assert answer("ab", [At(1, 1), At(2, 2)], warnings) == answer("ab", [At(1, 1), At(2, 2)])
 
 
@@ -94,3 +95,30 @@ def test_long_names_are_cut_and_told_apart() -> None:
 def test_of_several_leaders_it_is_open_already_which_is_better() -> None:
     said = answer("abc", [At(1, 2), At(1, 2), At(3, 3)], [Notice(Kind.LEADER_LOSES, "b won more")])
     assert said == answer("abc", [At(1, 2), At(1, 2), At(3, 3)])
+
+
+@pytest.mark.parametrize(
+    ("places", "lead"),
+    [
+        ([(1, 1), (2, 2)], "Over all comparisons, a leads."),
+        ([(1, 3), (1, 4), (1, 4), (2, 4)], "Over all comparisons, any of three systems may be"),
+    ],
+)
+def test_answer_that_no_one_order_fits_is_of_all_comparisons_only(
+    places: list[tuple[int, int]], lead: str
+) -> None:
+    said = answer("abcd"[: len(places)], [At(*at) for at in places], [Notice(Kind.MISFIT, "x")])
+    assert said.lead.startswith(lead)
+    assert said.rest == CONTRADICTED
+
+
+def test_systems_that_beat_each_other_in_a_circle_are_not_merely_open() -> None:
+    said = answer("abc", [At(1, 3)] * 3, [Notice(Kind.MISFIT, "x")])
+    assert said.lead == "Nothing is settled."
+    assert said.rest.endswith(CONTRADICTED)
+
+
+def test_claim_from_few_items_says_that_it_may_go_too_far() -> None:
+    few = [Notice(Kind.FEW_ITEMS, "x")]
+    assert answer("ab", [At(1, 1), At(2, 2)], few).rest == f"The other is behind it. {TOO_NARROW}"
+    assert TOO_NARROW not in str(answer("ab", [At(1, 2), At(1, 2)], few))

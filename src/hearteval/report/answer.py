@@ -15,8 +15,9 @@ MAX_NAMED = 4
 MAX_NAME = 32
 """Columns of a name in a sentence."""
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-CONTRADICTED = "Direct comparisons contradict this order: see the warning."
+CONTRADICTED = "But direct comparisons depart from any one order: see the warning."
 NOT_ALWAYS = "Not in every direct comparison, though: see the warning."
+TOO_NARROW = "Intervals may be too narrow: see the warning."
 
 
 class Standing(Protocol):
@@ -52,22 +53,29 @@ def answer(
     Args:
         names: Systems, best first.
         standings: Their ranks, in the same order; at least two.
-        warnings: Of the ranking: where comparisons contradict it, the answer says so.
+        warnings: Of the ranking: where comparisons contradict it, or what it stands on is little,
+            the answer says so.
     """
     n = len(names)
     shown = shortened_names(names, MAX_NAME)
     leaders = [name for name, at in zip(shown, standings, strict=True) if at.rank_low == 1]
     behind = [at for at in standings if at.rank_low > 1]
     kinds = {warning.kind for warning in warnings}
+    misfits = Kind.MISFIT in kinds
     # Of several leaders it is open already which is better.
     loses = len(leaders) == 1 and Kind.LEADER_LOSES in kinds
     if not behind:
-        return Answer("Nothing is settled.", f"Any of the {_number(n)} systems may be the best.")
-    n_lead = len(leaders)
-    if loses or Kind.MISFIT in kinds:
-        return Answer(_lead(leaders, n), CONTRADICTED if Kind.MISFIT in kinds else NOT_ALWAYS)
+        any_of = f"Any of the {_number(n)} systems may be the best."
+        return Answer("Nothing is settled.", f"{any_of} {CONTRADICTED}" if misfits else any_of)
+    n_lead, lead = len(leaders), _lead(leaders, n)
+    if misfits:
+        lead = lead.replace("Any of", "any of", 1) if n_lead > _most_named(n) else lead
+        return Answer(f"Over all comparisons, {lead}", CONTRADICTED)
+    if loses:
+        return Answer(lead, NOT_ALWAYS)
     is_clear = all(at.rank_high <= n_lead for at in standings if at.rank_low == 1)
-    return Answer(_lead(leaders, n), _rest(n_lead, behind, is_clear=is_clear))
+    rest = _rest(n_lead, behind, is_clear=is_clear)
+    return Answer(lead, f"{rest} {TOO_NARROW}" if Kind.FEW_ITEMS in kinds else rest)
 
 
 def _lead(leaders: Sequence[str], n: int) -> str:
@@ -75,9 +83,14 @@ def _lead(leaders: Sequence[str], n: int) -> str:
         return f"{leaders[0]} leads."
     if len(leaders) == 2:
         return f"{listed(leaders)} lead; which of the two is better is open."
-    if len(leaders) <= min(MAX_NAMED, n // 2):
+    if len(leaders) <= _most_named(n):
         return f"{listed(leaders)} lead; which of them is best is open."
     return f"Any of {_number(len(leaders))} systems may be the best."
+
+
+def _most_named(n: int) -> int:
+    """Return how many leaders of so many systems are named; two are always."""
+    return max(2, min(MAX_NAMED, n // 2))
 
 
 def _rest(n_lead: int, behind: Sequence[Standing], *, is_clear: bool) -> str:

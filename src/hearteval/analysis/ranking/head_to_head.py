@@ -190,11 +190,15 @@ def _without_prior(tied: TiedFit, prior: float) -> TiedFit | None:
 
 
 def warn_of_misfit(direct: Direct) -> list[Notice]:
-    """Say that one order of all systems does not explain the wins, and where."""
+    """Say that one order of all systems does not explain the wins, and where.
+
+    The test of all pairs alone decides, so that of true orders no more are warned of than its level
+    says; the pairs name what is off.
+    """
     p = direct.lack_of_fit.p
-    found = [row for row in direct.matrix if row.q is not None and row.q <= SIGNIFICANT]
-    if not found and (p is None or p > SIGNIFICANT):
+    if p is None or p > SIGNIFICANT:
         return []
+    found = [row for row in direct.matrix if row.q is not None and row.q <= SIGNIFICANT]
     tested = found or [row for row in direct.matrix if row.z is not None]
     worst = sorted(tested, key=lambda row: (-abs(row.z or 0), row.left, row.right))[:MAX_NAMED]
     if max(abs(row.observed - row.expected) for row in direct.matrix) < SMALL:
@@ -260,7 +264,7 @@ def _say_lost(leader: str, lost: Sequence[HeadToHead], is_sure: Sequence[bool]) 
     more = len(lost) - len(shares)
     shares += [f"less than half with {more} more"] if more else []
     sure = [row.right for row, one in zip(lost, is_sure, strict=False) if one]
-    chance = "That may be chance: they are too close to call."
+    chance = "That may be chance."
     if sure:
         of_whom = "" if len(sure) == len(lost) else f" with {_listed(sure)}"
         chance = f"That is more than chance explains{of_whom}."
