@@ -109,7 +109,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "by-judge-alone": ("the ranking by each judge", _by_judge_alone),
     "item-selection": ("candidates at each rule", "funnel"),
 }
-"""Name of the file -> what it holds, and the place in the results of its records, or their maker."""
+"""Name of the file -> what it holds, and where its records are in the results, or their maker."""
 
 
 def _table(records: Records, caption: str) -> Table:
