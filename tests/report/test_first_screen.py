@@ -291,3 +291,16 @@ def test_an_interval_alone_makes_no_fault() -> None:
     line = line_of(render_page(with_audits(invented_audits(swayed))), "with a payload")
     assert 'class="cell "' in line
     assert "no sway shown" in line
+
+
+def test_a_judge_that_rates_has_one_reading_too() -> None:
+    """The cells that are orange are those of which the chip and the warnings speak."""
+    results = invented_ratings()
+    assert chip(results, "Judges").words == "Tests find fault with juniper and larch-2"
+    page = render_page(results)
+    lines = {
+        name: re.findall(f">{name}</th>.*?</tr>", page)[0]
+        for name in ("kind words that fit anything", "a hostile reply", "another item&#39;s reply")
+    }
+    counts = {name: (line.count("good"), line.count("wrong")) for name, line in lines.items()}
+    assert list(counts.values()) == [(2, 0), (0, 0), (0, 2)]

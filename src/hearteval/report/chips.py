@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.missing import FAIL_ON_MISSING
+from hearteval.analysis.scores.checks import sure_stress_faults
 from hearteval.analysis.study import MANY_FLIPS, StudyResults
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.notices import Kind, Notice
@@ -45,8 +46,11 @@ def _judges(results: StudyResults) -> Chip:
         return chip(f"{plural(len(raters), 'person', 'people')}, no model judges")
     audits = results.judge_audits.judges if results.judge_audits else ()
     at_fault = [audit.judge for audit in audits if audit.faults]
-    if results.ratings and any(w.kind is Kind.JUDGE_FAULT for w in results.ratings.warnings):
-        return chip("Tests find fault with a judge", is_bad=True)
+    if results.ratings is not None:
+        sure = sure_stress_faults(results.stress, level=results.ratings.level)
+        at_fault = [judge.rater for judge in panel if any(judge.rater == name for name, _ in sure)]
+        if not at_fault and any(w.kind is Kind.JUDGE_FAULT for w in results.ratings.warnings):
+            return chip("A judge scores all replies alike", is_bad=True)
     if at_fault:
         return chip(f"Tests find fault with {_named(at_fault)}", is_bad=True)
     turned = [j.rater for j in panel if j.n_flips > MANY_FLIPS * j.n_both_orders]

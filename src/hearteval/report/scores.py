@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.judges.faults import STRESS_NAMES, TELLS_APART
-from hearteval.analysis.scores.checks import Repeatability, StressScore
+from hearteval.analysis.scores.checks import Repeatability, StressScore, sure_stress_faults
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
@@ -80,11 +80,13 @@ def stress_cells(
     return cells
 
 
-def stress_state(above: StressResult | None) -> str:
-    """Return the class of a cell: as it should be, a fault, or neither."""
-    if above is not None and above.low > TELLS_APART:
-        return "good"
-    return "wrong" if above is not None and above.high < TELLS_APART else "plain"
+def stress_states(results: StudyResults) -> dict[StressResult, str]:
+    """Return the class of a cell: as it should be, a fault of the warnings; others have none."""
+    level = results.ratings.level if results.ratings else 0.95
+    at_fault = sure_stress_faults(results.stress, level=level)
+    right = {row: "good" for row in results.stress if row.low > TELLS_APART}
+    wrong = {row: "wrong" for row in results.stress if (row.rater, row.kind) in at_fault}
+    return right | wrong
 
 
 def score_table(ratings: RatingResults) -> Table:

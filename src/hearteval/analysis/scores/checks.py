@@ -180,6 +180,21 @@ def rating_warnings(
     return tuple(warnings)
 
 
+def sure_stress_faults(
+    results: Sequence[StressResult], *, level: float
+) -> frozenset[tuple[str, str]]:
+    """Return the judges and kinds of text that `stress_warnings` names."""
+    found: set[tuple[str, str]] = set()
+    for rater in {result.rater for result in results}:
+        p_values = {
+            result.kind: tells_apart_p_value(result.reference_rate, result.n_items)
+            for result in results
+            if result.rater == rater
+        }
+        found |= {(rater, kind) for kind in sure_checks(p_values, level=level)}
+    return frozenset(found)
+
+
 def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[Notice, ...]:
     """Name judges who do not score the reference above texts made to be worse.
 
@@ -187,14 +202,12 @@ def stress_warnings(results: Sequence[StressResult], *, level: float) -> tuple[N
     less often than three times in four, adjusted over the kinds of text that a judge has rated.
     """
     warnings = []
+    sure = sure_stress_faults(results, level=level)
     for rater in sorted({result.rater for result in results}):
-        of_rater = [result for result in results if result.rater == rater]
-        p_values = {r.kind: tells_apart_p_value(r.reference_rate, r.n_items) for r in of_rater}
-        sure = sure_checks(p_values, level=level)
         faults = [
             f"{STRESS_NAMES.get(result.kind, result.kind)} ({100 * result.reference_rate:.0f} %)"
-            for result in of_rater
-            if result.kind in sure
+            for result in results
+            if result.rater == rater and (rater, result.kind) in sure
         ]
         if faults:
             text = (
