@@ -237,7 +237,8 @@ def test_fit_is_said_beside_what_chance_gives() -> None:
 
 
 def test_misfit_is_bad_news_and_loud_in_its_section() -> None:
-    found = chip(with_fit(0.002), "Fit")
+    misfit = Notice(Kind.MISFIT, "No order of all systems fits.")
+    found = chip(dataclasses.replace(with_fit(0.002), warnings=(misfit,)), "Fit")
     assert (found.words, found.is_bad) == ("Direct comparisons contradict one order of all", True)
     assert "The direct comparisons contradict one order</b>" in render_page(with_fit(0.002))
 
