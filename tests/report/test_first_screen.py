@@ -224,7 +224,8 @@ def with_fit(p: float | None) -> StudyResults:
     fit = dataclasses.replace(
         results.leaderboard.fit, lack_of_fit=test, expected_rms_gap=0.031, rms_gap=0.049
     )
-    board = dataclasses.replace(results.leaderboard, fit=fit)
+    misfit = (Notice(Kind.MISFIT, "One order does not fit."),) if p < 0.05 else ()
+    board = dataclasses.replace(results.leaderboard, fit=fit, warnings=misfit)
     return dataclasses.replace(results, leaderboard=board)
 
 
