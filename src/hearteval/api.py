@@ -245,7 +245,7 @@ class OpenStudy:
         """Write the report and its tables beside the study file; return their paths by kind."""
         from hearteval.study.results import write_report
 
-        return write_report(self._session, self.analyze())
+        return write_report(self._session, self._study, self.analyze())
 
     def __repr__(self) -> str:
         return f"<study {self._study.name}, version {self._study.version}>"

@@ -11,10 +11,26 @@ from hearteval.cli.options import json_option, open_option, study_argument
 
 @click.command("report")
 @study_argument
+@click.option(
+    "--full",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write every comparison chosen to be read, and every item, as pages into a folder.",
+)
+@click.option(
+    "--public",
+    "is_public",
+    is_flag=True,
+    help="Write NAME.public.html instead: no dialogue, no reply, no reason of a judge.",
+)
 @open_option
 @json_option
-def command(study_file: Path, *, is_opened: bool, as_json: bool) -> None:
+def command(
+    study_file: Path, *, full: Path | None, is_public: bool, is_opened: bool, as_json: bool
+) -> None:
     """Compute a study's results and write NAME.report.html and NAME.leaderboard.csv."""
+    if full is not None and is_public:
+        raise click.UsageError("--full writes all texts and --public none; choose one of them.")
     from hearteval.cli.results import open_page, shorter, show_labelled
     from hearteval.study.results import analyze, write_report
     from hearteval.study.session import open_stored
@@ -22,13 +38,15 @@ def command(study_file: Path, *, is_opened: bool, as_json: bool) -> None:
     with open_stored(study_file, Terminal()) as (session, study):
         with session.tell.progress("analysis"):
             results = analyze(session, study)
-        paths = write_report(session, results)
+        paths = write_report(session, study, results, full=full, is_public=is_public)
     if as_json:
         failures = [asdict(failure) for failure in results.failures]
         body = {"study": study.name, "version": study.version, **paths, "failures": failures}
         emit_json("report", body)
     else:
         show_labelled("report", shorter(paths["report"]))
+        if "full" in paths:
+            show_labelled("all replies", shorter(paths["full"]))
     if is_opened:
         open_page(paths["report"])
     end_with(results.failures, session.settings)

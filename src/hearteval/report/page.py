@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from hearteval.analysis.coverage import Coverage
+from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
 from hearteval.notices import Notice, by_severity
@@ -23,7 +25,9 @@ from hearteval.report import (
     first_screen,
     judges,
     leaderboard,
+    matrix,
     methods,
+    replies,
     scores,
     text,
 )
@@ -42,9 +46,80 @@ NUMBERS = (
 """Functions of `text` that the templates call by their names."""
 
 
-def render_page(results: StudyResults) -> str:
-    """Render the report as one HTML document without any reference outside itself."""
-    return _environment().get_template("page.html.j2").render(results=results)
+MAX_BYTES = 294_000
+"""Of the one file; replies are shown as far as they fit."""
+MATRIX_SLOT: Final = "<!--matrix-->"
+REPLIES_SLOT: Final = "<!--replies-->"
+_SECTION_BYTES = 3_000
+NOTHING_SHOWN = replies.Shown()
+
+
+def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> str:
+    """Render the report as one HTML document without any reference outside itself.
+
+    Of the replies it holds as many as fit; where there is a folder with all, it links there.
+    """
+    has_replies = bool(shown.readings) or (shown.is_public and bool(results.examples))
+    page = (
+        environment().get_template("page.html.j2").render(results=results, has_replies=has_replies)
+    )
+    room = (
+        MAX_BYTES - len(page.encode()) - len(_matrix_html(results, shown, shown.readings).encode())
+    )
+    readings, section = _replies_html(results, shown, room) if has_replies else ((), "")
+    page = page.replace(MATRIX_SLOT, _matrix_html(results, shown, readings), 1)
+    return page.replace(REPLIES_SLOT, section, 1)
+
+
+def matrix_html(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> str:
+    """Render the matrix of every two systems, with links to what is to be read of them."""
+    macros = environment().get_template("matrix.html.j2").module
+    return str(macros.page_matrix(board, links))  # type: ignore[attr-defined]
+
+
+def pair_links(
+    shown: replies.Shown, there: Iterable[replies.Reading]
+) -> dict[tuple[str, str], str]:
+    """Return where replies of two systems are: on this page, else in the folder."""
+    pages = {one.systems for one in shown.readings if shown.folder is not None}
+    links = {ends: f"{shown.folder}{matrix.pair_key(*ends)}.html" for ends in pages}
+    return links | {one.systems: f"#{matrix.pair_key(*one.systems)}" for one in there}
+
+
+def _matrix_html(
+    results: StudyResults, shown: replies.Shown, there: Iterable[replies.Reading]
+) -> str:
+    board = results.leaderboard
+    return matrix_html(board, pair_links(shown, there)) if board and board.matrix else ""
+
+
+def _replies_html(
+    results: StudyResults, shown: replies.Shown, room: int
+) -> tuple[list[replies.Reading], str]:
+    """Return the readings that fit, and their section."""
+    macros: Any = environment().get_template("replies.html.j2").module
+    fitting = replies.that_fit(
+        shown.readings, room - _SECTION_BYTES, lambda one: str(macros.comparison(one))
+    )
+    html = {one.example.pair_id: part for one, part in fitting}
+    readings = [one for one, _ in fitting]
+    chosen, pages = Counter(one.systems for one in shown.readings), pair_links(shown, ())
+    sections = [
+        macros.pair_section(
+            *ends,
+            Markup("".join(html[one.example.pair_id] for one in group)),  # noqa: S704 - rendered above
+            pages.get(ends, "") if len(group) < chosen[ends] else "",
+        )
+        for ends, group in replies.by_systems(readings).items()
+    ]
+    return readings, str(
+        macros.replies_section(
+            Markup("".join(sections)),  # noqa: S704 - rendered above
+            len(readings),
+            len(results.examples),
+            shown,
+        )
+    )
 
 
 def all_warnings(results: StudyResults) -> tuple[Notice, ...]:
@@ -134,16 +209,18 @@ def _by_reason(n_missing: int, parts: Iterable[Mapping[str, int]]) -> Mapping[st
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Return the templates, with all that they ask for what they show."""
+    made = Environment(
         loader=PackageLoader("hearteval.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = (agreement, figures, first_screen, judges, leaderboard, methods, scores, text)
-    environment.globals.update(
+    modules = [agreement, figures, first_screen, judges, leaderboard, matrix, methods, replies]
+    modules += [scores, text]
+    made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
         audit_command=AUDIT_COMMAND,
@@ -156,10 +233,10 @@ def _environment() -> Environment:
         missing_replies=missing_replies,
         funnel_table=funnel_table,
     )
-    environment.filters.update(
+    made.filters.update(
         {name: getattr(text, name) for name in NUMBERS},
         z_step=figures.z_step,
         interval=lambda ends: text.interval(ends.low, ends.high),
         rank_range=lambda strength: text.ranks(strength.rank_low, strength.rank_high),
     )
-    return environment
+    return made

@@ -136,7 +136,8 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         results = analyze(session, study)
         _log_failures(session, results.failures)
     with session.tell.progress("report"):
-        paths = {"results": write_results(session, results), **write_report(session, results)}
+        paths = {"results": write_results(session, results)}
+        paths |= write_report(session, study, results)
     body = {
         "study": study.name,
         "study_id": study.id,

@@ -14,6 +14,7 @@ import sqlalchemy
 
 from hearteval import __version__
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, judgment_rows
+from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
     AXES,
@@ -35,15 +36,18 @@ from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.report.leaderboard import leaderboard_csv
 from hearteval.report.page import render_page
+from hearteval.report.replies import MOST_READ, Shown
 from hearteval.report.scores import rating_csv
 from hearteval.report.tables import TABLES, all_tables
-from hearteval.study import write_whole
+from hearteval.study import quoted, write_whole
+from hearteval.study.reading import link_to, read_examples, require_own_folder, write_folder
 from hearteval.study.session import Session, is_rated, stored_plan
 
 RESULTS_SCHEMA = "heart.analyze/1"
+STARTER_BASIS = "Written for hearteval by a language model; no real person"
 WRITERS = {
     CONSENT_BASIS: "people",
-    "Written for hearteval by a language model; no real person": "model",
+    STARTER_BASIS: "model",
 }
 """Who wrote the replies that items hold, where their consent basis is one of ours."""
 
@@ -89,21 +93,59 @@ def write_results(session: Session, results: StudyResults) -> str:
     return str(path)
 
 
-def write_report(session: Session, results: StudyResults) -> dict[str, Any]:
+def write_report(
+    session: Session,
+    study: Study,
+    results: StudyResults,
+    *,
+    full: Path | None = None,
+    is_public: bool = False,
+) -> dict[str, Any]:
     """Write the report page and every table of it as CSV beside the study file; return the paths.
 
     The leaderboard or the scores stand beside the page, the others in the folder NAME.tables, and
-    in the result under ``tables``, by name.
+    in the result under ``tables``, by name. `full` names a folder for every comparison that was
+    chosen to be read; a public page has another name and holds no text of the study.
+
+    Raises:
+        SettingsError: The folder holds something else.
+        StoreError: A file cannot be written.
     """
-    page, table = _path(session, "report.html"), _path(session, "leaderboard.csv")
+    if full is not None:
+        require_own_folder(full, study)
+    suffix = "public.html" if is_public else "report.html"
+    page, table = _path(session, suffix), _path(session, "leaderboard.csv")
     paths: dict[str, Any] = {"report": str(page), "leaderboard_csv": str(table)}
     write_whole(table, leaderboard_csv(results))
     if results.ratings is not None:
         scores = _path(session, "ratings.csv")
         write_whole(scores, rating_csv(results.ratings))
         paths["ratings_csv"] = str(scores)
-    write_whole(page, render_page(results))
+    shown = Shown(is_public=True)
+    if not is_public:
+        examples = by_interest(results.examples)
+        chosen = examples if full else examples[:MOST_READ]
+        shown = Shown(
+            readings=read_examples(session, study, chosen),
+            notice=_whose_texts(results.provenance),
+            study_file=quoted(session.settings.file),
+            folder=None if full is None else link_to(full, page.parent),
+        )
+    if full is not None:
+        paths["full"] = write_folder(session, study, results, shown, full)
+    write_whole(page, render_page(results, shown))
     return paths | {"tables": _write_tables(_path(session, "tables"), results)}
+
+
+def _whose_texts(made: Provenance) -> str:
+    """Say whose texts a report holds, where they are not our own."""
+    if set(made.consent_bases) <= {STARTER_BASIS}:
+        return ""
+    licences = "; ".join(made.licences)
+    return (
+        f"Holds texts of {made.item_source} ({licences}): not for publication."
+        " A page without them: heart report --public."
+    )
 
 
 def _write_tables(folder: Path, results: StudyResults) -> dict[str, str]:

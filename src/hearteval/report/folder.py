@@ -1,0 +1,113 @@
+"""The folder of ``heart report --full``: all that was chosen to be read, on pages of their own.
+
+A page for every two systems, a page for every item, and one that leads to them. Each stands alone
+beside the others: no network, no script.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from markupsafe import Markup
+
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import Completion, Item
+from hearteval.report import replies
+from hearteval.report.matrix import pair_key
+from hearteval.report.page import environment, matrix_html, pair_links
+
+INDEX = "index.html"
+
+
+def item_page(item_id: str) -> str:
+    """Name the page of an item."""
+    return f"item-{item_id[:12]}.html"
+
+
+def folder_pages(
+    results: StudyResults,
+    shown: replies.Shown,
+    items: Sequence[Item],
+    completions: Mapping[str, Sequence[tuple[str, Completion]]],
+) -> Iterator[tuple[str, str]]:
+    """Yield every page of the folder: its file name and its text.
+
+    Args:
+        results: The results of the study.
+        shown: All chosen comparisons.
+        items: All items of the study.
+        completions: By item, each with the name of its system.
+    """
+    here = replace(shown, folder="")
+    groups = replies.by_systems(sorted(shown.readings, key=lambda one: one.systems))
+    about: dict[str, list[replies.Reading]] = defaultdict(list)
+    for reading in shown.readings:
+        about[reading.item.id].append(reading)
+    yield INDEX, _index(results, here, groups, items, about)
+    for ends, group in groups.items():
+        yield f"{pair_key(*ends)}.html", _pair_page(results, here, ends, group)
+    for item in items:
+        said = sorted(completions.get(item.id, ()), key=lambda one: (one[0], one[1].id))
+        yield item_page(item.id), _item_page(results, here, item, said, about[item.id])
+
+
+def _page(results: StudyResults, shown: replies.Shown, title: str, main: Iterable[str]) -> str:
+    return (
+        environment()
+        .get_template("folder.html.j2")
+        .render(
+            results=results,
+            shown=shown,
+            title=title,
+            main=Markup("".join(main)),  # noqa: S704 - rendered by macros that escape
+        )
+    )
+
+
+def _macros() -> Any:
+    return environment().get_template("folder_pages.html.j2").module
+
+
+def _index(
+    results: StudyResults,
+    shown: replies.Shown,
+    groups: Mapping[tuple[str, str], Sequence[replies.Reading]],
+    items: Sequence[Item],
+    about: Mapping[str, Sequence[replies.Reading]],
+) -> str:
+    board = results.leaderboard
+    table = matrix_html(board, pair_links(shown, ())) if board and board.matrix else ""
+    pairs = [(*ends, f"{pair_key(*ends)}.html", group) for ends, group in groups.items()]
+    listed = [(item, item_page(item.id), about.get(item.id, ())) for item in items]
+    main = (table, str(_macros().lists(pairs, listed)))
+    return _page(results, shown, "Read the replies", main)
+
+
+def _pair_page(
+    results: StudyResults,
+    shown: replies.Shown,
+    ends: tuple[str, str],
+    group: Sequence[replies.Reading],
+) -> str:
+    macros: Any = environment().get_template("replies.html.j2").module
+    main = [
+        str(macros.comparison(one, item_page(one.item.id), is_open=len(group) == 1))
+        for one in group
+    ]
+    return _page(results, shown, f"{ends[0]} and {ends[1]}", main)
+
+
+def _item_page(
+    results: StudyResults,
+    shown: replies.Shown,
+    item: Item,
+    completions: Sequence[tuple[str, Completion]],
+    about: Sequence[replies.Reading],
+) -> str:
+    compared = [
+        (reading, f"{pair_key(*reading.systems)}.html")
+        for reading in sorted(about, key=lambda one: one.systems)
+    ]
+    main = (str(_macros().item(item, completions, compared)),)
+    return _page(results, shown, replies.opening(item), main)

@@ -1,0 +1,107 @@
+"""The head-to-head matrix: how often each system won directly against each other one.
+
+A cell is a share of wins with a colour that fades where so few items could show it by chance. It
+leads to replies of its two systems where the page holds some.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hearteval.analysis.ranking.head_to_head import HeadToHead
+from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.report.figures import heat_step
+from hearteval.report.first_screen import shade
+from hearteval.report.text import percent, plural, points
+
+Z95 = 1.96
+MIN_ITEMS = 10
+"""On fewer items a cell has no colour."""
+LEVEL = 0.05
+"""A pair departs from the order where its q lies below."""
+MANY = 9
+"""More systems have numbers above their columns, not names."""
+
+
+class Cell(NamedTuple):
+    """Two systems, seen from the one of the row."""
+
+    text: str
+    """Percent of comparisons won, ties half; empty where the two never met."""
+    shade: str
+    departs: bool
+    """Whether it departs from one order of all systems, by more than chance explains."""
+    n: int
+    words: str
+    link: str
+    """Where replies of the two are; empty without any."""
+
+
+class MatrixRow(NamedTuple):
+    """One system against all others."""
+
+    number: int
+    system: str
+    cells: tuple[Cell | None, ...]
+    """In the order of the rows; None against itself."""
+
+
+def matrix_rows(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> list[MatrixRow]:
+    """Return the matrix in the order of the ranking.
+
+    Args:
+        board: The ranking and its direct comparisons.
+        links: Where to read replies, by the names of two systems in order.
+    """
+    met = {(pair.left, pair.right): pair for pair in board.matrix}
+    names = [row.system for row in board.rows]
+    return [
+        MatrixRow(number, name, tuple(_cell(met, links, name, other) for other in names))
+        for number, name in enumerate(names, 1)
+    ]
+
+
+def departures(board: Leaderboard) -> list[HeadToHead]:
+    """Return the pairs that depart from the order, the surest first."""
+    found = [pair for pair in board.matrix if _departs(pair)]
+    return sorted(found, key=lambda pair: (pair.q or 0.0, pair.left, pair.right))
+
+
+def pair_key(left: str, right: str) -> str:
+    """Name two systems in an address or a file name, whatever their own names hold."""
+    ends = "\0".join(sorted((left, right)))
+    return f"pair-{hashlib.sha256(ends.encode()).hexdigest()[:10]}"
+
+
+def _departs(pair: HeadToHead) -> bool:
+    return pair.q is not None and pair.q < LEVEL
+
+
+def _cell(
+    met: Mapping[tuple[str, str], HeadToHead],
+    links: Mapping[tuple[str, str], str],
+    name: str,
+    other: str,
+) -> Cell | None:
+    if name == other:
+        return None
+    is_left = (name, other) in met
+    pair = met.get((name, other) if is_left else (other, name))
+    ends = (name, other) if name < other else (other, name)
+    link = links.get(ends, "")
+    if pair is None:
+        return Cell("", "", departs=False, n=0, words="never compared", link=link)
+    won, expected = pair.observed, pair.expected
+    if not is_left:
+        won, expected = 1 - won, 1 - expected
+    n_items = pair.n if pair.n_items is None else pair.n_items
+    half = Z95 / (2 * math.sqrt(n_items))  # of equals, each item one answer
+    shown = shade(heat_step(won), won - half, won + half, middle=0.5, is_few=n_items < MIN_ITEMS)
+    words = (
+        f"{name} won {percent(won)} of {plural(pair.n, 'comparison')} with {other};"
+        f" expected {percent(expected)}"
+    )
+    if _departs(pair):
+        words += f": {points(won - expected)} points apart, more than chance explains"
+    return Cell(f"{100 * won:.0f}", shown, departs=_departs(pair), n=pair.n, words=words, link=link)

@@ -1,0 +1,246 @@
+"""Read the replies: comparisons with their dialogue, both replies, and what each judge said.
+
+Everything here was written by models and people: the templates escape it, and it may name nothing
+outside its own box. The one file of a report holds what fits; the folder of
+``heart report --full`` a page for every two systems and for every item.
+"""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hearteval.analysis.examples import Example, by_interest
+from hearteval.domain import AXIS_NAMES, AxisMark, Choice, Item, Judgment, Turn
+from hearteval.report.text import listed, plural, shortened
+
+N_LAST_TURNS = 6
+"""Of a dialogue this much is seen at once; what came before opens."""
+OPENING = 90
+PAIR_BYTES = 300
+"""At most this much stands around the comparisons of two systems."""
+LEAST_BYTES = 1_500
+"""No comparison takes less."""
+MOST_READ = 150
+"""More never fit into one file."""
+_CONTROLS = {"Cc", "Cs"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one rater said of a comparison, shown in one order.
+
+    Attributes:
+        first: The system shown first.
+        second: The other one.
+    """
+
+    rater: str
+    first: str
+    second: str
+    judgment: Judgment
+
+    @property
+    def winner(self) -> str | None:
+        """The system that is preferred, None for a tie."""
+        return self.of(self.judgment.choice)
+
+    def of(self, choice: Choice) -> str | None:
+        """Return the system of a choice, None for a tie."""
+        return {"first": self.first, "second": self.second, "tie": None}[choice]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A chosen comparison with its texts.
+
+    Attributes:
+        texts: The completions of the two systems, in the order of `example`.
+        verdicts: By rater, then by the system shown first.
+    """
+
+    example: Example
+    item: Item
+    texts: tuple[str, str]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def systems(self) -> tuple[str, str]:
+        """The two systems, by name."""
+        return self.example.left, self.example.right
+
+    @property
+    def sides(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Each system with its completion."""
+        return (self.example.left, self.texts[0]), (self.example.right, self.texts[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a report shows of the texts of its study.
+
+    Attributes:
+        readings: Chosen comparisons, as they are worth reading; the page holds what fits.
+        notice: Whose texts these are, where they may not be published; else empty.
+        study_file: As a shell takes it.
+        folder: Where a page for every two systems lies, as the page links to it, with a slash;
+            None where there is none.
+        is_public: Whether texts are kept out on purpose.
+    """
+
+    readings: Sequence[Reading] = ()
+    notice: str = ""
+    study_file: str = "STUDY.toml"
+    folder: str | None = None
+    is_public: bool = False
+
+
+class RaterWords(NamedTuple):
+    """One rater's verdicts on a comparison."""
+
+    rater: str
+    words: str
+    said: tuple[Verdict, ...]
+    """Those that give marks or reasons."""
+
+
+def lines(text: str) -> list[str]:
+    """Return the paragraphs of a text, without what is no character of a page."""
+    return [clean for line in text.splitlines() if (clean := _clean(line))]
+
+
+def _clean(text: str) -> str:
+    if text.isprintable():
+        return text.strip()
+    kept = (" " if c == "\t" else c for c in text)
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _CONTROLS else c for c in kept
+    ).strip()
+
+
+def opening(item: Item) -> str:
+    """Return the start of what the seeker said last."""
+    return shortened(" ".join(lines(item.context[-1].text)), OPENING)
+
+
+def earlier(item: Item) -> tuple[Turn, ...]:
+    """Return the turns before the last few."""
+    return item.context[:-N_LAST_TURNS]
+
+
+def latest(item: Item) -> tuple[Turn, ...]:
+    """Return the last few turns."""
+    return item.context[-N_LAST_TURNS:]
+
+
+CHOSEN_WORDS: Mapping[str, str] = {
+    "contested": "contested",
+    "decisive": "clear",
+    "random": "by chance",
+}
+
+
+def outcome(reading: Reading) -> str:
+    """Say in a few words what the raters preferred."""
+    winners = [verdict.winner for verdict in reading.verdicts]
+    counts = {name: winners.count(name) for name in (*reading.systems, None)}
+    named = [
+        f"{n} for {name}" if name else plural(n, "tie")
+        for name, n in sorted(counts.items(), key=lambda one: (-one[1], one[0] or ""))
+        if n
+    ]
+    if len(named) > 1:
+        return listed(named)
+    (winner,) = set(winners)
+    n = len(winners)
+    each = {1: "one verdict", 2: "both verdicts"}.get(n, f"all {n} verdicts")
+    return f"{each} for {winner}" if winner else f"{each}: no difference"
+
+
+def rater_words(reading: Reading) -> list[RaterWords]:
+    """Say in words what each rater preferred, in both orders."""
+    by_rater: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in reading.verdicts:
+        by_rater[verdict.rater].append(verdict)
+    return [
+        RaterWords(rater, _verdict_words(said), tuple(v for v in said if _says_more(v.judgment)))
+        for rater, said in by_rater.items()
+    ]
+
+
+def _says_more(judgment: Judgment) -> bool:
+    return bool(judgment.axes or judgment.reasons or judgment.rationale.strip())
+
+
+def _verdict_words(said: Sequence[Verdict]) -> str:
+    winners, shown_first = {one.winner for one in said}, {one.first for one in said}
+    if len(winners) == 1 and len(shown_first) > 1:
+        (winner,) = winners
+        if winner is None:
+            return "saw no difference, both ways"
+        strengths = listed([str(one.judgment.strength) for one in said])
+        return f"chose {winner} both ways, strength {strengths}"
+    each = listed([f"{_one_verdict(one)} with {one.first} shown first" for one in said])
+    return f"{each}: it changed with the order" if len(winners) > 1 else each
+
+
+def _one_verdict(verdict: Verdict) -> str:
+    if verdict.winner is None:
+        return "saw no difference"
+    return f"chose {verdict.winner} (strength {verdict.judgment.strength})"
+
+
+def axis_words(verdict: Verdict) -> list[tuple[str, str, str]]:
+    """Return name, mark and reason of each axis that the rater said anything of."""
+    marks, reasons = verdict.judgment.axes, verdict.judgment.reasons
+    return [
+        (name, _mark_words(verdict, marks.get(axis)), " ".join(lines(reasons.get(axis, ""))))
+        for axis, name in AXIS_NAMES.items()
+        if axis in marks or axis in reasons
+    ]
+
+
+def _mark_words(verdict: Verdict, mark: AxisMark | None) -> str:
+    if mark is None:
+        return ""
+    winner = verdict.of(mark.choice)
+    if winner is None:
+        return "no difference"
+    return winner if mark.strength is None else f"{winner}, {mark.strength}"
+
+
+def readings_by_interest(readings: Iterable[Reading]) -> list[Reading]:
+    """Return readings as they are worth reading."""
+    found = {reading.example.pair_id: reading for reading in readings}
+    order = by_interest(reading.example for reading in found.values())
+    return [found[example.pair_id] for example in order]
+
+
+def by_systems(readings: Iterable[Reading]) -> Mapping[tuple[str, str], list[Reading]]:
+    """Return readings by their two systems, in the order in which these come up."""
+    found: dict[tuple[str, str], list[Reading]] = {}
+    for reading in readings:
+        found.setdefault(reading.systems, []).append(reading)
+    return found
+
+
+def that_fit(
+    readings: Iterable[Reading], room: int, write: Callable[[Reading], str]
+) -> list[tuple[Reading, str]]:
+    """Return the readings that fit into so many bytes, each as it is written, the first ones first.
+
+    One that does not fit is left out, and shorter ones after it may still be in.
+    """
+    found: list[tuple[Reading, str]] = []
+    seen = set()
+    for reading in readings:
+        if room < LEAST_BYTES:
+            break
+        html = write(reading)
+        size = len(html.encode()) + PAIR_BYTES * (reading.systems not in seen)
+        if size <= room:
+            room -= size
+            seen.add(reading.systems)
+            found.append((reading, html))
+    return found

@@ -1,0 +1,164 @@
+"""What of a study's texts is read for its report, and the folder that holds all that was chosen."""
+
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from hearteval.analysis.examples import Example, by_interest
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import (
+    Assignment,
+    Completion,
+    Item,
+    Judgment,
+    Pair,
+    Rater,
+    Study,
+    System,
+    record_id,
+)
+from hearteval.errors import SettingsError, StoreError
+from hearteval.report.folder import INDEX, folder_pages
+from hearteval.report.replies import Reading, Shown, Verdict
+from hearteval.study.session import Session
+
+MARKER = ".hearteval-pages"
+"""Lists the files of a folder that a report has written, under the id of its study."""
+
+
+def read_examples(session: Session, study: Study, examples: Sequence[Example]) -> list[Reading]:
+    """Read the texts of chosen comparisons, as they are worth reading."""
+    find = session.store.find
+    pairs = {one.id: one for one in find(Pair, [example.pair_id for example in examples])}
+    texts = {
+        one.id: one
+        for one in find(Completion, [id_ for pair in pairs.values() for id_ in pair.completion_ids])
+    }
+    items = {one.id: one for one in find(Item, [example.item_id for example in examples])}
+    wanted = [id_ for example in examples for id_ in example.assignment_ids]
+    assignments = {one.id: one for one in find(Assignment, wanted)}
+    ids = [record_id("judgment", {"assignment_id": id_}) for id_ in wanted]
+    judgments = {one.assignment_id: one for one in find(Judgment, ids)}
+    systems = {one.id: one.name for one in session.store.iter(System, study)}
+    raters = {one.id: one.name for one in session.store.iter(Rater, study)}
+    readings = []
+    for example in by_interest(examples):
+        written = {
+            systems[texts[id_].system_id]: texts[id_]
+            for id_ in pairs[example.pair_id].completion_ids
+        }
+        names = {one.id: name for name, one in written.items()}
+        verdicts = []
+        for id_ in example.assignment_ids:
+            assignment = assignments[id_]
+            first = names[assignment.first_completion_id]
+            verdicts.append(
+                Verdict(
+                    rater=raters[assignment.rater_id],
+                    first=first,
+                    second=example.right if first == example.left else example.left,
+                    judgment=judgments[id_],
+                )
+            )
+        readings.append(
+            Reading(
+                example=example,
+                item=items[example.item_id],
+                texts=(written[example.left].text, written[example.right].text),
+                verdicts=tuple(sorted(verdicts, key=lambda one: (one.rater, one.first))),
+            )
+        )
+    return readings
+
+
+def write_folder(
+    session: Session, study: Study, results: StudyResults, shown: Shown, folder: Path
+) -> str:
+    """Write all that was chosen to be read into a folder of its own; return where it begins.
+
+    The folder is replaced as a whole, and only one that an earlier report of this study wrote.
+
+    Raises:
+        SettingsError: The folder is not of this study's reports, or holds something else too.
+        StoreError: It cannot be written.
+    """
+    index, folder = folder / INDEX, folder.resolve()
+    require_own_folder(folder, study)
+    store = session.store
+    items = list(store.iter(Item, study))
+    systems = {one.id: one.name for one in store.iter(System, study) if one.kind != "stress"}
+    completions: dict[str, list[tuple[str, Completion]]] = defaultdict(list)
+    for one in store.iter(Completion, study):
+        if one.system_id in systems and one.repeat == 0:
+            completions[one.item_id].append((systems[one.system_id], one))
+    pages = folder_pages(results, shown, items, completions)
+    n_pages = 1 + len({one.systems for one in shown.readings}) + len(items)
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    try:
+        _write_pages(session, pages, draft, study.id, n_pages=n_pages)
+        if folder.exists():
+            folder.replace(old)
+        draft.replace(folder)
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: cannot be written ({error.strerror}); check the folder, its permissions"
+            " and the free space"
+        ) from error
+    finally:
+        if old.exists() and not folder.exists():
+            old.replace(folder)
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+    return str(index)
+
+
+def link_to(folder: Path, start: Path) -> str:
+    """Return how a page in one folder links to another folder, with a slash at the end."""
+    way = os.path.relpath(folder.resolve(), start.resolve())
+    return "".join(f"{quote(part)}/" for part in Path(way).parts if part != ".")
+
+
+def require_own_folder(folder: Path, study: Study) -> None:
+    """Let only a folder be replaced that is empty, or all written by reports of this study.
+
+    Raises:
+        SettingsError: It is another one.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise SettingsError(f"{folder}: is no folder; name another one with --full")
+    found = {path.name for path in folder.iterdir()}
+    if not found:
+        return
+    marker = folder / MARKER
+    study_id, *own = marker.read_text("utf-8").splitlines() if marker.is_file() else [""]
+    foreign = sorted(found - {MARKER, *own})
+    if study_id != study.id or foreign:
+        what = f"it holds {foreign[0]}" if foreign else "it is of another study"
+        raise SettingsError(
+            f"{folder}: only an empty folder, or one that `heart report --full` wrote for this"
+            f" study, is replaced, and {what}; name another one"
+        )
+
+
+def _write_pages(
+    session: Session,
+    pages: Iterable[tuple[str, str]],
+    draft: Path,
+    study_id: str,
+    *,
+    n_pages: int,
+) -> None:
+    draft.mkdir(parents=True)
+    names = []
+    with session.tell.progress("pages") as progress:
+        for n, (name, text) in enumerate(pages, 1):
+            (draft / name).write_text(text, encoding="utf-8")
+            names.append(name)
+            progress(n, n_pages)
+    (draft / MARKER).write_text("\n".join([study_id, *names]) + "\n", encoding="utf-8")

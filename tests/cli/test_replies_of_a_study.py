@@ -1,0 +1,125 @@
+"""``heart report`` with the texts of a study: on the page, in a folder, and kept out."""
+
+from html import unescape
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from heart_command import Heart
+
+from hearteval.domain import Completion, Item, Judgment, System
+from hearteval.store.sql import SqlStore
+
+R = TypeVar("R", Item, Completion, Judgment, System)
+
+
+@pytest.fixture
+def judged(heart: Heart, study: Path) -> Path:
+    assert heart("run", study).code == 0
+    return study
+
+
+def stored(study: Path, kind: type[R]) -> list[R]:
+    store = SqlStore.open(str(study.parent / "tiny.db"))
+    try:
+        return list(store.iter(kind))
+    finally:
+        store.close()
+
+
+def ranked_texts(study: Path) -> set[str]:
+    stress = {one.id for one in stored(study, System) if one.kind == "stress"}
+    return {one.text for one in stored(study, Completion) if one.system_id not in stress}
+
+
+def written(study: Path, name: str = "tiny.report.html") -> str:
+    return unescape((study.parent / name).read_text("utf-8"))
+
+
+def test_page_holds_dialogues_and_replies_but_nothing_of_the_stress_set(judged: Path) -> None:
+    page = written(judged)
+    (last,) = {item.context[-1].text for item in stored(judged, Item)[:1]}
+    assert last.splitlines()[0] in page
+    assert any(text.splitlines()[0] in page for text in ranked_texts(judged))
+    stress = {one.id for one in stored(judged, System) if one.kind == "stress"}
+    bearers = {c.text for c in stored(judged, Completion) if c.system_id in stress}
+    only_stress = bearers - ranked_texts(judged)
+    assert only_stress
+    assert not [text for text in only_stress if text.splitlines()[0] in page]
+
+
+def test_public_page_holds_no_text_and_leaves_the_other_page_alone(
+    heart: Heart, judged: Path
+) -> None:
+    before = written(judged)
+    body = heart("report", judged, "--public", "--json").json
+    assert Path(body["report"]).name == "tiny.public.html"
+    assert "full" not in body
+    page = written(judged, "tiny.public.html")
+    texts = ranked_texts(judged)
+    texts |= {turn.text for item in stored(judged, Item) for turn in item.context}
+    texts |= {item.situation for item in stored(judged, Item)} - {""}
+    for judgment in stored(judged, Judgment):
+        texts |= {judgment.rationale, *judgment.reasons.values()} - {""}
+    shown = {line for text in texts for line in text.splitlines() if len(line) > 12}
+    assert len(shown) > 30
+    assert not [line for line in shown if line in page]
+    assert written(judged) == before
+
+
+def test_folder_holds_a_page_for_every_two_systems_and_every_item(
+    heart: Heart, judged: Path
+) -> None:
+    folder = judged.parent / "all of it"
+    body = heart("report", judged, "--full", folder, "--json").json
+    assert body["full"] == str(folder / "index.html")
+    pages = sorted(path.name for path in folder.glob("*.html"))
+    assert len(pages) == 1 + 3 + 5
+    assert 'href="all%20of%20it/index.html"' in (judged.parent / "tiny.report.html").read_text()
+    everything = "".join(path.read_text("utf-8") for path in folder.glob("item-*.html"))
+    assert not [t for t in ranked_texts(judged) if t.splitlines()[0] not in unescape(everything)]
+
+
+def test_folder_is_replaced_whole_when_it_is_written_again(heart: Heart, judged: Path) -> None:
+    folder = judged.parent / "all"
+    heart("report", judged, "--full", folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (folder / "index.html").write_text("broken")
+    assert heart("report", judged, "--full", folder).code == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert not [path for path in judged.parent.iterdir() if path.name.startswith(".all")]
+
+
+def test_folder_that_holds_something_else_is_left_alone(heart: Heart, judged: Path) -> None:
+    folder = judged.parent / "mine"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("keep me")
+    done = heart("report", judged, "--full", folder)
+    assert done.code == 2
+    assert "it holds notes.txt; name another one" in done.err
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_notes_beside_the_pages_are_never_thrown_away(heart: Heart, judged: Path) -> None:
+    folder = judged.parent / "all"
+    heart("report", judged, "--full", folder)
+    (folder / "notes.txt").write_text("keep me")
+    assert heart("report", judged, "--full", folder).code == 2
+    assert (folder / "notes.txt").read_text() == "keep me"
+
+
+def test_full_and_public_contradict_each_other(heart: Heart, judged: Path) -> None:
+    done = heart("report", judged, "--full", judged.parent / "all", "--public")
+    assert done.code == 2
+    assert "choose one of them" in done.err
+
+
+def test_texts_that_are_not_our_own_are_not_for_publication(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    assert "not for publication. A page without them" not in written(study)
+    turns = "\n\n".join(f"Seeker: I lost my keys again, number {n}." for n in range(4))
+    (study.parent / "own.txt").write_text(turns, encoding="utf-8")
+    text = study.read_text("utf-8").replace("regular = 4\nadversarial = 1\n", "")
+    study.write_text(text.replace('"starter"', '"own.txt"').replace('"tiny"', '"own"'), "utf-8")
+    heart("run", study)
+    assert "not for publication. A page without them" in written(study, "own.report.html")
