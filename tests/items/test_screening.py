@@ -2,12 +2,13 @@ import re
 
 import pytest
 
-from hearteval.domain import Role, Screening, Turn
-from hearteval.items.esconv import Dialogue
+from hearteval.domain import Item, Role, Screening, Turn
+from hearteval.items.esconv import Dialogue, couplet_item
 from hearteval.items.screening import (
     RULES,
+    list_screenings,
     score_potential,
-    screen_dialogue,
+    screen_couplets,
     screening_version,
 )
 from hearteval.protocol import load_protocol
@@ -36,6 +37,11 @@ def dialogue_of(*texts: str, situation: str = "The factory shut down.") -> Dialo
         situation=situation,
         turns=turns,
     )
+
+
+def screen_dialogue(dialogue: Dialogue) -> list[tuple[Item, tuple[Screening, ...]]]:
+    screened = [(couplet_item(one.couplet), one) for one in screen_couplets(dialogue)]
+    return [(item, list_screenings(item.id, one)) for item, one in screened]
 
 
 def last_screenings(

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from hearteval.domain import Item, Screening
-from hearteval.items.esconv import Couplet, Dialogue, couplet_item, enumerate_couplets
+from hearteval.domain import Screening
+from hearteval.items.esconv import Couplet, Dialogue, enumerate_couplets
 from hearteval.protocol import load_protocol
 
 ANYWHERE_RULES = (
@@ -81,18 +81,6 @@ class _Rules(NamedTuple):
 def screening_version() -> str:
     """Return the version of the rules, as every screening carries it."""
     return _rules().version
-
-
-def screen_dialogue(dialogue: Dialogue) -> tuple[tuple[Item, tuple[Screening, ...]], ...]:
-    """Screen every couplet of a dialogue.
-
-    Returns:
-        For each couplet its item and its screenings: one ``fail``, or a ``pass`` for every rule.
-    """
-    return tuple(
-        (item := couplet_item(screened.couplet), list_screenings(item.id, screened))
-        for screened in screen_couplets(dialogue)
-    )
 
 
 def screen_couplets(dialogue: Dialogue) -> tuple[Screened, ...]:
