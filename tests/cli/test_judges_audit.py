@@ -72,7 +72,7 @@ def test_the_cue_judge_is_audited_without_a_key(heart: Heart, study: Path) -> No
 def test_the_table_fits_a_terminal_and_labels_the_baseline(heart: Heart, study: Path) -> None:
     done = heart("judges", "audit", study, "--items", "3")
     assert done.code == 0
-    assert max(len(line) for line in done.out.splitlines()) <= 100
+    assert max(len(line) for line in done.out.splitlines()) <= 80
     assert "cue (offline baseline)" in done.out
     assert "measures nothing about empathy" in " ".join(done.out.split())
 

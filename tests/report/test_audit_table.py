@@ -72,15 +72,15 @@ def line_with(text: str, start: str) -> str:
 
 def test_no_line_is_wider_than_a_hundred_columns() -> None:
     text = judge_audit_lines([FULL, EMPTY], level=0.95)
-    assert max(len(line) for line in text.splitlines()) <= 100
+    assert max(len(line) for line in text.splitlines()) <= 80
 
 
 def test_each_kind_says_whether_the_judge_tells_it_apart() -> None:
     text = judge_audit_lines([FULL], level=0.95)
-    assert line_with(text, "reference above a hostile").endswith("told apart")
-    assert line_with(text, "reference above its own words").endswith("not told apart")
-    assert line_with(text, "reference above kind words").endswith("prefers that text")
-    assert line_with(text, "reference above another").endswith("too few items to tell")
+    assert line_with(text, "beats a hostile").endswith("told apart")
+    assert line_with(text, "beats its own words").endswith("not told apart")
+    assert line_with(text, "beats kind words").endswith("prefers that text")
+    assert line_with(text, "beats another").endswith("too few items to tell")
 
 
 def test_leanings_are_named_with_their_direction() -> None:

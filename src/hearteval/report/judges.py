@@ -46,6 +46,8 @@ RANKED_NAMES = {
     "order": "same winner the other way round, ranked pairs",
     "repeat": "same winner when asked again, ranked pairs",
 }
+BEATS = "reference above"
+"""Of a kind of text that must lose; a terminal has room for one word."""
 MAX_PAYLOADS = 8
 MAX_NAME = 60
 
@@ -86,8 +88,10 @@ class AuditRow(NamedTuple):
 
 
 def judge_audit_lines(audits: Sequence[JudgeAudit], *, level: float) -> str:
-    """Write what an audit says of each judge, one table a judge, at most 100 columns wide."""
-    return "\n\n".join(_judge_lines(audit, level) for audit in audits)
+    """Write what an audit says of each judge, one table a judge, at most 80 columns wide."""
+    said = ["beats: how often the item's own reply wins against what must lose."]
+    is_said = any(audit.stress for audit in audits)
+    return "\n\n".join([*(_judge_lines(audit, level) for audit in audits), *said * is_said])
 
 
 def _judge_lines(audit: JudgeAudit, level: float) -> str:
@@ -100,10 +104,13 @@ def _judge_lines(audit: JudgeAudit, level: float) -> str:
     table = tabulate(
         audit_rows(audit),
         [
-            (Column("", "text"), lambda row: f"  {row.name}"),
+            (Column("", "text"), lambda row: row.name.replace(BEATS, "beats")),
             ("share", lambda row: row.value),
             (level_percent(level), lambda row: row.ends),
-            ("items", lambda row: "" if row.n_items is None else count(row.n_items)),
+            (
+                Column("items", can_go=True),
+                lambda row: "" if row.n_items is None else count(row.n_items),
+            ),
             (Column("", "text"), lambda row: row.verdict),
         ],
     )
@@ -194,7 +201,7 @@ def _stress_row(kind: str, share: Share, audit: JudgeAudit) -> AuditRow:
     elif share.n_items < FEW_ITEMS:
         otherwise = Reading("too few items to tell")
     fault = "prefers that text" if share.high < 0.5 else "not told apart"
-    name = f"reference above {STRESS_NAMES.get(kind, kind)}"
+    name = f"{BEATS} {STRESS_NAMES.get(kind, kind)}"
     return _row("worse", name, share, _read(audit, STRESS + kind, fault, otherwise))
 
 
