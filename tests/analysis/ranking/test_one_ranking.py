@@ -14,6 +14,7 @@ from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.domain import Axis, AxisMark, Choice, Rater
+from hearteval.notices import Kind
 from hearteval.stats.tally import count_equal
 
 SYSTEMS = (ANN, BEN, CAT, DAN)
@@ -210,6 +211,7 @@ def test_axis_on_few_items_is_told_of_by_name() -> None:
     board = rank([*unmarked, *marked])
 
     assert is_said(board, "On R: on fewer than 10 items")
+    assert {w.kind for w in board.warnings if w.startswith("On R")} == {Kind.AXIS}
 
 
 @pytest.mark.parametrize("rater", [JUDGE, PEOPLE[0]])

@@ -275,7 +275,7 @@ def _warn_of_axes(
             if warning not in overall.support_warnings:
                 said[warning].append(axis)
     return warnings + [
-        Notice(warning.kind, f"On {', '.join(axes)}: {_inside(warning)}")
+        Notice(Kind.AXIS, f"On {', '.join(axes)}: {_inside(warning)}")
         for warning, axes in said.items()
     ]
 
