@@ -119,6 +119,12 @@ def test_a_shade_is_pale_on_either_side() -> None:
     assert shade(0, -1.0, 2.0, middle=0.0, is_few=False) == "h15"
 
 
+def test_wins_below_the_middle_and_a_strength_above_are_pale() -> None:
+    """Who met the strongest only may win 45 % and yet be stronger than most."""
+    assert shade(16, 1.0, 2.0, middle=0.0, is_few=False) == "h19"
+    assert shade(24, -2.0, -1.0, middle=0.0, is_few=False) == "h21"
+
+
 def test_a_cell_opens_without_a_script_and_says_its_counts() -> None:
     cell = first_cell()
     assert [plain(words) for words in cell.words] == [
@@ -224,23 +230,24 @@ def with_fit(p: float | None) -> StudyResults:
     fit = dataclasses.replace(
         results.leaderboard.fit, lack_of_fit=test, expected_rms_gap=0.031, rms_gap=0.049
     )
-    board = dataclasses.replace(results.leaderboard, fit=fit)
+    said = (Notice(Kind.MISFIT, "One order does not fit."),) if p is not None and p <= 0.05 else ()
+    warnings = (*said, *results.leaderboard.warnings)
+    board = dataclasses.replace(results.leaderboard, fit=fit, warnings=warnings)
     return dataclasses.replace(results, leaderboard=board)
 
 
 def test_fit_is_said_beside_what_chance_gives() -> None:
     found = chip(with_fit(0.4), "Fit")
     assert (found.words, found.is_bad) == (
-        *("Within 5 points of one order on average, 3 by chance alone",),
+        *("4.9 points from one order, 3.1 by chance alone",),
         False,
     )
 
 
 def test_misfit_is_bad_news_and_loud_in_its_section() -> None:
-    misfit = Notice(Kind.MISFIT, "No order of all systems fits.")
-    found = chip(dataclasses.replace(with_fit(0.002), warnings=(misfit,)), "Fit")
-    assert (found.words, found.is_bad) == ("Direct comparisons contradict one order of all", True)
-    assert "The direct comparisons contradict one order</b>" in render_page(with_fit(0.002))
+    found = chip(with_fit(0.002), "Fit")
+    assert (found.words, found.is_bad) == ("Direct comparisons depart from any one order", True)
+    assert "The direct comparisons depart from any one order</b>" in render_page(with_fit(0.002))
 
 
 def test_limits_count_the_serious_warnings() -> None:

@@ -31,7 +31,7 @@ rank  system                  Elo  95 % interval          win   H   E   A   R  T
                                     1300   1500   1700
 
 rank: the places that stay open. ┊ the average, 1500. win and H E A R T: percent
-  won, a tie counting half. · too few marks to say.
+  won, a tie counting half. · too little marked, or no order.
 H Human Alignment, E Empathic Responsiveness, A Attunement, R Resonance,
   T Task-following.
 

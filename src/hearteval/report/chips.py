@@ -12,7 +12,7 @@ from hearteval.analysis.study import MANY_FLIPS, StudyResults
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.notices import Kind, Notice
 from hearteval.report.judges import n_checks
-from hearteval.report.text import count, listed, percent, plural
+from hearteval.report.text import bare_percent, count, listed, percent, plural
 
 MAX_NAMED = 2
 
@@ -117,18 +117,13 @@ def _fit(results: StudyResults, warnings: tuple[Notice, ...]) -> Chip | None:
     fit = results.leaderboard.fit
     kinds = {warning.kind for warning in warnings}
     if Kind.MISFIT in kinds:
-        return Chip("Fit", "Direct comparisons contradict one order of all", "fit", is_bad=True)
+        return Chip("Fit", "Direct comparisons depart from any one order", "fit", is_bad=True)
     if Kind.LEADER_LOSES in kinds:
         return Chip("Fit", "The first loses a direct comparison", "fit", is_bad=True)
-    gap = f"Within {_points(fit.rms_gap)} of one order on average"
+    gap = f"{bare_percent(fit.rms_gap)}\N{NO-BREAK SPACE}points from one order"
     if fit.expected_rms_gap is None:
         return Chip("Fit", gap, "fit")
-    return Chip("Fit", f"{gap}, {100 * fit.expected_rms_gap:.0f} by chance alone", "fit")
-
-
-def _points(share: float) -> str:
-    n = f"{100 * share:.0f}"
-    return f"{n}\N{NO-BREAK SPACE}{'point' if n == '1' else 'points'}"
+    return Chip("Fit", f"{gap}, {bare_percent(fit.expected_rms_gap)} by chance alone", "fit")
 
 
 def _repeated(results: StudyResults) -> Chip | None:

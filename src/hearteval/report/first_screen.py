@@ -226,11 +226,14 @@ def kind_words(kind: str, name: str) -> str:
 
 
 def shade(step: int, low: float | None, high: float | None, *, middle: float, is_few: bool) -> str:
-    """Return the class of a cell's colour: as much as its interval and its marks allow."""
+    """Return the class of a cell's colour: as much as its interval and its marks allow.
+
+    Where systems met unlike others, wins and strength may lie on two sides: that is open too.
+    """
     if is_few or low is None or high is None:
         return "few"
     centre = N_HEAT_STEPS // 2
-    if low <= middle <= high:
+    if low <= middle <= high or (step - centre) * (low - middle) < 0:
         step = centre + round((step - centre) / PALE)
     return f"h{step}"
 

@@ -156,7 +156,7 @@ def _axis_rate(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> str:
 def _how_to_read(axes: Sequence[Axis], *, has_few: bool) -> list[str]:
     """Say what the columns of the leaderboard mean."""
     columns = f"win and {NO_BREAK_SPACE.join(axes)}" if axes else "win"
-    few = f" {TOO_FEW}{NO_BREAK_SPACE}too few marks to say." if has_few else ""
+    few = f" {TOO_FEW}{NO_BREAK_SPACE}too little marked, or no order." if has_few else ""
     return [
         f"rank: the places that stay open. {CENTRE}{NO_BREAK_SPACE}the average, {tick(MEAN_ELO)}. "
         f"{columns}: percent won, a tie counting half.{few}",
