@@ -241,7 +241,7 @@ class OpenStudy:
         found = analyze(self._reading(), self._study)
         return Results(**_fields(found), frame=find_frame_kind(None))
 
-    def report(self) -> dict[str, str]:
+    def report(self) -> dict[str, Any]:
         """Write the report and its tables beside the study file; return their paths by kind."""
         from hearteval.study.results import write_report
 
