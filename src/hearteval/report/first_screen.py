@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
+from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
@@ -40,8 +41,6 @@ KIND_WORDS = {
     "baseline": "offline baseline",
 }
 """What a reader is told of who wrote: people who took part, replies found in the items, models."""
-FEW_ITEMS = 10
-"""On fewer items an interval is too narrow to colour by."""
 PALE = 4
 """A pale cell has so many times less colour than a full one."""
 MAX_NAMED = 3

@@ -11,15 +11,12 @@ from typing import NamedTuple
 
 from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.report.figures import heat_step
 from hearteval.report.first_screen import shade
 from hearteval.report.text import percent, plural, points
 
 Z95 = 1.96
-MIN_ITEMS = 10
-"""On fewer items a cell has no colour."""
-LEVEL = 0.05
-"""A pair departs from the order where its q lies below."""
 MANY = 9
 """More systems have numbers above their columns, not names."""
 
@@ -64,7 +61,7 @@ def matrix_rows(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> lis
 
 def departures(board: Leaderboard) -> list[HeadToHead]:
     """Return the pairs that depart from the order, the surest first."""
-    found = [pair for pair in board.matrix if _departs(pair)]
+    found = [pair for pair in board.matrix if pair.departs]
     return sorted(found, key=lambda pair: (pair.q or 0.0, pair.left, pair.right))
 
 
@@ -72,10 +69,6 @@ def pair_key(left: str, right: str) -> str:
     """Name two systems in an address or a file name, whatever their own names hold."""
     ends = "\0".join(sorted((left, right)))
     return f"pair-{hashlib.sha256(ends.encode()).hexdigest()[:10]}"
-
-
-def _departs(pair: HeadToHead) -> bool:
-    return pair.q is not None and pair.q < LEVEL
 
 
 def _cell(
@@ -86,22 +79,19 @@ def _cell(
 ) -> Cell | None:
     if name == other:
         return None
-    is_left = (name, other) in met
-    pair = met.get((name, other) if is_left else (other, name))
-    ends = (name, other) if name < other else (other, name)
-    link = links.get(ends, "")
-    if pair is None:
+    found = met.get((name, other)) or met.get((other, name))
+    link = links.get((min(name, other), max(name, other)), "")
+    if found is None:
         return Cell("", "", departs=False, n=0, words="never compared", link=link)
+    pair = found.seen_from(name)
     won, expected = pair.observed, pair.expected
-    if not is_left:
-        won, expected = 1 - won, 1 - expected
     n_items = pair.n if pair.n_items is None else pair.n_items
     half = Z95 / (2 * math.sqrt(n_items))  # of equals, each item one answer
-    shown = shade(heat_step(won), won - half, won + half, middle=0.5, is_few=n_items < MIN_ITEMS)
+    shown = shade(heat_step(won), won - half, won + half, middle=0.5, is_few=n_items < FEW_ITEMS)
     words = (
         f"{name} won {percent(won)} of {plural(pair.n, 'comparison')} with {other};"
         f" expected {percent(expected)}"
     )
-    if _departs(pair):
+    if pair.departs:
         words += f": {points(won - expected)} points apart, more than chance explains"
-    return Cell(f"{100 * won:.0f}", shown, departs=_departs(pair), n=pair.n, words=words, link=link)
+    return Cell(f"{100 * won:.0f}", shown, departs=pair.departs, n=pair.n, words=words, link=link)

@@ -139,13 +139,10 @@ def matrix_part(ranking: VoteRanking) -> Table | tuple[str, ...]:
     with_expected = len(names) <= MAX_EXPECTED
     cells: dict[tuple[str, str], str] = {}
     for row in pairs:
-        mark = "*" if row.q is not None and row.q <= SIGNIFICANT else ""
-        for one, other, share, expected in (
-            (row.left, row.right, row.observed, row.expected),
-            (row.right, row.left, 1 - row.observed, 1 - row.expected),
-        ):
-            beside = f"/{whole(100 * expected)}{mark}" if with_expected else ""
-            cells[one, other] = f"{whole(100 * share)}{beside}"
+        for seen in (row, row.seen_from(row.right)):
+            mark = "*" if row.departs else ""
+            beside = f"/{whole_percent(seen.expected)}{mark}" if with_expected else ""
+            cells[seen.left, seen.right] = f"{whole_percent(seen.observed)}{beside}"
     n_least, n_most = min(row.n for row in pairs), max(row.n for row in pairs)
     n = (
         plural(n_most, "vote")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hearteval.analysis.examples import Example, by_interest
+from hearteval.analysis.examples import Example
 from hearteval.domain import AXIS_NAMES, AxisMark, Choice, Item, Judgment, Turn
 from hearteval.report.text import listed, plural, shortened
 
@@ -208,13 +208,6 @@ def _mark_words(verdict: Verdict, mark: AxisMark | None) -> str:
     if winner is None:
         return "no difference"
     return winner if mark.strength is None else f"{winner}, {mark.strength}"
-
-
-def readings_by_interest(readings: Iterable[Reading]) -> list[Reading]:
-    """Return readings as they are worth reading."""
-    found = {reading.example.pair_id: reading for reading in readings}
-    order = by_interest(reading.example for reading in found.values())
-    return [found[example.pair_id] for example in order]
 
 
 def by_systems(readings: Iterable[Reading]) -> Mapping[tuple[str, str], list[Reading]]:

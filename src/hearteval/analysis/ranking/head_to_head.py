@@ -60,6 +60,24 @@ class HeadToHead:
     p: float | None
     q: float | None
 
+    @property
+    def departs(self) -> bool:
+        """Whether it departs from one order of all systems by more than chance explains."""
+        return self.q is not None and self.q <= SIGNIFICANT
+
+    def seen_from(self, system: str) -> "HeadToHead":
+        """Return the pair with one of its two systems on the left."""
+        if system == self.left:
+            return self
+        return replace(
+            self,
+            left=self.right,
+            right=self.left,
+            observed=1 - self.observed,
+            expected=1 - self.expected,
+            z=None if self.z is None else -self.z,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LackOfFit:
@@ -198,7 +216,7 @@ def warn_of_misfit(direct: Direct) -> list[Notice]:
     p = direct.lack_of_fit.p
     if p is None or p > SIGNIFICANT:
         return []
-    found = [row for row in direct.matrix if row.q is not None and row.q <= SIGNIFICANT]
+    found = [row for row in direct.matrix if row.departs]
     tested = found or [row for row in direct.matrix if row.z is not None]
     worst = sorted(tested, key=lambda row: (-abs(row.z or 0), row.left, row.right))[:MAX_NAMED]
     if max(abs(row.observed - row.expected) for row in direct.matrix) < SMALL:
@@ -211,7 +229,7 @@ def warn_of_misfit(direct: Direct) -> list[Notice]:
 
 def _say_gap(row: HeadToHead) -> str:
     """Say what was observed, from the side that won more than is expected."""
-    row = row if row.observed >= row.expected else _turned(row)
+    row = row.seen_from(row.left if row.observed >= row.expected else row.right)
     return (
         f"{row.left} beat {row.right} in {_percent(row.observed)} of {_comparisons(row.n)} (one"
         f" order says {_percent(row.expected)})"
@@ -230,8 +248,7 @@ def warn_of_leaders(
     place = {name: i for i, name in enumerate(names)}
     notices = []
     for leader in leaders:
-        rows = [row if row.left == leader else _turned(row) for row in matrix]
-        met = [row for row in rows if row.left == leader]
+        met = [row.seen_from(leader) for row in matrix if leader in (row.left, row.right)]
         lost = sorted((row for row in met if row.observed < EVEN), key=lambda row: row.observed)
         p = [
             find_imbalance(tied.comparisons, place[leader], place[row.right], has_items=has_items)
@@ -241,18 +258,6 @@ def warn_of_leaders(
             is_sure = [len(met) * each <= SIGNIFICANT for each in p]
             notices.append(_say_lost(leader, lost, is_sure))
     return notices
-
-
-def _turned(row: HeadToHead) -> HeadToHead:
-    """Return a pair seen from its other side."""
-    return replace(
-        row,
-        left=row.right,
-        right=row.left,
-        observed=1 - row.observed,
-        expected=1 - row.expected,
-        z=None if row.z is None else -row.z,
-    )
 
 
 def _say_lost(leader: str, lost: Sequence[HeadToHead], is_sure: Sequence[bool]) -> Notice:
