@@ -7,6 +7,7 @@ import pytest
 from invented_audits import injection, invented_audits, judge_audit, share
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, without_ranking
+from markupsafe import escape
 
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.axes import AxisStanding
@@ -15,7 +16,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice
 from hearteval.report.chips import Chip, chips
 from hearteval.report.first_screen import AxisCell, news, sentence, shade, standings
-from hearteval.report.page import all_warnings, render_page
+from hearteval.report.page import render_page, results_notices
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
 
@@ -25,7 +26,7 @@ def plain(text: str) -> str:
 
 
 def chip(results: StudyResults, title: str) -> Chip:
-    (found,) = (c for c in chips(results, all_warnings(results)) if c.title == title)
+    (found,) = (c for c in chips(results, results_notices(results)) if c.title == title)
     return found._replace(words=plain(found.words))
 
 
@@ -96,8 +97,8 @@ def test_what_denies_the_answer_stands_beside_what_the_judge_is() -> None:
     assert results.judge_notice is not None
     misfit = Notice(Kind.MISFIT, "No order of all systems fits.")
     both = dataclasses.replace(results, warnings=(*results.warnings, misfit))
-    assert news(results, all_warnings(results)) == (results.judge_notice,)
-    assert news(both, all_warnings(both)) == (results.judge_notice, misfit)
+    assert news(results_notices(results)) == (results.judge_notice,)
+    assert news(results_notices(both)) == (results.judge_notice, misfit)
 
 
 def test_full_colour_needs_an_interval_that_leaves_out_the_middle() -> None:
@@ -160,7 +161,7 @@ def test_every_chip_leads_to_a_section_that_is_there() -> None:
         dataclasses.replace(invented_ratings(), judge_audits=None),
     ):
         page = render_page(results)
-        found = chips(results, all_warnings(results))
+        found = chips(results, results_notices(results))
         assert [c.section for c in found if f'id="{c.section}"' not in page] == []
 
 
@@ -255,7 +256,15 @@ def test_limits_count_the_serious_warnings() -> None:
     unused = Notice(Kind.UNUSED, "9 stored judgments are not used.")
     results = dataclasses.replace(results, warnings=(*results.warnings, unused))
     found = chip(results, "Limits")
-    assert (found.words, found.is_bad) == ("3 warnings, 2 of them serious", True)
+    assert (found.words, found.is_bad) == ("5 warnings, 2 of them serious", True)
+
+
+def test_limits_hold_all_that_a_terminal_counts() -> None:
+    results = invented_results(cue_judge=True)
+    limits = render_page(results).split('id="limits"')[1].split("</section>")[0]
+    notices = results_notices(results)
+    assert {Kind.AXIS, Kind.NOT_AUDITED} <= {notice.kind for notice in notices}
+    assert [notice for notice in notices if escape(notice) not in limits] == []
 
 
 RESISTS = injection(0.1, 0.04, 0.23)

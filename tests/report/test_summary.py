@@ -12,11 +12,11 @@ from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice
 from hearteval.report.first_screen import sentence
 from hearteval.report.leaderboard import has_few_marks
+from hearteval.report.page import results_notices
 from hearteval.report.summary import (
     brief_display,
     details_display,
     next_step,
-    results_notices,
 )
 from hearteval.report.text import display_width
 

@@ -26,12 +26,12 @@ class Chip(NamedTuple):
     is_bad: bool = False
 
 
-def chips(results: StudyResults, warnings: tuple[Notice, ...]) -> tuple[Chip, ...]:
+def chips(results: StudyResults, notices: tuple[Notice, ...]) -> tuple[Chip, ...]:
     """Return the four chips; without a ranking and without scores there is no fit."""
-    last = _fit(results, warnings) if results.leaderboard else _repeated(results)
+    last = _fit(results, notices) if results.leaderboard else _repeated(results)
     return tuple(
         chip
-        for chip in (_judges(results), _coverage(results), last, _limits(results, warnings))
+        for chip in (_judges(results), _coverage(results), last, _limits(notices))
         if chip is not None
     )
 
@@ -111,11 +111,11 @@ def _lacks(coverage: Coverage, answers: str) -> list[_Lack]:
     ]
 
 
-def _fit(results: StudyResults, warnings: tuple[Notice, ...]) -> Chip | None:
+def _fit(results: StudyResults, notices: tuple[Notice, ...]) -> Chip | None:
     if results.leaderboard is None:
         return None
     fit = results.leaderboard.fit
-    kinds = {warning.kind for warning in warnings}
+    kinds = {notice.kind for notice in notices}
     if Kind.MISFIT in kinds:
         return Chip("Fit", "Direct comparisons depart from any one order", "fit", is_bad=True)
     if Kind.LEADER_LOSES in kinds:
@@ -137,9 +137,8 @@ def _repeated(results: StudyResults) -> Chip | None:
     return Chip("Steadiness", words, "judges")
 
 
-def _limits(results: StudyResults, warnings: tuple[Notice, ...]) -> Chip:
-    n = len(warnings) + (results.judge_notice is not None)
-    serious = sum(w.kind.is_serious for w in warnings) + (results.judge_notice is not None)
+def _limits(notices: tuple[Notice, ...]) -> Chip:
+    n, serious = len(notices), sum(notice.kind.is_serious for notice in notices)
     if not n:
         return Chip("Limits", "What these numbers are not", "limits")
     words = plural(n, "warning")

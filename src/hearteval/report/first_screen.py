@@ -128,12 +128,12 @@ def _full_sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].removesuffix('.')}." if words else ""
 
 
-def news(results: StudyResults, warnings: Sequence[Notice]) -> tuple[Notice, ...]:
-    """Return the one most serious warning; beside what a judge is, also what denies the answer."""
-    if results.judge_notice is None:
-        return tuple(warnings[:1])
-    label = Notice(Kind.BASELINE_JUDGE, results.judge_notice)
-    return (label, *(w for w in warnings[:1] if w.kind.order <= Kind.LEADER_LOSES.order))
+def news(notices: Sequence[Notice]) -> tuple[Notice, ...]:
+    """Return the most serious notice; beside what a judge is, also what denies the answer."""
+    shown = tuple(notices[:1])
+    if shown and shown[0].kind is Kind.BASELINE_JUDGE:
+        shown += tuple(n for n in notices[1:2] if n.kind.order <= Kind.LEADER_LOSES.order)
+    return shown
 
 
 def standings(results: StudyResults) -> Standings | None:

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
-from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report import agreement, leaderboard, scores
-from hearteval.report.first_screen import sentence
-from hearteval.report.missing import no_result_words
-from hearteval.report.page import AUDIT_COMMAND, all_warnings, coverage_totals
+from hearteval.report.first_screen import news, sentence
+from hearteval.report.page import coverage_totals, results_notices
 from hearteval.report.table import Display, Table
 from hearteval.report.text import (
     count,
@@ -25,27 +23,6 @@ from hearteval.report.text import (
     plural,
     whole,
 )
-
-CONTRADICTING = Kind.LEADER_LOSES
-"""Of a notice as serious as this a terminal says it even beside a judge's label."""
-
-
-def results_notices(results: StudyResults) -> tuple[Notice, ...]:
-    """Return all that limits a study's results, the most serious first."""
-    said = list(all_warnings(results))
-    if results.judge_notice:
-        said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
-    silent = [failure for failure in results.failures if failure.is_total]
-    said += [Notice(Kind.NO_RESULT, f"{no_result_words(one)}.") for one in silent]
-    board, audits = results.leaderboard, results.judge_audits
-    problems = board.axis_problems if board else {}
-    said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
-    if audits and audits.not_audited:
-        text = (
-            f"Tested on the stress set only: {listed(audits.not_audited)}. Run `{AUDIT_COMMAND}`."
-        )
-        said.append(Notice(Kind.NOT_AUDITED, text))
-    return by_severity(said)
 
 
 def results_table(results: StudyResults) -> Table | None:
@@ -67,14 +44,9 @@ def results_display(results: StudyResults) -> Display:
 
 
 def brief_display(results: StudyResults) -> Display:
-    """Return what a terminal shows below the answer: the table, and the most serious notice.
-
-    That a judge is a baseline is a label; where comparisons contradict the answer, both are said.
-    """
+    """Return what a terminal shows below the answer: the table, and the most serious notice."""
     table, notices = results_table(results), results_notices(results)
-    shown = list(notices[:1])
-    if shown and shown[0].kind is Kind.BASELINE_JUDGE:
-        shown += [notice for notice in notices[1:2] if notice.kind.order <= CONTRADICTING.order]
+    shown = news(notices)
     lines = list(map(notice_line, shown))
     n_others = len(notices) - len(shown)
     if n_others:
