@@ -183,8 +183,11 @@ def test_pair_off_the_order_is_framed_and_named() -> None:
     assert board is not None
     off = dataclasses.replace(board.matrix[3], observed=0.9, expected=0.4, q=0.001)
     matrix = (*board.matrix[:3], off, *board.matrix[4:])
-    changed = dataclasses.replace(results, leaderboard=dataclasses.replace(board, matrix=matrix))
-    page = render_page(changed)
+    assert board.fit.lack_of_fit is not None
+    test = dataclasses.replace(board.fit.lack_of_fit, p=0.01)
+    fit = dataclasses.replace(board.fit, lack_of_fit=test)
+    board = dataclasses.replace(board, matrix=matrix, fit=fit)
+    page = render_page(dataclasses.replace(results, leaderboard=board))
     assert len(re.findall(r'<td class="[^"]* off"', page)) == 2
     assert len(re.findall(r'<td class="[^"]* off"', render_page(results))) == 0
     text = words(page).replace("\N{NO-BREAK SPACE}", " ")

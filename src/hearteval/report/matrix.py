@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hearteval.analysis.ranking.head_to_head import HeadToHead
+from hearteval.analysis.ranking.head_to_head import HeadToHead, find_departures
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.report.figures import heat_step
@@ -53,15 +53,23 @@ def matrix_rows(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> lis
     """
     met = {(pair.left, pair.right): pair for pair in board.matrix}
     names = [row.system for row in board.rows]
+    off = {(pair.left, pair.right) for pair in departures(board)}
     return [
-        MatrixRow(number, name, tuple(_cell(met, links, name, other) for other in names))
+        MatrixRow(
+            number,
+            name,
+            tuple(
+                _cell(met, links, name, other, departs=bool(off & {(name, other), (other, name)}))
+                for other in names
+            ),
+        )
         for number, name in enumerate(names, 1)
     ]
 
 
 def departures(board: Leaderboard) -> list[HeadToHead]:
     """Return the pairs that depart from the order, the surest first."""
-    found = [pair for pair in board.matrix if pair.departs]
+    found = find_departures(board.matrix, board.fit.lack_of_fit)
     return sorted(found, key=lambda pair: (pair.q or 0.0, pair.left, pair.right))
 
 
@@ -76,6 +84,8 @@ def _cell(
     links: Mapping[tuple[str, str], str],
     name: str,
     other: str,
+    *,
+    departs: bool,
 ) -> Cell | None:
     if name == other:
         return None
@@ -92,6 +102,6 @@ def _cell(
         f"{name} won {percent(won)} of {plural(pair.n, 'comparison')} with {other};"
         f" expected {percent(expected)}"
     )
-    if pair.departs:
+    if departs:
         words += f": {points(won - expected)} points apart, more than chance explains"
-    return Cell(f"{100 * won:.0f}", shown, departs=pair.departs, n=pair.n, words=words, link=link)
+    return Cell(f"{100 * won:.0f}", shown, departs=departs, n=pair.n, words=words, link=link)

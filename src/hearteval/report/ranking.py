@@ -6,7 +6,7 @@ The interval of every system is drawn on one scale, and the notes name the inter
 from collections.abc import Mapping
 
 from hearteval.analysis.ranking.adjusted import ControlledVotes, JudgedVotes
-from hearteval.analysis.ranking.head_to_head import SIGNIFICANT
+from hearteval.analysis.ranking.head_to_head import SIGNIFICANT, find_departures
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.notices import by_severity
 from hearteval.report.answer import answer
@@ -14,6 +14,7 @@ from hearteval.report.figures import MEAN_ELO
 from hearteval.report.table import CENTRE, Bar, Column, Display, Table, tabulate
 from hearteval.report.text import (
     NO_BREAK_SPACE,
+    bare_percent,
     count,
     counts_words,
     fine_interval,
@@ -95,6 +96,8 @@ def interval_words(ranking: VoteRanking) -> str:
     level = level_percent(settings.level)
     ties = {"half": "", "davidson": " Ties are modelled (Davidson).", "drop": " Ties are left out."}
     prior = f" Prior: {settings.prior:g} half-won votes a pair." if settings.prior else ""
+    if all(row.low is None for row in ranking.systems):
+        return f"There are no intervals.{ties[settings.ties]}{prior}"
     return (
         f"The intervals ({level}) say how far Elo would move with {others}."
         f"{ties[settings.ties]}{prior}"
@@ -116,15 +119,16 @@ def _fit_words(ranking: VoteRanking) -> str:
     """Say how far direct comparisons are from one order of all systems, and by chance."""
     fit = ranking.fit
     said = (
-        f"Direct comparisons are {percent(fit.rms_gap)} from what one order of all"
-        f" systems says (root mean square), {percent(fit.max_gap)} at most"
+        f"Direct comparisons are {bare_percent(fit.rms_gap)} points from what one order of all"
+        f" systems says (root mean square), {bare_percent(fit.max_gap)} at most"
     )
     chance, test = (fit.expected_rms_gap, fit.expected_max_gap), fit.lack_of_fit
     if test is None or test.p is None or chance[0] is None or chance[1] is None:
         return f"{said}. Not tested against chance{f': {test.reason}' if test else ''}."
     more = "more than chance" if test.p <= SIGNIFICANT else "no more than chance"
     return (
-        f"{said}; chance alone would make it {percent(chance[0])} and {percent(chance[1])}. That is"
+        f"{said}; chance alone would make it {bare_percent(chance[0])} and"
+        f" {bare_percent(chance[1])}. That is"
         f" {more} explains (p {test.p:.2g})."
     )
 
@@ -138,9 +142,10 @@ def matrix_part(ranking: VoteRanking) -> Table | tuple[str, ...]:
         return (f"Head to head: {plural(len(pairs), 'pair')} of systems, in the JSON (--json).",)
     with_expected = len(names) <= MAX_EXPECTED
     cells: dict[tuple[str, str], str] = {}
+    off = find_departures(pairs, ranking.fit.lack_of_fit)
     for row in pairs:
         for seen in (row, row.seen_from(row.right)):
-            mark = "*" if row.departs else ""
+            mark = "*" if row in off else ""
             beside = f"/{whole_percent(seen.expected)}{mark}" if with_expected else ""
             cells[seen.left, seen.right] = f"{whole_percent(seen.observed)}{beside}"
     n_least, n_most = min(row.n for row in pairs), max(row.n for row in pairs)

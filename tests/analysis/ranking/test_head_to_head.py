@@ -10,10 +10,15 @@ import pytest
 from invented_votes import NAMES, decided, invented_votes, votes_of, with_rows
 from ranked_votes import ANN, BEN, CAT, Vote, rank, row_of
 
-from hearteval.analysis.ranking.head_to_head import Direct, warn_of_misfit
+from hearteval.analysis.ranking.head_to_head import (
+    Direct,
+    find_departures,
+    warn_of_misfit,
+)
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.notices import Kind, Notice
+from hearteval.report.ranking import ranking_display
 from hearteval.stats.comparisons import Comparisons
 
 Won = Mapping[tuple[int, int], tuple[int, int]]
@@ -133,8 +138,25 @@ def test_pair_that_stands_out_where_all_pairs_do_not_is_no_warning() -> None:
         lack_of_fit=dataclasses.replace(fit, p=0.06),
     )
     assert warn_of_misfit(shown) == []
+    assert find_departures(shown.matrix, shown.lack_of_fit) == []
     misfits = dataclasses.replace(shown, lack_of_fit=dataclasses.replace(fit, p=0.04))
     assert [notice.kind for notice in warn_of_misfit(misfits)] == [Kind.MISFIT]
+    assert find_departures(misfits.matrix, misfits.lack_of_fit) == [row]
+
+
+def test_pair_that_departs_is_named_from_the_side_that_won() -> None:
+    """Ash beats cedar in 83 % where one order says more: cedar did not "beat" it in 17 %."""
+    won: Won = {(0, 1): (75, 80), (1, 2): (75, 80), (0, 2): (66, 80)}
+    assert "ash beat cedar in 82 % of 80 comparisons" in said(ranked(votes_won(won)), Kind.MISFIT)
+
+
+def test_ranking_by_the_prior_alone_warns_of_no_interval_that_it_lacks() -> None:
+    ranking = ranked(decided([(0, 1), (0, 2), (1, 2)] * 6, "abc"), prior=1)
+    assert all(row.low is None for row in ranking.systems)
+    assert {Kind.FEW_ITEMS, Kind.NO_INTERVAL}.isdisjoint(kinds(ranking))
+    text = " ".join(ranking_display(ranking).text().split())
+    assert "There are no intervals." in text
+    assert "The intervals (95 %)" not in text
 
 
 def test_small_departure_of_many_votes_is_called_small() -> None:

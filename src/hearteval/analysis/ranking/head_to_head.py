@@ -60,11 +60,6 @@ class HeadToHead:
     p: float | None
     q: float | None
 
-    @property
-    def departs(self) -> bool:
-        """Whether it departs from one order of all systems by more than chance explains."""
-        return self.q is not None and self.q <= SIGNIFICANT
-
     def seen_from(self, system: str) -> "HeadToHead":
         """Return the pair with one of its two systems on the left."""
         if system == self.left:
@@ -207,16 +202,31 @@ def _without_prior(tied: TiedFit, prior: float) -> TiedFit | None:
         return None
 
 
+def find_departures(
+    matrix: Sequence[HeadToHead], lack_of_fit: LackOfFit | None
+) -> list[HeadToHead]:
+    """Return the pairs that depart from one order by more than chance explains (q at .05).
+
+    None where all pairs together do not: chance then explains the one that stands out.
+    """
+    if not _is_misfit(lack_of_fit):
+        return []
+    return [row for row in matrix if row.q is not None and row.q <= SIGNIFICANT]
+
+
+def _is_misfit(lack_of_fit: LackOfFit | None) -> bool:
+    return lack_of_fit is not None and lack_of_fit.p is not None and lack_of_fit.p <= SIGNIFICANT
+
+
 def warn_of_misfit(direct: Direct) -> list[Notice]:
     """Say that one order of all systems does not explain the wins, and where.
 
     The test of all pairs alone decides, so that of true orders no more are warned of than its level
     says; the pairs name what is off.
     """
-    p = direct.lack_of_fit.p
-    if p is None or p > SIGNIFICANT:
+    if not _is_misfit(direct.lack_of_fit):
         return []
-    found = [row for row in direct.matrix if row.departs]
+    found = find_departures(direct.matrix, direct.lack_of_fit)
     tested = found or [row for row in direct.matrix if row.z is not None]
     worst = sorted(tested, key=lambda row: (-abs(row.z or 0), row.left, row.right))[:MAX_NAMED]
     if max(abs(row.observed - row.expected) for row in direct.matrix) < SMALL:
@@ -228,8 +238,8 @@ def warn_of_misfit(direct: Direct) -> list[Notice]:
 
 
 def _say_gap(row: HeadToHead) -> str:
-    """Say what was observed, from the side that won more than is expected."""
-    row = row.seen_from(row.left if row.observed >= row.expected else row.right)
+    """Say what was observed, from the side that won."""
+    row = row.seen_from(row.left if row.observed >= EVEN else row.right)
     return (
         f"{row.left} beat {row.right} in {_percent(row.observed)} of {_comparisons(row.n)} (one"
         f" order says {_percent(row.expected)})"

@@ -382,7 +382,10 @@ def rank_comparisons(
         has_interval=has_interval,
         groups=groups,
         interval_warnings=(*uncertainty.warnings, *warnings),
-        support_warnings=tuple(support.warnings(has_width=has_width, few_items=few_items)),
+        # Where the prior alone ties groups together there is no interval to warn of.
+        support_warnings=tuple(support.warnings(has_width=has_width, few_items=few_items))
+        if len(groups) == 1
+        else (),
         policy=policy,
         has_items=has_items,
     )

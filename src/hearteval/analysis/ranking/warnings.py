@@ -116,10 +116,12 @@ class Support:
             has_width: Whether the standard error of a figure is more than rounding.
             few_items: Items under which intervals are too narrow.
         """
-        is_few = (self.items.n > 1) & (self.items.n < few_items)
+        is_few = has_width & (self.items.n > 1) & (self.items.n < few_items)
         n, n_effective = self.items
         is_skewed = (n_effective < FEW_EFFECTIVE_ITEMS) & (n_effective < LOW_EVENNESS * n)
-        is_uneven = (n > 1) & (is_skewed | ((n >= few_items) & (n_effective < few_items)))
+        is_uneven = (
+            has_width & (n > 1) & (is_skewed | ((n >= few_items) & (n_effective < few_items)))
+        )
         is_flat = self.is_enough & ~has_width
         said = (
             (self.items.n < 2, f"No interval for what rests on one of the {self.unit} only"),
