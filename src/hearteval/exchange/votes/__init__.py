@@ -157,6 +157,16 @@ def _build(
     is_folded = coder.items.is_folded
     n_items = coder.items.n_used if is_folded else len(items)
     lost = sorted({names[code] for code in coder.lost_systems} - set(systems))
+    read = (
+        *warnings,
+        *_warnings(n_items, len(items) if is_folded else None, lost),
+        *coder.missing_words.warnings(),
+    )
+    alike = (
+        *warn_of_look_alikes("systems", systems),
+        *warn_of_look_alikes("raters", raters),
+        *([] if is_folded else warn_of_hidden("items", items)),
+    )
     return Votes(
         systems=systems,
         comparisons=comparisons,
@@ -170,22 +180,8 @@ def _build(
         n_dropped=n_dropped,
         warnings=(
             *_drop_warnings(n_dropped, coder.n_rows),
-            *(
-                Notice(Kind.READING, text)
-                for text in (
-                    *warnings,
-                    *_warnings(n_items, len(items) if is_folded else None, lost),
-                    *coder.missing_words.warnings(),
-                )
-            ),
-            *(
-                Notice(Kind.LOOK_ALIKES, text)
-                for text in (
-                    *warn_of_look_alikes("systems", systems),
-                    *warn_of_look_alikes("raters", raters),
-                    *([] if is_folded else warn_of_hidden("items", items)),
-                )
-            ),
+            *(Notice(Kind.READING, text) for text in read),
+            *(Notice(Kind.LOOK_ALIKES, text) for text in alike),
         ),
     )
 
