@@ -77,6 +77,18 @@ def test_scores_say_whose_interval_reaches_the_first() -> None:
     )
 
 
+def test_scores_without_intervals_are_not_said_to_overlap() -> None:
+    results = invented_ratings()
+    assert results.ratings is not None
+    first, *others = results.ratings.systems
+    bare = dataclasses.replace(
+        first, overall=dataclasses.replace(first.overall, z_low=None, z_high=None)
+    )
+    ratings = dataclasses.replace(results.ratings, systems=(bare, *others))
+    said = sentence(dataclasses.replace(results, ratings=ratings))
+    assert said.rest == "But without an interval for each the order is open."
+
+
 def test_without_a_ranking_the_sentence_says_why() -> None:
     said = sentence(without_ranking(invented_results(), "groups never met"))
     assert str(said) == "There is no ranking. Groups never met."

@@ -165,7 +165,7 @@ def test_wrapped_text_of_wide_characters_fits() -> None:
         ({"interval_used": "two-way", "n_items": 9}, "with other items and other raters."),
         ({"n_items": 9}, "with other items."),
         ({}, "with other votes."),
-        ({"interval_used": "published", "n_items": 9}, "with other votes."),
+        ({"interval_used": "published", "n_items": 9}, "are the paper's, too narrow."),
         ({"ties": "drop"}, "Ties are left out."),
         ({"prior": 0.5}, "Prior: 0.5 half-won votes a pair."),
     ],

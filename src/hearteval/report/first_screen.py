@@ -106,13 +106,18 @@ def sentence(results: StudyResults) -> Answer:
 
 def _who_scores_best(ratings: RatingResults) -> Answer:
     first, *others = ratings.systems
-    near = [row.system for row in others if _reaches(row.overall.z_high, first.overall.z_low)]
+    reaching = [row for row in others if _reaches(row.overall.z_high, first.overall.z_low)]
+    near = [row.system for row in reaching]
+    lacks = any(row.overall.z_high is None for row in (first, *reaching))
     lead = f"{first.system} has the highest scores."
     if not near:
         return Answer(lead, "Its interval lies above those of all others." if others else "")
     if len(near) == len(others):
-        return Answer(lead, "But all intervals overlap with its own: the order is open.")
+        why = "without an interval for each" if lacks else "all intervals overlap with its own:"
+        return Answer(lead, f"But {why} the order is open.")
     names = listed(near) if len(near) <= MAX_NAMED else plural(len(near), "other system")
+    if lacks:
+        return Answer(lead, f"But it is open whether it is above {names}: an interval is lacking.")
     return Answer(lead, f"But its interval overlaps with {_those_of(near)} {names}.")
 
 

@@ -89,13 +89,15 @@ def ranking_table(ranking: VoteRanking) -> Table:
 def interval_words(ranking: VoteRanking) -> str:
     """Say in plain words what the intervals are about; the settings name the method."""
     settings = ranking.settings
-    of_whom = {"two-way": "other items and other raters", "published": "other votes"}
+    of_whom = {"two-way": "other items and other raters"}
     others = of_whom.get(
         settings.interval_used, "other items" if settings.n_items else "other votes"
     )
     level = level_percent(settings.level)
     ties = {"half": "", "davidson": " Ties are modelled (Davidson).", "drop": " Ties are left out."}
     prior = f" Prior: {settings.prior:g} half-won votes a pair." if settings.prior else ""
+    if settings.interval_used == "published":
+        return f"The intervals ({level}) are the paper's, too narrow.{ties[settings.ties]}{prior}"
     if all(row.low is None for row in ranking.systems):
         return f"There are no intervals.{ties[settings.ties]}{prior}"
     return (
