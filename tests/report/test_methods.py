@@ -52,6 +52,15 @@ def test_paragraph_names_design_judges_interval_and_versions() -> None:
         assert said in text
 
 
+def test_gap_of_the_fit_is_of_judgments_that_count_once() -> None:
+    """The strengths before it are weighted, and theirs is another gap."""
+    board = invented_results().leaderboard
+    assert board is not None
+    assert board.fit.rms_gap != board.fit_weighted.rms_gap
+    said = "With every judgment counting once, predicted and observed wins of pairs differ by"
+    assert f"{said} {100 * board.fit.rms_gap:.1f} points" in paragraph(invented_results())
+
+
 def test_two_way_intervals_speak_for_people_too() -> None:
     text = paragraph(with_board(interval_used="two-way", df=14, judged_by="both"))
     assert "two-way (clustered over items and people), Student's t with 14 degrees" in text

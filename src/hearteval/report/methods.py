@@ -169,8 +169,8 @@ def _ranking(board: Leaderboard) -> list[str]:
     if any(row.axes for row in board.rows):
         words.append("Standings by axis weigh every judgment alike.")
     gap = (
-        f"Predicted and observed wins of pairs differ by {bare_percent(fit.rms_gap)} points (root"
-        " mean square)"
+        "With every judgment counting once, predicted and observed wins of pairs differ by"
+        f" {bare_percent(fit.rms_gap)} points (root mean square)"
     )
     test = fit.lack_of_fit
     if test is not None and test.p is not None and fit.expected_rms_gap is not None:
