@@ -1,6 +1,8 @@
 """The frame: help, usage errors, errors as JSON, whole files."""
 
 import errno
+import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -172,3 +174,21 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     write_whole(path, "new")
     assert path.read_text(encoding="utf-8") == "new"
     assert [p.name for p in tmp_path.iterdir()] == ["x.html"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+@pytest.mark.parametrize("style", [(), ("--json",)])
+def test_a_narrow_encoding_gets_plain_characters_and_whole_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, style: tuple[str, ...]
+) -> None:
+    votes = tmp_path / "votes.csv"
+    rows = ["模型,b,模型", "b,模型,b", "模型,b,b"] * 4
+    votes.write_text("left,right,winner\n" + "\n".join(rows), encoding="utf-8")
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding))
+    run_command_line(["rank", str(votes), *style])
+    told = written.getvalue().decode(encoding)
+    if style:
+        assert "模型" in {row["system"] for row in json.loads(told)["systems"]}
+    else:
+        assert "--o--" in told

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from heart_command import Done, Heart
 from scripted_server import Answer, fail
-from served_study import always, by_model, healthy, serving, write_study
+from served_study import FREE, KEY_NAME, always, by_model, healthy, serving, write_study
 
 from hearteval.completions.checks import COMPLETION_FAULTS
 from hearteval.domain.reasons import BY_DESIGN, FAILS_AGAIN, MAY_PASS
@@ -19,6 +19,8 @@ from hearteval.models.failures import RETRYABLE
 
 pytestmark = pytest.mark.server
 DEAD = "http://127.0.0.1:9/v1"
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys, tabs and line ends left out."""
 
 
 def too_long(n: int) -> Answer:
@@ -57,7 +59,29 @@ def test_dead_system_is_exit_1_after_the_rest_is_done(heart: Heart, tmp_path: Pa
     assert "Connect call failed" in log_of(tmp_path)
     assert done.json["judgments"]["n_added"] == 6
     assert "Connect call failed" in (tmp_path / "served.results.json").read_text()
-    assert (tmp_path / "served.report.html").is_file()
+    said = "The system ours has no result (connection: Connect call failed"
+    assert done.json["warnings"][0].startswith(said)
+    assert said in (tmp_path / "served.report.html").read_text()
+
+
+def test_providers_words_obey_no_one_and_hold_no_key(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-canary-0123456789abcdef"
+    monkeypatch.setenv(KEY_NAME, key)
+    said = f"wrong key {key} \x1b[2J\x1b]0;owned\x07 \u202e<script>alert(1)</script>"
+    with serving(always(our_model=fail(401, said))) as server:
+        path = write_study(tmp_path, server.url, extra=f'{FREE}\nkey_name = "{KEY_NAME}"')
+        done = heart("run", path)
+
+    assert (done.code, "wrong key [hidden]" in done.err) == (1, True)
+    for told in (done.out, done.err):
+        assert not OBEYED.search(told)
+    for file in filter(Path.is_file, tmp_path.rglob("*")):
+        written = file.read_bytes()
+        assert key.encode() not in written, file
+        assert b"<script>alert" not in written or file.suffix != ".html"
+        assert not OBEYED.search(written.decode(errors="ignore")) or file.suffix == ".db", file
 
 
 def test_dead_judge_is_exit_1_named_and_the_report_is_there(heart: Heart, tmp_path: Path) -> None:

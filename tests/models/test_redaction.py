@@ -46,3 +46,8 @@ def test_excerpt_is_one_short_line() -> None:
     assert said.startswith("first [hidden] then xxx")
     assert len(said) == LONGEST_EXCERPT + 1
     assert said.endswith("…")
+
+
+def test_excerpt_holds_nothing_that_a_terminal_obeys() -> None:
+    said = excerpt("no \x1b[2J\x1b]0;owned\x07 \u202ekey", secrets=[], spoken=[])
+    assert said == "no \ufffd[2J\ufffd]0;owned\ufffd \ufffdkey"

@@ -85,7 +85,7 @@ def test_answer_that_is_merely_warned_of_stands() -> None:
 def test_long_names_are_cut_and_told_apart() -> None:
     names = [f"{'x' * 60}{k}" for k in range(2)]
     assert str(answer(names, [At(1, 2), At(1, 2)])) == (
-        "Nothing is settled. Any of the two systems may be the best."
+        "Nothing is settled. Either of the two systems may be the best."
     )
     first, second = answer([*names, "a"], [At(1, 2), At(1, 2), At(3, 3)]).lead.split()[0:3:2]
     assert first != second

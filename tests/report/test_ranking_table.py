@@ -181,5 +181,5 @@ def test_intervals_are_explained_in_plain_words(settings: dict[str, Any], words:
 def test_answer_stands_first_and_serious_notices_before_others() -> None:
     said = Notice(Kind.READING, "a cell was read"), Notice(Kind.MISFIT, "one order does not fit")
     lines = ranking_display(replace(ranking_of(["a", "b"]), warnings=said)).text().splitlines()
-    assert lines[0].startswith("Nothing is settled. Any of the two systems may be the best. But")
+    assert lines[0].startswith("Nothing is settled. Either of the two systems may be the best. But")
     assert lines[-2:] == ["! one order does not fit", "\N{MIDDLE DOT} a cell was read"]

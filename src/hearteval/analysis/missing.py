@@ -48,6 +48,11 @@ class Failure:
         """Whether there is no result at all."""
         return self.n_missing == self.n_wanted
 
+    @property
+    def main_cause(self) -> Cause | None:
+        """Return the most frequent cause; None where nothing was asked."""
+        return next((cause for cause in self.causes if cause.reason != NOT_ASKED), None)
+
 
 def last_attempts(
     attempts: Sequence[Attempt], of: Callable[[Attempt], Hashable]

@@ -129,7 +129,22 @@ def analyze_study(
         results = _with_ratings(results, data.targets, stored, level=level)
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
-    return replace(results, failures=failures)
+    warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
+    return replace(results, failures=failures, warnings=warnings)
+
+
+def _failure_notice(failure: Failure) -> Notice:
+    cause = failure.main_cause
+    why = "not asked" if cause is None else cause.reason
+    why = f"{why}: {cause.words}" if cause is not None and cause.words else why
+    if failure.is_total:
+        text = f"The {failure.kind} {failure.name} has no result ({why})."
+        return Notice(Kind.NO_RESULT, text)
+    text = (
+        f"The {failure.kind} {failure.name} lacks {failure.n_missing} of {failure.n_wanted}, more"
+        f" than the study allows ({why})."
+    )
+    return Notice(Kind.MISSING, text)
 
 
 def _with_ratings(

@@ -34,7 +34,8 @@ LOGGER = logging.getLogger("hearteval")
 def emit_json(name: str, body: Mapping[str, Any]) -> None:
     """Print the one versioned object of a command on stdout."""
     document = {"schema": f"heart.{name}/1", **body}
-    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    click.echo(json.dumps(document, ensure_ascii=not is_unicode, allow_nan=False))
 
 
 def end_with(failures: "Sequence[Failure]", settings: "StudySettings") -> None:
@@ -80,7 +81,8 @@ class Terminal:
         self._say(message, is_shown=self._is_verbose)
 
     def _say(self, message: str, *, is_shown: bool) -> None:
-        logger.info(message)
+        message = _printable_lines(message)
+        logger.info("%s", message)
         if is_shown:
             label, colon, words = message.partition(": ")
             is_label = colon and len(label) < LABEL and "\n" not in message
@@ -90,6 +92,7 @@ class Terminal:
 
     def warn(self, message: str) -> None:
         """Say what must not be missed, on stderr, terminal or not, and in the log of the run."""
+        message = _printable_lines(message)
         logger.info("warning: %s", message)
         _echo_warning(message)
 
@@ -119,6 +122,13 @@ class Terminal:
         if not sys.stderr.isatty():  # where it is one, the plan has just been noted
             click.echo(words, err=True)
         click.confirm("Go ahead?", abort=True, err=True)
+
+
+def _printable_lines(message: str) -> str:
+    """Replace what a terminal would obey, in names and in what providers say; lines stay."""
+    from hearteval.report.text import printable
+
+    return "\n".join(map(printable, message.split("\n")))
 
 
 def _echo_warning(message: str) -> None:

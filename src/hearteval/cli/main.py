@@ -3,7 +3,9 @@
 Verbs are imported only when used, so that ``heart --help`` stays quick.
 """
 
+import codecs
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -19,6 +21,16 @@ from hearteval.cli.console import emit_json
 from hearteval.errors import HeartError, SettingsError
 
 EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+PLAINER = {
+    "\N{BOX DRAWINGS LIGHT HORIZONTAL}": "-",
+    "\N{BLACK CIRCLE}": "o",
+    "\N{BOX DRAWINGS LIGHT QUADRUPLE DASH VERTICAL}": ":",
+    "\N{EN DASH}": "-",
+    "\N{MINUS SIGN}": "-",
+    "\N{HORIZONTAL ELLIPSIS}": "~",
+    "\N{RIGHTWARDS ARROW}": ">",
+}
+"""What stands for a character that an encoding lacks, in one column (Latin-1, Windows)."""
 
 VERBS: Mapping[str, str] = {
     "run": "All steps, from items to the report.",
@@ -86,6 +98,7 @@ def main() -> None:
 def run_command_line(arguments: list[str] | None = None) -> None:
     """Run ``heart`` and exit: 0 ok, 1 error, 2 usage."""
     words = sys.argv[1:] if arguments is None else arguments
+    write_what_can_be_written()
     wants_json = "--json" in words
     try:
         exit_code = main.main(args=words, prog_name="heart", standalone_mode=False)
@@ -137,6 +150,21 @@ def run_command_line(arguments: list[str] | None = None) -> None:
             wants_json=wants_json,
         )
         sys.exit(EXIT_ERROR)
+
+
+def write_what_can_be_written() -> None:
+    """Let streams of a narrow encoding draw what they lack with plain characters, and go on."""
+    codecs.register_error("heart", _plainer)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="heart")
+
+
+def _plainer(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(PLAINER.get(character, "?") for character in lacking), error.end
 
 
 def _silence_stdout() -> None:

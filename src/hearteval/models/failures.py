@@ -53,6 +53,7 @@ _STREAM_STATUS = {
     400: r"invalid_request|bad_request",
 }
 HIDDEN = "[hidden]"
+UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
 SPOKEN_LENGTH = 20
 """Characters in a row shared with a message that make an excerpt a quotation of it."""
 LONGEST_EXCERPT = 300
@@ -260,8 +261,12 @@ def hide_speech(text: str, spoken: Sequence[str]) -> str:
 
 
 def excerpt(text: str, *, secrets: Sequence[str], spoken: Sequence[str]) -> str:
-    """Return one short line of what an endpoint said, without secrets and dialogue."""
+    """Return one short line of what an endpoint said, without secrets and dialogue.
+
+    What a terminal would obey is taken out too: it ends in logs and tables that people print.
+    """
     line = " ".join(hide_secrets(text[:LONGEST_SAID], secrets).split())
     flat = [" ".join(message.split()) for message in spoken]
     line = hide_speech(line[: 2 * LONGEST_EXCERPT], flat)
+    line = "".join(c if c.isprintable() else UNPRINTABLE for c in line)
     return line if len(line) <= LONGEST_EXCERPT else f"{line[:LONGEST_EXCERPT]}…"

@@ -65,7 +65,8 @@ def answer(
     # Of several leaders it is open already which is better.
     loses = len(leaders) == 1 and Kind.LEADER_LOSES in kinds
     if not behind:
-        any_of = f"Any of the {_number(n)} systems may be the best."
+        who = "Either of the two" if n == 2 else f"Any of the {_number(n)}"
+        any_of = f"{who} systems may be the best."
         return Answer("Nothing is settled.", f"{any_of} {CONTRADICTED}" if misfits else any_of)
     n_lead, lead = len(leaders), _lead(leaders, n)
     if misfits:

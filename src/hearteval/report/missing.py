@@ -57,7 +57,7 @@ def no_result_words(failure: Failure) -> str:
 
 
 def _failure_words(failure: Failure) -> str:
-    main = next((c for c in failure.causes if c.reason != NOT_ASKED), None)
+    main = failure.main_cause
     why = UNASKED if main is None else main.reason
     why = f"{why}: {main.words}" if main is not None and main.words else why
     who = f"{failure.kind} {failure.name}"
