@@ -14,11 +14,11 @@ from invented_results import invented_results
 from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Choice, Turn
+from hearteval.domain import AxisMark, Choice, Turn
 from hearteval.report.folder import folder_pages
 from hearteval.report.matrix import pair_key
 from hearteval.report.page import MAX_BYTES, render_page
-from hearteval.report.replies import Reading, Shown, lines, outcome, rater_words
+from hearteval.report.replies import Reading, Shown, lines, marks, outcome, rater_words
 
 HOSTILE = """</q></details><script>alert(1)</script><img src=x onerror="x()">
 <!--matrix--><!--replies-->{{ results }}\N{RIGHT-TO-LEFT OVERRIDE}\x00\x1b[31m"""
@@ -45,7 +45,7 @@ def test_comparison_shows_dialogue_both_replies_and_every_verdict() -> None:
     for judge in ("juniper", "larch-2"):
         assert f"{judge} chose generic (strength 4) with generic shown first" in text
     assert text.count("It names the loss before it asks.") == 4 * 2
-    assert "Attunement: generic, 4" in text
+    assert "Attunement, Resonance and Task-following: generic, 4." in text
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,16 @@ def test_verdict_in_one_order_names_that_order() -> None:
     verdicts = [invented_verdict("gpt", "b", "a", "second", strength=2)]
     (rater,) = rater_words(invented_reading("a", "b", verdicts=verdicts))
     assert rater.words == "chose a (strength 2) with b shown first"
+
+
+def test_axes_with_one_mark_stand_together() -> None:
+    verdict = invented_verdict("gpt", "a", "b", "first", strength=2)
+    axes = {"H": AxisMark("second", 3), "A": AxisMark("tie", None), "R": AxisMark("second", 3)}
+    judgment = dataclasses.replace(verdict.judgment, axes=axes)
+    assert marks(dataclasses.replace(verdict, judgment=judgment)) == [
+        ("b, 3", ["Human Alignment", "Resonance"]),
+        ("no difference", ["Attunement"]),
+    ]
 
 
 def test_outcome_counts_the_verdicts() -> None:
@@ -136,6 +146,12 @@ def test_page_holds_what_fits_and_says_how_many(large: bool) -> None:
     assert 0 < n_shown < len(readings)
     assert f"{n_shown} of {len(readings)} chosen comparisons are here." in said
     assert "heart report STUDY.toml --full DIR" in said
+
+
+def test_page_fits_with_links_into_a_folder_with_a_long_name() -> None:
+    readings = readings_of(board_systems(invented_results(large=True)), n_turns=31)
+    page = page_with(*readings, large=True, folder=f"{'replies-' * 8}/")
+    assert len(page.encode()) <= MAX_BYTES
 
 
 def test_first_readings_are_those_that_are_shown() -> None:

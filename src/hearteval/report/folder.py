@@ -76,8 +76,8 @@ def _index(
     items: Sequence[Item],
     about: Mapping[str, Sequence[replies.Reading]],
 ) -> str:
-    board = results.leaderboard
-    table = matrix_html(board, pair_links(shown, ())) if board and board.matrix else ""
+    board, links = results.leaderboard, pair_links(shown, ())
+    table = matrix_html(board, links, heading="h2") if board and board.matrix else ""
     pairs = [(*ends, f"{pair_key(*ends)}.html", group) for ends, group in groups.items()]
     listed = [(item, item_page(item.id), about.get(item.id, ())) for item in items]
     main = (table, str(_macros().lists(pairs, listed)))

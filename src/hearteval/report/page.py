@@ -63,18 +63,19 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
     page = (
         environment().get_template("page.html.j2").render(results=results, has_replies=has_replies)
     )
-    room = (
-        MAX_BYTES - len(page.encode()) - len(_matrix_html(results, shown, shown.readings).encode())
-    )
+    links = (_matrix_html(results, shown, there) for there in ((), shown.readings))
+    room = MAX_BYTES - len(page.encode()) - max(len(html.encode()) for html in links)
     readings, section = _replies_html(results, shown, room) if has_replies else ((), "")
     page = page.replace(MATRIX_SLOT, _matrix_html(results, shown, readings), 1)
     return page.replace(REPLIES_SLOT, section, 1)
 
 
-def matrix_html(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> str:
+def matrix_html(
+    board: Leaderboard, links: Mapping[tuple[str, str], str], *, heading: str = "h3"
+) -> str:
     """Render the matrix of every two systems, with links to what is to be read of them."""
     macros = environment().get_template("matrix.html.j2").module
-    return str(macros.page_matrix(board, links))  # type: ignore[attr-defined]
+    return str(macros.page_matrix(board, links, heading))  # type: ignore[attr-defined]
 
 
 def pair_links(

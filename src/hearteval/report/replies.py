@@ -191,19 +191,23 @@ def _one_verdict(verdict: Verdict) -> str:
     return f"chose {verdict.winner} (strength {verdict.judgment.strength})"
 
 
-def axis_words(verdict: Verdict) -> list[tuple[str, str, str]]:
-    """Return name, mark and reason of each axis that the rater said anything of."""
-    marks, reasons = verdict.judgment.axes, verdict.judgment.reasons
-    return [
-        (name, _mark_words(verdict, marks.get(axis)), " ".join(lines(reasons.get(axis, ""))))
-        for axis, name in AXIS_NAMES.items()
-        if axis in marks or axis in reasons
-    ]
+def marks(verdict: Verdict) -> list[tuple[str, list[str]]]:
+    """Return what was marked, each with the names of its axes."""
+    found: dict[str, list[str]] = {}
+    for axis, name in AXIS_NAMES.items():
+        if axis in verdict.judgment.axes:
+            found.setdefault(_mark_words(verdict, verdict.judgment.axes[axis]), []).append(name)
+    return list(found.items())
 
 
-def _mark_words(verdict: Verdict, mark: AxisMark | None) -> str:
-    if mark is None:
-        return ""
+def axis_reasons(verdict: Verdict) -> list[tuple[str, str]]:
+    """Return the reason given for each axis, with its name."""
+    reasons = verdict.judgment.reasons
+    said = [(name, " ".join(lines(reasons.get(axis, "")))) for axis, name in AXIS_NAMES.items()]
+    return [(name, reason) for name, reason in said if reason]
+
+
+def _mark_words(verdict: Verdict, mark: AxisMark) -> str:
     winner = verdict.of(mark.choice)
     if winner is None:
         return "no difference"
