@@ -1,5 +1,6 @@
 """What the whole suite shares: the corpus, a PostgreSQL server, and ``heart`` run in process."""
 
+import math
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +60,8 @@ def postgres_url(postgres: PostgresServer) -> str:
 @pytest.fixture
 def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Heart:
     monkeypatch.delenv("HEART_STORE", raising=False)
+    # A busy machine would say how far it is; tests of that set their own time.
+    monkeypatch.setattr("hearteval.cli.progress.FIRST_SECONDS", math.inf)
 
     def run(*words: str | Path) -> Done:
         capsys.readouterr()

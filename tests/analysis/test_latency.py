@@ -72,5 +72,5 @@ def test_the_table_fits_a_terminal() -> None:
     lines = text.splitlines()
     assert max(map(len, lines)) <= 100
     assert lines[1].split()[:4] == ["quick", "250", "[175,", "325]"]
-    assert lines[3].startswith("a name of great length")
+    assert lines[3].startswith("a name of great l\N{HORIZONTAL ELLIPSIS} ")
     assert "\N{EN DASH}" in lines[4]

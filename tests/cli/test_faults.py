@@ -77,7 +77,7 @@ import hearteval.study.grow
 from hearteval.cli.main import run_command_line
 
 
-def refuse(*_words):
+def refuse(*_words, **_options):
     raise OSError(24, "Too many open files")
 
 

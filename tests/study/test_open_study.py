@@ -31,7 +31,9 @@ def test_results_are_those_of_the_command_line(heart: Heart, study: Path) -> Non
 
     assert results.to_frame().to_dict("records") == body["leaderboard"]
     assert results.to_dict().keys() == heart("analyze", study, "--json").json.keys()
-    assert str(results).strip() in heart("run", study).out
+    table, _, notes = str(results).partition("\n\n! ")
+    assert heart("run", study).out.startswith(f"{table}\n")
+    assert all(limit[:20] in notes for limit in results.to_dict()["warnings"])
 
 
 def test_results_and_their_holder_are_short_where_they_are_looked_at(opened: OpenStudy) -> None:

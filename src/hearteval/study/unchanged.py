@@ -83,8 +83,9 @@ def _as_before(step: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _written(body: Mapping[str, Any]) -> dict[str, str] | None:
+    paths = {name: body[name] for name in WRITTEN if name in body} | body["tables"]
     try:
-        return {name: file_hash(Path(body[name])) for name in WRITTEN if name in body}
+        return {name: file_hash(Path(path)) for name, path in paths.items()}
     except OSError:
         return None
 

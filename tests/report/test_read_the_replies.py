@@ -14,7 +14,7 @@ from invented_results import invented_results
 from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AxisMark, Choice, Turn
+from hearteval.domain import Axis, AxisMark, Choice, Turn
 from hearteval.report.folder import folder_pages
 from hearteval.report.matrix import pair_key
 from hearteval.report.page import MAX_BYTES, render_page
@@ -85,7 +85,11 @@ def test_verdict_in_one_order_names_that_order() -> None:
 
 def test_axes_with_one_mark_stand_together() -> None:
     verdict = invented_verdict("gpt", "a", "b", "first", strength=2)
-    axes = {"H": AxisMark("second", 3), "A": AxisMark("tie", None), "R": AxisMark("second", 3)}
+    axes: dict[Axis, AxisMark] = {
+        "H": AxisMark("second", 3),
+        "A": AxisMark("tie", None),
+        "R": AxisMark("second", 3),
+    }
     judgment = dataclasses.replace(verdict.judgment, axes=axes)
     assert marks(dataclasses.replace(verdict, judgment=judgment)) == [
         ("b, 3", ["Human Alignment", "Resonance"]),
