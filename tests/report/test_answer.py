@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from hearteval.notices import Kind, Notice
-from hearteval.report.answer import CONTRADICTED, NOT_ALWAYS, TOO_NARROW, answer
+from hearteval.report.answer import CONTRADICTED, NARROWING, NOT_ALWAYS, TOO_NARROW, answer
 
 
 class At(NamedTuple):
@@ -37,8 +37,13 @@ CASES = {
     ),
     "places that overlap": (
         [(1, 2), (1, 3), (2, 3)],
-        "a and b lead; which of the two is better is open.",
+        "a or b may be the best.",
         "The other is behind at least one system; places overlap.",
+    ),
+    "one that nothing is known of": (
+        [(1, 2), (2, 4), (2, 4), (1, 4)],
+        "a or d may be the best.",
+        "The other two are each behind at least one system; places overlap.",
     ),
     "three lead": (
         [(1, 3), (1, 3), (1, 3), (4, 5), (4, 5), (6, 6)],
@@ -77,7 +82,7 @@ def test_answer_that_comparisons_contradict_says_so(kind: Kind, words: str) -> N
 
 
 def test_answer_that_is_merely_warned_of_stands() -> None:
-    said = Kind.MISFIT, Kind.LEADER_LOSES, Kind.FEW_ITEMS
+    said = {Kind.MISFIT, Kind.LEADER_LOSES, *NARROWING}
     warnings = [Notice(kind, "x") for kind in Kind if kind not in said]
     assert answer("ab", [At(1, 1), At(2, 2)], warnings) == answer("ab", [At(1, 1), At(2, 2)])
 
@@ -118,7 +123,9 @@ def test_systems_that_beat_each_other_in_a_circle_are_not_merely_open() -> None:
     assert said.rest.endswith(CONTRADICTED)
 
 
-def test_claim_from_few_items_says_that_it_may_go_too_far() -> None:
-    few = [Notice(Kind.FEW_ITEMS, "x")]
-    assert answer("ab", [At(1, 1), At(2, 2)], few).rest == f"The other is behind it. {TOO_NARROW}"
+@pytest.mark.parametrize("kind", NARROWING)
+def test_claim_from_too_narrow_intervals_says_that_it_may_go_too_far(kind: Kind) -> None:
+    few = [Notice(kind, "x")]
+    said = answer("ab", [At(1, 1), At(2, 2)], few)
+    assert said == ("a leads.", f"The other is behind it. {TOO_NARROW}", few[0])
     assert TOO_NARROW not in str(answer("ab", [At(1, 2), At(1, 2)], few))

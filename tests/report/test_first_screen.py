@@ -65,7 +65,7 @@ def first_cell(**changes: object) -> AxisCell:
 def test_the_page_opens_with_who_leads_and_what_is_open() -> None:
     page = render_page(invented_results())
     heading = re.findall(r"<h1[^>]*>([^<]*)</h1>", page)
-    assert heading == ["beacon-large-instruct and people lead; which of the two is better is open."]
+    assert heading == ["beacon-large-instruct or people may be the best."]
     assert page.index("<h1") < page.index("<table")
 
 
@@ -109,8 +109,20 @@ def test_what_denies_the_answer_stands_beside_what_the_judge_is() -> None:
     assert results.judge_notice is not None
     misfit = Notice(Kind.MISFIT, "No order of all systems fits.")
     both = dataclasses.replace(results, warnings=(*results.warnings, misfit))
-    assert news(results_notices(results)) == (results.judge_notice,)
-    assert news(results_notices(both)) == (results.judge_notice, misfit)
+    assert news(results_notices(results), sentence(results)) == (results.judge_notice,)
+    assert news(results_notices(both), sentence(both)) == (results.judge_notice, misfit)
+
+
+def test_what_the_answer_speaks_of_stands_beside_a_more_serious_warning() -> None:
+    results = invented_results(cue_judge=True)
+    assert results.leaderboard is not None
+    for kind in (Kind.MISFIT, Kind.UNEVEN_ITEMS):
+        notice = Notice(kind, "What the answer speaks of.")
+        board = dataclasses.replace(results.leaderboard, warnings=(notice,))
+        more = dataclasses.replace(results, leaderboard=board)
+        more = dataclasses.replace(more, warnings=(Notice(Kind.NO_RESULT, "Nothing came."),))
+        assert "see the warning" in sentence(more).rest
+        assert news(results_notices(more), sentence(more)) == (more.judge_notice, notice)
 
 
 def test_full_colour_needs_an_interval_that_leaves_out_the_middle() -> None:

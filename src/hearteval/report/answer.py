@@ -1,7 +1,8 @@
 """The answer in a sentence: who leads, and what is open, from the ranks that the data leave open.
 
 One for terminal, report and vote files. It claims no more than the ranks do: a system may be the
-best when no other is above it beyond its interval (`rank_low` 1), and it leads where these are few.
+best when no other is above it beyond its interval (`rank_low` 1). Several of these lead where they
+are few and each is above all others beyond its interval; else it is open which system is the best.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight
 CONTRADICTED = "But direct comparisons depart from any one order: see the warning."
 NOT_ALWAYS = "Not in every direct comparison, though: see the warning."
 TOO_NARROW = "Intervals may be too narrow: see the warning."
+NARROWING = (Kind.FEW_ITEMS, Kind.UNEVEN_ITEMS, Kind.UNEVEN_RATERS)
+"""Warnings that intervals, as what they are meant for, are too narrow."""
 
 
 class Standing(Protocol):
@@ -39,6 +42,8 @@ class Answer(NamedTuple):
     """Who leads, and whether that is settled."""
     rest: str
     """What is known of the others; empty where all is said."""
+    warning: Notice | None = None
+    """The warning that it speaks of."""
 
     def __str__(self) -> str:
         """Return both sentences."""
@@ -60,33 +65,39 @@ def answer(
     shown = shortened_names(names, MAX_NAME)
     leaders = [name for name, at in zip(shown, standings, strict=True) if at.rank_low == 1]
     behind = [at for at in standings if at.rank_low > 1]
-    kinds = {warning.kind for warning in warnings}
-    misfits = Kind.MISFIT in kinds
-    # Of several leaders it is open already which is better.
-    loses = len(leaders) == 1 and Kind.LEADER_LOSES in kinds
+    misfit = _first(warnings, Kind.MISFIT)
     if not behind:
         who = "Either of the two" if n == 2 else f"Any of the {_number(n)}"
         any_of = f"{who} systems may be the best."
-        return Answer("Nothing is settled.", f"{any_of} {CONTRADICTED}" if misfits else any_of)
-    n_lead, lead = len(leaders), _lead(leaders, n)
-    if misfits:
-        lead = lead.replace("Any of", "any of", 1) if n_lead > _most_named(n) else lead
-        return Answer(f"Over all comparisons, {lead}", CONTRADICTED)
+        said = f"{any_of} {CONTRADICTED}" if misfit else any_of
+        return Answer("Nothing is settled.", said, misfit)
+    is_clear = all(at.rank_high <= len(leaders) for at in standings if at.rank_low == 1)
+    lead = _lead(leaders, n, is_clear=is_clear)
+    if misfit:
+        lead = lead.replace("Any of", "any of", 1) if len(leaders) > _most_named(n) else lead
+        return Answer(f"Over all comparisons, {lead}", CONTRADICTED, misfit)
+    # Of several leaders it is open already which is better.
+    loses = _first(warnings, Kind.LEADER_LOSES) if len(leaders) == 1 else None
     if loses:
-        return Answer(lead, NOT_ALWAYS)
-    is_clear = all(at.rank_high <= n_lead for at in standings if at.rank_low == 1)
-    rest = _rest(n_lead, behind, is_clear=is_clear)
-    return Answer(lead, f"{rest} {TOO_NARROW}" if Kind.FEW_ITEMS in kinds else rest)
+        return Answer(lead, NOT_ALWAYS, loses)
+    rest, narrow = _rest(len(leaders), behind, is_clear=is_clear), _first(warnings, *NARROWING)
+    return Answer(lead, f"{rest} {TOO_NARROW}" if narrow else rest, narrow)
 
 
-def _lead(leaders: Sequence[str], n: int) -> str:
+def _first(warnings: Sequence[Notice], *kinds: Kind) -> Notice | None:
+    return next((warning for warning in warnings if warning.kind in kinds), None)
+
+
+def _lead(leaders: Sequence[str], n: int, *, is_clear: bool) -> str:
     if len(leaders) == 1:
         return f"{leaders[0]} leads."
+    if len(leaders) > _most_named(n):
+        return f"Any of {_number(len(leaders))} systems may be the best."
+    if not is_clear:
+        return f"{', '.join(leaders[:-1])} or {leaders[-1]} may be the best."
     if len(leaders) == 2:
         return f"{listed(leaders)} lead; which of the two is better is open."
-    if len(leaders) <= _most_named(n):
-        return f"{listed(leaders)} lead; which of them is best is open."
-    return f"Any of {_number(len(leaders))} systems may be the best."
+    return f"{listed(leaders)} lead; which of them is best is open."
 
 
 def _most_named(n: int) -> int:

@@ -133,9 +133,14 @@ def _full_sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].removesuffix('.')}." if words else ""
 
 
-def news(notices: Sequence[Notice]) -> tuple[Notice, ...]:
-    """Return the most serious notice; beside what a judge is, also what denies the answer."""
+def news(notices: Sequence[Notice], said: Answer) -> tuple[Notice, ...]:
+    """Return the most serious notice, and the one that the answer speaks of.
+
+    Beside what a judge is, also what denies the answer.
+    """
     shown = tuple(notices[:1])
+    if said.warning and said.warning in notices[1:]:
+        return (*shown, said.warning)
     if shown and shown[0].kind is Kind.BASELINE_JUDGE:
         shown += tuple(n for n in notices[1:2] if n.kind.order <= Kind.LEADER_LOSES.order)
     return shown

@@ -46,7 +46,7 @@ def results_display(results: StudyResults) -> Display:
 def brief_display(results: StudyResults) -> Display:
     """Return what a terminal shows below the answer: the table, and the most serious notice."""
     table, notices = results_table(results), results_notices(results)
-    shown = news(notices)
+    shown = news(notices, sentence(results))
     lines = list(map(notice_line, shown))
     n_others = len(notices) - len(shown)
     if n_others:
