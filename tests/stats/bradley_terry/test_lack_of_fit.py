@@ -19,7 +19,7 @@ from hearteval.stats.bradley_terry.lack_of_fit import (
     find_lack_of_fit,
     find_residuals,
 )
-from hearteval.stats.bradley_terry.ties import fit_ties
+from hearteval.stats.bradley_terry.ties import TieModel, fit_ties
 from hearteval.stats.comparisons import Comparisons, FloatArray, select_comparisons
 from hearteval.stats.tally import count_equal
 
@@ -277,7 +277,7 @@ def test_davidson_fits_its_own_ties() -> None:
 def test_pair_that_the_strengths_meet_exactly_has_no_test() -> None:
     rows = [(0, 1, 1), (1, 2, 1), (0, 2, 1), (0, 1, 0), (1, 2, 0), (0, 2, 0), (2, 3, 1), (2, 3, 0)]
     left, right, score = np.array(rows * 6).T
-    votes = comparisons_of(left, right, score, np.arange(len(left)) // 4)
+    votes = comparisons_of(left, right, score, np.arange(len(left)) // 3)
     tests = assess_pairs(residuals_of(votes))
 
     assert np.isnan(tests.p[3])
@@ -322,3 +322,35 @@ def test_items_that_all_say_the_same_make_no_test() -> None:
     votes = comparisons_of([0, 0, 1] * 9, [1, 2, 2] * 9, [0.5] * 27, np.arange(27) // 3)
 
     assert find_lack_of_fit(residuals_of(votes)) is None
+
+
+@pytest.mark.parametrize("won", [(2, 2, 4), (3, 5, 15)])
+def test_items_that_all_meet_one_order_exactly_make_no_test(won: tuple[int, int, int]) -> None:
+    """What is left of them is rounding, the same for all: compared with itself it is huge."""
+    lost = (1, 1, 1) if won == (2, 2, 4) else (1, 2, 2)
+    pairs = ((0, 1), (1, 2), (0, 2))
+    rows = [
+        (*pair, score, item)
+        for item in range(20)
+        for pair, *n in zip(pairs, won, lost, strict=True)
+        for score, times in zip((1, 0), n, strict=True)
+        for _ in range(times)
+    ]
+    residuals = residuals_of(comparisons_of(*np.array(rows).T))
+
+    assert find_lack_of_fit(residuals) is None
+    assert np.isnan(assess_pairs(residuals).p).all()
+
+
+@pytest.mark.parametrize("ties", ["half", "davidson"])
+def test_pair_of_nearly_certain_outcome_is_tested(ties: TieModel) -> None:
+    """Along a chain of nine the first expects to beat the last in all but 10^-18 of cases."""
+    rows = [(k, k + 1, int(j > 0), j % 40) for k in range(8) for j in range(201)]
+    rows += [(0, k, 1, item) for k in (2, 8) for item in range(20)]
+    residuals = find_residuals(fit_ties(comparisons_of(*np.array(rows).T), ties=ties))
+    theta = -np.log(200) * 8
+
+    far = (residuals.left == 0) & (residuals.right == 8)
+    assert np.log(residuals.spread[far] / 20) == pytest.approx(theta, rel=0.05)
+    assert np.isfinite(assess_pairs(residuals).p).sum() == 4
+    assert whole_test(residuals).p > 0.5

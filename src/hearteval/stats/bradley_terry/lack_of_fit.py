@@ -45,6 +45,8 @@ N_TERMS = 8
 something, where the whole series has no limit."""
 MIN_FREE = 1e-9
 """Share below which the strengths meet a pair exactly, whatever was observed."""
+MIN_GAP_SE = 1e-13
+"""Standard error of a share below which it is rounding: items then say the same."""
 N_FLIPS = 400
 """Draws of signs for the largest gap; its mean is then known to about 1 % of itself."""
 MAX_DF = 1e9
@@ -74,6 +76,12 @@ class PairResiduals:
     without rows. A row of m equal votes is the influence of one times the root of m."""
     n_alike: FloatArray
     """How many equal votes a row stands for; 1 for an item."""
+
+    @property
+    def vary(self) -> bool:
+        """Whether items move any residual by more than rounding."""
+        squares = (self.influence**2).sum(axis=0)
+        return bool((squares > (MIN_GAP_SE * self.n) ** 2).any())
 
 
 def find_residuals(tied: TiedFit, *, has_items: bool = True) -> PairResiduals:
@@ -144,11 +152,14 @@ def _undo_pull(
 def _slopes(tied: TiedFit, left: IntArray, right: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the derivatives of expected points by theta_left - theta_right and by log nu."""
     fit = tied.fit
-    expected = tied.expected_points[left, right]
+    # As products of chances, so that those near 1 lose nothing to rounding.
     if not isinstance(fit, DavidsonFit):
-        return expected * (1 - expected), np.zeros(len(left))
-    win, tie = pair_probabilities(fit.theta[left] - fit.theta[right], fit.tie)
-    return win + tie / 4 - expected**2, tie / 2 - expected * tie
+        expected = tied.expected_points
+        return expected[left, right] * expected[right, left], np.zeros(len(left))
+    difference = fit.theta[left] - fit.theta[right]
+    win, tie = pair_probabilities(difference, fit.tie)
+    loss, _ = pair_probabilities(-difference, fit.tie)
+    return win * loss + tie * (1 - tie) / 4, tie * (loss - win) / 2
 
 
 def _group(
@@ -200,7 +211,8 @@ def assess_pairs(residuals: PairResiduals) -> PairTests:
     """
     own = (residuals.influence**2).sum(axis=0)
     if_independent = residuals.spread * residuals.free
-    has_test = (residuals.free > MIN_FREE) & (residuals.n_items > 1) & bool(len(residuals.n_alike))
+    is_free = (residuals.spread > 0) & (residuals.free > MIN_FREE)
+    has_test = is_free & (residuals.n_items > 1) & residuals.vary
     z, p, q = (np.full(len(own), np.nan) for _ in range(3))
     if has_test.any():
         design_effect = own[has_test].sum() / if_independent[has_test].sum()
@@ -248,8 +260,10 @@ def find_lack_of_fit(residuals: PairResiduals) -> LackOfFitTest | None:
     the votes on an item do to each other and however many pairs there are. Of that distribution the
     first three moments are known without a draw; it is taken as chi-square, scaled and shifted to
     have them (Pearson's type III, as Kazi-Aoual and others 1995 do for permutations). Of
-    independent votes it is Pearson's test (Bradley 1954). None where influences do not vary.
+    independent votes it is Pearson's test (Bradley 1954). None where items say the same.
     """
+    if not residuals.vary:
+        return None
     is_free = residuals.spread > 0
     scaled = residuals.influence[:, is_free] / np.sqrt(residuals.spread[is_free])
     alike = residuals.n_alike
