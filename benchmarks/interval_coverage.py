@@ -1,6 +1,7 @@
 """Measure how often nominal 95 % intervals cover, with and without item and rater effects.
 
-    python benchmarks/interval_coverage.py [--replicates 1000] [--seed 1] [--only further|uneven]
+    PYTHONPATH=tests python benchmarks/interval_coverage.py [--replicates 1000] [--seed 1]
+        [--only further|uneven]
 
 Comparisons are drawn from known strengths. What an interval has to cover is what the fit tends to
 as items and sampled raters multiply (`population_strengths`), not theta itself, which effects
@@ -20,6 +21,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from simulated_votes import (
+    N_NODES,
+    Design,
+    Population,
+    population_strengths,
+    simulate_comparisons,
+)
 
 from hearteval.analysis.ranking.warnings import find_support
 from hearteval.errors import NotIdentifiedError
@@ -43,13 +51,6 @@ from hearteval.stats.comparisons import (
     FloatArray,
     count_comparisons,
     select_comparisons,
-)
-from hearteval.stats.simulation import (
-    N_NODES,
-    Design,
-    Population,
-    population_strengths,
-    simulate_comparisons,
 )
 
 LEVEL = 0.95

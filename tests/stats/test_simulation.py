@@ -8,17 +8,17 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import expit, logit
 from scipy.stats import norm
-
-from hearteval.stats.bradley_terry.clustered_variance import vary_over_items
-from hearteval.stats.bradley_terry.fit import fit_bradley_terry
-from hearteval.stats.bradley_terry.intervals import influence_on_strengths
-from hearteval.stats.comparisons import TIE_SCORE, Comparisons, FloatArray, IntArray
-from hearteval.stats.simulation import (
+from simulated_votes import (
     Design,
     Population,
     population_strengths,
     simulate_comparisons,
 )
+
+from hearteval.stats.bradley_terry.clustered_variance import vary_over_items
+from hearteval.stats.bradley_terry.fit import fit_bradley_terry
+from hearteval.stats.bradley_terry.intervals import influence_on_strengths
+from hearteval.stats.comparisons import TIE_SCORE, Comparisons, FloatArray, IntArray
 
 FOUR = np.array([1.0, 0.5, -0.3, -1.2])
 DESIGN = Design(n_items=10, pairs_per_item=4, n_raters=5, raters_per_pair=3)

@@ -7,6 +7,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from simulated_votes import Design, Population, simulate_comparisons
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from hearteval.errors import NotIdentifiedError
@@ -35,7 +36,6 @@ from hearteval.stats.comparisons import (
     sum_by,
     win_matrix,
 )
-from hearteval.stats.simulation import Design, Population, simulate_comparisons
 
 
 def adding(*influence: list[float]) -> InfluenceOf:

@@ -12,6 +12,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import norm
+from simulated_votes import (
+    Design,
+    Population,
+    population_strengths,
+    simulate_comparisons,
+)
 
 from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,
@@ -27,12 +33,6 @@ from hearteval.stats.bradley_terry.intervals import (
     published,
 )
 from hearteval.stats.comparisons import Comparisons, FloatArray, count_comparisons
-from hearteval.stats.simulation import (
-    Design,
-    Population,
-    population_strengths,
-    simulate_comparisons,
-)
 
 N_REPLICATES = 200
 LOWEST, HIGHEST = 0.92 - 0.0154, 0.97 + 0.0154

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import t
+from simulated_votes import Design, Population, simulate_comparisons
 
 from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,
@@ -28,7 +29,6 @@ from hearteval.stats.comparisons import (
     count_comparisons,
     select_comparisons,
 )
-from hearteval.stats.simulation import Design, Population, simulate_comparisons
 
 
 def weighted_votes(seed: int, *, theta: FloatArray, n_items: int) -> Comparisons:

@@ -1,4 +1,4 @@
-"""Comparisons drawn from known strengths, to test designs and this package's own intervals.
+"""Comparisons drawn from known strengths, to test this package's own intervals.
 
 A system's strength departs from its theta on each item and under each rater, by independent normal
 amounts, or, under a fixed panel, by given ones. What a fit then estimates is not theta: chances
