@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.ranking.votes import RankedSystem, RankFit, RankSettings, VoteRanking
 from hearteval.notices import Kind, Notice
 from hearteval.report.ranking import interval_words, ranking_display, ranking_table
@@ -183,3 +184,22 @@ def test_answer_stands_first_and_serious_notices_before_others() -> None:
     lines = ranking_display(replace(ranking_of(["a", "b"]), warnings=said)).text().splitlines()
     assert lines[0].startswith("Nothing is settled. Either of the two systems may be the best. But")
     assert lines[-2:] == ["! one order does not fit", "\N{MIDDLE DOT} a cell was read"]
+
+
+def test_gaps_that_a_prior_makes_are_not_laid_to_chance() -> None:
+    """500 half-won votes a pair make gaps of 29 points, where votes alone leave 2 by chance."""
+    ranking = ranking_of(["a", "b", "c"])
+    test = LackOfFit(statistic=0.1, df=3.0, p=0.98, reason=None, method="")
+    gaps = {"rms_gap": 0.29, "max_gap": 0.36, "expected_rms_gap": 0.02, "expected_max_gap": 0.03}
+    ranking = replace(ranking, fit=replace(ranking.fit, lack_of_fit=test, **gaps))
+    assert "chance alone would make it 2.0 and 3.0. That is no more" in _flat(ranking)
+
+    pulled = replace(ranking, settings=replace(ranking.settings, prior=500.0))
+    assert (
+        "36.0 at most, the pull of the prior in it. The votes alone depart from one order by no"
+        " more than chance explains (p 0.98)."
+    ) in _flat(pulled)
+
+
+def _flat(ranking: VoteRanking) -> str:
+    return " ".join(ranking_display(ranking).text().split())

@@ -128,6 +128,11 @@ def _fit_words(ranking: VoteRanking) -> str:
     if test is None or test.p is None or chance[0] is None or chance[1] is None:
         return f"{said}. Not tested against chance{f': {test.reason}' if test else ''}."
     more = "more than chance" if test.p <= SIGNIFICANT else "no more than chance"
+    if ranking.settings.prior:
+        return (
+            f"{said}, the pull of the prior in it. The votes alone depart from one order by {more}"
+            f" explains (p {test.p:.2g})."
+        )
     return (
         f"{said}; chance alone would make it {bare_percent(chance[0])} and"
         f" {bare_percent(chance[1])}. That is"
