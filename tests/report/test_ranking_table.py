@@ -190,7 +190,12 @@ def test_gaps_that_a_prior_makes_are_not_laid_to_chance() -> None:
     """500 half-won votes a pair make gaps of 29 points, where votes alone leave 2 by chance."""
     ranking = ranking_of(["a", "b", "c"])
     test = LackOfFit(statistic=0.1, df=3.0, p=0.98, reason=None, method="")
-    gaps = {"rms_gap": 0.29, "max_gap": 0.36, "expected_rms_gap": 0.02, "expected_max_gap": 0.03}
+    gaps: dict[str, Any] = {
+        "rms_gap": 0.29,
+        "max_gap": 0.36,
+        "expected_rms_gap": 0.02,
+        "expected_max_gap": 0.03,
+    }
     ranking = replace(ranking, fit=replace(ranking.fit, lack_of_fit=test, **gaps))
     assert "chance alone would make it 2.0 and 3.0. That is no more" in _flat(ranking)
 
