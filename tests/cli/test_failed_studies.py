@@ -210,3 +210,18 @@ def test_every_reason_says_what_running_again_would_do() -> None:
     faults = {*COMPLETION_FAULTS, *REPLY_FAULTS}
     assert not faults & (MAY_PASS | FAILS_AGAIN | BY_DESIGN)
     assert not MAY_PASS & FAILS_AGAIN
+
+
+def test_judge_whose_replies_are_no_use_is_to_be_replaced(heart: Heart, tmp_path: Path) -> None:
+    with serving(always(their_judge=healthy("A, I think"))) as server:
+        path = write_study(tmp_path, server.url)
+        done = heart("run", path)
+        again = heart("run", path, "--json").json
+
+    assert done.code == 1
+    said = "The judge theirs has no result (not-json)."
+    assert said in done.out
+    assert [words for words in again["warnings"] if "has no result" in words] == [said]
+    assert "more note" not in done.out
+    assert "take another model for theirs in" in done.out
+    assert "heart judge" not in done.out

@@ -48,6 +48,15 @@ def test_page_holds_dialogues_and_replies_but_nothing_of_the_stress_set(judged: 
     assert not [text for text in only_stress if text.splitlines()[0] in page]
 
 
+def test_where_all_replies_are_is_said_beside_its_label(
+    heart: Heart, judged: Path, tmp_path: Path
+) -> None:
+    done = heart("report", judged, "--full", tmp_path / "all")
+    line = done.out.splitlines()[-1]
+    assert line.split()[:1] == ["replies"]
+    assert line.endswith(str(Path("all") / "index.html"))
+
+
 def test_public_page_holds_no_text_and_leaves_the_other_page_alone(
     heart: Heart, judged: Path
 ) -> None:

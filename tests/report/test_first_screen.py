@@ -15,8 +15,15 @@ from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice
 from hearteval.report.chips import Chip, chips
-from hearteval.report.first_screen import AxisCell, news, sentence, shade, standings
-from hearteval.report.page import render_page, results_notices
+from hearteval.report.first_screen import (
+    AxisCell,
+    news,
+    results_notices,
+    sentence,
+    shade,
+    standings,
+)
+from hearteval.report.page import render_page
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
 

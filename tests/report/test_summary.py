@@ -6,13 +6,12 @@ import pytest
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, without_ranking
 
-from hearteval.analysis.missing import Cause, Failure
+from hearteval.analysis.missing import Cause
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice
-from hearteval.report.first_screen import sentence
+from hearteval.report.first_screen import results_notices, sentence
 from hearteval.report.leaderboard import has_few_marks
-from hearteval.report.page import results_notices
 from hearteval.report.summary import (
     brief_display,
     details_display,
@@ -144,11 +143,3 @@ def test_next_step_is_the_first_thing_that_is_lacking() -> None:
         systems = (dataclasses.replace(results.coverage.systems[0], causes=(cause,)),)
         lacking = dataclasses.replace(results.coverage, systems=systems)
         assert next_step(dataclasses.replace(read, coverage=lacking), "a.toml").startswith(words)
-
-
-def test_system_without_a_result_is_the_first_warning_with_the_provider_s_words() -> None:
-    cause = Cause(reason="bad-key", words="key not known", n=40, outlook="fails-again")
-    failure = Failure(kind="system", name="ours", n_wanted=40, n_missing=40, causes=(cause,))
-    results = dataclasses.replace(invented_results(), failures=(failure,))
-    text = " ".join(brief_display(results).text().split())
-    assert "! System ours has no result (bad-key: key not known). 3 more notes" in text

@@ -9,6 +9,7 @@ from invented_results import invented_results, without_ranking
 
 from hearteval.analysis.missing import Cause
 from hearteval.analysis.study import StudyResults
+from hearteval.report.first_screen import results_notices
 from hearteval.report.page import render_page
 from hearteval.report.tables import TABLES, all_tables
 
@@ -76,3 +77,11 @@ def test_the_report_lists_every_file_that_is_there() -> None:
     page = render_page(results)
     listed = {name for name in TABLES if f"<code>{name}.csv</code>" in page}
     assert listed == set(all_tables(results))
+
+
+def test_warnings_are_those_that_a_terminal_counts() -> None:
+    results = invented_results(cue_judge=True)
+    rows = rows_of(results, "warnings")
+    found = [(notice.kind.value, str(notice)) for notice in results_notices(results)]
+    assert [(row["kind"], row["text"]) for row in rows] == found
+    assert {"baseline-judge", "axis", "not-audited"} <= {row["kind"] for row in rows}

@@ -182,7 +182,7 @@ def _rank(
     rows: Sequence[JudgmentRow], systems: Sequence[System], raters: Sequence[Rater], *, level: float
 ) -> tuple[Leaderboard | None, str | None]:
     if not rows:
-        return None, "there is no judgment yet; see what is missing, then run `heart judge`"
+        return None, "there is no judgment yet; see what is missing"
     try:
         return rank_systems(rows, systems, raters, level=level), None
     except NotIdentifiedError as error:

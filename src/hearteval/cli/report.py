@@ -46,7 +46,7 @@ def command(
     else:
         show_labelled("report", shorter(paths["report"]))
         if "full" in paths:
-            show_labelled("all replies", shorter(paths["full"]))
+            show_labelled("replies", shorter(paths["full"]))
     if is_opened:
         open_page(paths["report"])
     end_with(results.failures, session.settings)

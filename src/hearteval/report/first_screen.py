@@ -15,7 +15,7 @@ from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES, Axis
-from hearteval.notices import Kind, Notice
+from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report.answer import Answer, answer
 from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
 from hearteval.report.leaderboard import has_few_marks, marked_axes
@@ -34,6 +34,7 @@ from hearteval.report.text import (
     whole,
 )
 
+AUDIT_COMMAND = "heart judges audit STUDY.toml"
 KIND_WORDS = {
     "human": "people",
     "original": "recorded replies",
@@ -131,6 +132,22 @@ def _reaches(high: float | None, low: float | None) -> bool:
 
 def _full_sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].removesuffix('.')}." if words else ""
+
+
+def results_notices(results: StudyResults) -> tuple[Notice, ...]:
+    """Return all that limits a study's results, the most serious first."""
+    board, ratings, audits = results.leaderboard, results.ratings, results.judge_audits
+    said = [*results.warnings, *(board.warnings if board else ())]
+    said += ratings.warnings if ratings else ()
+    if results.judge_notice:
+        said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
+    problems = board.axis_problems if board else {}
+    said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
+    if audits and audits.not_audited:
+        names = listed(audits.not_audited)
+        text = f"Tested on the stress set only: {names}. Run `{AUDIT_COMMAND}`."
+        said.append(Notice(Kind.NOT_AUDITED, text))
+    return by_severity(said)
 
 
 def news(notices: Sequence[Notice], said: Answer) -> tuple[Notice, ...]:

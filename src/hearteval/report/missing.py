@@ -50,12 +50,6 @@ def failure_words(failures: Sequence[Failure], *, fail_on_missing: float) -> str
     return "; ".join(parts)
 
 
-def no_result_words(failure: Failure) -> str:
-    """Say as the begin of a sentence that a system or judge has no result, and why."""
-    words = _failure_words(failure)
-    return words[:1].upper() + words[1:]
-
-
 def _failure_words(failure: Failure) -> str:
     main = failure.main_cause
     why = UNASKED if main is None else main.reason

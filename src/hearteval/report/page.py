@@ -18,7 +18,6 @@ from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
-from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report import (
     agreement,
     figures,
@@ -32,12 +31,11 @@ from hearteval.report import (
     text,
 )
 from hearteval.report.chips import chips
-from hearteval.report.missing import missing_lines, no_result_words
+from hearteval.report.missing import missing_lines
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
-from hearteval.report.text import count, listed, reasons
+from hearteval.report.text import count, reasons
 
-AUDIT_COMMAND = "heart judges audit STUDY.toml"
 NO_REASON = "without a recorded reason"
 NUMBERS = (
     *("bare_percent", "count", "decimal", "hundredths", "level_percent", "listed", "percent"),
@@ -121,31 +119,6 @@ def _replies_html(
             shown,
         )
     )
-
-
-def all_warnings(results: StudyResults) -> tuple[Notice, ...]:
-    """Return the warnings of the study and of its leaderboard or scores, the most serious first."""
-    of_ranking = results.leaderboard.warnings if results.leaderboard else ()
-    of_scores = results.ratings.warnings if results.ratings else ()
-    return by_severity((*results.warnings, *of_ranking, *of_scores))
-
-
-def results_notices(results: StudyResults) -> tuple[Notice, ...]:
-    """Return all that limits a study's results, the most serious first."""
-    said = list(all_warnings(results))
-    if results.judge_notice:
-        said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
-    silent = [failure for failure in results.failures if failure.is_total]
-    said += [Notice(Kind.NO_RESULT, f"{no_result_words(one)}.") for one in silent]
-    board, audits = results.leaderboard, results.judge_audits
-    problems = board.axis_problems if board else {}
-    said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
-    if audits and audits.not_audited:
-        text = (
-            f"Tested on the stress set only: {listed(audits.not_audited)}. Run `{AUDIT_COMMAND}`."
-        )
-        said.append(Notice(Kind.NOT_AUDITED, text))
-    return by_severity(said)
 
 
 class CoverageTotals(NamedTuple):
@@ -242,8 +215,8 @@ def environment() -> Environment:
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
-        audit_command=AUDIT_COMMAND,
-        results_notices=results_notices,
+        audit_command=first_screen.AUDIT_COMMAND,
+        results_notices=first_screen.results_notices,
         chips=chips,
         tables=all_tables,
         coverage_totals=coverage_totals,

@@ -10,8 +10,8 @@ from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.report import agreement, leaderboard, scores
-from hearteval.report.first_screen import news, sentence
-from hearteval.report.page import coverage_totals, results_notices
+from hearteval.report.first_screen import news, results_notices, sentence
+from hearteval.report.page import coverage_totals
 from hearteval.report.table import Display, Table
 from hearteval.report.text import (
     count,
@@ -136,13 +136,9 @@ def next_step(results: StudyResults, study_file: str) -> str:
         results: What a study has found.
         study_file: Its file, as a shell takes it.
     """
-    coverage = results.coverage
-    outlooks = {cause.outlook for row in coverage.systems for cause in row.causes}
-    outlooks |= {cause.outlook for row in coverage.judges for cause in row.causes}
-    if "may-pass" in outlooks or not any(judge.n_judged for judge in coverage.judges):
-        return f"finish what is missing: heart run {study_file}"
-    if "fails-again" in outlooks:
-        return f"mend what keeps failing, then finish: heart run {study_file}"
+    unfinished = _unfinished(results, study_file)
+    if unfinished:
+        return unfinished
     if results.ratings is None and results.leaderboard is None:
         return f"ask for more items in {study_file}, and run it again"
     if results.judge_notice:
@@ -150,3 +146,19 @@ def next_step(results: StudyResults, study_file: str) -> str:
     if results.judge_audits and results.judge_audits.not_audited:
         return f"test the judges: heart judges audit {study_file}"
     return f"read the replies behind the numbers: heart report {study_file} --open"
+
+
+def _unfinished(results: StudyResults, study_file: str) -> str | None:
+    """Say how what is missing may come, of that which running again helps first; None if done."""
+    coverage = results.coverage
+    outlooks = {cause.outlook for row in coverage.systems for cause in row.causes}
+    outlooks |= {cause.outlook for row in coverage.judges for cause in row.causes}
+    main = {failure.name: failure.main_cause for failure in results.failures}
+    useless = [name for name, cause in main.items() if cause and cause.outlook == "given-up"]
+    if "may-pass" not in outlooks and useless:
+        return f"take another model for {listed(useless)} in {study_file}, and run it again"
+    if "may-pass" in outlooks or not any(judge.n_judged for judge in coverage.judges):
+        return f"finish what is missing: heart run {study_file}"
+    if "fails-again" in outlooks:
+        return f"mend what keeps failing, then finish: heart run {study_file}"
+    return None

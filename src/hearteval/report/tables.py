@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from hearteval.analysis.study import StudyResults
+from hearteval.report.first_screen import results_notices
 from hearteval.report.judges import audit_rows
 from hearteval.report.table import Column, Table
 
@@ -33,10 +34,7 @@ def _found(results: StudyResults, path: str) -> Records:
 
 
 def _warnings(results: StudyResults) -> Records:
-    of_ranking = results.leaderboard.warnings if results.leaderboard else ()
-    of_scores = results.ratings.warnings if results.ratings else ()
-    notices = (*results.warnings, *of_ranking, *of_scores)
-    return [{"kind": notice.kind.value, "text": str(notice)} for notice in notices]
+    return [{"kind": each.kind.value, "text": str(each)} for each in results_notices(results)]
 
 
 def _axes(results: StudyResults) -> Records:

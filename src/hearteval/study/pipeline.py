@@ -23,9 +23,9 @@ from hearteval.judgments.plan.run import AuditPlan, plan_audit
 from hearteval.judgments.prompt import PairProtocol
 from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
+from hearteval.report.first_screen import results_notices
 from hearteval.report.leaderboard import leaderboard_rows
 from hearteval.report.missing import failure_words, missing_lines
-from hearteval.report.page import all_warnings
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.study.asking import (
@@ -149,7 +149,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "completions": completions,
         **judgments,
         "judge_notice": results.judge_notice,
-        "warnings": list(all_warnings(results)),
+        "warnings": list(results_notices(results)),
         "consent_bases": list(results.provenance.consent_bases),
         "leaderboard": leaderboard_rows(results),
         "rated": rating_rows(results.ratings),

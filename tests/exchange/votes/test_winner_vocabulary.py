@@ -204,6 +204,13 @@ def test_what_words_may_mean_is_offered_and_not_taken(
     assert meanings is None or found == meanings
 
 
+def test_labels_that_no_command_can_hold_are_offered_no_meaning() -> None:
+    with pytest.raises(SettingsError, match="say it with --left-name") as caught:
+        read([("x", "y", "one\nline"), ("x", "y", "other")])
+    assert not caught.value.remedies
+    assert "it may mean" not in str(caught.value)
+
+
 @pytest.mark.parametrize("labels", [[True, False], ["True", "False"], ["TRUE", "FALSE"]])
 def test_true_and_false_have_two_meanings(labels: list[Any]) -> None:
     with pytest.raises(SettingsError) as caught:

@@ -247,12 +247,12 @@ class WinnerColumn:
         is_code = {number_of(label) for label in labels} <= CODES
         if not self._names.left and (not says_who_won or is_code or 2 * n_unknown > n_rows):
             ties = [tie for tie in self._names.tie if tie in labels]
-            meanings = list_meanings(list(labels), ties)
-            choice = "; it may mean:" if meanings else f"; say it with {_OPTIONS}"
+            remedies = _list_remedies(list_meanings(list(labels), ties))
+            choice = "; it may mean:" if remedies else f"; say it with {_OPTIONS}"
             return SettingsError(
                 f"{where}: nothing says what its labels mean, here with the rows of each: {listed}"
                 f"{choice}",
-                remedies=_list_remedies(meanings),
+                remedies=remedies,
             )
         examples = ", ".join(self._show(unknown[best], table))
         more = ", ..." if n_unknown > _SHOWN_ROWS else ""
