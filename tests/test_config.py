@@ -362,3 +362,39 @@ def test_two_item_tables_are_refused(tmp_path: Path) -> None:
     text = GOOD.replace("[items]", '[[items]]\nsource = "starter"\n[[items]]')
     with pytest.raises(SettingsError, match="takes its items from one source"):
         load_study(write(tmp_path, text))
+
+
+OF_ONE_FAMILY = """
+[study]
+name = "small"
+seed = 3
+[items]
+source = "starter"
+[[system]]
+preset = "generic"
+[[system]]
+name = "ours"
+model = "m"
+base_url = "http://127.0.0.1:1/v1"
+family = "us"
+price = 0
+[[judge]]
+name = "our judge"
+model = "j"
+base_url = "http://127.0.0.1:1/v1"
+family = "us"
+price = 0
+[judging]
+judges = ["our judge"]
+"""
+
+
+def test_system_that_no_judge_may_judge_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="no judge may judge ours: our judge and it are of one"):
+        load_study(write(tmp_path, OF_ONE_FAMILY))
+    for allowed in (
+        OF_ONE_FAMILY + "exclude_own_family = false\n",
+        OF_ONE_FAMILY.replace('["our judge"]', '["our judge", "cue"]'),
+        OF_ONE_FAMILY.replace('"us"', '"them"', 1),
+    ):
+        assert load_study(write(tmp_path, allowed)).systems[1].name == "ours"

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     LEADER_LOSES = "leader-loses"
     DROPPED = "dropped"
     JUDGE_FAULT = "judge-fault"
+    OWN_FAMILY = "own-family"
     JUDGE_ORDER = "judge-order"
     MISSING = "missing"
     PRIOR = "prior"

@@ -10,6 +10,7 @@ from heart_command import Heart
 
 from hearteval.cli.init import PRESETS
 from hearteval.config import load_study
+from hearteval.items.dialogues import DialogueNames
 from hearteval.store.migrations import VERSIONS
 
 
@@ -165,3 +166,21 @@ def test_doctor_names_a_model_that_has_ended(heart: Heart, study: Path) -> None:
     assert check["name"] == "system Claude 3.7 Sonnet: end"
     assert check["detail"] == "claude-3-7-sonnet-20250219: ended 2026-02-19"
     assert check["state"] == "optional"
+
+
+def test_names_that_the_check_took_go_into_the_study_file(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("Ann: I am lost.\nMe: I hear you.\nAnn: Nobody else does.\n", encoding="utf-8")
+    names = ["--seeker", "Ann", "--supporter", "Me"]
+    (following,) = heart("items", "check", items, *names).out.splitlines()[-1:]
+    assert following.endswith(f"--items {items} --seeker Ann --supporter Me")
+    done = heart("init", tmp_path / "mine", "--items", items, *names, "--json")
+    assert load_study(Path(done.json["path"])).items.names == DialogueNames(
+        seeker=("Ann",), supporter=("Me",)
+    )
+
+
+def test_names_without_items_are_refused(heart: Heart, tmp_path: Path) -> None:
+    done = heart("init", tmp_path / "mine", "--seeker", "Ann")
+    assert done.code == 2
+    assert "--items" in done.err

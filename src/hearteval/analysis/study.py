@@ -23,6 +23,7 @@ from hearteval.analysis.judges import (
 from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
 from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
+from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.comparisons import people_among
@@ -123,7 +124,10 @@ def analyze_study(
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(rows, ranked, seed=data.provenance.seed),
-        warnings=_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
+        warnings=(
+            *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
+            *warn_of_own_family(data),
+        ),
     )
     if data.targets is not None:
         results = _with_ratings(results, data.targets, stored, level=level)

@@ -3,15 +3,20 @@
 import json
 import os
 import re
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hearteval.cli.console import emit_json
-from hearteval.cli.options import json_option
+from hearteval.cli.options import json_option, names_options
 from hearteval.errors import SettingsError
 from hearteval.study import quoted, write_whole
+
+if TYPE_CHECKING:
+    from hearteval.items.dialogues import DialogueNames
 
 MAX_NAME = 80
 PRESETS = {
@@ -36,9 +41,20 @@ PRESETS = {
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Items or dialogues of your own for the study, instead of the preset's.",
 )
+@names_options
 @json_option
-def command(folder: Path, *, preset: str, items_file: Path | None, as_json: bool) -> None:
-    """Make DIR with a commented study file in it, named like DIR; nothing is replaced."""
+def command(
+    folder: Path,
+    *,
+    preset: str,
+    items_file: Path | None,
+    names: "DialogueNames",
+    as_json: bool,
+) -> None:
+    """Make DIR with a commented study file in it, named like DIR; nothing is replaced.
+
+    What --items calls its columns and its people goes into the study file.
+    """
     if items_file is not None and preset != "starter":
         raise click.UsageError("--items and --preset each say which items to use; give one.")
     name = (
@@ -49,7 +65,9 @@ def command(folder: Path, *, preset: str, items_file: Path | None, as_json: bool
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
     text = (files("hearteval.cli") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
     if items_file is not None:
-        text = _with_items(text, items_file, folder)
+        text = _with_items(text, items_file, folder, names)
+    elif any(asdict(names).values()):
+        raise click.UsageError("columns and people are named for --items; give it.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -62,7 +80,7 @@ def command(folder: Path, *, preset: str, items_file: Path | None, as_json: bool
         click.echo(f"{path}\nnext: heart run {quoted(path)}")
 
 
-def _with_items(text: str, file: Path, folder: Path) -> str:
+def _with_items(text: str, file: Path, folder: Path, names: "DialogueNames") -> str:
     """Return a study file with items of one's own, and with systems that can answer them.
 
     Raises:
@@ -71,14 +89,24 @@ def _with_items(text: str, file: Path, folder: Path) -> str:
     from hearteval.completions.baselines import OF_REFERENCES
     from hearteval.study.exchange import read_checked_items
 
-    read, _ = read_checked_items(file)
-    source = json.dumps(os.path.relpath(file.resolve(), folder.resolve()), ensure_ascii=False)
+    read, _ = read_checked_items(file, names)
+    given = {
+        "source": os.path.relpath(file.resolve(), folder.resolve()),
+        "dialogue_column": names.dialogue,
+        "role_column": names.role,
+        "text_column": names.text,
+        "seeker": names.seeker,
+        "supporter": names.supporter,
+    }
+    source = "\n".join(
+        f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items() if value
+    )
     text = text.replace(
         "The smallest study: the starter items, six systems that need no key, and",
         "Your own items, systems that need no key until you add a model, and",
     )
-    text = re.sub(r'source = "starter" .*', lambda _: f"source = {source}", text)
+    text = re.sub(r'source = "starter" .*', lambda _: source, text)
     if not any(item.reference for item in read.items):
-        names = "|".join(OF_REFERENCES)
-        text = re.sub(rf'\[\[system\]\]\npreset = "({names})".*\n\n', "", text)
+        without = "|".join(OF_REFERENCES)
+        text = re.sub(rf'\[\[system\]\]\npreset = "({without})".*\n\n', "", text)
     return text

@@ -1,17 +1,17 @@
 """``heart items``: build items from a corpus; start, check and convert files of one's own."""
 
+import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from functools import wraps
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from hearteval.cli.console import Terminal, emit_json
-from hearteval.cli.options import json_option
+from hearteval.cli.options import json_option, names_options
 from hearteval.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -113,35 +113,9 @@ def build(
 _FILE = click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 
 
-def _names_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command options for what a file of dialogues calls its columns and its people."""
-
-    @wraps(function)
-    def command_with_names(**given: Any) -> None:
-        from hearteval.items.dialogues import DialogueNames
-
-        columns = {what: given.pop(f"{what}_column") for what in ("dialogue", "role", "text")}
-        people = {who: given.pop(who) for who in ("seeker", "supporter")}
-        function(**given, names=DialogueNames(**columns, **people))
-
-    decorated: Callable[..., None] = command_with_names
-    for name, words in {
-        "--supporter": "Word for who supports (repeatable).",
-        "--seeker": "Word for who seeks support (repeatable).",
-    }.items():
-        decorated = click.option(name, multiple=True, metavar="WORD", help=words)(decorated)
-    for name, words in {
-        "--text-column": "Column of what is said.",
-        "--role-column": "Column of who speaks.",
-        "--dialogue-column": "Column of the dialogue that a turn is of.",
-    }.items():
-        decorated = click.option(name, metavar="COL", help=words)(decorated)
-    return decorated
-
-
 @command.command("check")
 @_FILE
-@_names_options
+@names_options
 @json_option
 def check(
     file: Path,
@@ -184,7 +158,8 @@ def check(
     )
     _say_how_read(read.notes)
     if read.form != "items":
-        click.echo(f"next: heart init my-study --items {quoted(file)}")
+        options = [f"{key} {shlex.quote(word)}" for key, word in _options_of(names)]
+        click.echo(" ".join(["next: heart init my-study --items", quoted(file), *options]))
 
 
 @command.command("convert")
@@ -195,7 +170,7 @@ def check(
     help="Item file to write; FILE with the ending .items.jsonl by default.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that holds other content.")
-@_names_options
+@names_options
 @json_option
 def convert(
     file: Path,
@@ -227,6 +202,16 @@ def convert(
         return
     click.echo(f"{_counted(read.items)}: {path}")
     _say_how_read(read.notes)
+
+
+def _options_of(names: "DialogueNames") -> list[tuple[str, str]]:
+    """Return the options that give these names."""
+    columns = {"dialogue": names.dialogue, "role": names.role, "text": names.text}
+    people = {"seeker": names.seeker, "supporter": names.supporter}
+    return [
+        *((f"--{what}-column", name) for what, name in columns.items() if name is not None),
+        *((f"--{who}", word) for who, words in people.items() for word in words),
+    ]
 
 
 def _counted(items: Sequence["Item"]) -> str:

@@ -3,7 +3,8 @@
 import math
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,29 @@ def _spelled(option: click.Option, value: object) -> Iterator[str]:
         return
     for each in value if isinstance(value, tuple | list) else () if value is None else (value,):
         yield from (spelling, str(each))
+
+
+def names_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command options for what a file of dialogues calls its columns and its people."""
+
+    @wraps(function)
+    def command_with_names(**given: Any) -> None:
+        from hearteval.items.dialogues import DialogueNames
+
+        columns = {what: given.pop(f"{what}_column") for what in ("dialogue", "role", "text")}
+        people = {who: given.pop(who) for who in ("seeker", "supporter")}
+        function(**given, names=DialogueNames(**columns, **people))
+
+    decorated: Callable[..., None] = command_with_names
+    for name, words in {
+        "--supporter": "Word for who supports (repeatable).",
+        "--seeker": "Word for who seeks support (repeatable).",
+    }.items():
+        decorated = click.option(name, multiple=True, metavar="WORD", help=words)(decorated)
+    for name, words in {
+        "--text-column": "Column of what is said.",
+        "--role-column": "Column of who speaks.",
+        "--dialogue-column": "Column of the dialogue that a turn is of.",
+    }.items():
+        decorated = click.option(name, metavar="COL", help=words)(decorated)
+    return decorated

@@ -7,7 +7,7 @@ that a misspelt setting never becomes a default. Relative paths are relative to 
 import os
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -223,6 +223,8 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
     items = _attempt(lambda: _item_settings(path, wire.items), faults)
     systems = _system_settings(path, wire.system, faults)
     judging = _attempt(lambda: _judging_settings(path, wire), faults)
+    if judging is not None:
+        faults += _unjudged(path, systems, judging)
     raise_faults(str(path), faults)
     assert store is not None
     assert items is not None
@@ -378,6 +380,28 @@ def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
         protocol=judging.protocol,
         plan=PlanPolicy(**judging.model_dump(exclude={"judges", "protocol"})),
     )
+
+
+def _unjudged(
+    path: Path, systems: Sequence[SystemSettings], judging: JudgingSettings
+) -> list[SettingsError]:
+    """Return a fault for each system that is of the family of every judge."""
+    families = {judge.model.family if judge.model else None for judge in judging.judges}
+    family = families.pop()
+    if not judging.plan.exclude_own_family or families or family is None:
+        return []
+    names = " and ".join(judge.name for judge in judging.judges)
+    models = [(system.name, system.model or system.imported) for system in systems]
+    return [
+        SettingsError(
+            f"{path}: no judge may judge {name}: {names} and it are of one family, {family!r}; add"
+            " a judge of another family, or set judging.exclude_own_family = false and read its"
+            " warning",
+            ids=("judging.judges",),
+        )
+        for name, model in models
+        if model is not None and model.family == family
+    ]
 
 
 def _require_ratable(path: Path, judging: _Judging, judges: tuple[JudgeSettings, ...]) -> None:

@@ -11,8 +11,10 @@ from hearteval.analysis.judges.own_family import (
     NOT_JUDGED,
     OwnFamily,
     own_family_preference,
+    warn_of_own_family,
 )
 from hearteval.domain import Choice, Rater, System
+from hearteval.notices import Kind
 
 OURS = System(name="ours", kind="model", family="a")
 THEIRS = System(name="theirs", kind="model", family="b")
@@ -95,3 +97,24 @@ def test_why_there_is_none() -> None:
     assert preference(maker, is_excluded=True).reason == EXCLUDED
     assert preference(maker, OF_C).reason == NO_SYSTEM
     assert preference(maker).reason is None
+
+
+def test_judge_of_the_same_family_is_warned_of_where_it_may_judge_it() -> None:
+    data = judged((OF_A, "first")).data()
+    assert warn_of_own_family(replace(data, exclude_own_family=True)) == []
+    (warning,) = warn_of_own_family(replace(data, exclude_own_family=False))
+    assert warning.kind is Kind.OWN_FAMILY
+    assert warning.kind.is_serious
+    assert "ours (by judge a), theirs (by judge b). Judges" in warning
+
+
+def test_model_that_judges_itself_under_another_family_is_warned_of() -> None:
+    same = {"model": "m", "provider": "openai-compatible"}
+    system = System(name="me", kind="model", family="x", settings=same)
+    judge = Rater(name="my judge", kind="llm", family="y", settings=same)
+    elsewhere = replace(judge, settings={**same, "provider": "local"})
+    for rater, said in ((judge, 1), (elsewhere, 0)):
+        data = replace(
+            StudyMaker(make_items(1), [system, PLAIN], [rater]).data(), exclude_own_family=True
+        )
+        assert len(warn_of_own_family(data)) == said

@@ -278,8 +278,8 @@ def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str |
             findings.fault(
                 dialogue.place,
                 f"{one} and {other} in one dialogue would both be the {part}; say who is who:"
-                " items.seeker and items.supporter in the study file, --seeker and --supporter with"
-                " heart items",
+                " --seeker and --supporter of heart init and heart items, items.seeker and"
+                " items.supporter in a study file",
             )
     return turns, reference
 
@@ -294,8 +294,10 @@ def _unknown_words(who: str, n: int, parts: Mapping[str, Part]) -> str:
     times = f" ({n:,} times)" if n > 1 else ""
     close = get_close_matches(folded(who), list(parts), n=1, cutoff=0.8)
     guess = f" (did you mean {close[0]!r}?)" if close else ""
+    if not who.strip():
+        return f"nobody is named as the speaker{times}; fill in who speaks"
     return (
-        f"{who!r} is no known role{guess}{times}; name it: items.seeker or items.supporter in the"
-        f" study file, --seeker {who!r} or --supporter {who!r} with heart items; or indent the line"
-        " if nobody speaks there"
+        f"{who!r} is no known role{guess}{times}; name it with heart init or heart items: --seeker"
+        f" {who!r} or --supporter {who!r} (in a study file items.seeker or items.supporter); or"
+        " indent the line if nobody speaks there"
     )
