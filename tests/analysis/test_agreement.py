@@ -186,6 +186,14 @@ def test_no_value_that_can_be_used_is_an_error() -> None:
         measure(coded_ratings(two_raters(("x", "y"))), level="ordinal")
 
 
+@pytest.mark.parametrize("level", ["nominal", "ordinal"])
+def test_table_without_a_value_has_reasons_and_no_numbers(level: Level) -> None:
+    found = measure(coded_ratings(two_raters((None, None), (None, None))), level=level)
+    assert found.n_values == 0
+    assert all(each.value is None and each.reason for each in measures(found).values())
+    assert found.warnings[0].startswith("No unit has two values")
+
+
 def test_undefined_samples_take_the_interval_away_or_are_named() -> None:
     rare = two_raters(*[("a", "a")] * 9, ("b", "b"))
     found = measure(coded_ratings(rare), level="nominal", resamples=500)

@@ -52,10 +52,8 @@ def agreement_warnings(ratings: CodedRatings, table: RatingTable, level: Level) 
     n = table.n_pairable
     warnings = []
     if n < MIN_UNITS:
-        text = (
-            f"Only {n} {'unit has' if n == 1 else 'units have'} two values: with fewer than"
-            f" {MIN_UNITS} nothing has an interval."
-        )
+        have = {0: "No unit has", 1: "Only 1 unit has"}.get(n, f"Only {n} units have")
+        text = f"{have} two values: with fewer than {MIN_UNITS} nothing has an interval."
         warnings.append(Notice(Kind.NO_INTERVAL, text))
     elif n < FEW_UNITS:
         text = f"Only {n} units have two values: intervals from so few are often too narrow."
@@ -66,7 +64,7 @@ def agreement_warnings(ratings: CodedRatings, table: RatingTable, level: Level) 
         (n_differing, f"Raters differ on only {n_differing} of {n} units"),
     )
     warnings += [
-        Notice(Kind.FEW_CASES, f"{text}: intervals of kappa, alpha and ICC are too narrow.")
+        Notice(Kind.FEW_CASES, f"{text}: intervals of kappa, alpha and ICC may be too narrow.")
         for n_cases, text in cases
         if n >= MIN_UNITS and 0 < n_cases < FEW_CASES and 2 * n_cases < n
     ]

@@ -136,6 +136,13 @@ def test_fisher_interval_of_a_share_is_that_of_the_logit() -> None:
         fisher_interval(0, samples, n_units=50, level=0.95, lowest=0)
 
 
+@pytest.mark.parametrize("value", [-1 + 1e-15, 1 - 1e-15])
+def test_end_of_the_scale_but_for_rounding_has_no_interval(value: float) -> None:
+    """Else the interval is all of the scale, -1 to 1."""
+    with pytest.raises(NotIdentifiedError, match="end of the scale"):
+        fisher_interval(value, np.array([value, 0.9 * value]), n_units=20, level=0.95)
+
+
 def test_fisher_intervals_of_ten_units_cover_where_percentiles_do_not() -> None:
     """Two raters' scores correlate by .5; ten units: .83 of percentiles and .93 measured."""
     n_covered = np.zeros(2)

@@ -17,7 +17,8 @@ from hearteval.stats.comparisons import FloatArray
 MAX_UNDEFINED = 0.01
 """Share of samples with an undefined coefficient above which there is no interval."""
 MIN_WIDTH = 1e-9
-"""Width of all samples up to which it is rounding: every unit then says the same."""
+"""Width of all samples up to which it is rounding: every unit then says the same; so near an end of
+the scale an estimate is at it."""
 BATCH_CELLS = 1 << 21
 """Numbers in the matrix of weights (units by samples) that one batch may hold, 16 MiB."""
 
@@ -92,7 +93,7 @@ def fisher_interval(
     half = (1 - lowest) / 2
     scaled = (value - lowest) / half - 1
     se = float(np.std(defined_samples(samples), ddof=1)) / half
-    if not abs(scaled) < 1:
+    if not abs(scaled) < 1 - MIN_WIDTH:
         raise NotIdentifiedError(f"no interval: {value:g} is at or past the end of the scale")
     t = float(stdtrit(n_units - 1, (1 + level) / 2))
     reach = t * math.sqrt(n_units / (n_units - 1)) * se / (1 - scaled**2)

@@ -199,9 +199,8 @@ def differing_pairs(table: RatingTable) -> tuple[IntArray, IntArray, IntArray, I
     n_categories = len(table.values)
     cells, counts = np.unique(table.unit * n_categories + table.category, return_counts=True)
     unit, category = cells // n_categories, cells % n_categories
-    starts: list[IntArray] = []
-    ends: list[IntArray] = []
     start = np.arange(len(cells))
+    starts, ends = [start[:0]], [start[:0]]
     offset = 0
     while len(start):
         offset += 1
