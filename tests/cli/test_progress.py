@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hearteval.cli.console import open_page
 from hearteval.cli.progress import Lines, duration, shown_progress
-from hearteval.cli.results import open_page
 
 
 class Clock:

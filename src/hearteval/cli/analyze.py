@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, end_with
+from hearteval.cli.console import Terminal, emit_json, end_with, shorter
 from hearteval.cli.options import json_option, study_argument, verbose_option
 
 
@@ -15,7 +15,7 @@ from hearteval.cli.options import json_option, study_argument, verbose_option
 @json_option
 def command(study_file: Path, *, is_verbose: bool, as_json: bool) -> None:
     """Compute a study's results and write NAME.results.json beside the study file."""
-    from hearteval.cli.results import shorter, show_end, show_results
+    from hearteval.cli.results import show_results
     from hearteval.study.results import analyze, write_results
     from hearteval.study.session import open_stored
 
@@ -26,6 +26,6 @@ def command(study_file: Path, *, is_verbose: bool, as_json: bool) -> None:
     if as_json:
         emit_json("analyze", asdict(results))
     else:
-        show_results(results, is_verbose=is_verbose)
-        show_end(results, study_file, {"results": shorter(path)})
+        written = {"results": shorter(path)}
+        show_results(results, study_file, written, is_verbose=is_verbose)
     end_with(results.failures, session.settings)

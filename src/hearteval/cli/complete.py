@@ -16,7 +16,7 @@ from hearteval.study import quoted
 @json_option
 def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""
-    from hearteval.cli.results import show_labelled
+    from hearteval.cli.results import labelled
     from hearteval.config import load_study
     from hearteval.study.pipeline import complete_study
 
@@ -30,5 +30,5 @@ def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
         n_stored = counts["n_before"] + counts["n_added"]
         n_wanted, n_added = counts["n_wanted"], counts["n_added"]
         click.echo(f"{n_stored:,} of {n_wanted:,} replies stored, {n_added:,} new")
-        show_labelled("next", f"heart judge {quoted(study_file)}")
+        click.echo(labelled("next", f"heart judge {quoted(study_file)}"))
     end_with(failures, settings)

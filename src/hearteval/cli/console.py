@@ -5,6 +5,7 @@ Notes are for people and go to a terminal only; warnings go to stderr always.
 
 import json
 import logging
+import os
 import shutil
 import sys
 import time
@@ -52,6 +53,24 @@ def end_with(failures: "Sequence[Failure]", settings: "StudySettings") -> None:
         raise click.exceptions.Exit(1)
 
 
+def shorter(path: str) -> str:
+    """Return a path as it is or relative to this folder, whichever is shorter."""
+    try:
+        return min(path, os.path.relpath(path), key=len)
+    except ValueError:  # another drive
+        return path
+
+
+def open_page(path: str) -> None:
+    """Open a report in the browser; say so where there is none, or no terminal to ask from."""
+    import webbrowser
+
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        Terminal().warn(f"the report is opened from a terminal only: {shorter(path)}")
+    elif not webbrowser.open(Path(path).absolute().as_uri()):
+        Terminal().warn(f"no browser opened; open the report yourself: {shorter(path)}")
+
+
 def terminal_width() -> int:
     """Return the columns to write: at most 80, fewer where a terminal or COLUMNS has fewer."""
     from hearteval.report.text import WIDTH
@@ -68,17 +87,17 @@ class Terminal:
     """
 
     def __init__(self, *, yes: bool = False, is_verbose: bool = False) -> None:
-        self._yes, self._is_verbose = yes, is_verbose
+        self._yes, self.is_verbose = yes, is_verbose
         self._took: dict[str, float] = {}
         """Seconds of the steps whose counts are still to be said."""
 
     def note(self, message: str) -> None:
         """Tell a person at a terminal something, and the log of the run."""
-        self._say(message, is_shown=self._is_verbose or sys.stderr.isatty())
+        self._say(message, is_shown=self.is_verbose or sys.stderr.isatty())
 
     def detail(self, message: str) -> None:
         """Tell the log of the run something, and who asked for everything."""
-        self._say(message, is_shown=self._is_verbose)
+        self._say(message, is_shown=self.is_verbose)
 
     def _say(self, message: str, *, is_shown: bool) -> None:
         message = _printable_lines(message)
@@ -142,14 +161,14 @@ def _echo_warning(message: str) -> None:
 
 @contextmanager
 def working_on(
-    settings: "StudySettings", verb: str, *, yes: bool = False, is_verbose: bool = False
+    settings: "StudySettings", verb: str, *, yes: bool = False
 ) -> Iterator[tuple["Session", "Study"]]:
     """Open a study to add to it, in the version that its file describes, with a log of the run."""
     from hearteval.study.grow import open_grown
 
     with (
         run_log(settings, verb),
-        open_grown(settings, Terminal(yes=yes, is_verbose=is_verbose)) as opened,
+        open_grown(settings, Terminal(yes=yes)) as opened,
     ):
         yield opened
 
@@ -163,6 +182,13 @@ class _LogFile(logging.FileHandler):
     """A log that says once when it cannot be written, and lets the run go on."""
 
     _is_broken = False
+    has_warned = False
+    """Whether anything was warned of."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        is_warning = record.levelno >= logging.WARNING or str(record.msg).startswith("warning:")
+        self.has_warned |= is_warning
+        super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         if not self._is_broken:
@@ -173,7 +199,7 @@ class _LogFile(logging.FileHandler):
 
 
 @contextmanager
-def run_log(settings: "StudySettings", verb: str) -> Iterator[Path]:
+def run_log(settings: "StudySettings", verb: str) -> Iterator[_LogFile]:
     """Write what happens meanwhile to ``NAME.logs/TIME-VERB.log``, and warnings to stderr too.
 
     Raises:
@@ -197,7 +223,7 @@ def run_log(settings: "StudySettings", verb: str) -> Iterator[Path]:
     LOGGER.setLevel(logging.INFO)
     LOGGER.info("heart %s %s, hearteval %s", verb, settings.file.name, __version__)
     try:
-        yield path
+        yield handler
         LOGGER.info("done")
     except HeartError as error:
         LOGGER.info("failed: %s %s", error.kind, " ".join(error.ids))

@@ -21,7 +21,7 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
     With --again the judges are asked about every ranked pair once more, as the first time. The
     answers are no part of the ranking: they show how far it stands when the same is asked again.
     """
-    from hearteval.cli.results import show_labelled
+    from hearteval.cli.results import labelled
     from hearteval.config import load_study
     from hearteval.study.pipeline import judge_study
 
@@ -40,5 +40,5 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
             return
         n_stored = made["n_before"] + made["n_added"]
         click.echo(f"{n_stored:,} of {made['n_wanted']:,} {word} stored, {made['n_added']:,} new")
-        show_labelled("next", f"heart report {quoted(study_file)}")
+        click.echo(labelled("next", f"heart report {quoted(study_file)}"))
     end_with(failures, settings)

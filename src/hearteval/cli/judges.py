@@ -1,10 +1,7 @@
 """``heart judges``: the judges that a study can name, and what they can be trusted with."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -21,21 +18,17 @@ def command() -> None:
 
 @command.command("list")
 @json_option
-def list_judges(*, as_json: bool) -> None:
+def list_all(*, as_json: bool) -> None:
     """List the judges that a study can name, with families, routes, refusals and prices."""
-    from hearteval.cli.systems import ending_lines, route_legend, route_table
     from hearteval.models.prices import price_list
-    from hearteval.protocol import CUE_NOTICE
-    from hearteval.report.text import wrapped
+    from hearteval.study.catalogue import judge_objects, list_judges
     from hearteval.study.session import utc_now
 
     rows = judge_objects(when=utc_now())
     if as_json:
         emit_json("judges", {"judges": rows, "prices": price_list()})
-        return
-    table = route_table(rows, "judge", _describe)
-    click.echo(f"{table}\n\n{wrapped(route_legend(rows))}\n{wrapped(CUE_NOTICE)}")
-    click.echo(wrapped(ending_lines(rows)))
+    else:
+        click.echo(list_judges(rows))
 
 
 @command.command("audit")
@@ -76,29 +69,3 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
         if notice is not None:
             click.echo("\n" + wrapped(notice))
     end_with(failures, settings)
-
-
-def judge_objects(*, when: datetime) -> list[dict[str, Any]]:
-    """Return every judge as JSON says it, the offline baseline last."""
-    from hearteval.cli.systems import route_object
-    from hearteval.models.presets import load_judge_presets
-
-    return [
-        {
-            "name": judge.name,
-            "kind": "llm",
-            "family": judge.family,
-            "is_baseline": judge.is_baseline,
-            "model": judge.model and judge.model.id,
-            "routes": [
-                route_object(route, when=when)
-                for route in (judge.model.routes if judge.model else ())
-            ],
-        }
-        for judge in load_judge_presets().values()
-    ]
-
-
-def _describe(row: Mapping[str, Any]) -> str:
-    asked = "offline baseline" if row["is_baseline"] else row["model"]
-    return f"{row['name']}: {asked}, judges no system of the family {row['family']}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, end_with
+from hearteval.cli.console import Terminal, emit_json, end_with, open_page, shorter
 from hearteval.cli.options import json_option, open_option, study_argument
 
 
@@ -31,7 +31,7 @@ def command(
     """Compute a study's results and write NAME.report.html and NAME.leaderboard.csv."""
     if full is not None and is_public:
         raise click.UsageError("--full writes all texts and --public none; choose one of them.")
-    from hearteval.cli.results import open_page, shorter, show_labelled
+    from hearteval.cli.results import labelled
     from hearteval.study.results import analyze, write_report
     from hearteval.study.session import open_stored
 
@@ -44,9 +44,9 @@ def command(
         body = {"study": study.name, "version": study.version, **paths, "failures": failures}
         emit_json("report", body)
     else:
-        show_labelled("report", shorter(paths["report"]))
+        click.echo(labelled("report", shorter(paths["report"])))
         if "full" in paths:
-            show_labelled("replies", shorter(paths["full"]))
+            click.echo(labelled("replies", shorter(paths["full"])))
     if is_opened:
         open_page(paths["report"])
     end_with(results.failures, session.settings)

@@ -2,12 +2,19 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.again import how_shown, listening
-from hearteval.cli.console import Terminal, emit_json, end_with, run_log, working_on
+from hearteval.cli.console import (
+    Terminal,
+    emit_json,
+    end_with,
+    open_page,
+    run_log,
+    shorter,
+    terminal_width,
+)
 from hearteval.cli.options import (
     json_option,
     open_option,
@@ -17,7 +24,6 @@ from hearteval.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from hearteval.analysis.study import StudyResults
     from hearteval.config import StudySettings
 
 logger = logging.getLogger(__name__)
@@ -38,59 +44,70 @@ def command(
     Every step can be stopped at any time; run again, it finishes what is missing.
     """
     from hearteval.config import load_study
-    from hearteval.study.unchanged import find_last_run, keep_run
 
     settings = load_study(study_file)
     if dry_run:
         _show_plan(settings, as_json=as_json)
-        return
-    shown = how_shown(str(study_file))
-    last = None if is_verbose else find_last_run(settings, shown)
-    if last is not None and (as_json or last.text is not None):
-        with run_log(settings, "run"):
-            logger.info("nothing has changed since the last run")
-        if as_json:
-            emit_json("run", last.body)
-        else:
-            click.echo(last.text, nl=False)
-        if is_opened:
-            _open(last.body["report"])
-        return
-    with listening() as heard:
-        body, results = _run(settings, study_file, yes=yes, is_verbose=is_verbose, as_json=as_json)
-    stored, text = body.pop("stored"), None if as_json or is_verbose else heard.text
-    if not heard.has_warned:
-        keep_run(settings, body, stored=stored, text=text, shown=shown)
+    elif is_verbose or not _say_again(settings, study_file, is_opened=is_opened, as_json=as_json):
+        terminal = Terminal(yes=yes, is_verbose=is_verbose)
+        _run(settings, study_file, terminal, is_opened=is_opened, as_json=as_json)
+
+
+def _say_again(
+    settings: "StudySettings", study_file: Path, *, is_opened: bool, as_json: bool
+) -> bool:
+    """Say what the last run said, where nothing has changed since; return whether that is so."""
+    from hearteval.study.unchanged import find_last_run
+
+    last = find_last_run(settings, _how_shown(study_file))
+    if last is None or not (as_json or last.text):
+        return False
+    with run_log(settings, "run"):
+        logger.info("nothing has changed since the last run")
+    if as_json:
+        emit_json("run", last.body)
+    else:
+        click.echo(last.text)
     if is_opened:
-        _open(body["report"])
-    end_with(results.failures, settings)
-
-
-def _open(page: str) -> None:
-    from hearteval.cli.results import open_page  # what it imports, a run with nothing to do spares
-
-    open_page(page)
+        open_page(last.body["report"])
+    return True
 
 
 def _run(
-    settings: "StudySettings", study_file: Path, *, yes: bool, is_verbose: bool, as_json: bool
-) -> "tuple[dict[str, Any], StudyResults]":
-    """Run a study and print what it found; return what it did and found."""
-    from hearteval.cli.results import shorter, show_end, show_results
+    settings: "StudySettings",
+    study_file: Path,
+    terminal: Terminal,
+    *,
+    is_opened: bool,
+    as_json: bool,
+) -> None:
+    from hearteval.cli.results import show_results
     from hearteval.study.cost import spent_words
+    from hearteval.study.grow import open_grown
     from hearteval.study.pipeline import run_study
+    from hearteval.study.unchanged import keep_run
 
-    with working_on(settings, "run", yes=yes, is_verbose=is_verbose) as (session, study):
+    with run_log(settings, "run") as log, open_grown(settings, terminal) as (session, study):
         body, results = run_study(session, study)
+    stored, text = body.pop("stored"), None
     if as_json:
-        emit_json("run", {key: value for key, value in body.items() if key != "stored"})
+        emit_json("run", body)
     else:
-        written = {"report": shorter(body["report"])}
-        if body["spent_usd"]:
-            written = {"cost": spent_words(settings, body["spent_usd"]), **written}
-        show_results(results, is_verbose=is_verbose)
-        show_end(results, study_file, written)
-    return body, results
+        spent = body["spent_usd"]
+        written = {"cost": spent_words(settings, spent)} if spent else {}
+        written["report"] = shorter(body["report"])
+        text = show_results(results, study_file, written, is_verbose=terminal.is_verbose)
+    if not log.has_warned:
+        kept = None if terminal.is_verbose else text
+        keep_run(settings, body, stored=stored, text=kept, shown=_how_shown(study_file))
+    if is_opened:
+        open_page(body["report"])
+    end_with(results.failures, settings)
+
+
+def _how_shown(study_file: Path) -> list[str | int]:
+    """Return what makes the same results look another way."""
+    return [str(study_file), terminal_width()]
 
 
 def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:
