@@ -83,13 +83,24 @@ def test_fewer_items_than_asked_for_are_called_out(heart: Heart, study: Path) ->
     assert done.json["n_items"] == 4
 
 
+def test_items_without_references_leave_nothing_to_audit(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("Seeker: I am lost.\n\nSeeker: Nobody calls.\n", encoding="utf-8")
+    path = heart("init", tmp_path / "mine", "--items", items, "--json").json["path"]
+    done = heart("judges", "audit", path)
+    assert done.code == 2
+    assert "no item has a reference reply" in done.err
+
+
 def test_an_audit_changes_nothing_of_the_studys_results(heart: Heart, study: Path) -> None:
     before = heart("run", study, "--json").json
     audited = heart("judges", "audit", study, "--items", "3", "--json").json
     after = heart("run", study, "--json").json
     assert audited["judgments"]["n_before"] == 3 * 2 * N_KINDS
     assert after["leaderboard"] == before["leaderboard"]
-    assert after["warnings"] == before["warnings"]
+    gone = set(before["warnings"]) - set(after["warnings"])
+    assert [warning[:27] for warning in gone] == ["Tested on the stress set on"]
+    assert set(after["warnings"]) < set(before["warnings"])
     assert after["version"] == before["version"] == 1
     assert after["judgments"]["n_wanted"] == before["judgments"]["n_wanted"]
     assert after["judgments"]["n_added"] == 0

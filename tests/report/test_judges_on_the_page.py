@@ -13,7 +13,9 @@ from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities
 from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
+from hearteval.notices import Kind
 from hearteval.report.agreement import agreement_of_all, majority_words, panel_rows
+from hearteval.report.first_screen import results_notices
 from hearteval.report.judges import GROUPS, audit_groups
 from hearteval.report.page import render_page
 from hearteval.report.summary import details_display
@@ -94,6 +96,17 @@ def test_judges_that_were_not_audited_are_named_with_what_does_it() -> None:
     assert "one and two: tested on the stress set only" in text
     assert "heart judges audit STUDY.toml" in text
     assert "payload" not in text
+
+
+def test_judges_without_a_text_to_be_tested_on_are_not_sent_to_the_audit() -> None:
+    results = with_audits(invented_audits(dataclasses.replace(judge_audit("one"), n_assigned=0)))
+    assert "one: not tested." in words(section(results, "audit"))
+    (notice,) = (n for n in results_notices(results) if n.kind is Kind.NOT_AUDITED)
+    assert notice.startswith("Not tested: one.")
+    assert "heart judges audit" not in notice
+    page = render_page(results)
+    assert "<code>judging.stress_items</code>" in page
+    assert "`" not in page[page.index("<main") :].partition("<script")[0]
 
 
 def test_audited_judges_leave_nothing_to_run() -> None:

@@ -35,6 +35,10 @@ from hearteval.report.text import (
 )
 
 AUDIT_COMMAND = "heart judges audit STUDY.toml"
+NEEDS_REFERENCES = (
+    "The texts of the test are made from the items' reference replies (and `judging.stress_items`"
+    " says of how many)."
+)
 KIND_WORDS = {
     "human": "people",
     "original": "recorded replies",
@@ -143,8 +147,11 @@ def results_notices(results: StudyResults) -> tuple[Notice, ...]:
         said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
     problems = board.axis_problems if board else {}
     said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
-    if audits and audits.not_audited:
-        names = listed(audits.not_audited)
+    if audits and audits.untested:
+        text = f"Not tested: {listed(audits.untested)}. {NEEDS_REFERENCES}"
+        said.append(Notice(Kind.NOT_AUDITED, text))
+    if audits and audits.half_tested:
+        names = listed(audits.half_tested)
         text = f"Tested on the stress set only: {names}. Run `{AUDIT_COMMAND}`."
         said.append(Notice(Kind.NOT_AUDITED, text))
     return by_severity(said)

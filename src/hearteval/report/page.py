@@ -5,6 +5,7 @@ and filters; without the script the page says the same. Text from the study is e
 templates, which ask the modules of this package for what they show.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -12,7 +13,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
@@ -200,6 +201,11 @@ def _by_reason(n_missing: int, parts: Iterable[Mapping[str, int]]) -> Mapping[st
     return {**total, NO_REASON: unexplained} if unexplained > 0 else dict(total)
 
 
+def _code(words: str) -> Markup:
+    """Show as code what stands between backticks, all of it escaped."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
+
+
 @cache
 def environment() -> Environment:
     """Return the templates, with all that they ask for what they show."""
@@ -227,6 +233,7 @@ def environment() -> Environment:
     )
     made.filters.update(
         {name: getattr(text, name) for name in NUMBERS},
+        code=_code,
         z_step=figures.z_step,
         interval=lambda ends: text.interval(ends.low, ends.high),
         rank_range=lambda strength: text.ranks(strength.rank_low, strength.rank_high),

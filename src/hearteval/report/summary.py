@@ -143,7 +143,7 @@ def next_step(results: StudyResults, study_file: str) -> str:
         return f"ask for more items in {study_file}, and run it again"
     if results.judge_notice:
         return f"name a model and a model as judge in {study_file}, and run it again"
-    if results.judge_audits and results.judge_audits.not_audited:
+    if results.judge_audits and results.judge_audits.half_tested:
         return f"test the judges: heart judges audit {study_file}"
     return f"read the replies behind the numbers: heart report {study_file} --open"
 

@@ -220,6 +220,12 @@ def audit_study(
     tell = session.tell
     plan = plan_audit(session.store, study, n_items=n_items, now=session.now())
     n_found = len(plan.study.item_ids)
+    if not n_found:
+        raise SettingsError(
+            f"{session.settings.file}: no item has a reference reply, from which the audit makes"
+            " its texts; add some, or audit these judges in a study of the starter items",
+            ids=("items.source",),
+        )
     if n_found < n_items:
         tell.warn(f"{n_found} items instead of {n_items}: no more have a reference reply")
     n_assigned, n_open = sum(plan.n_assigned.values()), sum(plan.n_open.values())

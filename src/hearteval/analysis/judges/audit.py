@@ -92,6 +92,16 @@ class JudgeAudits:
     level: float
     status: str
 
+    @property
+    def untested(self) -> tuple[str, ...]:
+        """Judges that were asked about no text whose right answer is known."""
+        return tuple(audit.judge for audit in self.judges if not audit.n_assigned)
+
+    @property
+    def half_tested(self) -> tuple[str, ...]:
+        """Judges of the study's stress set only."""
+        return tuple(name for name in self.not_audited if name not in self.untested)
+
 
 def audit_judges(data: StudyData, *, level: float) -> tuple[JudgeAudit, ...]:
     """Return what the audit says of each judge, by name.
