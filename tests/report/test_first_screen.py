@@ -271,15 +271,17 @@ def with_fit(p: float | None) -> StudyResults:
 def test_fit_is_said_beside_what_chance_gives() -> None:
     found = chip(with_fit(0.4), "Fit")
     assert (found.words, found.is_bad) == (
-        *("4.9 points from one order, 3.1 by chance alone",),
+        *("4.9 points from what Elo says, 3.1 by chance alone",),
         False,
     )
 
 
 def test_misfit_is_bad_news_and_loud_in_its_section() -> None:
     found = chip(with_fit(0.002), "Fit")
-    assert (found.words, found.is_bad) == ("Direct comparisons depart from any one order", True)
-    assert "The direct comparisons depart from any one order</b>" in render_page(with_fit(0.002))
+    assert (found.words, found.is_bad) == ("One number per system does not fit the wins", True)
+    assert "One number per system does not fit the direct comparisons</b>" in render_page(
+        with_fit(0.002)
+    )
 
 
 def test_limits_count_the_serious_warnings() -> None:

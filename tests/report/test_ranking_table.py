@@ -201,8 +201,8 @@ def test_gaps_that_a_prior_makes_are_not_laid_to_chance() -> None:
 
     pulled = replace(ranking, settings=replace(ranking.settings, prior=500.0))
     assert (
-        "36.0 at most, the pull of the prior in it. The votes alone depart from one order by no"
-        " more than chance explains (p 0.98)."
+        "36.0 at most, the pull of the prior in it. The votes alone depart from one number per"
+        " system by no more than chance explains (p 0.98)."
     ) in _flat(pulled)
 
 

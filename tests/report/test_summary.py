@@ -95,7 +95,7 @@ def test_misfit_is_said_beside_the_label_of_the_judge() -> None:
     results = with_warnings(invented_results(cue_judge=True), misfit)
     text = " ".join(brief_display(results).text().split())
     assert f"! {JUDGED_BY_CUES} ! One order does not fit. 3 more notes" in text
-    assert "depart from any one order" in str(sentence(results))
+    assert "does not fit the direct comparisons" in str(sentence(results))
 
 
 def test_only_the_most_serious_warning_is_shown_and_the_others_counted() -> None:

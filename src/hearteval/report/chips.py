@@ -117,10 +117,10 @@ def _fit(results: StudyResults, notices: tuple[Notice, ...]) -> Chip | None:
     fit = results.leaderboard.fit
     kinds = {notice.kind for notice in notices}
     if Kind.MISFIT in kinds:
-        return Chip("Fit", "Direct comparisons depart from any one order", "fit", is_bad=True)
+        return Chip("Fit", "One number per system does not fit the wins", "fit", is_bad=True)
     if Kind.LEADER_LOSES in kinds:
         return Chip("Fit", "The first loses a direct comparison", "fit", is_bad=True)
-    gap = f"{bare_percent(fit.rms_gap)}\N{NO-BREAK SPACE}points from one order"
+    gap = f"{bare_percent(fit.rms_gap)}\N{NO-BREAK SPACE}points from what Elo says"
     if fit.expected_rms_gap is None:
         return Chip("Fit", gap, "fit")
     return Chip("Fit", f"{gap}, {bare_percent(fit.expected_rms_gap)} by chance alone", "fit")

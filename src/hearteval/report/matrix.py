@@ -28,7 +28,7 @@ class Cell(NamedTuple):
     """Percent of comparisons won, ties half; empty where the two never met."""
     shade: str
     departs: bool
-    """Whether it departs from one order of all systems, by more than chance explains."""
+    """Whether it departs from what strengths expect, by more than chance explains."""
     n: int
     words: str
     link: str
@@ -68,7 +68,7 @@ def matrix_rows(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> lis
 
 
 def departures(board: Leaderboard) -> list[HeadToHead]:
-    """Return the pairs that depart from the order, the surest first."""
+    """Return the pairs that depart from what strengths expect, the surest first."""
     found = find_departures(board.matrix, board.fit.lack_of_fit)
     return sorted(found, key=lambda pair: (pair.q or 0.0, pair.left, pair.right))
 

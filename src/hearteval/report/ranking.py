@@ -118,11 +118,11 @@ def dropped_words(n_dropped: Mapping[str, int]) -> str:
 
 
 def _fit_words(ranking: VoteRanking) -> str:
-    """Say how far direct comparisons are from one order of all systems, and by chance."""
+    """Say how far direct comparisons are from what strengths expect, and by chance."""
     fit = ranking.fit
     said = (
-        f"Direct comparisons are {bare_percent(fit.rms_gap)} points from what one order of all"
-        f" systems says (root mean square), {bare_percent(fit.max_gap)} at most"
+        f"Direct comparisons are {bare_percent(fit.rms_gap)} points from what one number per"
+        f" system says (root mean square), {bare_percent(fit.max_gap)} at most"
     )
     chance, test = (fit.expected_rms_gap, fit.expected_max_gap), fit.lack_of_fit
     if test is None or test.p is None or chance[0] is None or chance[1] is None:
@@ -130,8 +130,8 @@ def _fit_words(ranking: VoteRanking) -> str:
     more = "more than chance" if test.p <= SIGNIFICANT else "no more than chance"
     if ranking.settings.prior:
         return (
-            f"{said}, the pull of the prior in it. The votes alone depart from one order by {more}"
-            f" explains (p {test.p:.2g})."
+            f"{said}, the pull of the prior in it. The votes alone depart from one number per"
+            f" system by {more} explains (p {test.p:.2g})."
         )
     return (
         f"{said}; chance alone would make it {bare_percent(chance[0])} and"

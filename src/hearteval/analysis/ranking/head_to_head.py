@@ -1,4 +1,4 @@
-"""Systems two by two: what each won directly against what one order of all systems expects.
+"""Systems two by two: what each won directly against what the strengths expect.
 
 The matrix that stands beside every ranking, and the test of whether one strength per system is
 enough to explain it.
@@ -205,7 +205,7 @@ def _without_prior(tied: TiedFit, prior: float) -> TiedFit | None:
 def find_departures(
     matrix: Sequence[HeadToHead], lack_of_fit: LackOfFit | None
 ) -> list[HeadToHead]:
-    """Return the pairs that depart from one order by more than chance explains (q at .05).
+    """Return the pairs that depart from the strengths by more than chance explains (q at .05).
 
     None where all pairs together do not: chance then explains the one that stands out.
     """
@@ -219,10 +219,13 @@ def _is_misfit(lack_of_fit: LackOfFit | None) -> bool:
 
 
 def warn_of_misfit(direct: Direct) -> list[Notice]:
-    """Say that one order of all systems does not explain the wins, and where.
+    """Say that one strength per system does not explain the wins, and where.
 
-    The test of all pairs alone decides, so that of true orders no more are warned of than its level
-    says; the pairs name what is off.
+    It may be the order, as where systems beat each other in a circle, or only how often the better
+    of two wins, as where judges who agree on the order are not equally decided.
+
+    The test of all pairs alone decides, so that of true strengths no more are warned of than its
+    level says; the pairs name what is off.
     """
     if not _is_misfit(direct.lack_of_fit):
         return []
@@ -230,19 +233,22 @@ def warn_of_misfit(direct: Direct) -> list[Notice]:
     tested = found or [row for row in direct.matrix if row.z is not None]
     worst = sorted(tested, key=lambda row: (-abs(row.z or 0), row.left, row.right))[:MAX_NAMED]
     if max(abs(row.observed - row.expected) for row in direct.matrix) < SMALL:
-        said = "The direct comparisons depart a little from any one order of all systems"
+        said = "The direct comparisons depart a little from what one number per system says"
     else:
-        said = "One order of all systems does not explain the direct comparisons"
+        said = "One number per system does not fit the direct comparisons"
     alone = "" if found else ", though no pair shows it alone"
-    return [Notice(Kind.MISFIT, f"{said}{alone}: {_listed([*map(_say_gap, worst)])}.")]
+    text = f"{said}{alone}: {_listed([*map(_say_gap, worst)])}."
+    if not any((row.observed - EVEN) * (row.expected - EVEN) < 0 for row in direct.matrix):
+        text += " Still, no pair goes against the order of the strengths."
+    return [Notice(Kind.MISFIT, text)]
 
 
 def _say_gap(row: HeadToHead) -> str:
     """Say what was observed, from the side that won."""
     row = row.seen_from(row.left if row.observed >= EVEN else row.right)
     return (
-        f"{row.left} beat {row.right} in {_percent(row.observed)} of {_comparisons(row.n)} (one"
-        f" order says {_percent(row.expected)})"
+        f"{row.left} beat {row.right} in {_percent(row.observed)} of {_comparisons(row.n)}"
+        f" (expected {_percent(row.expected)})"
     )
 
 

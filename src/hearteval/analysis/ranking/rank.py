@@ -238,7 +238,7 @@ class Ranked:
         )
 
     def warn_of_pairs(self, direct: Direct, leaders: Collection[str]) -> list[Notice]:
-        """Say where direct comparisons contradict one order, or those that are ranked first.
+        """Say where direct comparisons depart from the strengths, or those ranked first lose.
 
         `direct` is `compare_directly`; the leaders may be those of another ranking of the same.
         """

@@ -159,8 +159,8 @@ class VoteRanking:
     Attributes:
         systems: Systems, best first.
         differences: Every two systems, in the order of `systems`.
-        matrix: Every two systems that were compared, by name: what was observed and what one order
-            of all systems expects.
+        matrix: Every two systems that were compared, by name: what was observed and what the
+            strengths expect.
     """
 
     systems: tuple[RankedSystem, ...]
