@@ -271,7 +271,7 @@ def with_fit(p: float | None) -> StudyResults:
 def test_fit_is_said_beside_what_chance_gives() -> None:
     found = chip(with_fit(0.4), "Fit")
     assert (found.words, found.is_bad) == (
-        *("4.9 points from what Elo says, 3.1 by chance alone",),
+        *("4.9 points from expected wins, 3.1 by chance alone",),
         False,
     )
 

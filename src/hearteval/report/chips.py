@@ -120,7 +120,7 @@ def _fit(results: StudyResults, notices: tuple[Notice, ...]) -> Chip | None:
         return Chip("Fit", "One number per system does not fit the wins", "fit", is_bad=True)
     if Kind.LEADER_LOSES in kinds:
         return Chip("Fit", "The first loses a direct comparison", "fit", is_bad=True)
-    gap = f"{bare_percent(fit.rms_gap)}\N{NO-BREAK SPACE}points from what Elo says"
+    gap = f"{bare_percent(fit.rms_gap)}\N{NO-BREAK SPACE}points from expected wins"
     if fit.expected_rms_gap is None:
         return Chip("Fit", gap, "fit")
     return Chip("Fit", f"{gap}, {bare_percent(fit.expected_rms_gap)} by chance alone", "fit")

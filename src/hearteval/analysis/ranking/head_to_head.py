@@ -25,7 +25,7 @@ from hearteval.stats.bradley_terry.lack_of_fit import (
 from hearteval.stats.bradley_terry.ties import DavidsonFit, TiedFit, TieModel, fit_ties
 
 MIN_ITEMS = 8
-"""With 4, 6 and 8 items a test at .05 rejects .06 to .11, .05 to .06 and .04 to .06."""
+"""With 4, 6 and 8 items a test at .05 rejects .06 to .11, .05 to .06 and .04 to .08."""
 SIGNIFICANT = 0.05
 SMALL = 0.02
 """Gap of shares up to which a departure changes nothing that a reader would do."""
