@@ -168,6 +168,19 @@ def test_doctor_names_a_model_that_has_ended(heart: Heart, study: Path) -> None:
     assert check["state"] == "optional"
 
 
+def test_doctor_misses_llama_cpp_where_a_model_is_local(
+    heart: Heart, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (study.parent / "tiny.gguf").write_bytes(b"GGUF")
+    local = '[[system]]\nname = "l"\nmodel = "local:tiny.gguf"\nfamily = "l"\n[judging]\n'
+    study.write_text(study.read_text().replace("[judging]\n", local))
+    monkeypatch.setattr("hearteval.study.checks.find_spec", lambda _: None)
+
+    checks = heart("doctor", study, "--json").json["checks"]
+
+    assert [check["name"] for check in checks if check["state"] == "missing"] == ["system l"]
+
+
 def test_names_that_the_check_took_go_into_the_study_file(heart: Heart, tmp_path: Path) -> None:
     items = tmp_path / "mine.txt"
     items.write_text("Ann: I am lost.\nMe: I hear you.\nAnn: Nobody else does.\n", encoding="utf-8")

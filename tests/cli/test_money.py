@@ -117,6 +117,10 @@ def test_unknown_price_is_asked_for_and_never_zero(
 
     assert done.code == 2
     assert "system ours: no list has a price for our-model" in done.json["error"]["message"]
+    checks = heart("doctor", tmp_path / "paid.toml", "--json").json["checks"]
+    (prices,) = (check for check in checks if check["name"] == "prices")
+    assert prices["state"] == "missing"
+    assert "or 0 for what costs nothing" in prices["remedy"]
 
 
 @pytest.mark.parametrize("price", ["price = 0", "price = 0.0"])
@@ -361,8 +365,10 @@ def test_doctor_probes_every_model_once(
     without_key = heart("doctor", path, "--probe", "--json")
 
     assert (done.code, n_calls) == (0, 2)
-    assert {"probe our-model", "probe their-judge"} <= {c["name"] for c in done.json["checks"]}
-    assert unheld.code == 1
+    assert {"probe system ours", "probe judge theirs"} <= {c["name"] for c in done.json["checks"]}
+    (judge,) = (c for c in unheld.json["checks"] if c["name"] == "probe judge theirs")
+    assert (unheld.code, judge["state"]) == (0, "optional")
+    assert "does not enforce" in judge["detail"]
     assert without_key.code == 1
     assert "OUR_KEY" in without_key.out
 

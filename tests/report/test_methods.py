@@ -117,7 +117,7 @@ def test_recorded_replies_of_people_are_a_baseline_and_named_as_what_they_are() 
 )
 def test_recorded_replies_of_others_are_no_baseline(recorded_by: str | None, said: str) -> None:
     claim, words = limits(without_people(recorded_by=recorded_by, keep=("original",)))[0]
-    assert claim == "This report is not for publication."
+    assert claim == "For colleagues, not for the public."
     assert said in words
 
 

@@ -352,8 +352,8 @@ def test_report_without_people_is_not_for_publication() -> None:
     rows = tuple(row for row in results.leaderboard.rows if row.kind != "human")
     board = dataclasses.replace(results.leaderboard, rows=rows)
     without = dataclasses.replace(results, leaderboard=board)
-    assert "This report is not for publication." in words(render_page(without))
-    assert "This report is not for publication." not in words(render_page(results))
+    assert "For colleagues, not for the public." in words(render_page(without))
+    assert "For colleagues, not for the public." not in words(render_page(results))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from hearteval.cli.options import json_option, open_option, study_argument
     "--public",
     "is_public",
     is_flag=True,
-    help="Write NAME.public.html instead: no dialogue, no reply, no reason of a judge.",
+    help="Write NAME.public.html instead, to share: no dialogue, no reply, no reason of a judge.",
 )
 @open_option
 @json_option

@@ -26,7 +26,7 @@ ADVICE: Mapping[str, str] = {
     "overloaded": "try again later, or take another provider",
     "server-error": "try again later, or take another provider",
     "connection": "check that the server runs and that base_url is right",
-    "bad-key": "check that the key is right and may use this model",
+    "bad-key": "check that key_name names the key's variable, and that the key may use this model",
     "no-credit": "top up the account, or raise its limit",
     "unknown-model": "check the model id and base_url",
     "refused-settings": "name it in what the model refuses",

@@ -70,7 +70,7 @@ def _human_baseline(results: StudyResults) -> tuple[str, str]:
             f"{nobody}, but {beside}, and people wrote those: read every number beside theirs. They"
             " wrote them in live conversations, not for this comparison.",
         )
-    closed = "This report is not for publication."
+    closed = "For colleagues, not for the public."
     if recorded and by == "model":
         return (
             closed,

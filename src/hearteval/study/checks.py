@@ -1,17 +1,20 @@
 """What one study needs to run: its file, items, store, imports, keys, and models that answer."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from hearteval.config import StudySettings, has_key, load_study
-from hearteval.errors import HeartError
+from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import probe_model
 from hearteval.models.base import AskedModel
+from hearteval.models.local import NO_LLAMA_CPP
 from hearteval.models.presets import end_words, load_model_presets
 from hearteval.store.engines import probe_store
 from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
+from hearteval.study.cost import require_prices
 from hearteval.study.exchange import import_command, stored_imports
 from hearteval.study.grow import gather, judge_models, system_models
 from hearteval.study.models import Asking, ask_models, asked_directly, paid_models
@@ -43,6 +46,8 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         _check("store", lambda: probe_store(settings.store)),
         *_check_imports(settings, tell),
         *keys,
+        *_check_local(settings),
+        *_check_prices(settings),
         *_check_ends(settings),
     ]
     if probe and all(check.state == "ok" for check in keys):
@@ -70,6 +75,22 @@ def _check_keys(settings: StudySettings) -> list[Check]:
             remedy = f"set the environment variable {model.key_name} to your key"
             checks.append(Check(name, "missing", f"{model.model}: no key", remedy))
     return checks
+
+
+def _check_local(settings: StudySettings) -> list[Check]:
+    """Say what is missing to run the study's local models, where it has some."""
+    names = [name for name, model in paid_models(settings) if model.path is not None]
+    if not names or find_spec("xllamacpp") is not None:
+        return []
+    return [_missing(", ".join(names), SettingsError(NO_LLAMA_CPP))]
+
+
+def _check_prices(settings: StudySettings) -> list[Check]:
+    try:
+        require_prices(settings, utc_now())
+    except SettingsError as error:
+        return [_missing("prices", error)]
+    return []
 
 
 def _check_ends(settings: StudySettings) -> list[Check]:
@@ -112,7 +133,8 @@ def _probe_models(settings: StudySettings, tell: Tell) -> list[Check]:
 
     async def probe(asking: Asking) -> list[Check]:
         asked = [*asking.systems.values(), *asking.judges.values()]
-        return [await _probe(f"probe {one.model.name}", one) for one in asked]
+        named = zip(paid_models(settings), asked, strict=True)
+        return [await _probe(f"probe {name}", one) for (name, _), one in named]
 
     session = Session(settings=settings, store=SqlStore.in_memory(), tell=tell, now=utc_now)
     return ask_models(session, probe, systems=systems, judges=judges)
@@ -126,9 +148,9 @@ async def _probe(name: str, asked: AskedModel) -> Check:
     if found.follows_schema is False:
         return Check(
             name,
-            "missing",
+            "optional",
             f"{found.model} answers, but its endpoint does not enforce the JSON schema",
-            "take another endpoint for this judge: most of its replies would be missing",
+            "a reply of another form is missing: where many are, take another endpoint",
         )
     held = ", and the JSON schema is enforced" if found.follows_schema else ""
     return Check(name, "ok", f"{found.model} answers{held}")

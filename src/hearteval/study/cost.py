@@ -170,7 +170,7 @@ def estimate_spending(
     Raises:
         SettingsError: A price is unknown.
     """
-    _require_prices(settings, when)
+    require_prices(settings, when)
     names = {system.id: system.name for system in study_systems(settings)}
     spending: dict[str, Estimate] = {}
     systems = {} if of == "judges" else system_models(settings)
@@ -197,7 +197,7 @@ def estimate_judgments(
     Raises:
         SettingsError: A price is unknown.
     """
-    _require_prices(settings, when)
+    require_prices(settings, when)
     names = {rater.id: rater.name for rater in study_raters(settings)}
     spending: dict[str, Estimate] = {}
     reply = RATING if settings.judging.protocol == "rating" else JUDGMENT
@@ -224,7 +224,7 @@ def estimate_probes(
     Raises:
         SettingsError: A price is unknown.
     """
-    _require_prices(settings, when)
+    require_prices(settings, when)
     total = NOTHING
     for system_id, model in system_models(settings).items():
         prompts = _prompt_tokens(asked.get(system_id, ()))
@@ -324,7 +324,8 @@ def confirm_spending(session: Session, estimate: Estimate) -> None:
         session.tell.confirm(words, study=str(session.settings.file))
 
 
-def _require_prices(settings: StudySettings, when: datetime) -> None:
+def require_prices(settings: StudySettings, when: datetime) -> None:
+    """Raise `SettingsError` where the price of a study's model is unknown."""
     for name, model in paid_models(settings):
         if price_per_million(tariff_of(model), when=when) is None:
             raise SettingsError(

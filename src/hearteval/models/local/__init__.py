@@ -28,6 +28,7 @@ GGUF_MAGIC = b"GGUF"
 N_LAST_LINES = 6
 HEALTH_SECONDS = 10.0
 DEATH_SECONDS = 0.2
+NO_LLAMA_CPP = "a local model needs llama.cpp; pip install 'hearteval[local]'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +165,7 @@ def run_local_model(
     """
     _check_file(path)
     if importlib.util.find_spec("xllamacpp") is None:
-        raise SettingsError("a local model needs llama.cpp: pip install 'hearteval[local]'")
+        raise SettingsError(NO_LLAMA_CPP)
     served = asdict(settings or LocalSettings())
     order = json.dumps({"path": str(path.absolute()), "name": path.stem, **served})
     with tempfile.TemporaryFile() as log_file, _start(order, log_file) as process:
