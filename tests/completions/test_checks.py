@@ -34,7 +34,7 @@ def test_quotes_names_and_layout_stay(text: str) -> None:
     assert check_completion(text) == text
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u00a0"])
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u00a0", "\u200b", "\ufeff \u2060"])
 def test_white_space_alone_is_empty(text: str) -> None:
     assert fault(text) == "empty"
 

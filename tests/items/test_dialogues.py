@@ -111,7 +111,7 @@ def test_speakers_are_known_as_chats_write_them(line: str) -> None:
 def test_neighbouring_turns_of_one_side_are_one_turn() -> None:
     text = "Seeker: one\nSeeker: two\nHelper: so?\nSeeker: three"
     assert said(read(text)[0])[0] == ("seeker", "one\ntwo")
-    assert "joined to the turn before, of the same side: 1 turns" in notes(text)
+    assert "joined to the turn before, of the same side: 1" in notes(text)
 
 
 def test_a_colon_in_a_sentence_or_an_indented_line_is_no_speaker() -> None:
@@ -126,6 +126,7 @@ TEXT_FAULTS = {
     "misspelt role": ("Seeker: a\nSuporter: b\nSeeker: c", "(did you mean 'supporter'?)"),
     "ends with supporter": ("Seeker: a\nHelper: b", "line 2: the dialogue ends with a supporter"),
     "empty turn": ("Seeker:\nHelper: b\nSeeker: c", "line 1: an empty turn of the seeker"),
+    "turn of no width": ("Seeker: \u200b\ufeff\nHelper: b\nSeeker: c", "line 1: an empty turn"),
     "no speaker": ("hello there", 'line 1: a turn begins with who speaks, e.g. "Seeker: …"'),
     "two words for one side": ("Human: a\nClient: b", "'Human' and 'Client' in one dialogue"),
     "reference before the end": ("Seeker: a\nReference: b\nSeeker: c", "is not the last turn"),

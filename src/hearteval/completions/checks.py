@@ -8,6 +8,7 @@ for them. Bounds and their reasons are in ``protocol/replies.toml``.
 import re
 from typing import Any, Literal, get_args
 
+from hearteval.domain import shows_text
 from hearteval.errors import InvalidReplyError
 from hearteval.protocol import load_protocol
 
@@ -36,7 +37,7 @@ def check_completion(
         raise _fault("refused", "the model refused")
     if finish in accepted["finish"]["cut_off"]:
         raise _fault("cut-off", f"the endpoint cut the reply off ({finish}); raise its token limit")
-    if not whole:
+    if not shows_text(whole):
         raise _fault("empty", "the reply holds no text")
     bounds = accepted["completion"]
     if any(mark in whole for mark in bounds["reasoning_marks"]):

@@ -5,7 +5,16 @@ that is left empty is computed from what makes the record itself; times are UTC.
 """
 
 from hearteval.domain.ids import canonical_json, content_hash, flat_fields, hash_records, record_id
-from hearteval.domain.items import PROFILES, Item, Profile, Role, Screening, Subset, Turn
+from hearteval.domain.items import (
+    PROFILES,
+    Item,
+    Profile,
+    Role,
+    Screening,
+    Subset,
+    Turn,
+    shows_text,
+)
 from hearteval.domain.judging import (
     AXES,
     AXIS_NAMES,
@@ -66,4 +75,5 @@ __all__ = [
     "flat_fields",
     "hash_records",
     "record_id",
+    "shows_text",
 ]

@@ -15,6 +15,11 @@ SUBSETS: tuple[Subset, ...] = get_args(Subset)
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
+def shows_text(text: str) -> bool:
+    """Return whether a text shows anything: more than blanks and characters of no width."""
+    return any(character.isprintable() and not character.isspace() for character in text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """What one side says before the other speaks again; never empty."""

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 
-from hearteval.domain import Item, Turn
+from hearteval.domain import Item, Turn, shows_text
 from hearteval.errors import SettingsError, raise_faults
 from hearteval.items.files import LANGUAGE_TAG
 
@@ -177,7 +177,7 @@ def notes_on(items: Sequence[Item], findings: Findings) -> tuple[str, ...]:
         for part, words in findings.heard.items()
     ]
     if findings.n_joined:
-        notes.append(f"joined to the turn before, of the same side: {findings.n_joined:,} turns")
+        notes.append(f"joined to the turn before, of the same side: {findings.n_joined:,}")
     notes += [f"left out: {what} ({n:,})" for what, n in findings.left_out.items()]
     if findings.unused:
         notes.append(f"not used: {', '.join(findings.unused)}")
@@ -258,7 +258,7 @@ def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str |
             findings.unknown.setdefault(said.who, []).append(said.place)
         elif part == "left out":
             findings.left_out[f"{folded(said.who)} messages"] += 1
-        elif not text:
+        elif not shows_text(text):
             findings.fault(said.place, f"an empty turn of the {part}; write it, or remove it")
         elif reference is not None:
             findings.fault(said.place, "the reference reply is not the last turn; move it there")
