@@ -161,6 +161,12 @@ def test_misfit_of_strengths_is_not_said_of_an_order_that_every_pair_keeps() -> 
     assert "against the order" not in turned
 
 
+def test_misfit_beside_a_prior_says_what_is_expected_with_it() -> None:
+    words = "Expected shares hold the pull of the prior, which is not what is tested."
+    assert said(ranked(votes_won(CYCLE), prior=50), Kind.MISFIT).endswith(words)
+    assert words not in said(ranked(votes_won(CYCLE)), Kind.MISFIT)
+
+
 def test_ranking_by_the_prior_alone_warns_of_no_interval_that_it_lacks() -> None:
     ranking = ranked(decided([(0, 1), (0, 2), (1, 2)] * 6, "abc"), prior=1)
     assert all(row.low is None for row in ranking.systems)

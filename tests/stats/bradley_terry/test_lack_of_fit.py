@@ -103,6 +103,21 @@ def test_independent_votes_have_the_test_of_statsmodels(cycle: float) -> None:
     assert found.p == pytest.approx(p, abs=0.01)
 
 
+@pytest.mark.parametrize("cycle", [0.0, 0.12])
+def test_three_systems_have_the_wald_test_of_a_cycle_by_statsmodels(cycle: float) -> None:
+    """One degree of freedom: the cycle's, in a regression whose errors depend within items."""
+    rng = np.random.default_rng(18)
+    votes = drawn(np.array([0.3, 0, -0.3]), rng, n_items=300, n_votes=3, shared=0.8, cycle=cycle)
+    systems = np.eye(3)[votes.left] - np.eye(3)[votes.right]
+    turn = np.where((votes.left == 0) & (votes.right == 2), -1.0, 1.0)
+    design = np.column_stack((systems[:, 1:], turn))
+    fit = sm.GEE(votes.score, design, votes.item, family=sm.families.Binomial()).fit()
+    residuals = residuals_of(votes)
+
+    assert whole_test(residuals).p == pytest.approx(fit.pvalues[2], abs=0.01)
+    assert assess_pairs(residuals).p == pytest.approx(np.full(3, fit.pvalues[2]), abs=0.01)
+
+
 def test_ice_hockey_has_the_statistic_of_statsmodels() -> None:
     """1,083 games of 58 teams: 441 pairs, of which many met once; a tie is half a win."""
     path = Path(__file__).resolve().parents[3] / "../shared/data/reference/classic"

@@ -218,7 +218,7 @@ def _is_misfit(lack_of_fit: LackOfFit | None) -> bool:
     return lack_of_fit is not None and lack_of_fit.p is not None and lack_of_fit.p <= SIGNIFICANT
 
 
-def warn_of_misfit(direct: Direct) -> list[Notice]:
+def warn_of_misfit(direct: Direct, *, has_prior: bool = False) -> list[Notice]:
     """Say that one strength per system does not explain the wins, and where.
 
     It may be the order, as where systems beat each other in a circle, or only how often the better
@@ -240,6 +240,8 @@ def warn_of_misfit(direct: Direct) -> list[Notice]:
     text = f"{said}{alone}: {_listed([*map(_say_gap, worst)])}."
     if not any((row.observed - EVEN) * (row.expected - EVEN) < 0 for row in direct.matrix):
         text += " Still, no pair goes against the order of the strengths."
+    if has_prior:
+        text += " Expected shares hold the pull of the prior, which is not what is tested."
     return [Notice(Kind.MISFIT, text)]
 
 

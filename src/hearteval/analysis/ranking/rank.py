@@ -245,7 +245,7 @@ class Ranked:
         lost = warn_of_leaders(
             self.fit, self.names, leaders, direct.matrix, has_items=self.has_items
         )
-        return [*warn_of_misfit(direct), *lost]
+        return [*warn_of_misfit(direct, has_prior=self.policy.prior > 0), *lost]
 
     def check_fit(
         self, wins: FloatArray, *, ratings: str = "unweighted", direct: Direct | None = None
