@@ -7,7 +7,7 @@ for covariates, or for what each judge is like, are in Python only.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
@@ -29,8 +29,8 @@ from hearteval.analysis.ranking.adjusted import (
 from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, IntervalName, RankPolicy, Ties
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXES, Attempt, Axis, Completion, Item, Judgment, Rating
-from hearteval.errors import NotIdentifiedError, StoreError
+from hearteval.domain import AXES, Attempt, Axis, Completion, Item, Judgment, Rating, flat_fields
+from hearteval.errors import NotIdentifiedError, StoreError, first_few
 from hearteval.exchange.arguments import (
     Label,
     check_columns_named,
@@ -93,9 +93,7 @@ class Shown(ABC):
 
     def __repr__(self) -> str:
         short = [words for row in self._rows() for words in _short(row)]
-        more = f" and {len(short) - MAX_SHORT:,} more" if len(short) > MAX_SHORT else ""
-        first = ", ".join(short[:MAX_SHORT])
-        return f"<{type(self).__name__}: {first}{more}; print it for the table>"
+        return f"<{type(self).__name__}: {first_few(short, MAX_SHORT)}; print it for the table>"
 
     def _repr_html_(self) -> str:
         return self._display().html()
@@ -239,7 +237,7 @@ class OpenStudy:
         from hearteval.study.results import analyze
 
         found = analyze(self._reading(), self._study)
-        return Results(**_fields(found), frame=find_frame_kind(None))
+        return Results(**flat_fields(found), frame=find_frame_kind(None))
 
     def report(self) -> dict[str, Any]:
         """Write the report and its tables beside the study file; return their paths by kind."""
@@ -347,7 +345,7 @@ def rank(
     )
     with _explaining(read):
         ranking = rank_votes(read, policy, columns=columns.by_role())
-    return Ranking(**_fields(ranking), frame=find_frame_kind(votes))
+    return Ranking(**flat_fields(ranking), frame=find_frame_kind(votes))
 
 
 def rank_controlled(
@@ -400,7 +398,7 @@ def rank_controlled(
         found = control_votes(
             read, pairs, position=position, level=level, columns=columns.by_role()
         )
-    return Controlled(**_fields(found), frame=find_frame_kind(votes))
+    return Controlled(**flat_fields(found), frame=find_frame_kind(votes))
 
 
 def rank_judge_aware(
@@ -445,7 +443,7 @@ def rank_judge_aware(
     )
     with _explaining(read):
         found = rank_votes_of_judges(read, level=level, columns=columns.by_role())
-    return JudgeAware(**_fields(found), frame=find_frame_kind(votes))
+    return JudgeAware(**flat_fields(found), frame=find_frame_kind(votes))
 
 
 def agree(
@@ -519,7 +517,7 @@ def agree(
             )
         ),
     )
-    return Agreements(**_fields(found), frame=find_frame_kind(ratings))
+    return Agreements(**flat_fields(found), frame=find_frame_kind(ratings))
 
 
 def _read(
@@ -572,7 +570,3 @@ def _by_axis(row: Mapping[str, Any]) -> dict[str, Any]:
     columns = dict(row)
     marks: Mapping[Axis, float] | None = columns.pop("axes", None)
     return columns if marks is None else columns | {axis: marks.get(axis) for axis in AXES}
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {each.name: getattr(record, each.name) for each in fields(record)}

@@ -151,6 +151,19 @@ class SettingsError(HeartError):
         self.faults = tuple(faults)
 
 
+def not_written(path: object, error: OSError) -> StoreError:
+    """Return the error of a file or folder that the system does not let be written."""
+    why = error.strerror or error
+    advice = "check the folder, its permissions and the free space"
+    return StoreError(f"{path}: cannot be written ({why}); {advice}")
+
+
+def first_few(words: Sequence[str], n: int) -> str:
+    """List the first words in a message, and say how many more there are."""
+    more = f" and {len(words) - n:,} more" if len(words) > n else ""
+    return ", ".join(words[:n]) + more
+
+
 def raise_faults(file: str, faults: Sequence[SettingsError]) -> None:
     """Raise the fault of a file, or one error that lists all of them; return where it has none.
 

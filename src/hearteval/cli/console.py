@@ -19,7 +19,7 @@ import click
 
 from hearteval import __version__
 from hearteval.cli.progress import LABEL, duration, shown_progress
-from hearteval.errors import HeartError, SettingsError, StoreError
+from hearteval.errors import HeartError, SettingsError, not_written
 
 if TYPE_CHECKING:
     from hearteval.analysis.missing import Failure
@@ -211,9 +211,7 @@ def run_log(settings: "StudySettings", verb: str) -> Iterator[_LogFile]:
         path.parent.mkdir(exist_ok=True)
         handler = _LogFile(path, encoding="utf-8")
     except OSError as error:
-        raise StoreError(
-            f"{path}: cannot be written ({error.strerror}); check the folder and its permissions"
-        ) from error
+        raise not_written(path, error) from error
     handler.setFormatter(_UtcFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     to_terminal = logging.StreamHandler(sys.stderr)
     to_terminal.setLevel(logging.WARNING)

@@ -1,7 +1,5 @@
 """``heart init``: a commented study file to start from."""
 
-import json
-import os
 import re
 from dataclasses import asdict
 from importlib.resources import files
@@ -65,7 +63,9 @@ def command(
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
     text = (files("hearteval.cli") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
     if items_file is not None:
-        text = _with_items(text, items_file, folder, names)
+        from hearteval.study.item_files import name_own_items
+
+        text = name_own_items(text, items_file, folder, names)
     elif any(asdict(names).values()):
         raise click.UsageError("columns and people are named for --items; give it.")
     try:
@@ -78,35 +78,3 @@ def command(
         emit_json("init", {"study": name, "preset": preset, "path": str(path), **own})
     else:
         click.echo(f"{path}\nnext: heart run {quoted(path)}")
-
-
-def _with_items(text: str, file: Path, folder: Path, names: "DialogueNames") -> str:
-    """Return a study file with items of one's own, and with systems that can answer them.
-
-    Raises:
-        SettingsError: The file cannot be read; it lists all that is wrong with it.
-    """
-    from hearteval.completions.baselines import OF_REFERENCES
-    from hearteval.study.exchange import read_checked_items
-
-    read, _ = read_checked_items(file, names)
-    given = {
-        "source": os.path.relpath(file.resolve(), folder.resolve()),
-        "dialogue_column": names.dialogue,
-        "role_column": names.role,
-        "text_column": names.text,
-        "seeker": names.seeker,
-        "supporter": names.supporter,
-    }
-    source = "\n".join(
-        f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items() if value
-    )
-    text = text.replace(
-        "The smallest study: the starter items, six systems that need no key, and",
-        "Your own items, systems that need no key until you add a model, and",
-    )
-    text = re.sub(r'source = "starter" .*', lambda _: source, text)
-    if not any(item.reference for item in read.items):
-        without = "|".join(OF_REFERENCES)
-        text = re.sub(rf'\[\[system\]\]\npreset = "({without})".*\n\n', "", text)
-    return text

@@ -1,12 +1,11 @@
 """``heart items``: build items from a corpus; start, check and convert files of one's own."""
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +15,7 @@ from hearteval.errors import SettingsError
 
 if TYPE_CHECKING:
     from hearteval.domain import Item
-    from hearteval.items.dialogues import DialogueNames
+    from hearteval.items.dialogues import DialogueNames, ItemFile
 
 
 STARTER_DIALOGUES = "dialogues.txt"
@@ -88,7 +87,7 @@ def build(
     Where fewer dialogue turns qualify than are wanted, the shortfall is reported and never filled.
     """
     from hearteval.domain import hash_records
-    from hearteval.study.exchange import build_item_file
+    from hearteval.study.item_files import build_item_file
 
     tell = Terminal()
     tell.note(f"reading {source} from {folder} …")
@@ -117,49 +116,34 @@ _FILE = click.argument("file", type=click.Path(path_type=Path, exists=True, dir_
 @_FILE
 @names_options
 @json_option
-def check(
-    file: Path,
-    *,
-    names: "DialogueNames",
-    as_json: bool,
-) -> None:
+def check(file: Path, *, names: "DialogueNames", as_json: bool) -> None:
     """Check a file of items or dialogues, and the evidence beside it, if any.
 
     FILE holds items, or dialogues and nothing else: as text ("Seeker: …"), as a table with a row a
     turn (CSV, TSV), or as JSON with a list of turns. All faults are listed at once.
     """
-    from hearteval.domain import hash_records
-    from hearteval.study import quoted
-    from hearteval.study.exchange import read_checked_items
+    from hearteval.study.item_files import init_command, read_checked_items
 
     read, n_screenings = read_checked_items(file, names)
     items = read.items
     subsets = Counter(item.subset for item in items)
     n_references = sum(item.reference is not None for item in items)
-    items_hash = hash_records(items)
+    about = _about(read, file)
     if as_json:
-        body = {
-            "path": str(file),
-            "form": read.form,
-            "n_items": len(items),
-            "n_by_subset": dict(sorted(subsets.items())),
-            "n_references": n_references,
-            "n_screenings": n_screenings,
-            "items_hash": items_hash,
-            "notes": list(read.notes),
-        }
-        emit_json("items_check", body)
+        about["n_by_subset"] = dict(sorted(subsets.items()))
+        emit_json(
+            "items_check", {**about, "n_references": n_references, "n_screenings": n_screenings}
+        )
         return
     counts = ", ".join(f"{n} {subset}" for subset, n in sorted(subsets.items()))
     beside = f", {n_screenings} verdicts beside it" if read.form == "items" else ""
     click.echo(
         f"{file}: {_counted(items)} ({counts}), {n_references} with a reference reply{beside}; "
-        f"hash {items_hash[:16]}"
+        f"hash {about['items_hash'][:16]}"
     )
     _say_how_read(read.notes)
     if read.form != "items":
-        options = [f"{key} {shlex.quote(word)}" for key, word in _options_of(names)]
-        click.echo(" ".join(["next: heart init my-study --items", quoted(file), *options]))
+        click.echo(f"next: {init_command(file, names)}")
 
 
 @command.command("convert")
@@ -173,45 +157,35 @@ def check(
 @names_options
 @json_option
 def convert(
-    file: Path,
-    out: Path | None,
-    *,
-    force: bool,
-    names: "DialogueNames",
-    as_json: bool,
+    file: Path, out: Path | None, *, force: bool, names: "DialogueNames", as_json: bool
 ) -> None:
     """Write the dialogues of a file as an item file, to add what it does not say.
 
     The items stay the same: a study made with FILE goes on with the item file.
     """
-    from hearteval.domain import hash_records
-    from hearteval.study.exchange import read_checked_items, write_item_file
+    from hearteval.study.item_files import read_checked_items, write_item_file
 
     read, _ = read_checked_items(file, names)
     path = out or file.with_suffix(".items.jsonl")
     write_item_file(read.items, path, replace=force)
     if as_json:
-        body = {
-            "path": str(path),
-            "form": read.form,
-            "n_items": len(read.items),
-            "items_hash": hash_records(read.items),
-            "notes": list(read.notes),
-        }
-        emit_json("items_convert", body)
+        emit_json("items_convert", _about(read, path))
         return
     click.echo(f"{_counted(read.items)}: {path}")
     _say_how_read(read.notes)
 
 
-def _options_of(names: "DialogueNames") -> list[tuple[str, str]]:
-    """Return the options that give these names."""
-    columns = {"dialogue": names.dialogue, "role": names.role, "text": names.text}
-    people = {"seeker": names.seeker, "supporter": names.supporter}
-    return [
-        *((f"--{what}-column", name) for what, name in columns.items() if name is not None),
-        *((f"--{who}", word) for who, words in people.items() for word in words),
-    ]
+def _about(read: "ItemFile", path: Path) -> dict[str, Any]:
+    """Return what JSON says of a file of items."""
+    from hearteval.domain import hash_records
+
+    return {
+        "path": str(path),
+        "form": read.form,
+        "n_items": len(read.items),
+        "items_hash": hash_records(read.items),
+        "notes": list(read.notes),
+    }
 
 
 def _counted(items: Sequence["Item"]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from hearteval.errors import HeartError, Remedy
+from hearteval.errors import HeartError, Remedy, first_few
 
 MAX_NAMED = 5
 
@@ -94,8 +94,7 @@ def study_files_in(folder: Path) -> list[Path]:
 
 
 def _named(paths: Sequence[Path]) -> str:
-    names = ", ".join(map(str, paths[:MAX_NAMED]))
-    return names if len(paths) <= MAX_NAMED else f"{names} and {len(paths) - MAX_NAMED} more"
+    return first_few([*map(str, paths)], MAX_NAMED)
 
 
 study_argument = click.argument(

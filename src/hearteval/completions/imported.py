@@ -14,7 +14,7 @@ from typing import Any
 from hearteval.completions.checks import check_completion
 from hearteval.completions.prompting import support_messages, support_prompt_hash
 from hearteval.domain import Attempt, Call, Completion, Item, content_hash
-from hearteval.errors import InvalidReplyError, SettingsError, StoreError
+from hearteval.errors import InvalidReplyError, SettingsError, StoreError, first_few
 from hearteval.models.base import MAX_RAW, LoggedReply, ReplyLog
 
 NOT_IMPORTED = "not-imported"
@@ -195,5 +195,4 @@ def _new_attempts(
 
 
 def _named(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - MAX_NAMED} more" if len(ids) > MAX_NAMED else ""
-    return ", ".join(id_[:MAX_SHOWN] for id_ in ids[:MAX_NAMED]) + more
+    return first_few([id_[:MAX_SHOWN] for id_ in ids], MAX_NAMED)

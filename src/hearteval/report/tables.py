@@ -5,10 +5,11 @@ One mechanism for all: the fields of a record are its columns, those of records 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 from hearteval.analysis.study import StudyResults
+from hearteval.domain import flat_fields
 from hearteval.report.first_screen import results_notices
 from hearteval.report.judges import audit_rows
 from hearteval.report.table import Column, Table
@@ -125,7 +126,7 @@ def _flat(record: object, prefix: str = "") -> dict[str, Any]:
     if isinstance(record, Mapping):
         inside: Mapping[str, object] = record
     elif is_dataclass(record):
-        inside = {each.name: getattr(record, each.name) for each in fields(record)}
+        inside = flat_fields(record)
     else:
         return _cell(prefix.rstrip("_"), record)
     flat: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from hearteval.errors import SettingsError, StoreError
+from hearteval.errors import SettingsError, not_written
 
 logger = logging.getLogger(__name__)
 
@@ -99,10 +99,7 @@ def write_whole(path: Path, text: str, *, outlasts_power: bool = True) -> None:
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise StoreError(
-            f"{path}: cannot be written ({error.strerror}); check the folder, its permissions and "
-            "the free space"
-        ) from error
+        raise not_written(path, error) from error
 
 
 def quoted(path: Path) -> str:

@@ -1,11 +1,9 @@
-"""What comes into a study from elsewhere, and goes out: items, logged completions, logs."""
+"""What comes into a study from elsewhere, and goes out: logged completions, logs."""
 
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from hearteval.completions.imported import (
     NOT_IMPORTED,
@@ -17,59 +15,19 @@ from hearteval.completions.imported import (
 from hearteval.completions.prompting import support_messages, support_prompt_hash
 from hearteval.config import StudySettings
 from hearteval.domain import Attempt, Completion, Item, Study
-from hearteval.errors import SettingsError
+from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.inspect import ExportedLog, export_study
 from hearteval.exchange.inspect.logs import read_inspect_log
-from hearteval.items.dialogues import DialogueNames, ItemFile
-from hearteval.items.files import format_items, format_screenings
-from hearteval.items.run import build_from_folder, evidence_path, read_item_file, read_screenings
-from hearteval.items.selection import BuildResult
 from hearteval.models.base import ReplyLog
 from hearteval.report.text import printable, shortened
 from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
-from hearteval.study import Tell, quoted, write_whole
+from hearteval.study import Tell, quoted
 from hearteval.study.grow import imported_systems
 from hearteval.study.results import read_data
 from hearteval.study.session import Session, open_session, study_id
 
 MAX_NAMED, MAX_WIDTH = 3, 40
-
-
-def build_item_file(
-    folder: Path, out: Path, *, regular: int, seed: int, replace: bool, tell: Tell
-) -> BuildResult:
-    """Select items from a corpus and write them, the evidence for every verdict beside them.
-
-    Raises:
-        SettingsError: The corpus cannot be read, or a file is there that holds other content.
-    """
-    built = build_from_folder(folder, regular=regular, rng=np.random.default_rng(seed))
-    evidence = evidence_path(out)
-    files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
-    for path, text in files.items():
-        _require_room(path, text, replace=replace)
-    for path, text in files.items():
-        write_whole(path, text)
-    if built.shortfall:
-        tell.warn(f"{built.shortfall} items fewer than the {regular} wanted: no more turns qualify")
-    return built
-
-
-def read_checked_items(file: Path, names: DialogueNames | None = None) -> tuple[ItemFile, int]:
-    """Read a file of items and the evidence beside it; return it and the number of verdicts."""
-    return read_item_file(file, names), len(read_screenings(file))
-
-
-def write_item_file(items: Sequence[Item], out: Path, *, replace: bool) -> None:
-    """Write items as an item file.
-
-    Raises:
-        SettingsError: A file is there that holds other content.
-    """
-    text = format_items(items)
-    _require_room(out, text, replace=replace)
-    write_whole(out, text)
 
 
 def read_log_of(settings: StudySettings, name: str, path: Path) -> ReplyLog:
@@ -180,13 +138,6 @@ def export_logs(
     )
 
 
-def _require_room(path: Path, text: str, *, replace: bool) -> None:
-    if path.exists() and not replace and path.read_bytes() != text.encode():
-        raise SettingsError(
-            f"{path}: holds other content; give another --out, or --force to replace it"
-        )
-
-
 def _completions(store: Store, study: Study) -> list[Completion | Attempt]:
     return [*store.iter(Completion, study), *store.iter(Attempt, study)]
 
@@ -215,5 +166,4 @@ def _warn(found: ImportedReplies, log: ReplyLog, tell: Tell) -> None:
 
 
 def _named(ids: Sequence[str]) -> str:
-    shown = ", ".join(shortened(printable(id_), MAX_WIDTH) for id_ in ids[:MAX_NAMED])
-    return f"{shown} and {len(ids) - MAX_NAMED} more" if len(ids) > MAX_NAMED else shown
+    return first_few([shortened(printable(id_), MAX_WIDTH) for id_ in ids], MAX_NAMED)

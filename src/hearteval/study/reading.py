@@ -20,7 +20,7 @@ from hearteval.domain import (
     System,
     record_id,
 )
-from hearteval.errors import SettingsError, StoreError
+from hearteval.errors import SettingsError, not_written
 from hearteval.report.folder import INDEX, folder_pages
 from hearteval.report.replies import Reading, Shown, Verdict
 from hearteval.study.session import Session
@@ -104,10 +104,7 @@ def write_folder(
             folder.replace(old)
         draft.replace(folder)
     except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot be written ({error.strerror}); check the folder, its permissions"
-            " and the free space"
-        ) from error
+        raise not_written(folder, error) from error
     finally:
         if old.exists() and not folder.exists():
             old.replace(folder)

@@ -5,7 +5,7 @@ exploratory: what a covariate explains may also be what makes an answer good (SP
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from hearteval.analysis.ranking.intervals import choose_interval, vary
 from hearteval.analysis.ranking.rank import name_components
 from hearteval.analysis.ranking.votes import Votes
 from hearteval.analysis.ranking.warnings import VOTES, Wording, find_support
+from hearteval.domain import flat_fields
 from hearteval.errors import NotIdentifiedError, SettingsError
 from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry import covariates as controlled_fit
@@ -356,9 +357,8 @@ def rank_votes_of_judges(votes: Votes, *, level: float, columns: Mapping[str, st
     found = rank_judge_aware_panel(
         votes.comparisons, names=votes.systems, judges=votes.raters or (), level=level
     )
-    values = {each.name: getattr(found, each.name) for each in fields(found)}
     settings = {"level": level, "columns": columns, "controls": {}, "position": True}
-    return JudgedVotes(**values | _of_votes(found, votes, **settings))
+    return JudgedVotes(**flat_fields(found) | _of_votes(found, votes, **settings))
 
 
 def _of_votes(

@@ -32,7 +32,7 @@ from hearteval.analysis.ranking.warnings import (
     Wording,
     find_support,
 )
-from hearteval.errors import NotIdentifiedError
+from hearteval.errors import NotIdentifiedError, first_few
 from hearteval.notices import Notice
 from hearteval.stats.bradley_terry.differences import MIN_SE, pairwise_differences, rank_bounds
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, strong_components
@@ -447,10 +447,6 @@ def name_components(
 
 def list_groups(groups: Sequence[Sequence[str]]) -> str:
     """List groups of systems in a message; of many, the first few."""
-    shown = [
-        ", ".join(group[:SHOWN_NAMES]) + (f" and {rest} more" if rest > 0 else "")
-        for group in groups[:SHOWN_GROUPS]
-        for rest in (len(group) - SHOWN_NAMES,)
-    ]
+    shown = [first_few(group, SHOWN_NAMES) for group in groups[:SHOWN_GROUPS]]
     more = len(groups) - SHOWN_GROUPS
     return " | ".join(shown) + (f" | and {more} more groups" if more > 0 else "")

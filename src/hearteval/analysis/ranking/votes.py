@@ -23,6 +23,7 @@ from hearteval.analysis.ranking.rank import (
     rank_comparisons,
 )
 from hearteval.analysis.ranking.warnings import VOTES
+from hearteval.domain import flat_fields
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
 from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import (
@@ -219,7 +220,7 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
     return VoteRanking(
         systems=tuple(_systems(ranked, weighted)),
         fit=RankFit(
-            **_values(ranked.check_fit(ranked.fit.points, direct=direct)),
+            **flat_fields(ranked.check_fit(ranked.fit.points, direct=direct)),
             converged=True,
             n_votes=int(comparisons.count.sum()),
             n_ties=votes.n_ties,
@@ -303,7 +304,7 @@ def _systems(ranked: Ranked, weighted: Ranked | None) -> list[RankedSystem]:
     beside = weighted.estimates if weighted else None
     return [
         RankedSystem(
-            **_values(ranked.estimates[i]),
+            **flat_fields(ranked.estimates[i]),
             system=ranked.names[i],
             win_rate=float(rates[i]),
             n_comparisons=int(n[i]),
@@ -313,10 +314,6 @@ def _systems(ranked: Ranked, weighted: Ranked | None) -> list[RankedSystem]:
         )
         for i in ranked.order
     ]
-
-
-def _values(record: EloEstimate | FitCheck) -> dict[str, Any]:
-    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def _prior_warnings(ranked: Ranked) -> list[Notice]:

@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 
 from hearteval.analysis.data import StudyData
 from hearteval.domain import Study, System
-from hearteval.errors import SettingsError, StoreError
+from hearteval.errors import SettingsError, not_written
 from hearteval.exchange.inspect.logs import load_inspect
 
 if TYPE_CHECKING:
@@ -71,10 +71,7 @@ def export_study(
             for draft, exported in written:
                 draft.replace(exported.path)
     except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot be written ({error.strerror or error}); check the folder, its"
-            " permissions and the free space"
-        ) from error
+        raise not_written(folder, error) from error
     return tuple(exported for _, exported in written)
 
 

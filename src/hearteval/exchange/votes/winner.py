@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from hearteval.errors import InvalidVotesError, Remedy, SettingsError
+from hearteval.errors import InvalidVotesError, Remedy, SettingsError, first_few
 from hearteval.exchange.tables.columns import MISSING_WORDS, FirstSeen, Int32Array, Names, Table
 from hearteval.exchange.votes.meanings import (
     OutcomeNames,
@@ -240,9 +240,7 @@ class WinnerColumn:
         n_of = {title: sum(self._counts[k] for k in numbers) for title, numbers in unknown.items()}
         best = min(n_of, key=n_of.__getitem__)
         n_rows, n_unknown = self._counts.total(), n_of[best]
-        counts = [f"{label!r} ({n:,})" for label, n in islice(labels.items(), _SHOWN_LABELS)]
-        rest = len(labels) - len(counts)
-        listed = ", ".join(counts) + (f" and {rest:,} more" if rest else "")
+        listed = first_few([f"{label!r} ({n:,})" for label, n in labels.items()], _SHOWN_LABELS)
         says_who_won = any({LEFT_WON, RIGHT_WON} & {*outcomes} for outcomes in readings.values())
         is_code = {number_of(label) for label in labels} <= CODES
         if not self._names.left and (not says_who_won or is_code or 2 * n_unknown > n_rows):

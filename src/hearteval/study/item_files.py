@@ -1,0 +1,100 @@
+"""Files of items: built from a corpus, read and written, made the items of a study of their own."""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hearteval.completions.baselines import OF_REFERENCES
+from hearteval.domain import Item
+from hearteval.errors import SettingsError
+from hearteval.items.dialogues import DialogueNames, ItemFile
+from hearteval.items.files import format_items, format_screenings
+from hearteval.items.run import build_from_folder, evidence_path, read_item_file, read_screenings
+from hearteval.items.selection import BuildResult
+from hearteval.study import Tell, quoted, write_whole
+
+
+def build_item_file(
+    folder: Path, out: Path, *, regular: int, seed: int, replace: bool, tell: Tell
+) -> BuildResult:
+    """Select items from a corpus and write them, the evidence for every verdict beside them.
+
+    Raises:
+        SettingsError: The corpus cannot be read, or a file is there that holds other content.
+    """
+    built = build_from_folder(folder, regular=regular, rng=np.random.default_rng(seed))
+    evidence = evidence_path(out)
+    files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
+    for path, text in files.items():
+        _require_room(path, text, replace=replace)
+    for path, text in files.items():
+        write_whole(path, text)
+    if built.shortfall:
+        tell.warn(f"{built.shortfall} items fewer than the {regular} wanted: no more turns qualify")
+    return built
+
+
+def read_checked_items(file: Path, names: DialogueNames) -> tuple[ItemFile, int]:
+    """Read a file of items and the evidence beside it; return it and the number of verdicts."""
+    return read_item_file(file, names), len(read_screenings(file))
+
+
+def write_item_file(items: Sequence[Item], out: Path, *, replace: bool) -> None:
+    """Write items as an item file.
+
+    Raises:
+        SettingsError: A file is there that holds other content.
+    """
+    text = format_items(items)
+    _require_room(out, text, replace=replace)
+    write_whole(out, text)
+
+
+def name_own_items(text: str, file: Path, folder: Path, names: DialogueNames) -> str:
+    """Return a study file with items of one's own, and with systems that can answer them.
+
+    Raises:
+        SettingsError: The file cannot be read; it lists all that is wrong with it.
+    """
+    read = read_item_file(file, names)
+    given = {
+        "source": os.path.relpath(file.resolve(), folder.resolve()),
+        "dialogue_column": names.dialogue,
+        "role_column": names.role,
+        "text_column": names.text,
+        "seeker": names.seeker,
+        "supporter": names.supporter,
+    }
+    source = "\n".join(
+        f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items() if value
+    )
+    text = text.replace(
+        "The smallest study: the starter items, six systems that need no key, and",
+        "Your own items, systems that need no key until you add a model, and",
+    )
+    text = re.sub(r'source = "starter" .*', lambda _: source, text)
+    if not any(item.reference for item in read.items):
+        without = "|".join(OF_REFERENCES)
+        text = re.sub(rf'\[\[system\]\]\npreset = "({without})".*\n\n', "", text)
+    return text
+
+
+def init_command(file: Path, names: DialogueNames) -> str:
+    """Return the command that makes a study of a file of dialogues."""
+    columns = {"dialogue": names.dialogue, "role": names.role, "text": names.text}
+    people = {"seeker": names.seeker, "supporter": names.supporter}
+    options = [f"--{what}-column {shlex.quote(name)}" for what, name in columns.items() if name]
+    options += [f"--{who} {shlex.quote(word)}" for who, words in people.items() for word in words]
+    return " ".join(("heart init my-study --items", quoted(file), *options))
+
+
+def _require_room(path: Path, text: str, *, replace: bool) -> None:
+    if path.exists() and not replace and path.read_bytes() != text.encode():
+        raise SettingsError(
+            f"{path}: holds other content; give another --out, or --force to replace it"
+        )
