@@ -225,3 +225,19 @@ def test_judge_whose_replies_are_no_use_is_to_be_replaced(heart: Heart, tmp_path
     assert "more note" not in done.out
     assert "take another model for theirs in" in done.out
     assert "heart judge" not in done.out
+
+
+def test_public_page_holds_no_words_of_a_provider(heart: Heart, tmp_path: Path) -> None:
+    words = "refused: it speaks of a brother who drowned"
+    answers = (fail(400, words), too_long(1), too_long(9))
+    with serving(by_model(our_model=answers)) as server:
+        path = write_study(tmp_path, server.url)
+        heart("run", path)
+    heart("report", path, "--public")
+
+    public = (tmp_path / "served.public.html").read_text()
+    assert words in (tmp_path / "served.report.html").read_text()
+    assert "brother" not in public
+    assert "exceeds" not in public
+    assert "The system ours has no result (context-too-long)." in public
+    assert "ours: 2 completions are missing: context-too-long (take a model" in public

@@ -7,7 +7,7 @@ What running again would change is said of every cause, so that nobody pays twic
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hearteval.domain import Attempt
@@ -79,6 +79,15 @@ def find_causes(absent: Sequence[Hashable], last: Mapping[Hashable, Attempt]) ->
         for (reason, _), said in groups.items()
     )
     return tuple(sorted(causes, key=lambda cause: (-cause.n, cause.reason, cause.words or "")))
+
+
+def merge_causes(causes: Sequence[Cause]) -> tuple[Cause, ...]:
+    """Return causes without the words of providers, those of one reason together."""
+    merged: dict[str, Cause] = {}
+    for cause in causes:
+        n = cause.n + (merged[cause.reason].n if cause.reason in merged else 0)
+        merged[cause.reason] = replace(cause, words=None, n=n)
+    return tuple(sorted(merged.values(), key=lambda cause: (-cause.n, cause.reason)))
 
 
 def find_failure(

@@ -24,7 +24,7 @@ from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
 from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
-from hearteval.analysis.missing import FAIL_ON_MISSING, Failure
+from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
@@ -135,6 +135,21 @@ def analyze_study(
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
     return replace(results, failures=failures, warnings=warnings)
+
+
+def without_words(results: StudyResults) -> StudyResults:
+    """Return results in which nothing is said in a provider's words: they may quote a dialogue."""
+    coverage, failures = results.coverage, results.failures
+    bare = tuple(replace(one, causes=merge_causes(one.causes)) for one in failures)
+    said = dict(zip(map(_failure_notice, failures), map(_failure_notice, bare), strict=True))
+    systems = tuple(replace(row, causes=merge_causes(row.causes)) for row in coverage.systems)
+    judges = tuple(replace(row, causes=merge_causes(row.causes)) for row in coverage.judges)
+    return replace(
+        results,
+        coverage=replace(coverage, systems=systems, judges=judges),
+        failures=bare,
+        warnings=tuple(said.get(notice, notice) for notice in results.warnings),
+    )
 
 
 def _failure_notice(failure: Failure) -> Notice:

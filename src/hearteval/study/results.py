@@ -15,7 +15,7 @@ import sqlalchemy
 from hearteval import __version__
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, judgment_rows
 from hearteval.analysis.examples import by_interest
-from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.analysis.study import StudyResults, analyze_study, without_words
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -133,7 +133,7 @@ def write_report(
         )
     if full is not None:
         paths["full"] = write_folder(session, study, results, shown, full)
-    write_whole(page, render_page(results, shown))
+    write_whole(page, render_page(without_words(results) if is_public else results, shown))
     return paths | {"tables": _write_tables(_path(session, "tables"), results)}
 
 
