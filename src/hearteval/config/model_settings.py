@@ -37,9 +37,9 @@ class Price(Section):
 
 def _read_price(given: object) -> object:
     """Read a bare 0, which messages offer, as a price of nothing."""
-    if isinstance(given, bool) or not isinstance(given, int | float):
+    if isinstance(given, dict | Price):
         return given
-    if given != 0:
+    if isinstance(given, bool) or given != 0:
         raise ValueError("expected { input = 0.5, output = 1.5 }, dollars per million tokens, or 0")
     return {"input": 0.0, "output": 0.0}
 
