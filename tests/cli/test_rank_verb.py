@@ -283,3 +283,18 @@ def test_standard_input_is_said_not_to_be_read(heart: Heart) -> None:
 
     assert done.code == 2
     assert "only files are read" in done.err
+
+
+def test_agree_asks_at_once_for_all_it_needs_and_names_the_columns(
+    heart: Heart, tmp_path: Path
+) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("item,Anna,Ben\n1,2,3\n2,4,4\n", encoding="utf-8")
+    done = heart("agree", path)
+    assert done.code == 2
+    assert "--unit, --rater, --value and --level are missing" in done.err
+    assert "item, Anna, Ben" in done.err
+    wide = heart(
+        "agree", path, "--unit", "item", "--rater", "Anna", "--value", "Ben", "--level", "ordinal"
+    )
+    assert "must be made long" in " ".join(wide.out.split())

@@ -206,7 +206,7 @@ def _check_any_used(ratings: CodedRatings, is_used: BoolArray, level: Level) -> 
     if is_used.any() or not (ratings.value != MISSING).any():
         return
     row = int(np.argmax(ratings.value != MISSING))
-    advice = "" if level == "nominal" else "; words are for the nominal level"
+    advice = "" if level == "nominal" else "; write words as numbers in their order, as 1, 2, 3"
     raise InvalidVotesError(
         f"none of {len(ratings):,} values can be used at {level} level, the first being"
         f" {ratings.values[ratings.value[row]]!r}{advice}"

@@ -51,8 +51,15 @@ def agreement_warnings(ratings: CodedRatings, table: RatingTable, level: Level) 
     """Name what makes measures and intervals doubtful."""
     n = table.n_pairable
     warnings = []
-    if n < MIN_UNITS:
-        have = {0: "No unit has", 1: "Only 1 unit has"}.get(n, f"Only {n} units have")
+    if not n:
+        text = (
+            "No unit has two values, so there is nothing to agree on. A table with a column for"
+            " each rater must be made long first, one rating a row; in pandas:"
+            " frame.melt(id_vars=['UNIT'], var_name='rater', value_name='value')."
+        )
+        warnings.append(Notice(Kind.NO_INTERVAL, text))
+    elif n < MIN_UNITS:
+        have = "Only 1 unit has" if n == 1 else f"Only {n} units have"
         text = f"{have} two values: with fewer than {MIN_UNITS} nothing has an interval."
         warnings.append(Notice(Kind.NO_INTERVAL, text))
     elif n < FEW_UNITS:

@@ -1,5 +1,6 @@
 """``heart agree``: any long table of ratings -> how far raters agree."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,12 @@ from hearteval.cli.options import (
 
 @click.command("agree", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--unit", metavar="COL", required=True, help="Column of what is rated.")
-@click.option("--rater", metavar="COL", required=True, help="Column of who rates.")
-@click.option("--value", metavar="COL", required=True, help="Column of the rating.")
+@click.option("--unit", metavar="COL", help="Column of what is rated.")
+@click.option("--rater", metavar="COL", help="Column of who rates.")
+@click.option("--value", metavar="COL", help="Column of the rating.")
 @click.option(
     "--level",
     type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
-    required=True,
     help="Level of measurement.",
 )
 @click.option(
@@ -53,9 +53,27 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     from hearteval.api import agree
 
+    _require(file, {name: options[name] for name in ("unit", "rater", "value", "level")})
     with Terminal().progress("reading") as report:
         found = agree(file, report=report, **options)
     if as_json:
         emit_json("agree", found.to_dict())
     else:
         click.echo(found.to_text(terminal_width()))
+
+
+def _require(file: Path, options: Mapping[str, str | None]) -> None:
+    """Ask at once for all that is not given, with the columns that there are."""
+    missing = [f"--{name}" for name, value in options.items() if value is None]
+    if not missing:
+        return
+    from hearteval.exchange.tables import open_table
+    from hearteval.report.text import listed
+
+    columns = ", ".join(open_table(file).column_names)
+    raise click.UsageError(
+        f"{listed(missing)} {'is' if len(missing) == 1 else 'are'} missing; the columns of {file}"
+        f" are {columns}. One row is one rating: name what is rated, who rates and the rating, and"
+        " its level: nominal for kinds, ordinal for steps such as 1 to 5, interval or ratio for"
+        " measures."
+    )
