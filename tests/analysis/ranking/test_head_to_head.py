@@ -205,6 +205,18 @@ def test_leader_that_lost_head_to_head_by_a_hair_is_said_to_have() -> None:
     )
 
 
+def test_losses_of_a_leader_that_are_least_chance_are_named_and_not_those_of_few_votes() -> None:
+    """1 of 3 may be chance; 60 of 160 may not, and stood fourth where shares are sorted."""
+    won: Won = {(0, 1): (60, 160), (0, 5): (155, 160), (1, 5): (85, 160)}
+    for other in (2, 3, 4):
+        won[0, other], won[other, 5] = (1, 3), (85, 160)
+    notice = said(ranked(votes_won(won)), Kind.LEADER_LOSES)
+
+    assert notice.startswith("ash is ranked first")
+    assert "won only 37.5 % of 160 comparisons with birch" in notice
+    assert notice.endswith("That is more than chance explains with birch.")
+
+
 def test_leader_that_clearly_lost_head_to_head_is_said_to_have() -> None:
     won: Won = {(0, 1): (60, 160), (0, 2): (155, 160), (1, 2): (85, 160)}
     ranking = ranked(votes_won(won))

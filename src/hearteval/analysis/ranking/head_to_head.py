@@ -267,7 +267,7 @@ def warn_of_leaders(
     notices = []
     for leader in leaders:
         met = [row.seen_from(leader) for row in matrix if leader in (row.left, row.right)]
-        lost = sorted((row for row in met if row.observed < EVEN), key=lambda row: row.observed)
+        lost = sorted((row for row in met if row.observed < EVEN), key=_by_chance)
         p = [
             find_imbalance(tied.comparisons, place[leader], place[row.right], has_items=has_items)
             for row in lost[:MAX_NAMED]
@@ -276,6 +276,12 @@ def warn_of_leaders(
             is_sure = [len(met) * each <= SIGNIFICANT for each in p]
             notices.append(_say_lost(leader, lost, is_sure))
     return notices
+
+
+def _by_chance(row: HeadToHead) -> tuple[float, float]:
+    """Order losses by how hardly they are chance, as if each item were one answer."""
+    n = row.n if row.n_items is None else row.n_items
+    return (row.observed - EVEN) * math.sqrt(n), row.observed
 
 
 def _say_lost(leader: str, lost: Sequence[HeadToHead], is_sure: Sequence[bool]) -> Notice:
