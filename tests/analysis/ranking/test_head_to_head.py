@@ -207,9 +207,12 @@ def test_leader_that_lost_head_to_head_by_a_hair_is_said_to_have() -> None:
 
 def test_losses_of_a_leader_that_are_least_chance_are_named_and_not_those_of_few_votes() -> None:
     """1 of 3 may be chance; 60 of 160 may not, and stood fourth where shares are sorted."""
-    won: Won = {(0, 1): (60, 160), (0, 5): (155, 160), (1, 5): (85, 160)}
-    for other in (2, 3, 4):
-        won[0, other], won[other, 5] = (1, 3), (85, 160)
+    others = (2, 3, 4)
+    won: Won = {
+        **{(0, 1): (60, 160), (0, 5): (155, 160), (1, 5): (85, 160)},
+        **{(0, other): (1, 3) for other in others},
+        **{(other, 5): (85, 160) for other in others},
+    }
     notice = said(ranked(votes_won(won)), Kind.LEADER_LOSES)
 
     assert notice.startswith("ash is ranked first")
