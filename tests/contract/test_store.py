@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_world import NOW, World, make_item, make_world
 
+from hearteval.analysis.data import JudgmentRow
 from hearteval.domain import (
     Attempt,
     BatchJob,
@@ -22,7 +23,7 @@ from hearteval.domain import (
     System,
 )
 from hearteval.errors import StoreError
-from hearteval.store.base import JUDGMENT_COLUMNS, Store, StoredReply
+from hearteval.store.base import Store, StoredReply
 from hearteval.store.sql import LOOKUP_IDS, PAGE_ROWS, SqlStore
 
 LATER = datetime(2026, 2, 2, tzinfo=UTC)
@@ -150,7 +151,7 @@ class TestStore:
     def test_judgment_table_gives_the_analysis_columns(self, store: Store, world: World) -> None:
         store.add(world.records)
         (batch,) = store.judgment_table(world.study)
-        assert tuple(batch) == JUDGMENT_COLUMNS
+        assert tuple(batch) == JudgmentRow._fields
         assert batch["item_id"] == [world.item.id]
         assert batch["first_system_id"] == [world.systems[0].id]
         assert batch["second_system_id"] == [world.systems[1].id]

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hearteval.domain import AXES, AxisMark, Turn
-from hearteval.judgments.cue_judge.cues import MAX_QUOTE_CHARS, find_cues
-from hearteval.judgments.cue_judge.hostility import find_hostility
+from hearteval.judgments.cue_judge.cues import MAX_QUOTE_CHARS, find_cues, find_hostility
 from hearteval.judgments.cue_judge.judge import (
     CueVerdict,
     Text,

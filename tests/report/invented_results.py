@@ -402,7 +402,7 @@ def _model_judges() -> tuple[JudgeCoverage, ...]:
             is_baseline=False,
             n_assigned=1_200,
             n_judged=1_198,
-            missing={"invalid-reply": 1},
+            missing={"invalid-reply": 1, "not-asked": 1},
             n_undecided=0,
             n_both_orders=599,
             n_flips=n_flips,

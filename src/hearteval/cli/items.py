@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hearteval.cli.console import Terminal, emit_json
-from hearteval.cli.options import json_option, names_options
+from hearteval.cli.options import count_option, json_option, names_options
 from hearteval.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ def new(file: Path, *, force: bool, as_json: bool) -> None:
     required=True,
     help="Folder that holds the corpus.",
 )
-@click.option(
-    "--regular", type=click.IntRange(min=1), default=280, show_default=True, help="Items wanted."
-)
+@count_option("--regular", default=280, words="Items wanted.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--out",

@@ -6,9 +6,7 @@ from pathlib import Path
 import click
 
 from hearteval.cli.console import emit_json, end_with, working_on
-from hearteval.cli.options import json_option, study_argument, yes_option
-
-AUDIT_ITEMS = 20
+from hearteval.cli.options import count_option, json_option, study_argument, yes_option
 
 
 @click.group("judges")
@@ -33,14 +31,7 @@ def list_all(*, as_json: bool) -> None:
 
 @command.command("audit")
 @study_argument
-@click.option(
-    "--items",
-    "n_items",
-    type=click.IntRange(min=1),
-    default=AUDIT_ITEMS,
-    show_default=True,
-    help="Items with a reference to audit on.",
-)
+@count_option("--items", "n_items", default=20, words="Items with a reference to audit on.")
 @yes_option
 @json_option
 def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:

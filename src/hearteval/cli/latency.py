@@ -5,33 +5,14 @@ from pathlib import Path
 import click
 
 from hearteval.cli.console import emit_json, working_on
-from hearteval.cli.options import json_option, study_argument, yes_option
+from hearteval.cli.options import count_option, json_option, study_argument, yes_option
 
 
 @click.command("latency")
 @study_argument
-@click.option(
-    "--items",
-    "n_items",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Items to ask about.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Calls about each item.",
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1, max=64),
-    default=1,
-    show_default=True,
-    help="Most calls under way at once.",
-)
+@count_option("--items", "n_items", default=10, words="Items to ask about.")
+@count_option("--repeats", default=5, words="Calls about each item.")
+@count_option("--concurrency", default=1, most=64, words="Most calls under way at once.")
 @yes_option
 @json_option
 def command(

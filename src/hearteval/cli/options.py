@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from hearteval.errors import HeartError, Remedy, first_few
 
 MAX_NAMED = 5
+FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
 class FiniteNumber(click.types.FloatParamType):
@@ -41,14 +42,12 @@ class OnceCommand(click.Command):
         if not ctx.resilient_parsing:
             _, _, given = self.make_parser(ctx).parse_args(list(args))
             for option in given:
-                if isinstance(option, click.Option) and _is_repeated(option, given):
+                if not isinstance(option, click.Option) or option.multiple or option.is_flag:
+                    continue
+                if given.count(option) > 1:
                     name = max(option.opts, key=len)
                     raise click.UsageError(f"{name} is given twice; give it once.", ctx)
         return super().parse_args(ctx, args)
-
-
-def _is_repeated(option: click.Option, given: list[click.Parameter]) -> bool:
-    return not (option.multiple or option.is_flag) and given.count(option) > 1
 
 
 class StudyPath(click.Path):
@@ -112,20 +111,20 @@ verbose_option = click.option(
 open_option = click.option(
     "--open", "is_opened", is_flag=True, help="Open the report in the browser."
 )
-resamples_option = click.option(
-    "--resamples",
-    type=click.IntRange(min=100, max=1_000_000),
-    default=1000,
-    show_default=True,
-    help="Bootstrap replicates.",
+
+
+def count_option(
+    *names: str, default: int, words: str, least: int = 1, most: int | None = None
+) -> Callable[[FC], FC]:
+    """Return an option for a whole number, whose default the help shows."""
+    number = click.IntRange(min=least, max=most)
+    return click.option(*names, type=number, default=default, show_default=True, help=words)
+
+
+resamples_option = count_option(
+    "--resamples", default=1000, words="Bootstrap replicates.", least=100, most=1_000_000
 )
-seed_option = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the bootstrap.",
-)
+seed_option = count_option("--seed", default=0, words="Seed of the bootstrap.", least=0)
 
 
 def write_commands(error: HeartError) -> None:

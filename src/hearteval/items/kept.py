@@ -12,7 +12,7 @@ from hearteval.domain import Item, Screening, content_hash
 from hearteval.errors import HeartError
 from hearteval.items.esconv import Couplet, couplet_item, parse_dialogues
 from hearteval.items.screening import Screened, list_screenings
-from hearteval.items.selection import BuildResult, FunnelStep
+from hearteval.items.selection import FunnelStep
 
 Corpus = Mapping[str, str]
 """The text of each file, by name."""
@@ -44,11 +44,6 @@ def choice_key(corpus: Corpus, *, regular: int, seed: int) -> str:
     """Name what a choice rests on."""
     files = {name: content_hash(text) for name, text in corpus.items()}
     return content_hash({"files": files, "regular": regular, "seed": seed})
-
-
-def chosen_of(built: BuildResult, n_dialogues: int) -> Chosen:
-    """Return what a study wants of a build."""
-    return Chosen(built.items, built.evidence, built.funnel, n_dialogues)
 
 
 def as_kept(chosen: Chosen) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from hearteval.items import load_starter_items
 from hearteval.items.dialogues import DialogueNames, ItemFile, parse_any
 from hearteval.items.esconv import N_DIALOGUES, Dialogue, corpus_files, parse_dialogues
 from hearteval.items.files import parse_screenings
-from hearteval.items.kept import Chosen, Corpus, Keep, as_kept, choice_key, choose_again, chosen_of
+from hearteval.items.kept import Chosen, Corpus, Keep, as_kept, choice_key, choose_again
 from hearteval.items.selection import BuildResult, FunnelStep, build_items, funnel_from_screenings
 
 logger = logging.getLogger(__name__)
@@ -126,7 +126,8 @@ def _choose_from(
         _warn_of_size(folder, again.n_dialogues)
         return again
     dialogues = _read_dialogues(folder, corpus)
-    chosen = chosen_of(build_items(dialogues, n=regular, rng=rng), len(dialogues))
+    built = build_items(dialogues, n=regular, rng=rng)
+    chosen = Chosen(built.items, built.evidence, built.funnel, len(dialogues))
     if keep is not None:
         keep.write(key, as_kept(chosen))
     return chosen

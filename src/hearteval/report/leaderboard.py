@@ -105,6 +105,7 @@ def board_table(board: Leaderboard) -> Table:
     """Return the leaderboard as a terminal and a notebook show it."""
     axes = marked_axes(board)
     cells = [_axis_rate(board, row, axis) for row in board.rows for axis in axes]
+    heading = f"{level_percent(board.level)} interval"
     return tabulate(
         board.rows,
         [
@@ -114,7 +115,7 @@ def board_table(board: Leaderboard) -> Table:
             ),
             (Column("system", "name"), lambda row: row.system),
             ("Elo", lambda row: whole(row.weighted.elo)),
-            (_bar_column(board.level), lambda row: _elo_bar(row.weighted)),
+            (Column(heading, "bar", centre=MEAN_ELO), lambda row: _elo_bar(row.weighted)),
             (Column("win"), lambda row: whole_percent(row.win_rate)),
             *((axis, lambda row, axis=axis: _axis_rate(board, row, axis)) for axis in axes),
         ],
@@ -136,10 +137,6 @@ def board_numbers(board: Leaderboard) -> Table:
             ("n", lambda row: count(row.n_comparisons)),
         ],
     )
-
-
-def _bar_column(level: float) -> Column:
-    return Column(f"{level_percent(level)} interval", "bar", centre=MEAN_ELO)
 
 
 def _elo_bar(strength: EloEstimate) -> Bar:

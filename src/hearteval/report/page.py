@@ -37,7 +37,6 @@ from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
 from hearteval.report.text import count, reasons
 
-NO_REASON = "without a recorded reason"
 NUMBERS = (
     *("bare_percent", "count", "decimal", "hundredths", "level_percent", "listed", "percent"),
     *("pixels", "plural", "points", "reasons", "signed", "signed_hundredths", "whole"),
@@ -136,23 +135,14 @@ class CoverageTotals(NamedTuple):
 def coverage_totals(coverage: Coverage) -> CoverageTotals:
     """Add up what was planned, made and missing over systems and over raters."""
     systems, judges = coverage.systems, coverage.judges
-    n_wanted = sum(system.n_items for system in systems)
-    n_written = sum(system.n_completions for system in systems)
-    n_assigned = sum(judge.n_assigned for judge in judges)
-    n_judged = sum(judge.n_judged for judge in judges)
     return CoverageTotals(
-        n_wanted=n_wanted,
-        n_written=n_written,
-        unwritten=_by_reason(n_wanted - n_written, (system.missing for system in systems)),
-        n_assigned=n_assigned,
-        n_judged=n_judged,
-        unjudged=_by_reason(n_assigned - n_judged, (judge.missing for judge in judges)),
+        n_wanted=sum(system.n_items for system in systems),
+        n_written=sum(system.n_completions for system in systems),
+        unwritten=sum((Counter(system.missing) for system in systems), Counter[str]()),
+        n_assigned=sum(judge.n_assigned for judge in judges),
+        n_judged=sum(judge.n_judged for judge in judges),
+        unjudged=sum((Counter(judge.missing) for judge in judges), Counter[str]()),
     )
-
-
-def why_missing(n_missing: int, missing: Mapping[str, int]) -> str:
-    """Write what is missing by reason; the rest has none on record."""
-    return reasons(_by_reason(n_missing, [missing]))
 
 
 def missing_replies(results: StudyResults) -> list[str]:
@@ -172,10 +162,7 @@ def completions_by_system(coverage: Coverage) -> Table:
             (Column("System", "name", is_sortable=True), lambda row: row.system),
             (Column("Items", is_sortable=True), lambda row: counted(row.n_items)),
             (Column("Completions", is_sortable=True), lambda row: counted(row.n_completions)),
-            (
-                Column("Missing", "text"),
-                lambda row: why_missing(row.n_items - row.n_completions, row.missing),
-            ),
+            (Column("Missing", "text"), lambda row: reasons(row.missing)),
         ],
     )
 
@@ -191,14 +178,6 @@ def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> Table:
             ("Left behind", lambda step: count(step["n_in"] - step["n_out"])),
         ],
     )
-
-
-def _by_reason(n_missing: int, parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    total: Counter[str] = Counter()
-    for part in parts:
-        total.update(part)
-    unexplained = n_missing - total.total()
-    return {**total, NO_REASON: unexplained} if unexplained > 0 else dict(total)
 
 
 def _code(words: str) -> Markup:
@@ -226,7 +205,6 @@ def environment() -> Environment:
         chips=chips,
         tables=all_tables,
         coverage_totals=coverage_totals,
-        why_missing=why_missing,
         completions_by_system=completions_by_system,
         missing_replies=missing_replies,
         funnel_table=funnel_table,

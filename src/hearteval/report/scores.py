@@ -7,7 +7,6 @@ the top left corner; the template draws them as inline SVG beside a table with t
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from hearteval.analysis.judges import StressResult
@@ -100,7 +99,7 @@ def score_table(ratings: RatingResults) -> Table:
             ("z", lambda row: signed_hundredths(row.overall.z)),
             (Column(heading, "bar", centre=0.0), lambda row: _z_bar(row.overall)),
             ("score", lambda row: hundredths(row.overall.mean)),
-            *((axis, partial(_axis_score, axis=axis)) for axis in axes),
+            *((axis, lambda row, axis=axis: _axis_score(row, axis)) for axis in axes),
         ],
         notes=[
             f"z: how far above the mean of all replies, by each judge's own scale; {CENTRE} that "

@@ -47,20 +47,6 @@ Record = (
 )
 R = TypeVar("R", bound=Record)
 
-JUDGMENT_COLUMNS = (
-    "assignment_id",
-    "pair_id",
-    "item_id",
-    "first_system_id",
-    "second_system_id",
-    "rater_id",
-    "repeat",
-    "choice",
-    "strength",
-    "axes",
-    "finish_reason",
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReply:
@@ -111,9 +97,10 @@ class Store(Protocol):
         ...
 
     def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
-        """Yield the study's judgments as batches of parallel columns, `JUDGMENT_COLUMNS`.
+        """Yield the study's judgments as batches of parallel columns, for analysis.
 
-        Meant for analysis: no texts, no costs. Judgments of attention checks are left out.
+        They are the fields of its `JudgmentRow`: no texts, no costs. Judgments of attention checks
+        are left out.
         """
         ...
 

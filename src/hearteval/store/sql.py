@@ -19,7 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from hearteval.domain import Assignment, BatchJob, Pair, Study, canonical_json, flat_fields
 from hearteval.errors import StoreError
 from hearteval.store import schema
-from hearteval.store.base import JUDGMENT_COLUMNS, Record, StoredReply
+from hearteval.store.base import Record, StoredReply
 from hearteval.store.engines import (
     look,
     memory_engine,
@@ -139,7 +139,7 @@ class SqlStore:
         self._read(refresh_statistics)
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
         for page in self._pages(judgment_query(study), *keys):
-            columns = {name: [row[name] for row in page] for name in JUDGMENT_COLUMNS}
+            columns = {name: [row[name] for row in page] for name in page[0]}
             columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
             yield columns
 

@@ -7,17 +7,26 @@ Cues saturate: a pile of hits is worth little more than a few. They measure noth
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from hearteval.domain import Axis, Turn
-from hearteval.judgments.cue_judge.hostility import find_hostility
 from hearteval.judgments.cue_judge.lexicon import (
     content_weight,
+    find_insults,
+    find_patterns,
     find_phrases,
+    lower_word,
     word_set,
 )
-from hearteval.judgments.cue_judge.reading import ContextReading, Reading, read_context, read_text
+from hearteval.judgments.cue_judge.reading import (
+    CACHED_TEXTS,
+    ContextReading,
+    Reading,
+    read_context,
+    read_text,
+)
 from hearteval.protocol import load_protocol
 
 MAX_QUOTES = 3
@@ -160,6 +169,23 @@ def _cold(case: _Case) -> _Found:
     n_signs = len(find_phrases("warm", case.reply.text))
     n_signs += any(sentence.is_question for sentence in case.reply.sentences)
     return _ramp(n_signs, case.scales["warm_enough"], 0), ()
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def find_hostility(text: str) -> tuple[int, tuple[str, ...]]:
+    """Return the number of hits in a text and its hostile places, as written there.
+
+    What is hostile is said in ``cues.toml`` by patterns over small classes of words, so that new
+    sentences built the same way are found too. A pattern or an insult meant for *you* is a hit; so
+    are every two different suspect words in the rest of the text. It sees no irony and no tact.
+    """
+    sure = find_patterns("hostility", text)
+    for sentence in read_text(text).sentences:
+        sure += [one for one in find_insults(sentence.text) if one not in sure]
+    covered = " / ".join(lower_word(quote) for quote in sure)
+    suspects = [one for one in find_phrases("suspect", text) if lower_word(one) not in covered]
+    n_pairs = len(suspects) // 2
+    return len(sure) + n_pairs, tuple(sure + suspects if n_pairs else sure)
 
 
 def _harsh(case: _Case) -> _Found:

@@ -23,24 +23,18 @@ class AdaptiveLimit:
     it grows by one with every success. Calls that were on their way at a decrease cause no other.
     """
 
-    def __init__(
-        self, model: ChatModel, *, highest: int, lowest: int = 1, start: int | None = None
-    ) -> None:
-        """Wrap a model, with the highest and lowest bound and the first: 8 or what fits.
+    def __init__(self, model: ChatModel, *, highest: int, start: int = 8) -> None:
+        """Wrap a model, with the highest bound and the first, or what fits.
 
         Raises:
-            ValueError: Not 1 <= lowest <= start <= highest.
+            ValueError: A bound is below 1.
         """
-        first = min(max(8, lowest), highest) if start is None else start
-        if not 1 <= lowest <= first <= highest:
-            raise ValueError(
-                f"expected 1 <= lowest <= start <= highest, not {lowest}, {first}, {highest}"
-            )
+        if min(start, highest) < 1:
+            raise ValueError(f"expected bounds of at least 1, not {start} and {highest}")
         self.name = model.name
         self._model = model
-        self._lowest = lowest
         self._highest = highest
-        self._bound = float(first)
+        self._bound = float(min(start, highest))
         self._n_running = 0
         self._n_decreases = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -61,7 +55,7 @@ class AdaptiveLimit:
         except ModelCallError as error:
             if error.reason in THROTTLED and n_decreases == self._n_decreases:
                 self._n_decreases += 1
-                self._bound = max(self._lowest, self._bound * DECREASE)
+                self._bound = max(1, self._bound * DECREASE)
             raise
         else:
             step = 1 / self._bound if self._n_decreases else 1

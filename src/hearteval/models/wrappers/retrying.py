@@ -15,8 +15,6 @@ from hearteval.errors import BudgetError, ModelCallError
 from hearteval.models.base import ChatModel, Message, Reply, Sampling
 from hearteval.models.failures import RETRYABLE, CallFailureError
 
-FailureReport = Callable[[ModelCallError, int], None]
-"""Is told of each failed try and its number, from 1, so that it can be stored."""
 _log = logging.getLogger(__name__)
 
 
@@ -49,14 +47,12 @@ class Retrying:
         policy: RetryPolicy,
         *,
         rng: np.random.Generator,
-        on_failure: FailureReport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.name = model.name
         self._model = model
         self._policy = policy
         self._rng = rng
-        self._on_failure = on_failure
         self._sleep = sleep
         self._is_reached = False
 
@@ -76,8 +72,6 @@ class Retrying:
             except ModelCallError as error:
                 n_calls += error.n_attempts
                 self._is_reached |= error.reason != "connection"
-                if self._on_failure is not None:
-                    self._on_failure(error, n_tries)
                 now = asyncio.get_running_loop().time()
                 deadline = min(deadline, now + self._policy.deadline_seconds)
                 wait = self._draw_wait(error, n_tries)
