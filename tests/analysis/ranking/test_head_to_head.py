@@ -209,7 +209,9 @@ def test_losses_of_a_leader_that_are_least_chance_are_named_and_not_those_of_few
     """1 of 3 may be chance; 60 of 160 may not, and stood fourth where shares are sorted."""
     others = (2, 3, 4)
     won: Won = {
-        **{(0, 1): (60, 160), (0, 5): (155, 160), (1, 5): (85, 160)},
+        (0, 1): (60, 160),
+        (0, 5): (155, 160),
+        (1, 5): (85, 160),
         **{(0, other): (1, 3) for other in others},
         **{(other, 5): (85, 160) for other in others},
     }
