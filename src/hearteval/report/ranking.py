@@ -4,6 +4,7 @@ The interval of every system is drawn on one scale, and the notes name the inter
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hearteval.analysis.ranking.adjusted import ControlledVotes, JudgedVotes
 from hearteval.analysis.ranking.head_to_head import SIGNIFICANT, find_departures
@@ -145,8 +146,9 @@ def matrix_part(ranking: VoteRanking) -> Table | tuple[str, ...]:
     names, pairs = [row.system for row in ranking.systems], ranking.matrix
     if not pairs:
         return ()
+    where = f"Head to head: {plural(len(pairs), 'pair')} of systems, in the JSON (--json)."
     if len(names) > MAX_MATRIX:
-        return (f"Head to head: {plural(len(pairs), 'pair')} of systems, in the JSON (--json).",)
+        return (where,)
     with_expected = len(names) <= MAX_EXPECTED
     cells: dict[tuple[str, str], str] = {}
     off = find_departures(pairs, ranking.fit.lack_of_fit)
@@ -167,7 +169,7 @@ def matrix_part(ranking: VoteRanking) -> Table | tuple[str, ...]:
         notes += ["* More than chance from what is expected."] * any(
             "*" in c for c in cells.values()
         )
-    return tabulate(
+    matrix = tabulate(
         list(enumerate(names, start=1)),
         [
             ("", lambda at: str(at[0])),
@@ -179,6 +181,7 @@ def matrix_part(ranking: VoteRanking) -> Table | tuple[str, ...]:
         ],
         notes=[" ".join(notes)],
     )
+    return replace(matrix, too_wide=where)
 
 
 def controlled_display(votes: ControlledVotes) -> Display:

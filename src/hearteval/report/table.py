@@ -93,6 +93,8 @@ class Table:
     caption: str = ""
     notes: tuple[str, ...] = ()
     """Lines below it; a page's tables have none."""
+    too_wide: str = ""
+    """Said in its place where it would be wider than the room; empty for one that stays."""
 
     def text(self, width: int = WIDTH) -> str:
         """Write aligned text, at most so wide as far as bars and names can give way."""
@@ -112,6 +114,8 @@ class Table:
         left = [k for k, place in enumerate(places) if self.columns[place].kind != "num"]
         filled = [[*texts, *[""] * (height - len(texts))] for texts in shown]
         body = aligned(list(zip(*filled, strict=True)), left=left, gap=gap)
+        if self.too_wide and max(map(display_width, body.splitlines())) > limit:
+            return wrapped(self.too_wide, width)
         remarks = [k for k, column in enumerate(self.columns) if column.kind == "remark"]
         said = [f"{row[0]}: {row[k]}." for row in self.rows for k in remarks if row[k]]
         notes = "\n".join(wrapped(note, width) for note in (*said, *self.notes))

@@ -125,6 +125,16 @@ def test_wins_that_strengths_explain_give_no_warning_of_it() -> None:
     assert Kind.LEADER_LOSES not in kinds(ranking)
 
 
+def test_matrix_that_is_wider_than_the_terminal_is_said_to_be_in_the_json() -> None:
+    n = len(NAMES)
+    ranking = ranked(votes_won({(i, j): (6, 12) for j in range(n) for i in range(j)}))
+    narrow, wide = (ranking_display(ranking).text(width) for width in (40, 80))
+    assert "head to head" in wide
+    assert "head to head" not in narrow
+    assert f"Head to head: {n * (n - 1) // 2} pairs of systems" in " ".join(narrow.split())
+    assert max(map(len, narrow.splitlines())) <= 40
+
+
 def test_pair_that_stands_out_where_all_pairs_do_not_is_no_warning() -> None:
     """Of true orders either would be warned of more often than the level says."""
     direct = ranked(votes_won(LINE), seed=1)
