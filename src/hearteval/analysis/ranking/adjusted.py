@@ -97,14 +97,16 @@ class JudgeTraits:
     position_bias_high: float | None
 
 
-class Controlled(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controlled:
     """Raw and covariate-controlled Elo, best controlled first, with the effects as given."""
 
     systems: tuple[AdjustedSystem, ...]
     effects: tuple[Effect, ...]
     interval_used: str
     df: int
-    warnings: tuple[Notice, ...]
+    level: float
+    warnings: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,15 +140,9 @@ class AdjustedSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControlledVotes:
-    """As `Controlled`, of a table of votes; `n_dropped` are votes left out, by reason."""
+class ControlledVotes(Controlled):
+    """The same of a table of votes; `n_dropped` are votes left out, by reason."""
 
-    systems: tuple[AdjustedSystem, ...]
-    effects: tuple[Effect, ...]
-    interval_used: str
-    df: int
-    level: float
-    warnings: tuple[Notice, ...] = ()
     n_votes: int
     n_ties: int
     n_dropped: Mapping[str, int]
@@ -248,6 +244,7 @@ def control(
         effects=tuple(effects),
         interval_used=used,
         df=variance.df,
+        level=level,
         warnings=tuple(support.warnings(has_width=found.intervals.se > MIN_SE)),
     )
 
@@ -349,7 +346,7 @@ def control_votes(
         level=level,
     )
     settings = {"level": level, "columns": columns, "controls": controls, "position": position}
-    return ControlledVotes(**found._asdict() | _of_votes(found, votes, **settings), level=level)
+    return ControlledVotes(**_of_votes(found, votes, **settings))
 
 
 def rank_votes_of_judges(votes: Votes, *, level: float, columns: Mapping[str, str]) -> JudgedVotes:
@@ -358,14 +355,14 @@ def rank_votes_of_judges(votes: Votes, *, level: float, columns: Mapping[str, st
         votes.comparisons, names=votes.systems, judges=votes.raters or (), level=level
     )
     settings = {"level": level, "columns": columns, "controls": {}, "position": True}
-    return JudgedVotes(**flat_fields(found) | _of_votes(found, votes, **settings))
+    return JudgedVotes(**_of_votes(found, votes, **settings))
 
 
 def _of_votes(
     found: Controlled | JudgeAwareStrengths, votes: Votes, **settings: Any
 ) -> dict[str, Any]:
-    """Return what is known of the votes; warnings of the reading come first."""
-    return {
+    """Return what was found and is known of the votes; warnings of the reading come first."""
+    return flat_fields(found) | {
         "n_votes": votes.n_votes,
         "n_ties": votes.n_ties,
         "n_dropped": votes.n_dropped,

@@ -72,7 +72,7 @@ class _Reader:
         elif _RULE.match(line):
             self.end()
         elif not line.strip():
-            self._read_blank(number)
+            self._read_blank()
         else:
             self._read_words(number, line)
 
@@ -91,12 +91,12 @@ class _Reader:
             self._findings.fault(ended.place, words)
         self._of_all |= ended.labels
 
-    def _read_blank(self, number: int) -> None:
+    def _read_blank(self) -> None:
         now = self._now
         if self._blank_ends or (now is not None and not now.turns):
             self.end()
         elif now is not None:
-            self._continue(number, "")
+            self._continue("")
 
     def _read_words(self, number: int, line: str) -> None:
         match = _PREFIX.match(line)
@@ -111,7 +111,7 @@ class _Reader:
                 self._findings.fault(number, f"{who!r} is said twice; remove one of the two")
             self._now.labels[name] = match["text"].strip()
         elif self._now.turns:
-            self._continue(number, line)
+            self._continue(line)
         elif not self._is_misread:
             self._is_misread = True
             self._findings.fault(
@@ -129,7 +129,7 @@ class _Reader:
             return folded(who) not in LABELS and is_spaced
         return is_spaced and who[0].isupper() and len(who.split()) <= _NAME_WORDS
 
-    def _continue(self, number: int, line: str) -> None:
+    def _continue(self, line: str) -> None:
         assert self._now is not None
         *before, last = self._now.turns
         text = f"{last.text}\n{line.strip()}"
