@@ -57,7 +57,7 @@ def _say_again(
     settings: "StudySettings", study_file: Path, *, is_opened: bool, as_json: bool
 ) -> bool:
     """Say what the last run said, where nothing has changed since; return whether that is so."""
-    from hearteval.study.unchanged import find_last_run
+    from hearteval.study.kept import find_last_run
 
     last = find_last_run(settings, _how_shown(study_file))
     if last is None or not (as_json or last.text):
@@ -84,8 +84,8 @@ def _run(
     from hearteval.cli.results import show_results
     from hearteval.study.cost import spent_words
     from hearteval.study.grow import open_grown
+    from hearteval.study.kept import keep_run
     from hearteval.study.pipeline import run_study
-    from hearteval.study.unchanged import keep_run
 
     with run_log(settings, "run") as log, open_grown(settings, terminal) as (session, study):
         body, results = run_study(session, study)
