@@ -220,6 +220,12 @@ def test_judges_without_a_fault_are_counted_with_their_checks() -> None:
     assert not found.is_bad
 
 
+def test_judge_that_is_an_offline_baseline_is_called_one() -> None:
+    audits = invented_audits(judge_audit("cue", is_baseline=True, stress=BLAMELESS))
+    found = chip(with_audits(audits), "Judges")
+    assert found.words.startswith("Offline baseline only, no fault in 3 checks")
+
+
 def test_judges_that_nothing_tests_are_bad_news() -> None:
     results = with_audits(None)
     found = chip(results, "Judges")
@@ -289,7 +295,7 @@ def test_limits_count_the_serious_warnings() -> None:
     unused = Notice(Kind.UNUSED, "9 stored judgments are not used.")
     results = dataclasses.replace(results, warnings=(*results.warnings, unused))
     found = chip(results, "Limits")
-    assert (found.words, found.is_bad) == ("5 warnings, 2 of them serious", True)
+    assert (found.words, found.is_bad) == ("5 notes, 2 of them serious", True)
 
 
 def test_limits_hold_all_that_a_terminal_counts() -> None:

@@ -57,7 +57,8 @@ def _judges(results: StudyResults) -> Chip:
     if turned:
         verb = "changes its" if len(turned) == 1 else "change their"
         return chip(f"{_named(turned)} often {verb} mind with the order", is_bad=True)
-    judges = plural(len(panel), "judge")
+    is_baseline = all(audit.is_baseline for audit in audits) and bool(audits)
+    judges = "Offline baseline only" if is_baseline else plural(len(panel), "judge")
     n = sum(map(n_checks, audits)) or len(results.stress)
     if not n:
         return chip(f"{judges}, not tested", is_bad=True)
@@ -141,7 +142,7 @@ def _limits(notices: tuple[Notice, ...]) -> Chip:
     n, serious = len(notices), sum(notice.kind.is_serious for notice in notices)
     if not n:
         return Chip("Limits", "What these numbers are not", "limits")
-    words = plural(n, "warning")
+    words = plural(n, "note")
     if serious == n:
         words += {1: ", it is serious", 2: ", both serious"}.get(n, ", all serious")
     elif serious:
