@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 import pytest
 from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
 
+from hearteval.analysis.missing import Cause, find_failure
 from hearteval.analysis.study import JUDGED_BY_CUES, analyze_study
 from hearteval.domain import Attempt, Rater
 
@@ -172,3 +173,11 @@ def test_win_rates_are_known_without_a_ranking() -> None:
     assert worst.win_rate == pytest.approx(0.5 / 3)
     assert best.axes == dict.fromkeys("HEART", pytest.approx(2.5 / 3))
     assert best.n_comparisons == worst.n_comparisons == 3
+
+
+@pytest.mark.parametrize("n", [1, 7, 29, 57, 58])
+def test_share_that_a_study_allows_is_allowed_whatever_its_digits(n: int) -> None:
+    """.29 of 100 is 28.999999999999996 in floating point."""
+    cause = Cause(reason="timeout", words=None, n=n, outlook="may-pass")
+    assert find_failure("system", "one", 100, [cause], fail_on_missing=n / 100) is None
+    assert find_failure("system", "one", 99, [cause], fail_on_missing=n / 100) is not None

@@ -89,6 +89,18 @@ def test_folder_holds_a_page_for_every_two_systems_and_every_item(
     assert not [t for t in ranked_texts(judged) if t.splitlines()[0] not in unescape(everything)]
 
 
+@pytest.mark.parametrize("listed", [b"", b"\xff\xfe"])
+def test_folder_whose_list_is_damaged_is_left_alone(
+    heart: Heart, judged: Path, listed: bytes
+) -> None:
+    folder = judged.parent / "all"
+    heart("report", judged, "--full", folder)
+    (folder / ".hearteval-pages").write_bytes(listed)
+    done = heart("report", judged, "--full", folder)
+    assert (done.code, "is replaced, and it holds index.html" in done.err) == (2, True)
+    assert (folder / "index.html").exists()
+
+
 def test_folder_is_replaced_whole_when_it_is_written_again(heart: Heart, judged: Path) -> None:
     folder = judged.parent / "all"
     heart("report", judged, "--full", folder)

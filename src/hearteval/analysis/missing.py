@@ -106,7 +106,7 @@ def find_failure(
     real = tuple(cause for cause in causes if cause.outlook != "by-design")
     n_missing = sum(cause.n for cause in real)
     n_possible = n_wanted - sum(cause.n for cause in causes) + n_missing
-    is_fine = n_missing < n_possible and n_missing <= fail_on_missing * n_possible
+    is_fine = n_missing < n_possible and n_missing / n_possible <= fail_on_missing
     if is_fine or (n_wanted and not n_possible):
         return None
     return Failure(kind=kind, name=name, n_wanted=n_possible, n_missing=n_missing, causes=real)

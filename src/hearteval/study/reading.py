@@ -133,7 +133,8 @@ def require_own_folder(folder: Path, study: Study) -> None:
     if not found:
         return
     marker = folder / MARKER
-    study_id, *own = marker.read_text("utf-8").splitlines() if marker.is_file() else [""]
+    listed = marker.read_text("utf-8", errors="replace") if marker.is_file() else ""
+    study_id, *own = listed.splitlines() or [""]
     foreign = sorted(found - {MARKER, *own})
     if study_id != study.id or foreign:
         what = f"it holds {foreign[0]}" if foreign else "it is of another study"
