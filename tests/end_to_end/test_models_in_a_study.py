@@ -239,7 +239,7 @@ def test_no_verdict_that_can_be_used_is_no_ranking_and_the_report_says_why(
 
 
 FATAL_TROUBLE: dict[str, tuple[Answer, str, str]] = {
-    "wrong key": (fail(401, f"Incorrect API key provided: {CANARY}"), "bad-key", "key is right"),
+    "wrong key": (fail(401, f"Incorrect API key provided: {CANARY}"), "bad-key", "may use this model"),
     "no credit": (fail(402), "no-credit", "top up"),
     "unknown model": (fail(404, "no such model"), "unknown-model", "check the model id"),
     "refused setting": (
@@ -276,7 +276,7 @@ def test_wrong_key_of_a_judge_is_named_and_keeps_the_completions(
     with serving(always(their_judge=fail(401))) as server:
         done = heart("run", write_study(tmp_path, server.url, extra=KEYED), "--json")
 
-    assert_named(done, "judge", "theirs", "bad-key", "key is right")
+    assert_named(done, "judge", "theirs", "bad-key", "may use this model")
     assert rows(tmp_path, "SELECT count(*) FROM completions") == [(9,)]
 
 
