@@ -239,7 +239,7 @@ def test_no_verdict_that_can_be_used_is_no_ranking_and_the_report_says_why(
 
 
 FATAL_TROUBLE: dict[str, tuple[Answer, str, str]] = {
-    "wrong key": (fail(401, f"Incorrect API key provided: {CANARY}"), "bad-key", "may use this model"),
+    "wrong key": (fail(401, f"Incorrect API key provided: {CANARY}"), "bad-key", "key may use"),
     "no credit": (fail(402), "no-credit", "top up"),
     "unknown model": (fail(404, "no such model"), "unknown-model", "check the model id"),
     "refused setting": (

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from hearteval.analysis.examples import Example
 from hearteval.domain import AXES, AxisMark, Choice, Item, Judgment, Turn, record_id
-from hearteval.report.replies import Reading, Verdict
+from hearteval.report.page.replies import Reading, Verdict
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 SENTENCE = "It has been weeks and I still set the table for two before I remember. "

@@ -14,16 +14,10 @@ from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice
-from hearteval.report.chips import Chip, chips
-from hearteval.report.first_screen import (
-    AxisCell,
-    news,
-    results_notices,
-    sentence,
-    shade,
-    standings,
-)
+from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.page import render_page
+from hearteval.report.page.chips import Chip, chips
+from hearteval.report.page.first_screen import AxisCell, shade, standings
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
 

@@ -15,7 +15,7 @@ from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind
 from hearteval.report.agreement import agreement_of_all, majority_words, panel_rows
-from hearteval.report.first_screen import results_notices
+from hearteval.report.headline import results_notices
 from hearteval.report.judges import GROUPS, audit_groups
 from hearteval.report.page import render_page
 from hearteval.report.summary import details_display

@@ -7,8 +7,8 @@ from invented_ratings import invented_ratings
 from invented_results import invented_results, without_ranking
 
 from hearteval.analysis.study import StudyResults
-from hearteval.report.methods import limits, paragraph
 from hearteval.report.page import render_page
+from hearteval.report.page.methods import limits, paragraph
 
 
 def with_board(**changes: object) -> StudyResults:

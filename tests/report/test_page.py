@@ -9,7 +9,8 @@ from invented_results import invented_results, rename_system, without_ranking
 
 from hearteval.analysis.study import JUDGED_BY_CUES
 from hearteval.notices import Kind, Notice
-from hearteval.report.page import coverage_totals, render_page
+from hearteval.report.missing import coverage_totals
+from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display
 from hearteval.report.text import NO_VALUE
 

@@ -12,7 +12,7 @@ from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES
-from hearteval.report.first_screen import sentence
+from hearteval.report.headline import sentence
 from hearteval.report.page import render_page
 from hearteval.report.scores import radar_frame, radars, rating_csv
 from hearteval.report.summary import brief_display, details_display

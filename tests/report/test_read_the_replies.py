@@ -15,10 +15,10 @@ from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis, AxisMark, Choice, Turn
-from hearteval.report.folder import folder_pages
-from hearteval.report.matrix import pair_key
 from hearteval.report.page import MAX_BYTES, render_page
-from hearteval.report.replies import Reading, Shown, lines, marks, outcome, rater_words
+from hearteval.report.page.folder import folder_pages
+from hearteval.report.page.matrix import pair_key
+from hearteval.report.page.replies import Reading, Shown, lines, marks, outcome, rater_words
 
 HOSTILE = """</q></details><script>alert(1)</script><img src=x onerror="x()">
 <!--matrix--><!--replies-->{{ results }}\N{RIGHT-TO-LEFT OVERRIDE}\x00\x1b[31m"""

@@ -10,7 +10,7 @@ from hearteval.analysis.missing import Cause
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice
-from hearteval.report.first_screen import results_notices, sentence
+from hearteval.report.headline import results_notices, sentence
 from hearteval.report.leaderboard import has_few_marks
 from hearteval.report.summary import (
     brief_display,

@@ -9,7 +9,7 @@ from invented_results import invented_results, without_ranking
 
 from hearteval.analysis.missing import Cause
 from hearteval.analysis.study import StudyResults
-from hearteval.report.first_screen import results_notices
+from hearteval.report.headline import results_notices
 from hearteval.report.page import render_page
 from hearteval.report.tables import TABLES, all_tables
 

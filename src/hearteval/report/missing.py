@@ -1,8 +1,13 @@
 """What is missing, in words: one line for each cause, and one for what a study has failed in."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
+from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.missing import Cause, Failure
+from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import ADVICE, NOT_ASKED, Outlook
 from hearteval.report.text import count, listed, percent
 
@@ -59,3 +64,36 @@ def _failure_words(failure: Failure) -> str:
         return f"{who} has no result ({why})"
     n = f"{count(failure.n_missing)} of {count(failure.n_wanted)}"
     return f"{who} lacks {n} ({why})"
+
+
+class CoverageTotals(NamedTuple):
+    """Sums of the coverage tables, as the cards show them."""
+
+    n_wanted: int
+    n_written: int
+    unwritten: Mapping[str, int]
+    n_assigned: int
+    n_judged: int
+    unjudged: Mapping[str, int]
+
+
+def coverage_totals(coverage: Coverage) -> CoverageTotals:
+    """Add up what was planned, made and missing over systems and over raters."""
+    systems, judges = coverage.systems, coverage.judges
+    return CoverageTotals(
+        n_wanted=sum(system.n_items for system in systems),
+        n_written=sum(system.n_completions for system in systems),
+        unwritten=sum((Counter(system.missing) for system in systems), Counter[str]()),
+        n_assigned=sum(judge.n_assigned for judge in judges),
+        n_judged=sum(judge.n_judged for judge in judges),
+        unjudged=sum((Counter(judge.missing) for judge in judges), Counter[str]()),
+    )
+
+
+def missing_replies(results: StudyResults) -> list[str]:
+    """Say why replies and answers are missing, a line for each cause of a system or rater."""
+    answer = "rating" if results.ratings else "judgment"
+    coverage = results.coverage
+    lines = [missing_lines(row.system, "completion", row.causes) for row in coverage.systems]
+    lines += [missing_lines(row.rater, answer, row.causes) for row in coverage.judges]
+    return list(chain.from_iterable(lines))

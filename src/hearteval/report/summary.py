@@ -10,8 +10,8 @@ from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.report import agreement, leaderboard, scores
-from hearteval.report.first_screen import news, results_notices, sentence
-from hearteval.report.page import coverage_totals
+from hearteval.report.headline import news, results_notices, sentence
+from hearteval.report.missing import coverage_totals
 from hearteval.report.table import Display, Table
 from hearteval.report.text import (
     count,

@@ -10,7 +10,7 @@ from typing import Any
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import flat_fields
-from hearteval.report.first_screen import results_notices
+from hearteval.report.headline import results_notices
 from hearteval.report.judges import audit_rows
 from hearteval.report.table import Column, Table
 

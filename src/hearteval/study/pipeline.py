@@ -23,7 +23,7 @@ from hearteval.judgments.plan.run import AuditPlan, plan_audit
 from hearteval.judgments.prompt import PairProtocol
 from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
-from hearteval.report.first_screen import results_notices
+from hearteval.report.headline import results_notices
 from hearteval.report.leaderboard import leaderboard_rows
 from hearteval.report.missing import failure_words, missing_lines
 from hearteval.report.scores import rating_rows

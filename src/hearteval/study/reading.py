@@ -21,8 +21,8 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.errors import SettingsError, not_written
-from hearteval.report.folder import INDEX, folder_pages
-from hearteval.report.replies import Reading, Shown, Verdict
+from hearteval.report.page.folder import INDEX, folder_pages
+from hearteval.report.page.replies import Reading, Shown, Verdict
 from hearteval.study.session import Session
 
 MARKER = ".hearteval-pages"

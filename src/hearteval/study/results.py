@@ -36,7 +36,7 @@ from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.report.leaderboard import leaderboard_csv
 from hearteval.report.page import render_page
-from hearteval.report.replies import MOST_READ, Shown
+from hearteval.report.page.replies import MOST_READ, Shown
 from hearteval.report.scores import rating_csv
 from hearteval.report.tables import TABLES, all_tables
 from hearteval.study import quoted, write_whole

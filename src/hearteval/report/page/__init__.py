@@ -9,8 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -19,20 +18,10 @@ from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
-from hearteval.report import (
-    agreement,
-    figures,
-    first_screen,
-    judges,
-    leaderboard,
-    matrix,
-    methods,
-    replies,
-    scores,
-    text,
-)
-from hearteval.report.chips import chips
-from hearteval.report.missing import missing_lines
+from hearteval.report import agreement, figures, headline, judges, leaderboard, scores, text
+from hearteval.report.missing import coverage_totals, missing_replies
+from hearteval.report.page import first_screen, matrix, methods, replies
+from hearteval.report.page.chips import chips
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
 from hearteval.report.text import count, reasons
@@ -121,39 +110,6 @@ def _replies_html(
     )
 
 
-class CoverageTotals(NamedTuple):
-    """Sums of the coverage tables, as the cards show them."""
-
-    n_wanted: int
-    n_written: int
-    unwritten: Mapping[str, int]
-    n_assigned: int
-    n_judged: int
-    unjudged: Mapping[str, int]
-
-
-def coverage_totals(coverage: Coverage) -> CoverageTotals:
-    """Add up what was planned, made and missing over systems and over raters."""
-    systems, judges = coverage.systems, coverage.judges
-    return CoverageTotals(
-        n_wanted=sum(system.n_items for system in systems),
-        n_written=sum(system.n_completions for system in systems),
-        unwritten=sum((Counter(system.missing) for system in systems), Counter[str]()),
-        n_assigned=sum(judge.n_assigned for judge in judges),
-        n_judged=sum(judge.n_judged for judge in judges),
-        unjudged=sum((Counter(judge.missing) for judge in judges), Counter[str]()),
-    )
-
-
-def missing_replies(results: StudyResults) -> list[str]:
-    """Say why replies and answers are missing, a line for each cause of a system or rater."""
-    answer = "rating" if results.ratings else "judgment"
-    coverage = results.coverage
-    lines = [missing_lines(row.system, "completion", row.causes) for row in coverage.systems]
-    lines += [missing_lines(row.rater, answer, row.causes) for row in coverage.judges]
-    return list(chain.from_iterable(lines))
-
-
 def completions_by_system(coverage: Coverage) -> Table:
     """Return how many completions of each system there are, and why not more."""
     return tabulate(
@@ -189,19 +145,19 @@ def _code(words: str) -> Markup:
 def environment() -> Environment:
     """Return the templates, with all that they ask for what they show."""
     made = Environment(
-        loader=PackageLoader("hearteval.report", "templates"),
+        loader=PackageLoader("hearteval.report.page", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = [agreement, figures, first_screen, judges, leaderboard, matrix, methods, replies]
-    modules += [scores, text]
+    modules = [agreement, figures, first_screen, headline, judges, leaderboard, matrix, methods]
+    modules += [replies, scores, text]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
-        audit_command=first_screen.AUDIT_COMMAND,
-        results_notices=first_screen.results_notices,
+        audit_command=headline.AUDIT_COMMAND,
+        results_notices=headline.results_notices,
         chips=chips,
         tables=all_tables,
         coverage_totals=coverage_totals,

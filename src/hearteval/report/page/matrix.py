@@ -13,7 +13,7 @@ from hearteval.analysis.ranking.head_to_head import HeadToHead, find_departures
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.report.figures import heat_step
-from hearteval.report.first_screen import shade
+from hearteval.report.page.first_screen import shade
 from hearteval.report.text import percent, plural, points
 
 Z95 = 1.96

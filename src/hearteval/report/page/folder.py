@@ -13,9 +13,8 @@ from markupsafe import Markup
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
-from hearteval.report import replies
-from hearteval.report.matrix import pair_key
-from hearteval.report.page import environment, matrix_html, pair_links
+from hearteval.report.page import environment, matrix_html, pair_links, replies
+from hearteval.report.page.matrix import pair_key
 
 INDEX = "index.html"
 

@@ -1,0 +1,91 @@
+"""What every display of a study begins with: who leads and what is open, and what limits it."""
+
+from collections.abc import Sequence
+
+from hearteval.analysis.scores.study import RatingResults
+from hearteval.analysis.study import StudyResults
+from hearteval.notices import Kind, Notice, by_severity
+from hearteval.report.answer import Answer, answer
+from hearteval.report.text import listed, plural
+
+AUDIT_COMMAND = "heart judges audit STUDY.toml"
+NEEDS_REFERENCES = (
+    "The texts of the test are made from the items' reference replies (and `judging.stress_items`"
+    " says of how many)."
+)
+MAX_NAMED = 3
+"""Systems named in a sentence; more are counted."""
+
+
+def sentence(results: StudyResults) -> Answer:
+    """Say who leads and what is open, or why nothing can be said."""
+    board, ratings = results.leaderboard, results.ratings
+    if board is not None:
+        names = [row.system for row in board.rows]
+        return answer(names, [row.weighted for row in board.rows], board.warnings)
+    if ratings is None:
+        return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
+    if not ratings.systems:
+        return Answer("There are no scores.", "There is no rating yet: run heart judge.")
+    return _who_scores_best(ratings)
+
+
+def _who_scores_best(ratings: RatingResults) -> Answer:
+    first, *others = ratings.systems
+    reaching = [row for row in others if _reaches(row.overall.z_high, first.overall.z_low)]
+    near = [row.system for row in reaching]
+    lacks = any(row.overall.z_high is None for row in (first, *reaching))
+    lead = f"{first.system} has the highest scores."
+    if not near:
+        return Answer(lead, "Its interval lies above those of all others." if others else "")
+    if len(near) == len(others):
+        why = "without an interval for each" if lacks else "all intervals overlap with its own:"
+        return Answer(lead, f"But {why} the order is open.")
+    names = listed(near) if len(near) <= MAX_NAMED else plural(len(near), "other system")
+    if lacks:
+        return Answer(lead, f"But it is open whether it is above {names}: an interval is lacking.")
+    return Answer(lead, f"But its interval overlaps with {_those_of(near)} {names}.")
+
+
+def _those_of(names: Sequence[str]) -> str:
+    return "that of" if len(names) == 1 else "those of"
+
+
+def _reaches(high: float | None, low: float | None) -> bool:
+    return high is None or low is None or high >= low
+
+
+def _full_sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].removesuffix('.')}." if words else ""
+
+
+def results_notices(results: StudyResults) -> tuple[Notice, ...]:
+    """Return all that limits a study's results, the most serious first."""
+    board, ratings, audits = results.leaderboard, results.ratings, results.judge_audits
+    said = [*results.warnings, *(board.warnings if board else ())]
+    said += ratings.warnings if ratings else ()
+    if results.judge_notice:
+        said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
+    problems = board.axis_problems if board else {}
+    said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
+    if audits and audits.untested:
+        text = f"Not tested: {listed(audits.untested)}. {NEEDS_REFERENCES}"
+        said.append(Notice(Kind.NOT_AUDITED, text))
+    if audits and audits.half_tested:
+        names = listed(audits.half_tested)
+        text = f"Tested on the stress set only: {names}. Run `{AUDIT_COMMAND}`."
+        said.append(Notice(Kind.NOT_AUDITED, text))
+    return by_severity(said)
+
+
+def news(notices: Sequence[Notice], said: Answer) -> tuple[Notice, ...]:
+    """Return the most serious notice, and the one that the answer speaks of.
+
+    Beside what a judge is, also what denies the answer.
+    """
+    shown = tuple(notices[:1])
+    if said.warning and said.warning in notices[1:]:
+        return (*shown, said.warning)
+    if shown and shown[0].kind is Kind.BASELINE_JUDGE:
+        shown += tuple(n for n in notices[1:2] if n.kind.order <= Kind.LEADER_LOSES.order)
+    return shown
