@@ -151,7 +151,8 @@ def outcome(reading: Reading) -> str:
         if n
     ]
     if len(named) > 1:
-        return listed(named)
+        is_order = len({v.rater for v in reading.verdicts}) == 1 < len(winners)
+        return f"{listed(named)}, by the order" if is_order else listed(named)
     (winner,) = set(winners)
     n = len(winners)
     each = {1: "one verdict", 2: "both verdicts"}.get(n, f"all {n} verdicts")
