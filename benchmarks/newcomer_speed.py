@@ -29,7 +29,8 @@ def main() -> None:
     parser.add_argument("--heart", action="append", default=[])
     parser.add_argument("--repeats", type=int, default=2)
     arguments = parser.parse_args()
-    hearts = arguments.heart or [str(Path(sys.executable).with_name("heart"))]
+    hearts = [str(Path(each).absolute()) for each in arguments.heart]
+    hearts = hearts or [str(Path(sys.executable).with_name("heart"))]
     print("| what | command | wall s | CPU s | peer CPU s | ratio |")
     print("| --- | --- | --- | --- | --- | --- |")
     for _ in range(arguments.repeats):

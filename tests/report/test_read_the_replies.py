@@ -102,7 +102,9 @@ def test_outcome_counts_the_verdicts() -> None:
     split = [invented_verdict("x", *two, "first") for two in ends]
     clear = [invented_verdict("y", *ends[0], "second"), invented_verdict("y", *ends[1], "first")]
     assert outcome(invented_reading("a", "b", verdicts=[*split, *clear])) == "3 for b and 1 for a"
-    assert outcome(invented_reading("a", "b", verdicts=split)) == "1 for a and 1 for b, by the order"
+    assert (
+        outcome(invented_reading("a", "b", verdicts=split)) == "1 for a and 1 for b, by the order"
+    )
     assert outcome(invented_reading("a", "b", verdicts=clear)) == "both verdicts for b"
     assert outcome(invented_reading("a", "b", verdicts=clear[:1])) == "one verdict for b"
 
