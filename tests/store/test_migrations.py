@@ -1,8 +1,8 @@
 """The schema's history: what is migrated, what is refused, and that refusing changes nothing."""
 
-import hashlib
 import sqlite3
 import sys
+import uuid
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,61 +12,40 @@ import pytest
 from alembic import op
 from small_world import make_world
 from sqlalchemy import Column, Connection, Text, create_engine, inspect, text
-from sqlalchemy.engine import make_url
-from sqlalchemy.schema import CreateIndex, CreateTable
+from store_versions import (
+    DATABASES,
+    FOLDER,
+    OLDEST,
+    make_store,
+    read_records,
+    saved,
+    statements,
+    structure,
+)
 
 from hearteval.domain import Attempt
 from hearteval.errors import StoreError
 from hearteval.store import migrations, schema
 from hearteval.store.copy import store_hashes
 from hearteval.store.engines import open_engine, probe_store
-from hearteval.store.migrations import VERSIONS, read_version, upgrade
+from hearteval.store.migrations import VERSIONS, read_version
 from hearteval.store.sql import SqlStore
 
 POSTGRES = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
 HEAD = VERSIONS[-1]
-TABLES_OF_HEAD = {
-    "sqlite": "ffb30efa88ea5e994ca996f44841fc25391dd662a5760b5dc29c3623c371e48c",
-    "postgresql": "68f99ddf612ab22cce74d4259deae4a1ee3f326f2e824d6dee10aed6d3e1a115",
-}
-"""SHA-256 of what creates the tables. Where it changes after a release, a migration is missing."""
+KEPT = VERSIONS[VERSIONS.index(OLDEST) :]
+"""Versions of which a store is kept as they made it."""
 
 
-def tables(path: Path) -> dict[str, str]:
-    """Every table and index as SQLite wrote it down, apart from white space and quotes."""
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-        ).fetchall()
-    return {name: "".join(sql.replace('"', "").split()) for name, sql in rows}
+def test_tables_are_those_that_the_newest_version_has_kept() -> None:
+    """Where this fails, a migration or its version's file (`store_versions`) is missing."""
+    assert saved(HEAD)["statements"] == {name: statements(name) for name in DATABASES}
 
 
-@pytest.mark.parametrize("name", TABLES_OF_HEAD)
-def test_tables_are_those_of_the_newest_version(name: str) -> None:
-    dialect = make_url(f"{name}://").get_dialect()()
-    made = hashlib.sha256()
-    for table in schema.metadata.sorted_tables:
-        made.update(str(CreateTable(table).compile(dialect=dialect)).encode())
-        for index in sorted(table.indexes, key=lambda index: str(index.name)):
-            made.update(str(CreateIndex(index).compile(dialect=dialect)).encode())
-    assert made.hexdigest() == TABLES_OF_HEAD[name]
-
-
-def test_every_migration_is_listed() -> None:
+def test_every_migration_is_listed_and_has_kept_a_store() -> None:
     (folder,) = migrations.__path__
-    assert sorted(path.stem for path in Path(folder).glob("v*.py")) == sorted(VERSIONS)
-
-
-def test_a_new_database_is_what_the_migrations_make(tmp_path: Path) -> None:
-    SqlStore.open(str(tmp_path / "new.db")).close()
-    engine = create_engine(f"sqlite:///{tmp_path / 'migrated.db'}")
-    with engine.begin() as connection:
-        upgrade(connection, after=None)
-        assert read_version(connection, name="migrated") == HEAD
-        names = set(inspect(connection).get_table_names())
-    engine.dispose()
-    assert names == {*schema.metadata.tables, "alembic_version"}
-    assert tables(tmp_path / "new.db") == tables(tmp_path / "migrated.db")
+    assert sorted(path.stem for path in Path(folder).glob("v*.py")) == sorted(VERSIONS[1:])
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(KEPT)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=POSTGRES)])
@@ -75,6 +54,59 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "study.db")
     return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.mark.parametrize("version", KEPT)
+def test_the_store_of_each_version_becomes_one_of_today(
+    place: str, another_place: str, version: str
+) -> None:
+    make_store(place, version)
+    store = SqlStore.open(place)
+    found = read_records(store)
+    store.close()
+    for kind, records in saved(version)["records"].items():
+        assert found[kind].keys() == records.keys()
+        for id_, fields in records.items():
+            assert fields.items() <= found[kind][id_].items()
+    SqlStore.open(another_place).close()
+    assert structure(place) == structure(another_place)
+
+
+def test_a_file_is_copied_as_it_was_before_it_is_migrated(
+    tmp_path: Path, next_version: Callable[[Callable[[], None]], None]
+) -> None:
+    place = str(tmp_path / "study.db")
+    make_store(place, "v0002")
+    before = contents(place)
+    next_version(lambda: op.add_column("replies", Column("note", Text)))
+    SqlStore.open(place).close()
+    copy = tmp_path / "study.db.v0002"
+    assert contents(str(copy)) == before
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert not list(tmp_path.glob("*.draft*"))
+
+
+def test_a_file_that_cannot_be_copied_is_not_migrated(
+    tmp_path: Path, next_version: Callable[[Callable[[], None]], None]
+) -> None:
+    path = tmp_path / "study.db"
+    SqlStore.open(str(path)).close()
+    (tmp_path / f"study.db.{HEAD}.draft").mkdir()
+    before = contents(str(path))
+    next_version(lambda: op.add_column("replies", Column("note", Text)))
+    with pytest.raises(StoreError, match="the copy cannot be written") as caught:
+        SqlStore.open(str(path))
+    assert "\n" not in str(caught.value)
+    assert contents(str(path)) == before
+
+
+@pytest.fixture
+def another_place(request: pytest.FixtureRequest, place: str) -> str:
+    """A second one, of the same kind."""
+    if "://" not in place:
+        return f"{place}.new"
+    server = request.getfixturevalue("postgres")
+    return str(server.create_database(f"test_{uuid.uuid4().hex}"))
 
 
 def execute(place: str, *statements: str) -> None:
@@ -143,20 +175,17 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(
     assert contents(place) == before
 
 
-def test_a_store_from_before_the_providers_words_is_migrated_and_keeps_its_attempts(
-    place: str,
-) -> None:
-    SqlStore.open(place).close()
+def test_a_store_of_the_first_version_keeps_its_attempts(place: str) -> None:
+    make_store(place, "v0002")
     execute(
         place,
         "ALTER TABLE attempts DROP COLUMN detail",
         "UPDATE alembic_version SET version_num = 'v0001'",
     )
     store = SqlStore.open(place)
-    store.add(make_world().records)
-    (kept, *_) = store.iter(Attempt)
+    kept = {attempt.id: attempt.detail for attempt in store.iter(Attempt)}
     store.close()
-    assert kept.detail is None
+    assert kept == dict.fromkeys(saved("v0002")["records"]["attempt"])
     assert contents(place)["alembic_version"] == [(HEAD,)]
 
 

@@ -1,11 +1,17 @@
 """The schema's history: an older store is brought to today's schema when it is opened.
 
-A new database gets today's tables at once; a test shows that both ways end alike. Stores of the
-development before the first version are refused (docs/decisions/0014). Alembic is imported only
-when there is something to migrate.
+A new database gets today's tables at once; a test brings the store that each earlier version left
+to the same tables, with all its records. Before a SQLite file is migrated, a copy of it is made
+beside it; PostgreSQL is migrated in one transaction and no copy is made. Stores of the development
+before the first version are refused (docs/decisions/0014). Alembic is imported only when there is
+something to migrate.
 """
 
+import logging
+import sqlite3
+from contextlib import closing
 from importlib import import_module
+from pathlib import Path
 
 from sqlalchemy import (
     Column,
@@ -24,8 +30,11 @@ from hearteval.errors import StoreError
 from hearteval.store import schema
 
 VERSIONS = ("v0001", "v0002")
-"""Modules of this folder in their order; each brings the tables of the one before to its own."""
+"""Each but the first, which has no tables before it, is a module of this folder that brings the
+tables of the one before to its own."""
 DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+
+logger = logging.getLogger(__name__)
 
 _versions = Table(
     "alembic_version",
@@ -39,14 +48,47 @@ def migrate(connection: Connection, *, name: str) -> None:
     """Create the tables of a new database, or bring those of an older one up to date.
 
     Raises:
-        StoreError: As `read_version`.
+        StoreError: As `read_version`, or there is no room for a copy of the older one.
     """
     version = read_version(connection, name=name)
     if version is None:
         schema.metadata.create_all(connection)
         _stamp(connection)
     elif version != VERSIONS[-1]:
+        kept = _keep_copy(connection, name=name, version=version)
         upgrade(connection, after=version)
+        logger.warning(
+            "store %s is brought from schema %s to %s%s",
+            *(name, version, VERSIONS[-1], f"; as it was it stays in {kept}" if kept else ""),
+        )
+
+
+def _keep_copy(connection: Connection, *, name: str, version: str) -> Path | None:
+    """Copy a SQLite file as it is, beside it, while no other may write; nothing else is copied."""
+    if connection.dialect.name != "sqlite":
+        return None
+    (path,) = connection.exec_driver_sql(
+        "SELECT file FROM pragma_database_list WHERE name = 'main'"
+    ).scalars()
+    if not path:
+        return None
+    kept = Path(f"{path}.{version}")
+    draft = Path(f"{kept}.draft")
+    try:
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(draft)) as new:
+            old.backup(new)
+        draft.replace(kept)
+    except (OSError, sqlite3.Error) as error:
+        if draft.is_file():
+            draft.unlink()
+        raise StoreError(
+            f"store {name} has schema {version} and is copied before it is brought to"
+            f" {VERSIONS[-1]}, but the copy cannot be written ({error}); it stays as it is: make"
+            " room beside it, or its folder writable"
+        ) from error
+    return kept
 
 
 def read_version(connection: Connection, *, name: str) -> str | None:
@@ -83,19 +125,13 @@ def read_version(connection: Connection, *, name: str) -> str | None:
     )
 
 
-def upgrade(connection: Connection, *, after: str | None) -> None:
-    """Run the migrations that come after a version, all in the connection's transaction.
-
-    Args:
-        connection: Its transaction is not committed here.
-        after: None for those of an empty database.
-    """
+def upgrade(connection: Connection, *, after: str) -> None:
+    """Run the migrations that come after a version, all in the connection's transaction."""
     from alembic.migration import MigrationContext  # noqa: PLC0415 - slow and rarely needed
     from alembic.operations import Operations  # noqa: PLC0415
 
-    n_done = 0 if after is None else VERSIONS.index(after) + 1
     with Operations.context(MigrationContext.configure(connection)):
-        for version in VERSIONS[n_done:]:
+        for version in VERSIONS[VERSIONS.index(after) + 1 :]:
             import_module(f"{__name__}.{version}").upgrade()
     _stamp(connection)
 
