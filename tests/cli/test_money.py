@@ -110,6 +110,18 @@ def test_dry_run_shows_what_it_would_cost_and_stores_nothing(
     assert not list(tmp_path.glob("*.db"))
 
 
+def test_at_most_counts_every_try_that_the_client_may_make(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    free = write(
+        tmp_path, server.url, price="price = { input = 0, output = 2.0 }\nmax_tokens = 500"
+    )
+    ours, _ = heart("run", free, "--dry-run", "--json").json["ceiling"]["by_model"]
+
+    # 12 completions, each asked for twice with six tries, each of 500 tokens at $2 a million.
+    assert ours["usd_high"] == pytest.approx(12 * 2 * 6 * 500 * 2.0 / 1e6)
+
+
 def test_unknown_price_is_asked_for_and_never_zero(
     heart: Heart, server: PayingServer, tmp_path: Path
 ) -> None:

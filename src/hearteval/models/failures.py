@@ -29,6 +29,10 @@ THROTTLED: frozenset[str] = frozenset({"rate-limited", "overloaded"})
 """Reasons that ask for fewer calls at once."""
 RETRYABLE: frozenset[str] = THROTTLED | {"server-error", "timeout", "connection", "cut-off-stream"}
 """Reasons that another try may cure."""
+UNKNOWN_END = frozenset({"timeout", "cut-off-stream"})
+"""Reasons after which nobody here knows whether the endpoint charges for what it began."""
+UNUSABLE = frozenset({"not-json", "not-a-completion", "html", "too-large"})
+"""Reasons that say what is wrong with an answer, which came."""
 _BY_CODE: Mapping[Reason, str] = {
     "no-credit": r"insufficient[_ ](quota|credit|balance|funds)|billing_hard_limit",
     "content-filter": r"content_(filter|policy)|moderation|flagged|safety system",
@@ -73,6 +77,7 @@ class CallFailureError(ModelCallError):
         reply: What had come until then: text and usage of half a stream, `raw` without secrets,
             requested and effective settings.
         said: The endpoint's own words, without secrets and dialogue; empty where it said nothing.
+        may_be_charged: Whether the endpoint may charge for it: it began to answer, or nobody knows.
     """
 
     def __init__(
@@ -82,11 +87,15 @@ class CallFailureError(ModelCallError):
         reason: Reason,
         reply: Reply,
         said: str = "",
+        may_be_charged: bool | None = None,
         retry_after_seconds: float | None = None,
     ) -> None:
         super().__init__(message, reason=reason)
         self.reply = reply
         self.said = said
+        if may_be_charged is None:
+            may_be_charged = reason in UNUSABLE
+        self.may_be_charged = may_be_charged or reason in UNKNOWN_END
         self.retry_after_seconds = retry_after_seconds
 
     @property
@@ -101,6 +110,7 @@ class FaultError(Exception):
     Attributes:
         said: The endpoint's own words; may hold secrets and dialogue.
         raw: The whole answer, where it was no reply; may hold secrets and dialogue.
+        may_be_charged: Whether there was a good answer, which cannot be used; None until known.
     """
 
     def __init__(
@@ -112,6 +122,7 @@ class FaultError(Exception):
         self.setting = setting
         self.status = status
         self.raw = ""
+        self.may_be_charged: bool | None = None
         self.retry_after_seconds: float | None = None
 
 
@@ -151,6 +162,7 @@ def call_failure(
         reason=fault.reason,
         reply=replace(reply, raw=raw),
         said=f"{fault.setting}: {said}" if fault.setting else said,
+        may_be_charged=fault.may_be_charged,
         retry_after_seconds=fault.retry_after_seconds,
     )
 

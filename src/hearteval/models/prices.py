@@ -5,6 +5,7 @@ Nothing is looked up on the network. A price that is not known is None, never ze
 asks for it. That a list price is what a bill says is the provider's business, not known here.
 """
 
+import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -14,11 +15,15 @@ from decimal import Decimal
 from importlib.metadata import version
 from typing import Any
 
-from hearteval.models.base import Message, Usage
+from hearteval.models.base import Message, Reply, Sampling, Usage
 
 PER_MILLION = 1_000_000
 ASCII_PER_TOKEN = 4
 TOKENS_PER_MESSAGE = 4
+ADDED_TOKENS = 4_000
+"""Most tokens that an endpoint adds to a prompt: its template, and rules of its own."""
+LONGEST_REPLY = 200_000
+"""More tokens than any model writes, where a call bounds them by nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +146,27 @@ def price_call(tariff: Tariff, usage: Usage, *, when: datetime) -> float | None:
         return dollars / PER_MILLION
     listed = _listed(tariff, usage, when=when)
     return None if listed is None else float(listed.total_price)
+
+
+def is_plausible(reply: Reply, messages: Sequence[Message], sampling: Sampling) -> bool:
+    """Say whether a call can have used as many tokens as its endpoint counts.
+
+    A token is at least a byte: of the prompt, which endpoints add a little to, or of the reply as
+    it came, where that is longer than it was allowed to be. Counts that are not there say nothing.
+    """
+    n_in, n_out = reply.usage.input_tokens or 0, reply.usage.output_tokens or 0
+    if n_in > ADDED_TOKENS:
+        schema = "" if sampling.schema is None else json.dumps(sampling.schema.schema)
+        prompt = _n_bytes(schema, *(message.content for message in messages))
+        if n_in > prompt + ADDED_TOKENS:
+            return False
+    is_bounded = sampling.max_tokens is not None and "max_tokens" not in sampling.refuses
+    most = (sampling.max_tokens if is_bounded else None) or LONGEST_REPLY
+    return n_out <= most or n_out <= _n_bytes(reply.text, reply.reasoning)
+
+
+def _n_bytes(*texts: str) -> int:
+    return sum(len(text.encode(errors="surrogatepass")) for text in texts)
 
 
 def estimate_tokens(text: str) -> int:

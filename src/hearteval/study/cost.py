@@ -21,7 +21,7 @@ from hearteval.judgments.plan.run import (
 from hearteval.judgments.prompt import judge_messages
 from hearteval.judgments.run import RatingTask, given_up_judgments, open_by_judge, settled_ratings
 from hearteval.judgments.stress_set import STRESS_KINDS
-from hearteval.models.asking import to_messages
+from hearteval.models.asking import MAX_INVALID, to_messages
 from hearteval.models.base import Sampling
 from hearteval.models.prices import (
     CallPlan,
@@ -30,6 +30,7 @@ from hearteval.models.prices import (
     estimate_prompt_tokens,
     price_per_million,
 )
+from hearteval.models.wrappers.retrying import RetryPolicy
 from hearteval.store.base import Store
 from hearteval.study.grow import judge_models, study_raters, study_systems, system_models
 from hearteval.study.models import (
@@ -58,8 +59,6 @@ COMPLETION, PROBE = Expected(60, 3.0), Expected(PROBE_TOKENS, 3.0)
 JUDGMENT, RATING = Expected(420, 12.0), Expected(300, 12.0)
 """About 40 words; six reasons of a sentence or two in JSON, or five."""
 TYPICAL_REPLY = "word " * 40
-MAX_PAID_TRIES = 2
-"""A reply that cannot be used is asked for once more."""
 NOTHING = Estimate(
     n_calls=0, input_tokens=0, output_tokens=0, usd_low=0.0, usd_high=0.0, seconds=0.0
 )
@@ -342,7 +341,7 @@ def _estimate(
     plan = CallPlan(
         output_tokens=min(reply.tokens, model.max_tokens),
         max_tokens=model.max_tokens,
-        max_attempts=MAX_PAID_TRIES,
+        max_attempts=MAX_INVALID * (1 if model.batch else RetryPolicy().max_tries),
         seconds=reply.seconds,
         concurrency=model.concurrency,
     )

@@ -1,7 +1,7 @@
 """Where models are built: settings -> clients with retries, limits, budget and cache around them.
 
-From the inside out: the client (or the server of a local model), how many calls at once, the price
-and the budget, trying again, the reply cache. Keys are read here and go to the client alone.
+From the inside out: the client (or the server of a local model), the price and the budget, how many
+calls at once, trying again, the reply cache. Keys are read here and go to the client alone.
 """
 
 import asyncio
@@ -186,7 +186,9 @@ async def _open_models(
                 if not is_timed:
                     _warn_of_open_jobs(model, session)
                 local = LocalSettings(context=LOCAL_CONTEXT, reuse_prompts=not is_timed)
-                opened[key] = _open_one(model, client, stack, local)
+                calling = _open_one(model, client, stack, local)
+                calling = _budgeted(calling, model, ledger, writer, session.now)
+                opened[key] = AdaptiveLimit(calling, highest=model.concurrency)
 
         replies = StoredReplies(writer, session.now, is_timed=is_timed)
 
@@ -194,8 +196,7 @@ async def _open_models(
             # One model id may stand for two models at two addresses: each entry keeps its own.
             identity, n_at_once = {**model.identity, "for": id_}, model.concurrency
             if model.batch is None:
-                budgeted = _budgeted(opened[_place(model)], model, ledger, writer, session.now)
-                calling: ChatModel = Retrying(budgeted, RetryPolicy(), rng=rng)
+                calling: ChatModel = Retrying(opened[_place(model)], RetryPolicy(), rng=rng)
             else:
                 batched = Batched(queues[_place(model)], identity=identity)
                 calling = _budgeted(batched, model, ledger, writer, session.now)
@@ -219,6 +220,7 @@ async def _open_models(
 def _place(model: ModelSettings) -> str:
     """Say which models share a connection, a limit and a local server: those called alike."""
     how = f"{model.key_name} {model.max_tokens_key} {json.dumps(model.extra_body, sort_keys=True)}"
+    how += f" {model.price}"
     return f"{model.base_url} {model.path} {model.provider} {model.model} {model.batch} {how}"
 
 
@@ -228,12 +230,10 @@ def _open_one(
     if model.path is not None:
         server = stack.enter_context(run_local_model(model.path, local))
         endpoint = Endpoint(name=model.model, model=server.model, base_url=server.base_url)
-        calling: ChatModel = LocalModel(OpenAICompatibleModel(endpoint, client), server)
-    elif model.backend == "inspect":
-        calling = _open_inspect(model, stack)
-    else:
-        calling = OpenAICompatibleModel(_endpoint(model), client)
-    return AdaptiveLimit(calling, highest=model.concurrency)
+        return LocalModel(OpenAICompatibleModel(endpoint, client), server)
+    if model.backend == "inspect":
+        return _open_inspect(model, stack)
+    return OpenAICompatibleModel(_endpoint(model), client)
 
 
 def _open_inspect(model: ModelSettings, stack: AsyncExitStack) -> ChatModel:
@@ -267,7 +267,8 @@ def _budgeted(
 
     def ceiling(messages: Sequence[Message], sampling: Sampling) -> float:
         tokens = PROMPT_MARGIN * estimate_prompt_tokens(messages, schema_text(sampling))
-        usage = Usage(input_tokens=round(tokens), output_tokens=model.max_tokens)
+        output_tokens = sampling.max_tokens or model.max_tokens
+        usage = Usage(input_tokens=round(tokens), output_tokens=output_tokens)
         price = price_call(tariff, usage, when=now())
         return 0.0 if price is None else price
 
@@ -277,6 +278,7 @@ def _budgeted(
         ceiling=ceiling,
         price=lambda usage: price_call(tariff, usage, when=now()),
         book_lost=partial(keep_lost_cost, writer, now),
+        fetched_later=model.batch is not None,
     )
 
 

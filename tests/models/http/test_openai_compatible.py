@@ -329,6 +329,24 @@ class TestFailures:
         assert '"content": "It is"' in reply.raw
         assert '{"error": {"message": "boom"}}' in reply.raw
 
+    @pytest.mark.parametrize(
+        ("answer", "may_be_charged"),
+        [
+            (give({**completion("Half of"), "error": {"code": 502}}), True),
+            (stream(sse(chunk({"content": "Half"}), {"error": {"code": 429}})), True),
+            (give({"choices": []}), True),
+            (give("<html>", kind="text/html"), True),
+            (give({"error": {"code": 429}}), False),
+            (give("<html>", kind="text/html", status=502), False),
+            (fail(500), False),
+        ],
+        ids=["beside", "after", "no-choice", "page", "alone", "page-of-502", "status"],
+    )
+    def test_answer_with_a_good_status_may_be_charged_unless_it_is_an_error_alone(
+        self, answer: Answer, *, may_be_charged: bool
+    ) -> None:
+        assert failure_of(answer).may_be_charged is may_be_charged
+
     def test_connection_cut_before_an_answer(self) -> None:
         assert failure_of(cut()).reason == "connection"
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from canned_model import CannedModel
 
 from hearteval.errors import BudgetError, ModelCallError
-from hearteval.models.base import Message, Reply, Sampling, Usage
+from hearteval.models.base import ChatModel, Message, Reply, Sampling, Usage
 from hearteval.models.failures import CallFailureError, Reason
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
@@ -143,7 +144,7 @@ def test_failed_calls_are_not_kept() -> None:
     assert shelf.kept == {}
 
 
-def budgeted(model: Counting, ledger: SpendingLimit, *, price: float | None = 0.2) -> Budgeted:
+def budgeted(model: ChatModel, ledger: SpendingLimit, *, price: float | None = 0.2) -> Budgeted:
     return Budgeted(
         model,
         ledger,
@@ -151,6 +152,10 @@ def budgeted(model: Counting, ledger: SpendingLimit, *, price: float | None = 0.
         price=lambda usage: None if usage.input_tokens is None else price,
         book_lost=nowhere,
     )
+
+
+def unlimited() -> SpendingLimit:
+    return SpendingLimit(limit_usd=None, spent_usd=0.0)
 
 
 async def nowhere(_usd: float) -> None:
@@ -231,6 +236,76 @@ def test_failed_call_whose_tokens_were_counted_costs_what_they_cost() -> None:
 @pytest.mark.parametrize("reason", ["timeout", "cut-off-stream"])
 def test_failed_call_that_may_be_charged_is_booked_at_its_ceiling(reason: Reason) -> None:
     assert lost_money(CallFailureError("gone", reason=reason, reply=Reply(text=""))) == (0.5, [0.5])
+
+
+@pytest.mark.parametrize("reason", ["not-json", "not-a-completion", "html", "too-large"])
+def test_answer_that_cannot_be_used_is_booked_at_its_ceiling(reason: Reason) -> None:
+    assert lost_money(CallFailureError("no", reason=reason, reply=Reply(text=""))) == (0.5, [0.5])
+
+
+def test_error_beside_a_reply_is_booked_at_its_ceiling() -> None:
+    error = CallFailureError(
+        "no", reason="server-error", reply=Reply(text="half"), may_be_charged=True
+    )
+
+    assert lost_money(error) == (0.5, [0.5])
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        Usage(input_tokens=10, output_tokens=10**400),
+        Usage(input_tokens=10, output_tokens=1_025),
+        Usage(input_tokens=10**9, output_tokens=5),
+    ],
+    ids=["beyond-all-numbers", "beyond-max-tokens", "beyond-the-prompt"],
+)
+def test_usage_that_a_call_cannot_have_had_is_booked_at_its_ceiling(usage: Usage) -> None:
+    model = CannedModel([Reply(text="ok", usage=usage)])
+
+    reply = ask(budgeted(model, unlimited()), sampling=Sampling(max_tokens=1_024))
+
+    assert reply.cost == 0.5
+
+
+def test_reply_longer_than_it_was_allowed_to_be_costs_what_it_counts() -> None:
+    usage = Usage(input_tokens=10, output_tokens=1_100)
+    model = CannedModel([Reply(text="word " * 1_100, usage=usage)])
+
+    reply = ask(budgeted(model, unlimited()), sampling=Sampling(max_tokens=1_024))
+
+    assert reply.cost == 0.2
+
+
+@pytest.mark.parametrize(
+    ("fetched_later", "booked"), [(False, [0.5]), (True, [])], ids=["direct", "in-a-batch-job"]
+)
+def test_call_that_is_cut_off_is_booked_at_its_ceiling(
+    *, fetched_later: bool, booked: list[float]
+) -> None:
+    lost: list[float] = []
+
+    async def book(usd: float) -> None:
+        lost.append(usd)
+
+    wrapped = Budgeted(
+        Counting(),
+        unlimited(),
+        ceiling=lambda _m, _s: 0.5,
+        price=lambda _usage: 0.2,
+        book_lost=book,
+        fetched_later=fetched_later,
+    )
+
+    async def cut() -> None:
+        call = asyncio.ensure_future(wrapped.complete(ASKED, Sampling()))
+        await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+    asyncio.run(cut())
+
+    assert lost == booked
 
 
 @pytest.mark.parametrize("reason", ["bad-key", "rate-limited", "server-error"])

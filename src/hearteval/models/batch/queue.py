@@ -342,6 +342,7 @@ class BatchQueue:
             try:
                 await work
             except FaultError as fault:
+                fault.may_be_charged = False  # of the job; its calls cost when they have results
                 self._answer(custom_ids, {}, fault)
             except Exception as error:  # noqa: BLE001 - it reaches whoever waits
                 for custom_id in custom_ids:

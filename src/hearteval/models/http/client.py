@@ -205,6 +205,8 @@ class Caller:
             fault = _fault_of_loss(error, self._limits, is_answered=response is not None)
         except FaultError as error:
             fault = error
+        if fault.may_be_charged is None:
+            fault.may_be_charged = response is not None and response.status in GOOD
         if response is not None:
             fault.retry_after_seconds = _asked_wait(response.headers)
         raise fault

@@ -104,9 +104,12 @@ class ReplyParts:
         """Take what stands beside the choices; return the first choice, if there is one."""
         if not isinstance(body, dict):
             raise FaultError("not-a-completion", "no JSON object")
-        if body.get("error"):
-            raise find_fault(None, read_error(body), sent=self.sent)
         self._usage = body.get("usage") or self._usage
+        if body.get("error"):
+            fault = find_fault(None, read_error(body), sent=self.sent)
+            # An error alone is a refusal, whatever the status of the answer that holds it.
+            fault.may_be_charged = bool(body.get("choices") or self._head)
+            raise fault
         self._model = self._model or _text_of(body, "model")
         self._echo |= read_echo(body)
         choices = body.get("choices")

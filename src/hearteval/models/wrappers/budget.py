@@ -2,19 +2,21 @@
 
 Before a call its dearest outcome is set aside, and replaced by what it cost when it has ended. So
 calls under way at the same time cannot pass the limit together; a call that does not fit beside
-them waits until they have ended. Put `Budgeted` inside `Retrying`, so that each try is booked.
+them waits until they have ended. Put `Budgeted` next to the client, inside all that waits or tries
+again: then each try is booked, and a call that is cut off was really on its way.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from hearteval.errors import BudgetError, ModelCallError
 from hearteval.models.base import ChatModel, Message, Reply, Sampling, Usage
 from hearteval.models.failures import CallFailureError
+from hearteval.models.prices import is_plausible
 
-MAYBE_CHARGED = frozenset({"timeout", "cut-off-stream"})
-"""Failures after which nobody here knows whether the endpoint charges for what it began."""
+_log = logging.getLogger(__name__)
 
 
 class SpendingLimit:
@@ -63,7 +65,9 @@ class Budgeted:
     """Sets money aside for every call of a model, and puts the price on every reply.
 
     A call costs at most `ceiling` dollars, and is booked at that where its `price` is None as the
-    endpoint counted no tokens. `book_lost` makes durable what a call cost that gave no reply.
+    endpoint counted no tokens, or more than the call can have used. `book_lost` makes durable what
+    a call cost that gave no reply. Calls that are `fetched_later` go on at their provider when they
+    are cut off here: they are booked when their replies come.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class Budgeted:
         ceiling: Callable[[Sequence[Message], Sampling], float],
         price: Callable[[Usage], float | None],
         book_lost: Callable[[float], Awaitable[None]],
+        fetched_later: bool = False,
     ) -> None:
         self.name = model.name
         self._model = model
@@ -81,6 +86,8 @@ class Budgeted:
         self._ceiling = ceiling
         self._price = price
         self._book_lost = book_lost
+        self._fetched_later = fetched_later
+        self._has_warned = False
 
     async def complete(
         self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
@@ -91,20 +98,46 @@ class Budgeted:
         spent = 0.0
         try:
             reply = await self._model.complete(messages, sampling, repeat=repeat)
-            cost = self._price(reply.usage)
+            cost = self._cost(reply, messages, sampling)
             spent = ceiling if cost is None else cost
         except ModelCallError as error:
-            spent = self._lost(error, ceiling)
+            spent = self._lost(error, ceiling, messages, sampling)
             if spent:
+                await self._book_lost(spent)
+            raise
+        except asyncio.CancelledError:
+            if not self._fetched_later:
+                spent = ceiling
                 await self._book_lost(spent)
             raise
         finally:
             self._ledger.settle(ceiling, spent)
         return replace(reply, cost=spent)
 
-    def _lost(self, error: ModelCallError, ceiling: float) -> float:
+    def _lost(
+        self,
+        error: ModelCallError,
+        ceiling: float,
+        messages: Sequence[Message],
+        sampling: Sampling,
+    ) -> float:
         """Return what a call without a reply cost; its ceiling where that cannot be known."""
-        cost = self._price(error.reply.usage) if isinstance(error, CallFailureError) else None
+        if not isinstance(error, CallFailureError):
+            return 0.0
+        cost = self._cost(error.reply, messages, sampling)
         if cost is None:
-            return ceiling if error.reason in MAYBE_CHARGED else 0.0
+            return ceiling if error.may_be_charged else 0.0
         return cost
+
+    def _cost(self, reply: Reply, messages: Sequence[Message], sampling: Sampling) -> float | None:
+        """Return what the tokens cost that the endpoint counted; None if that cannot be known."""
+        if is_plausible(reply, messages, sampling):
+            return self._price(reply.usage)
+        if not self._has_warned:
+            self._has_warned = True
+            _log.warning(
+                "%s counts more tokens than a call can have used; such calls are booked at the most"
+                " that they may cost",
+                self.name,
+            )
+        return None
