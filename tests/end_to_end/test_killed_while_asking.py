@@ -30,7 +30,7 @@ from hearteval.models.asking import WORKERS_PER_CALL
 
 pytestmark = pytest.mark.server
 
-N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "8"))
+N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "4"))
 """The whole measurement is 50: ``make soak``."""
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["hearteval.study.asking", "hearteval.study.results"])
