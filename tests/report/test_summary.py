@@ -33,6 +33,7 @@ rank: the places that stay open. ┊ the average, 1500. win and H E A R T: perce
   won, a tie counting half. · too little marked, or no order.
 H Human Alignment, E Empathic Responsiveness, A Attunement, R Resonance,
   T Task-following.
+original: the replies recorded in the items.
 
 ! 4 judgments are missing; coverage is 99.8 %.
 2 more notes in the report."""
@@ -52,6 +53,12 @@ def with_warnings(results: StudyResults, *warnings: Notice) -> StudyResults:
 def test_six_systems_read_as_expected() -> None:
     shown = brief_display(invented_results()).text().replace("\N{EN DASH}", "-")
     assert shown == SIX_SYSTEMS
+
+
+def test_scores_say_too_which_replies_were_recorded() -> None:
+    assert (
+        "original: the replies recorded in the items." in brief_display(invented_ratings()).text()
+    )
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

@@ -29,6 +29,7 @@ from hearteval.report.text import (
     interval,
     level_percent,
     ranks,
+    recorded_words,
     tick,
     whole,
     whole_percent,
@@ -119,7 +120,10 @@ def board_table(board: Leaderboard) -> Table:
             (Column("win"), lambda row: whole_percent(row.win_rate)),
             *((axis, lambda row, axis=axis: _axis_rate(board, row, axis)) for axis in axes),
         ],
-        notes=_how_to_read(axes, has_few=TOO_FEW in cells),
+        notes=[
+            *_how_to_read(axes, has_few=TOO_FEW in cells),
+            *recorded_words({row.system: row.kind for row in board.rows}),
+        ],
     )
 
 

@@ -29,6 +29,7 @@ from hearteval.report.text import (
     percent,
     pixels,
     plural,
+    recorded_words,
     shortened_names,
     signed_hundredths,
 )
@@ -105,6 +106,7 @@ def score_table(ratings: RatingResults) -> Table:
             f"z: how far above the mean of all replies, by each judge's own scale; {CENTRE} that "
             "mean. score and axes: mean rating, 1 to 5.",
             axes_words(axes),
+            *recorded_words({row.system: row.kind for row in ratings.systems}),
         ],
     )
 

@@ -237,6 +237,12 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
+def recorded_words(kinds: Mapping[str, str]) -> list[str]:
+    """Say which systems, by name and kind, are the replies that the items came with."""
+    names = [name for name, kind in kinds.items() if kind == "original"]
+    return [f"{listed(names)}: the replies recorded in the items."] if names else []
+
+
 def reasons(missing: Mapping[str, int]) -> str:
     """Write counts by reason, most frequent first, or a dash where nothing is missing."""
     ordered = sorted(missing.items(), key=lambda item: (-item[1], item[0]))
