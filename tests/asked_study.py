@@ -11,7 +11,7 @@ from canned_model import CannedModel
 
 from hearteval.completions.run import ask_systems
 from hearteval.domain import AXES, Item, Rater, Study, System, hash_records
-from hearteval.errors import HeartError, ModelCallError
+from hearteval.errors import ModelCallError
 from hearteval.items import load_starter_items
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_judgments
@@ -172,11 +172,6 @@ def plan(world: AskedStudy, *, both_orders: bool = True, repeat_pairs: int = 0) 
         repeat_pairs=repeat_pairs,
     )
     plan_judgments(world.store, world.study, policy, now=now)
-
-
-def faults_in(group: ExceptionGroup[Exception]) -> list[HeartError]:
-    """Return the faults of a run that was stopped."""
-    return [fault for fault in group.exceptions if isinstance(fault, HeartError)]
 
 
 def by_call(

@@ -274,10 +274,12 @@ def test_second_run_asks_nothing_and_pays_nothing(
         n_calls = len(provider.prompts)
 
         again = heart("run", path, "--json")
+        dry = heart("run", path, "--dry-run", "--json").json["ceiling"]
 
     assert again.code == 0
     assert len(provider.prompts) == n_calls
     assert again.json["ceiling"]["estimate"]["n_calls"] == 0
+    assert (dry["estimate"]["n_calls"], dry["max_usd"]) == (0, 0.0)
 
 
 @pytest.mark.server
@@ -322,13 +324,23 @@ def test_limit_stops_a_run_and_a_higher_one_goes_on(
             "run", write(tmp_path, provider.url, limit="max_usd = 0.06"), "--yes", "--json"
         )
         n_first = len(provider.prompts)
+        path = write(tmp_path, provider.url, limit="max_usd = 5.0")
+        dry = heart("run", path, "--dry-run", "--json").json["ceiling"]["estimate"]
         went_on = heart(
             "run", write(tmp_path, provider.url, limit="max_usd = 5.0"), "--yes", "--json"
         )
 
     assert stopped.code == 1
-    assert stopped.json["error"]["kind"] == "budget"
+    assert "the limit of 0.06 dollars would be passed" in stopped.json["stopped"]
+    assert f"heart: {stopped.json['stopped']}" in stopped.err
+    assert Path(stopped.json["report"]).is_file()
+    assert (
+        stopped.json["judgments"]["missing"]["not-asked"]
+        == 24 - stopped.json["judgments"]["n_added"]
+    )
     assert 0 < n_first < 37
+    assert dry["n_calls"] == 37 - n_first + 1, "the probe of the schema is counted again"
+    assert went_on.json["stopped"] is None
     assert went_on.code == 0
     assert len(provider.prompts) == 37
     assert len(set(provider.prompts)) == 37

@@ -14,7 +14,6 @@ from asked_study import (
     asked_study,
     by_call,
     failure,
-    faults_in,
     judge,
     model_system,
     plan,
@@ -38,7 +37,6 @@ from hearteval.domain import (
     Rater,
     System,
 )
-from hearteval.errors import BudgetError
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set.injections import Side, injection_texts
 from hearteval.models import asking
@@ -320,10 +318,8 @@ def test_budget_stops_the_run_and_a_higher_one_goes_on() -> None:
     world = judged_study(n_items=10)
     world.limit_usd = 1.0
 
-    with pytest.raises(ExceptionGroup) as caught:
-        world.judge({"j": always(said(verdict()))})
+    assert world.judge({"j": always(said(verdict()))}).stopped
 
-    assert [type(fault) for fault in faults_in(caught.value)] == [BudgetError]
     assert (len(judgments(world)), attempts(world)) == (5, [])
     world.limit_usd = 10.0
     model = always(said(verdict()))

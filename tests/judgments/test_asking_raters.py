@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from asked_study import ITEMS, NOW, PRICE, by_call, failure, faults_in, judge, model_system, said
+from asked_study import ITEMS, NOW, PRICE, by_call, failure, judge, model_system, said
 from canned_model import Answer, CannedCall, CannedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rated_study import RATING, RatedStudy, rated_study, rating_policy, scores
 
 from hearteval.domain import AXES, Attempt, Call, Completion, Item, Rater, Rating, System
-from hearteval.errors import BudgetError
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set.injections import injection_texts
 from hearteval.models import asking
@@ -214,10 +213,8 @@ def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(
 def test_budget_stops_the_run_and_a_higher_one_goes_on(world: RatedStudy) -> None:
     world.limit_usd = 0.6
 
-    with pytest.raises(ExceptionGroup) as caught:
-        world.rate({"j": always(said(scores()))})
+    assert world.rate({"j": always(said(scores()))}).stopped
 
-    assert [type(fault) for fault in faults_in(caught.value)] == [BudgetError]
     n_first = len(ratings(world))
     world.limit_usd = 10.0
     assert 0 < n_first < 4

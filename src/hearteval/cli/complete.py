@@ -31,4 +31,4 @@ def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
         n_wanted, n_added = counts["n_wanted"], counts["n_added"]
         click.echo(f"{n_stored:,} of {n_wanted:,} replies stored, {n_added:,} new")
         click.echo(labelled("next", f"heart judge {quoted(study_file)}"))
-    end_with(failures, settings)
+    end_with(failures, settings, stopped=counts["stopped"])

@@ -39,16 +39,20 @@ def emit_json(name: str, body: Mapping[str, Any]) -> None:
     click.echo(json.dumps(document, ensure_ascii=not is_unicode, allow_nan=False))
 
 
-def end_with(failures: "Sequence[Failure]", settings: "StudySettings") -> None:
+def end_with(
+    failures: "Sequence[Failure]", settings: "StudySettings", *, stopped: str | None = None
+) -> None:
     """Exit with 1 where a study has failed, saying in one line of stderr why; else return.
 
-    Call it last: what could be done is done and said by then.
+    It has failed too where it `stopped` at its limit on spending. Call it last: what could be done
+    is done and said by then.
     """
     from hearteval.report.missing import failure_words
     from hearteval.report.text import printable
 
-    if failures:
+    if failures or stopped:
         words = failure_words(failures, fail_on_missing=settings.fail_on_missing)
+        words = "; ".join(filter(None, (stopped, words)))
         click.echo(f"heart: {printable(words)}", err=True)
         raise click.exceptions.Exit(1)
 

@@ -23,7 +23,7 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
     """
     from hearteval.cli.results import labelled
     from hearteval.config import load_study
-    from hearteval.study.pipeline import judge_study
+    from hearteval.study.pipeline import find_stop, judge_study
 
     settings = load_study(study_file)
     with working_on(settings, "judge", yes=yes) as (session, study):
@@ -41,4 +41,4 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
         n_stored = made["n_before"] + made["n_added"]
         click.echo(f"{n_stored:,} of {made['n_wanted']:,} {word} stored, {made['n_added']:,} new")
         click.echo(labelled("next", f"heart report {quoted(study_file)}"))
-    end_with(failures, settings)
+    end_with(failures, settings, stopped=find_stop(*counts.values()))

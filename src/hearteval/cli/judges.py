@@ -59,4 +59,4 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
         click.echo(judge_audit_lines(audits, level=LEVEL))
         if notice is not None:
             click.echo("\n" + wrapped(notice))
-    end_with(failures, settings)
+    end_with(failures, settings, stopped=counts["judgments"]["stopped"])

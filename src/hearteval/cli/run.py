@@ -102,7 +102,7 @@ def _run(
         keep_run(settings, body, stored=stored, text=kept, shown=_how_shown(study_file))
     if is_opened:
         open_page(body["report"])
-    end_with(results.failures, settings)
+    end_with(results.failures, settings, stopped=body["stopped"])
 
 
 def _how_shown(study_file: Path) -> list[str | int]:
@@ -111,13 +111,9 @@ def _how_shown(study_file: Path) -> list[str | int]:
 
 
 def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:
-    from hearteval.study.cost import estimate_spending
-    from hearteval.study.grow import gather
-    from hearteval.study.pipeline import ceiling, plan_words
-    from hearteval.study.session import utc_now
+    from hearteval.study.pipeline import ceiling, plan_words, show_plan
 
-    items = gather(settings, Terminal()).items
-    spending = estimate_spending(settings, items, when=utc_now())
+    items, spending = show_plan(settings, Terminal())
     if as_json:
         most = ceiling(settings, items, spending)
         emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": most})

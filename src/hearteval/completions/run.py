@@ -108,7 +108,7 @@ async def ask_systems(
         progress: Told how many of how many are there.
 
     Raises:
-        ExceptionGroup: Of `BudgetError`; what came before is stored.
+        ExceptionGroup: Of `StoreError`; what came before is stored.
     """
     items = {item.id: item for item in writer.store.iter(Item, study)}
     prompt_hash = support_prompt_hash()

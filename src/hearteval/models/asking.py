@@ -70,6 +70,8 @@ class AskedCounts:
     n_added: int
     missing: Mapping[str, int]
     """Still missing, by the reason of the last attempt, or ``not-asked``."""
+    stopped: str | None = None
+    """Why asking ended at the limit on spending; None where it went to its end."""
 
     def __add__(self, other: "AskedCounts") -> "AskedCounts":
         return AskedCounts(
@@ -77,6 +79,7 @@ class AskedCounts:
             n_before=self.n_before + other.n_before,
             n_added=self.n_added + other.n_added,
             missing=dict(Counter(self.missing) + Counter(other.missing)),
+            stopped=self.stopped or other.stopped,
         )
 
 
@@ -189,7 +192,8 @@ async def ask_wanted(
     """Ask for everything that is open; every answer and every failed try is kept at once.
 
     A model is asked no more when a call failed as every further one would, or when nothing came of
-    its first `GIVE_UP_AFTER` questions; the others go on.
+    its first `GIVE_UP_AFTER` questions; the others go on. At the limit on spending no one is asked
+    any more.
 
     What `keep` is given is durable when it returns; `run` raises what its tasks raise; `progress`
     is told how many of how many are there or given up.
@@ -210,10 +214,22 @@ async def ask_wanted(
         outcomes[reason] += 1
         progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
 
-    await run(partial(ask, target) for target in wanted.open_ones)
+    stopped: str | None = None
+    try:
+        await run(partial(ask, target) for target in wanted.open_ones)
+    except ExceptionGroup as faults:
+        at_limit, others = faults.split(BudgetError)
+        if at_limit is None or others is not None:
+            raise
+        stopped = str(at_limit.exceptions[0])
+        outcomes[NOT_ASKED] += len(wanted.missing) - outcomes.total()
     n_added = outcomes.pop("", 0)
     return AskedCounts(
-        n_wanted=wanted.n_wanted, n_before=wanted.n_before, n_added=n_added, missing=dict(outcomes)
+        n_wanted=wanted.n_wanted,
+        n_before=wanted.n_before,
+        n_added=n_added,
+        missing=dict(outcomes),
+        stopped=stopped,
     )
 
 

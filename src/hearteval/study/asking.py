@@ -22,7 +22,7 @@ from hearteval.domain import (
     Study,
     System,
 )
-from hearteval.errors import BudgetError, ModelCallError
+from hearteval.errors import ModelCallError
 from hearteval.judgments.plan.run import PlanCounts, plan_judgments, plan_ratings, store_stress_set
 from hearteval.judgments.run import (
     JudgingTask,
@@ -68,6 +68,7 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
         "n_before": counts.n_before + asked.n_before + imported.n_before,
         "n_added": counts.n_added + asked.n_added,
         "n_missing": missing.total(),
+        "stopped": asked.stopped,
     }
     tell.note(f"replies: {_count_words(total)}")
     brought_in = imported_systems(session.settings).values()
@@ -220,8 +221,6 @@ async def warn_of_unheld_schemas(asking: Asking, tell: Tell) -> None:
             continue  # the answer would come when all of its judgments do
         try:
             found = await probe_model(judge)
-        except BudgetError:
-            raise
         except ModelCallError as error:
             logger.info("judge %s: the probe had no answer: %s", judge.model.name, error.reason)
             continue  # what it is asked next will say why, and that is kept

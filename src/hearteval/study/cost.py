@@ -2,16 +2,17 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from hearteval.completions.prompting import support_messages
 from hearteval.completions.run import given_up_completions, systems_to_ask
 from hearteval.config import ModelSettings, StudySettings, read_key
-from hearteval.domain import Assignment, Completion, Item, Study, content_hash
+from hearteval.domain import Assignment, Attempt, Completion, Item, Study, System, content_hash
 from hearteval.errors import SettingsError
+from hearteval.items.run import GatheredItems
 from hearteval.judgments.plan.run import (
     plan_judgments,
     plan_ratings,
@@ -31,8 +32,15 @@ from hearteval.models.prices import (
     price_per_million,
 )
 from hearteval.models.wrappers.retrying import RetryPolicy
-from hearteval.store.base import Store
-from hearteval.study.grow import judge_models, study_raters, study_systems, system_models
+from hearteval.store.base import Record, Store
+from hearteval.study.grow import (
+    describe,
+    is_same_version,
+    judge_models,
+    study_raters,
+    study_systems,
+    system_models,
+)
 from hearteval.study.models import (
     asked_directly,
     judge_sampling,
@@ -40,7 +48,7 @@ from hearteval.study.models import (
     schema_text,
     tariff_of,
 )
-from hearteval.study.session import Session
+from hearteval.study.session import Session, study_id
 
 Spending = Mapping[str, Estimate]
 """What each model of a study is estimated to use, by "system NAME" and "judge NAME"."""
@@ -121,6 +129,46 @@ def plan_what_is_done(session: Session, study: Study, *, judges_only: bool = Fal
     given_up = given_up_judgments(store, study)
     open_ones = Counter(a.rater_id for a in store.unjudged(study) if a.id not in given_up)
     return replace(done, open_judgments=open_ones)
+
+
+def plan_unwritten(session: Session, gathered: GatheredItems) -> Done:
+    """Count as `plan_what_is_done` for the version that the file describes; nothing is stored.
+
+    Where that is not the newest stored version, or has not been completed, what is to be judged is
+    not known yet.
+    """
+    store = session.store
+    study = store.latest_study(study_id(session.settings))
+    if study is None:
+        return NOTHING_DONE
+    heard = {c.system_id for c in store.iter(Completion, study)}
+    heard.update(a.system_id for a in store.iter(Attempt, study) if a.system_id)
+    ranked = {s.id for s in store.iter(System, study) if s.kind != "stress"}
+    if not is_same_version(study, describe(session, gathered)) or ranked - heard:
+        return what_is_done(store, study)
+    unwritten = cast("Store", _UnwrittenPlan(store))
+    return plan_what_is_done(replace(session, store=unwritten), study)
+
+
+class _UnwrittenPlan:
+    """A store that keeps nothing new, and counts what would be new as not judged."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._added: list[Record] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def add(self, records: Sequence[Record]) -> int:
+        self._added += records
+        return 0
+
+    def unjudged(self, study: Study) -> Iterator[Assignment]:
+        yield from self._store.unjudged(study)
+        added = {record.id: record for record in self._added if isinstance(record, Assignment)}
+        known = {record.id for record in self._store.find(Assignment, list(added))}
+        yield from (record for id_, record in added.items() if id_ not in known)
 
 
 def require_keys(settings: StudySettings, store: Store, study: Study, done: Done) -> None:

@@ -63,14 +63,33 @@ def gather(settings: StudySettings, tell: Tell, *, is_kept: bool = False) -> Gat
 def register(session: Session, gathered: GatheredItems) -> Study:
     """Store items, systems, raters and, where anything has changed, a new version of the study."""
     settings, store = session.settings, session.store
+    study = describe(session, gathered)
+    previous = store.latest_study(study.id)
+    if previous is not None:
+        if is_same_version(previous, study):
+            return previous
+        _require_growth(settings, list(store.iter(Study, study)))
+        study = replace(study, version=previous.version + 1)
     systems, raters = study_systems(settings), study_raters(settings)
-    study = Study(
+    store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
+    return study
+
+
+def is_same_version(stored: Study, described: Study) -> bool:
+    """Say whether a stored version is what a file describes."""
+    return replace(described, version=stored.version, created_at=stored.created_at) == stored
+
+
+def describe(session: Session, gathered: GatheredItems) -> Study:
+    """Return the study that a file describes, as its first version."""
+    settings = session.settings
+    return Study(
         name=settings.name,
         seed=settings.seed,
         item_ids=tuple(item.id for item in gathered.items),
         items_hash=hash_records(gathered.items),
-        system_ids=tuple(sorted(system.id for system in systems)),
-        rater_ids=tuple(sorted(rater.id for rater in raters)),
+        system_ids=tuple(sorted(system.id for system in study_systems(settings))),
+        rater_ids=tuple(sorted(rater.id for rater in study_raters(settings))),
         design={
             "items": {
                 "source": gathered.source,
@@ -86,14 +105,6 @@ def register(session: Session, gathered: GatheredItems) -> Study:
         software_version=__version__,
         created_at=session.now(),
     )
-    previous = store.latest_study(study.id)
-    if previous is not None:
-        if replace(study, version=previous.version, created_at=previous.created_at) == previous:
-            return previous
-        _require_growth(settings, list(store.iter(Study, study)))
-        study = replace(study, version=previous.version + 1)
-    store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
-    return study
 
 
 def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:

@@ -4,7 +4,7 @@ What costs money is estimated and agreed to before the first call is made.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -28,6 +28,8 @@ from hearteval.report.leaderboard import leaderboard_rows
 from hearteval.report.missing import failure_words, missing_lines
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
+from hearteval.store.engines import is_readable_as_is
+from hearteval.study import Tell
 from hearteval.study.asking import (
     complete_step,
     complete_without_models,
@@ -36,6 +38,7 @@ from hearteval.study.asking import (
     warn_of_unheld_schemas,
 )
 from hearteval.study.cost import (
+    NOTHING_DONE,
     Done,
     Spending,
     confirm_spending,
@@ -46,12 +49,13 @@ from hearteval.study.cost import (
     in_all,
     n_judgments,
     plan_again,
+    plan_unwritten,
     plan_what_is_done,
     require_keys,
     spending_lines,
     what_is_done,
 )
-from hearteval.study.grow import imported_systems, judge_models, system_models
+from hearteval.study.grow import gather, imported_systems, judge_models, system_models
 from hearteval.study.models import Asking, ask_models
 from hearteval.study.results import (
     analyze,
@@ -60,7 +64,7 @@ from hearteval.study.results import (
     write_report,
     write_results,
 )
-from hearteval.study.session import Session
+from hearteval.study.session import Session, open_session, utc_now
 
 logger = logging.getLogger(__name__)
 LEVEL = 0.95
@@ -154,10 +158,25 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "leaderboard": leaderboard_rows(results),
         "rated": rating_rows(results.ratings),
         "failures": [asdict(failure) for failure in results.failures],
+        "stopped": find_stop(completions, *judgments.values()),
         **paths,
         "stored": stored,
     }
     return body, results
+
+
+def find_stop(*steps: Mapping[str, Any] | None) -> str | None:
+    """Return why asking ended at the limit on spending, from the counts of steps, or None."""
+    return next((step["stopped"] for step in steps if step and step.get("stopped")), None)
+
+
+def show_plan(settings: StudySettings, tell: Tell) -> tuple[tuple[Item, ...], Spending]:
+    """Return a study's items and what it still needs; nothing is asked, made or stored."""
+    gathered, done = gather(settings, tell), NOTHING_DONE
+    if is_readable_as_is(settings.store):
+        with open_session(settings, tell) as session:
+            done = plan_unwritten(session, gathered)
+    return gathered.items, estimate_spending(settings, gathered.items, done, when=utc_now())
 
 
 def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) -> dict[str, Any]:
@@ -244,6 +263,7 @@ def audit_study(
             "n_before": n_assigned - n_open,
             "n_added": given.n_added,
             "missing": dict(given.missing),
+            "stopped": given.stopped,
         },
     }
     return counts, audit_judges(data, level=LEVEL), _log_failures(session, failures)
