@@ -1,13 +1,16 @@
 """Who judges what, and in which order: pairs or completions, and raters -> assignments or targets.
 
-The order of a pair shown once is a seeded coin for each rater and pair; a pair shown in both orders
-is two assignments. LLM judges never see a system of their own family. Nothing is stored of a plan
-of ratings: a rating is named by its completion and its judge, so what is missing follows from what
-is there. All is decided by hashes of seed and content, so that a rerun plans the same.
+A pair shown in both orders is two assignments. Of pairs shown once the sides are chosen so that of
+two systems each stands first as often as the other, one time more at most. LLM judges never see a
+system of their own family. Nothing is stored of a plan of ratings: a rating is named by its
+completion and its judge, so what is missing follows from what is there. All is decided by hashes of
+seed and content, so that a rerun plans the same.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from hearteval.domain import Assignment, Completion, Rater, RatingTarget, Study, System
 from hearteval.judgments.plan import PlanPolicy
@@ -45,22 +48,37 @@ def assign_pairs(
     *,
     families: Mapping[str, str],
     policy: AssignmentPolicy,
+    earlier: Iterable[Assignment] = (),
 ) -> tuple[tuple[Assignment, ...], int]:
     """Give every pair to every LLM judge that may see it; return the assignments, sorted by id.
 
     No judge gets a pair with a system of its own family, where `families` names it by system id;
-    how many pairs of a rater were left out so is the second value.
+    how many pairs of a rater were left out so is the second value. A pair that is shown once keeps
+    the side that it has in `earlier`, the first of them if there are several.
     """
-    assignments: list[Assignment] = []
-    n_own_family = 0
-    for rater in raters:
-        for candidate in candidates:
-            if any(families.get(system_id) == rater.family for system_id in candidate.system_ids):
-                n_own_family += 1
-            else:
-                assignments.extend(_in_orders(rater, candidate, policy))
+    eligible = [
+        (rater, candidate)
+        for rater in sorted(raters, key=lambda rater: rater.id)
+        for candidate in candidates
+        if not any(families.get(system_id) == rater.family for system_id in candidate.system_ids)
+    ]
+    shown_first: Iterable[tuple[Rater, Candidate, str]]
+    if policy.both_orders:
+        shown_first = ((*each, id_) for each in eligible for id_ in each[1].pair.completion_ids)
+    else:
+        shown_first = _balance_sides(eligible, earlier, seed=policy.seed)
+    assignments = [
+        Assignment(
+            study_id=policy.study_id,
+            pair_id=candidate.id,
+            rater_id=rater.id,
+            first_completion_id=first,
+            repeat=policy.repeat,
+        )
+        for rater, candidate, first in shown_first
+    ]
     assignments.sort(key=lambda assignment: assignment.id)
-    return tuple(assignments), n_own_family
+    return tuple(assignments), len(raters) * len(candidates) - len(eligible)
 
 
 def plan_ratings_of(
@@ -101,19 +119,38 @@ def plan_ratings_of(
     )
 
 
-def _in_orders(rater: Rater, candidate: Candidate, policy: AssignmentPolicy) -> list[Assignment]:
-    pair = candidate.pair
-    shown_first: Sequence[str] = pair.completion_ids
-    if not policy.both_orders:
-        coin = int(seeded_rank(policy.seed, rater.id, pair.id), 16) % 2
-        shown_first = [pair.completion_ids[coin]]
-    return [
-        Assignment(
-            study_id=policy.study_id,
-            pair_id=pair.id,
-            rater_id=rater.id,
-            first_completion_id=first,
-            repeat=policy.repeat,
-        )
-        for first in shown_first
-    ]
+def _balance_sides(
+    eligible: Sequence[tuple[Rater, Candidate]], earlier: Iterable[Assignment], *, seed: int
+) -> Iterator[tuple[Rater, Candidate, str]]:
+    """Choose for every rater and pair which completion is shown first.
+
+    Of two systems the one comes first that did so less often, over all raters or else with this
+    one; where there is no less, a seeded coin falls. `eligible` is sorted by rater.
+    """
+    before: dict[tuple[str, str], str] = {}
+    for assignment in earlier:
+        before.setdefault((assignment.rater_id, assignment.pair_id), assignment.first_completion_id)
+    leads: Counter[tuple[str, ...]] = Counter()
+
+    def place(rater: Rater, candidate: Candidate, side: int) -> tuple[Rater, Candidate, str]:
+        systems = candidate.system_ids
+        step = 1 if candidate.of_completions[side] == systems[0] else -1
+        leads[systems] += step
+        leads[rater.id, *systems] += step
+        return rater, candidate, candidate.pair.completion_ids[side]
+
+    open_ones: list[tuple[str, str, Rater, Candidate]] = []
+    for rater, candidate in eligible:
+        first = before.get((rater.id, candidate.id))
+        if first is None:
+            rank = seeded_rank(seed, rater.id, candidate.id)
+            open_ones.append((rater.id, rank, rater, candidate))
+        else:
+            yield place(rater, candidate, candidate.pair.completion_ids.index(first))
+    for _, rank, rater, candidate in sorted(open_ones, key=itemgetter(0, 1)):
+        systems = candidate.system_ids
+        lead = leads[systems] or leads[rater.id, *systems]
+        side = int(rank, 16) % 2
+        if lead:
+            side = candidate.of_completions.index(systems[1 if lead > 0 else 0])
+        yield place(rater, candidate, side)

@@ -19,10 +19,17 @@ SystemPair = tuple[str, str]
 
 
 class Candidate(NamedTuple):
-    """A pair that could be compared, and the systems of its two completions, sorted."""
+    """A pair that could be compared, and the systems of its completions."""
 
     pair: Pair
-    system_ids: SystemPair
+    of_completions: SystemPair
+    """In the order of the pair's completions."""
+
+    @property
+    def system_ids(self) -> SystemPair:
+        """The two systems, sorted."""
+        one, other = self.of_completions
+        return (one, other) if one < other else (other, one)
 
     @property
     def id(self) -> str:
@@ -59,18 +66,23 @@ def enumerate_pairs(completions: Iterable[Completion]) -> tuple[tuple[Candidate,
     for completion in completions:
         by_item[completion.item_id].append(completion)
     candidates, n_identical = [], 0
-    for item_id, answers in by_item.items():
+    for answers in by_item.values():
         for one, other in combinations(answers, 2):
             if one.system_id == other.system_id:
                 continue
             if one.text.strip() == other.text.strip():
                 n_identical += 1
                 continue
-            low, high = sorted((one.system_id, other.system_id))
-            pair = Pair(item_id=item_id, completion_ids=(one.id, other.id))
-            candidates.append(Candidate(pair, (low, high)))
+            candidates.append(pair_up(one, other))
     candidates.sort(key=lambda candidate: candidate.id)
     return tuple(candidates), n_identical
+
+
+def pair_up(one: Completion, other: Completion) -> Candidate:
+    """Return the pair of two completions of one item."""
+    pair = Pair(item_id=one.item_id, completion_ids=(one.id, other.id))
+    low, high = sorted((one, other), key=lambda completion: completion.id)
+    return Candidate(pair, (low.system_id, high.system_id))
 
 
 def choose_balanced(

@@ -86,10 +86,14 @@ def plan_judgments(
     asked_again = {assignment.pair_id for assignment in before if assignment.repeat}
     families = {s.id: s.family for s in systems} if policy.exclude_own_family else {}
     assign = partial(assign_pairs, raters=_llm_raters(store, study), families=families)
-    first, n_own_family = assign([*chosen, *stress_pairs], policy=once)
+    first, n_own_family = assign(
+        [*chosen, *stress_pairs], policy=once, earlier=[a for a in before if not a.repeat]
+    )
     repeats, _ = assign(
         choose_again(chosen, asked_again, n=policy.repeat_pairs, seed=study.seed),
         policy=replace(once, both_orders=False, repeat=1),
+        # What was shown in one order is shown in the same again.
+        earlier=[*(a for a in before if a.repeat == 1), *(() if policy.both_orders else first)],
     )
     assignments = (*first, *repeats)
     store.add([*stress, *(one.pair for one in (*chosen, *stress_pairs)), *assignments])
@@ -180,7 +184,8 @@ def plan_audit(store: Store, study: Study, *, n_items: int, now: datetime) -> Au
         now=now,
     )
     shown = show_beside_references(completions, systems)
-    shared, own = assign_audit(shown, raters, study=study)
+    again = [a for a in store.iter(Assignment, before) if a.repeat] if before else []
+    shared, own = assign_audit(shown, raters, study=study, asked_again=again)
     audit = audit_study(study, before, items=chosen, systems=systems, raters=raters)
     pairs = [one.candidate.pair for one in shown]
     judged = _judged(store, study) | _judged(store, audit)

@@ -15,7 +15,6 @@ from hearteval.domain import (
     Assignment,
     Completion,
     Item,
-    Pair,
     Rater,
     Study,
     System,
@@ -23,7 +22,7 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.judgments.plan.assignments import AssignmentPolicy, assign_pairs
-from hearteval.judgments.plan.pairs import Candidate, seeded_rank
+from hearteval.judgments.plan.pairs import Candidate, pair_up, seeded_rank
 from hearteval.judgments.stress_set import AUDIT_KINDS, STRESS_KINDS, stress_systems, stress_texts
 from hearteval.judgments.stress_set.injections import SIDES, Side, injection_texts
 from hearteval.protocol import load_protocol
@@ -147,11 +146,9 @@ def show_beside_references(
         reference = references[other.item_id]
         if other.text.strip() == reference.text.strip():
             continue
-        low, high = sorted((reference.system_id, other.system_id))
-        pair = Pair(item_id=other.item_id, completion_ids=(reference.id, other.id))
         shown.append(
             Shown(
-                candidate=Candidate(pair, (low, high)),
+                candidate=pair_up(reference, other),
                 kind=str(settings[other.system_id]["stress"]),
                 side=settings[other.system_id].get("side"),
                 reference_id=reference.id,
@@ -162,12 +159,17 @@ def show_beside_references(
 
 
 def assign_audit(
-    shown: Sequence[Shown], raters: Sequence[Rater], *, study: Study
+    shown: Sequence[Shown],
+    raters: Sequence[Rater],
+    *,
+    study: Study,
+    asked_again: Iterable[Assignment] = (),
 ) -> tuple[tuple[Assignment, ...], tuple[Assignment, ...]]:
     """Give every pair to every judge; return the assignments of the study, and the audit's own.
 
     Stress texts are shown in both orders, a text with a payload on the side that it speaks for, and
-    one pair an item is asked about again. Stress systems are of no judge's family.
+    one pair an item is asked about again, as before where it was. Stress systems are of no judge's
+    family.
     """
     policy = AssignmentPolicy(study_id=study.id, seed=study.seed, both_orders=True)
     own = replace(policy, study_id=audit_study_id(study))
@@ -190,7 +192,7 @@ def assign_audit(
         assign_pairs(shared, raters, families={}, policy=policy)[0],
         (
             *assign_pairs(formatted, raters, families={}, policy=own)[0],
-            *assign_pairs(repeated, raters, families={}, policy=again)[0],
+            *assign_pairs(repeated, raters, families={}, policy=again, earlier=asked_again)[0],
             *sides,
         ),
     )
