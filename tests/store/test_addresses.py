@@ -1,6 +1,9 @@
 """Where a store may be, and what is said of an address that is none."""
 
+import re
+
 import pytest
+from postgres_server import PostgresServer
 
 from hearteval.errors import SettingsError, StoreError
 from hearteval.store.engines import open_engine
@@ -42,3 +45,29 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(SettingsError, match=r"hearteval\[postgres\]"):
         open_engine("postgresql://localhost/x")
+
+
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("/postgres", "/absent", "create it (createdb)"),
+        ("//heart@", "//nobody@", "create it (createuser)"),
+    ],
+)
+def test_a_missing_database_or_role_is_said_and_not_waited_for(
+    postgres: PostgresServer, old: str, new: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hearteval.store.engines.time.sleep", lambda _s: pytest.fail("it waits"))
+    with pytest.raises(StoreError, match=re.escape(message)) as caught:
+        SqlStore.open(postgres.url.replace(old, new))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+def test_a_database_that_cannot_hold_every_text_is_refused(postgres: PostgresServer) -> None:
+    url = postgres.create_database("narrow ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
+    with pytest.raises(StoreError, match=r"has the encoding LATIN1.*--encoding=UTF8"):
+        SqlStore.open(url.split(" ")[0])

@@ -217,6 +217,20 @@ def test_a_development_store_is_refused_in_one_line(place: str, version: str | N
     assert contents(place) == before
 
 
+@pytest.mark.parametrize("version", ["v0002", HEAD])
+def test_a_development_store_under_a_later_version_is_refused_and_not_copied(
+    tmp_path: Path, version: str
+) -> None:
+    path = tmp_path / "early.db"
+    make_store(str(path), version)
+    execute(str(path), "ALTER TABLE attempts DROP COLUMN cached")
+    before = contents(str(path))
+    with pytest.raises(StoreError, match="earlier development version"):
+        SqlStore.open(str(path))
+    assert contents(str(path)) == before
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("early.db.")] == []
+
+
 def customers(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE customers (name TEXT)")

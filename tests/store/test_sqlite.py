@@ -1,6 +1,10 @@
 """What only SQLite promises: durability settings, covering indexes, clear errors about files."""
 
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -72,3 +76,41 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="absent"):
         SqlStore.open(str(tmp_path / "absent" / "study.db"))
+
+
+def test_a_store_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    store = SqlStore.open(str(path))
+    store.add([STUDY])
+    modes = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.iterdir()}
+    store.close()
+    assert modes == dict.fromkeys(("study.db", "study.db-shm", "study.db-wal"), 0o600)
+
+
+READING = """
+import sys
+from hearteval.domain import Study
+from hearteval.store.sql import SqlStore
+store = SqlStore.open_to_read(sys.argv[1])
+print([study.name for study in store.iter(Study)])
+store.close()
+"""
+
+
+@pytest.mark.server
+@pytest.mark.skipif(shutil.which("setpriv") is None and os.geteuid() == 0, reason="root reads all")
+def test_a_store_that_may_not_be_written_is_read_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    store = SqlStore.open(str(path))
+    store.add([STUDY])
+    store.close()
+    path.chmod(0o400)
+    tmp_path.chmod(0o500)
+    # Root may write everything unless it gives that up.
+    humble = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*humble, sys.executable, "-c", READING, path], capture_output=True, text=True, check=False
+    )
+    tmp_path.chmod(0o700)
+    assert (done.stdout, done.stderr) == ("['s']\n", "")
+    assert [one.name for one in tmp_path.iterdir()] == ["study.db"]

@@ -47,9 +47,14 @@ ADVICE = {
     "unable to open": "make its folder, or check the path and its permissions",
     "not a database": "this file is no store of hearteval; give another path",
     "malformed": "the file is damaged; restore a copy of it",
+    "FATAL: database": "create it (createdb), or check the name in the address",
+    "FATAL: role": "create it (createuser), or check the user in the address",
+    "authentication failed": "check the user, and the password in PGPASSWORD or ~/.pgpass",
     "locked": "another process holds it; wait for that, then run the same command again",
 }
 """What to do, by words of the driver's message."""
+PASSING = ("starting up", "shutting down", "recovery", "terminating", "too many", "slots")
+"""Words of a PostgreSQL server that refuses a connection now and may take it soon."""
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +97,18 @@ def _unreadable_address() -> SettingsError:
     )
 
 
+def make_private(path: str) -> None:
+    """Make an empty file, its owner's alone, where there is none; SQLite says what forbids it."""
+    if path and not Path(path).exists() and os.access(Path(path).parent, os.W_OK):
+        Path(path).touch(mode=0o600)
+
+
+def is_writable(name: str) -> bool:
+    """Say whether a store of this name may be written, as far as its file and folder tell."""
+    path = Path(name)
+    return "://" in name or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
 def memory_engine() -> Engine:
     """Open a SQLite database that lives as long as the engine."""
     engine = create_engine(
@@ -107,14 +124,15 @@ def memory_engine() -> Engine:
 def _sqlite_engine(path: str, *, read_only: bool) -> Engine:
     # The path goes to the driver as it is: in a URL, "?", "#" and "%" would mean something else.
     if read_only:
-        # A reader would leave a log beside a file that has none, as one of others or at rest.
-        mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
-        address = f"{Path(path).absolute().as_uri()}?{mode}"
+
+        def connect_to_read() -> sqlite3.Connection:
+            # A reader would leave a log beside a file that has none, as one of others or at rest.
+            mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+            address = f"{Path(path).absolute().as_uri()}?{mode}"
+            return sqlite3.connect(address, timeout=BUSY_TIMEOUT_SECONDS, uri=True)
+
         return create_engine(
-            "sqlite://",
-            hide_parameters=True,
-            poolclass=NullPool,
-            creator=lambda: sqlite3.connect(address, timeout=BUSY_TIMEOUT_SECONDS, uri=True),
+            "sqlite://", hide_parameters=True, poolclass=NullPool, creator=connect_to_read
         )
     engine = create_engine(
         "sqlite://",
@@ -213,6 +231,8 @@ def _is_outage(error: DBAPIError) -> bool:
     state = getattr(error.orig, "sqlstate", "absent")
     if state == "absent":
         return "locked" in str(error.orig) or "busy" in str(error.orig)
+    if state is None and "FATAL:" in str(error.orig):
+        return any(words in str(error.orig) for words in PASSING)
     return state is None or state[:2] in {"08", "57"}
 
 

@@ -21,14 +21,16 @@ from hearteval.errors import StoreError
 from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
 from hearteval.store.engines import (
+    is_writable,
     look,
+    make_private,
     memory_engine,
     open_engine,
     refresh_statistics,
     run_patiently,
 )
 from hearteval.store.fingerprint import fingerprint
-from hearteval.store.migrations import migrate
+from hearteval.store.migrations import VERSIONS, migrate
 from hearteval.store.rows import (
     MEMBER_FIELDS,
     TABLES,
@@ -59,11 +61,14 @@ class SqlStore:
         name: str,
         patience_seconds: float = PATIENCE_SECONDS,
         one_at_a_time: AbstractContextManager[object] | None = None,
+        is_read_only: bool = False,
     ) -> None:
         self._engine = engine
         self._one_at_a_time = one_at_a_time or nullcontext()
         self._name = name
         self._patience_seconds = patience_seconds
+        if is_read_only:
+            return
         try:
             self._write(lambda connection: migrate(connection, name=name))
         except BaseException:
@@ -81,10 +86,21 @@ class SqlStore:
             StoreError: The database cannot be used, or is none of this hearteval.
         """
         engine, name = open_engine(place)
-        if engine.dialect.name == "sqlite" and Path(name).exists():
-            # Opening a file to write changes it, so one that is refused is only looked at.
-            look(place, patience_seconds=patience_seconds)
+        if engine.dialect.name == "sqlite":
+            if Path(name).exists():
+                # Opening a file to write changes it, so one that is refused is only looked at.
+                look(place, patience_seconds=patience_seconds)
+            make_private(name)
         return cls(engine, name=name, patience_seconds=patience_seconds)
+
+    @classmethod
+    def open_to_read(cls, place: str, *, patience_seconds: float = PATIENCE_SECONDS) -> "SqlStore":
+        """Open a store that is there, also where it may not be written; as `open`."""
+        name, version = look(place, patience_seconds=patience_seconds)
+        if version != VERSIONS[-1] or is_writable(name):
+            return cls.open(place, patience_seconds=patience_seconds)
+        engine, name = open_engine(place, read_only=True)
+        return cls(engine, name=name, patience_seconds=patience_seconds, is_read_only=True)
 
     @classmethod
     def in_memory(cls) -> "SqlStore":

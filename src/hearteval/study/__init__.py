@@ -9,6 +9,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -80,18 +81,21 @@ class Quiet:
         raise SettingsError(f"{study}: this asks models and costs money ({words})")
 
 
-def write_whole(path: Path, text: str, *, outlasts_power: bool = True) -> None:
+def write_whole(
+    path: Path, text: str, *, outlasts_power: bool = True, is_private: bool = False
+) -> None:
     """Write a file so that at every moment it is either the old one or the whole new one.
 
     Without `outlasts_power` a power cut may lose it: for many small files that a command makes
-    again.
+    again. A private one, which holds dialogues, is its owner's alone to read.
 
     Raises:
         StoreError: The folder cannot be written.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with draft.open("w", encoding="utf-8") as file:
+        mode = 0o600 if is_private else 0o666
+        with open(draft, "w", encoding="utf-8", opener=partial(os.open, mode=mode)) as file:
             file.write(text)
             file.flush()
             if outlasts_power:

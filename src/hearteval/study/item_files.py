@@ -33,7 +33,7 @@ def build_item_file(
     for path, text in files.items():
         _require_room(path, text, replace=replace)
     for path, text in files.items():
-        write_whole(path, text)
+        write_whole(path, text, is_private=True)
     if built.shortfall:
         tell.warn(f"{built.shortfall} items fewer than the {regular} wanted: no more turns qualify")
     return built
@@ -52,7 +52,7 @@ def write_item_file(items: Sequence[Item], out: Path, *, replace: bool) -> None:
     """
     text = format_items(items)
     _require_room(out, text, replace=replace)
-    write_whole(out, text)
+    write_whole(out, text, is_private=True)
 
 
 def name_own_items(text: str, file: Path, folder: Path, names: DialogueNames) -> str:

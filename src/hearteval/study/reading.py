@@ -152,7 +152,7 @@ def _write_pages(
     *,
     n_pages: int,
 ) -> None:
-    draft.mkdir(parents=True)
+    draft.mkdir(mode=0o700, parents=True)
     names = []
     with session.tell.progress("pages") as progress:
         for n, (name, text) in enumerate(pages, 1):

@@ -133,7 +133,8 @@ def write_report(
         )
     if full is not None:
         paths["full"] = write_folder(session, study, results, shown, full)
-    write_whole(page, render_page(without_words(results) if is_public else results, shown))
+    text = render_page(without_words(results) if is_public else results, shown)
+    write_whole(page, text, is_private=not is_public)
     return paths | {"tables": _write_tables(_path(session, "tables"), results)}
 
 

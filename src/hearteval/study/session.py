@@ -60,7 +60,8 @@ def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
     settings = load_study(path)
     if not holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
         raise _nothing_stored(settings)
-    with open_session(settings, tell) as session:
+    with closing(SqlStore.open_to_read(settings.store)) as store:
+        session = Session(settings=settings, store=store, tell=tell, now=utc_now)
         study = session.store.latest_study(study_id(settings))
         if study is None:
             raise _nothing_stored(settings)

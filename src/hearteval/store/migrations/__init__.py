@@ -25,6 +25,7 @@ from sqlalchemy import (
     inspect,
     select,
 )
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from hearteval.errors import StoreError
 from hearteval.store import schema
@@ -33,6 +34,14 @@ VERSIONS = ("v0001", "v0002")
 """Each but the first, which has no tables before it, is a module of this folder that brings the
 tables of the one before to its own."""
 DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+
+COLUMNS = {
+    "sqlite": "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c"
+    " WHERE t.type = 'table'",
+    "postgresql": "SELECT table_name, column_name FROM information_schema.columns"
+    " WHERE table_schema = current_schema()",
+}
+"""What finds each table with each of its columns."""
 
 logger = logging.getLogger(__name__)
 
@@ -56,11 +65,37 @@ def migrate(connection: Connection, *, name: str) -> None:
         _stamp(connection)
     elif version != VERSIONS[-1]:
         kept = _keep_copy(connection, name=name, version=version)
-        upgrade(connection, after=version)
+        try:
+            upgrade(connection, after=version)
+            _require_columns(connection, name=name, version=version)
+        except (OperationalError, ProgrammingError, StoreError) as error:
+            if kept is not None:
+                kept.unlink()
+            if isinstance(error, StoreError) or "column" not in str(error.orig):
+                raise
+            raise _from_development(name, version) from error
         logger.warning(
             "store %s is brought from schema %s to %s%s",
             *(name, version, VERSIONS[-1], f"; as it was it stays in {kept}" if kept else ""),
         )
+
+
+def _require_columns(connection: Connection, *, name: str, version: str) -> None:
+    """Raise `StoreError` unless every table has every column: one query, not an inspection."""
+    found = {tuple(row) for row in connection.exec_driver_sql(COLUMNS[connection.dialect.name])}
+    wanted = {
+        (table.name, column.name) for table in schema.metadata.tables.values() for column in table.c
+    }
+    if not wanted <= found:
+        raise _from_development(name, version)
+
+
+def _from_development(name: str, version: str) -> StoreError:
+    return StoreError(
+        f"store {name} was made by an earlier development version of hearteval (schema "
+        f"{version}), which this one cannot read and leaves as it is; make a new store by "
+        "naming another path or database (study.store)"
+    )
 
 
 def _keep_copy(connection: Connection, *, name: str, version: str) -> Path | None:
@@ -98,11 +133,14 @@ def read_version(connection: Connection, *, name: str) -> str | None:
         StoreError: It is a store of the development before the first version, was made by a newer
             hearteval, or holds tables of another program.
     """
+    _require_unicode(connection, name=name)
     tables = set(inspect(connection).get_table_names())
     if _versions.name in tables:
         found = connection.execute(select(_versions.c.version_num)).scalars().all()
         version = ", ".join(map(str, found)) or "empty"
         if version in VERSIONS:
+            if version == VERSIONS[-1]:
+                _require_columns(connection, name=name, version=version)
             return version
     elif not tables:
         return None
@@ -114,15 +152,22 @@ def read_version(connection: Connection, *, name: str) -> str | None:
             "store wants a database of its own"
         )
     if version in DEVELOPMENT_VERSIONS:
-        raise StoreError(
-            f"store {name} was made by an earlier development version of hearteval (schema "
-            f"{version}), which this one cannot read and leaves as it is; make a new store by "
-            "naming another path or database (study.store)"
-        )
+        raise _from_development(name, version)
     raise StoreError(
         f"store {name} has schema {version}, and this hearteval knows up to {VERSIONS[-1]}: it was "
         "made by a newer one, or by another program; upgrade hearteval, or give another path"
     )
+
+
+def _require_unicode(connection: Connection, *, name: str) -> None:
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+    if encoding != "UTF8":
+        raise StoreError(
+            f"store {name} has the encoding {encoding}, which cannot hold every text; make the"
+            " database with createdb --encoding=UTF8 --template=template0"
+        )
 
 
 def upgrade(connection: Connection, *, after: str) -> None:
