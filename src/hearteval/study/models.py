@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hearteval.config import ModelSettings, StudySettings, read_key
+from hearteval.config.models import OWN_ENDPOINT
 from hearteval.domain import AXES, record_id
 from hearteval.errors import HeartError, SettingsError
 from hearteval.judgments.prompt import judge_schema
@@ -31,6 +32,7 @@ from hearteval.models.prices import Tariff, estimate_prompt_tokens, price_call
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
 from hearteval.models.wrappers.concurrency import AdaptiveLimit
+from hearteval.models.wrappers.plain_text import PlainText
 from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
 from hearteval.store.base import StoredReply
 from hearteval.store.grouped import GroupedWriter
@@ -230,10 +232,11 @@ def _open_one(
     if model.path is not None:
         server = stack.enter_context(run_local_model(model.path, local))
         endpoint = Endpoint(name=model.model, model=server.model, base_url=server.base_url)
-        return LocalModel(OpenAICompatibleModel(endpoint, client), server)
+        return PlainText(LocalModel(OpenAICompatibleModel(endpoint, client), server))
     if model.backend == "inspect":
         return _open_inspect(model, stack)
-    return OpenAICompatibleModel(_endpoint(model), client)
+    calling = OpenAICompatibleModel(_endpoint(model), client)
+    return PlainText(calling) if model.provider == OWN_ENDPOINT else calling
 
 
 def _open_inspect(model: ModelSettings, stack: AsyncExitStack) -> ChatModel:
