@@ -274,10 +274,10 @@ def crash_at_completions(world: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> 
     """Let the process end after a reply was kept, before its record is written."""
     add = world.store.add
 
-    def crashing(records: Sequence[Record]) -> int:
+    def crashing(records: Sequence[Record], **settings: bool) -> int:
         if any(isinstance(record, Completion | Attempt) for record in records):
             raise Crash
-        return add(records)
+        return add(records, **settings)
 
     monkeypatch.setattr(world.store, "add", crashing)
 

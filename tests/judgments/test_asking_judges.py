@@ -296,10 +296,10 @@ def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(
 ) -> None:
     add = world.store.add
 
-    def crashing(records: Sequence[Record]) -> int:
+    def crashing(records: Sequence[Record], **settings: bool) -> int:
         if any(isinstance(record, Judgment) for record in records):
             raise Crash
-        return add(records)
+        return add(records, **settings)
 
     with monkeypatch.context() as patched:
         patched.setattr(world.store, "add", crashing)

@@ -3,12 +3,14 @@
 import asyncio
 import gc
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from small_world import make_world
 from sqlalchemy.exc import OperationalError
 
-from hearteval.domain import System
+from hearteval.domain import Completion, System
 from hearteval.errors import StoreError
 from hearteval.store import grouped
 from hearteval.store.base import Record, StoredReply
@@ -23,9 +25,9 @@ class CountingStore(SqlStore):
 
     n_added = 0
 
-    def add(self, records: Sequence[Record]) -> int:
+    def add(self, records: Sequence[Record], *, first_stays: bool = False) -> int:
         self.n_added += 1
-        return super().add(records)
+        return super().add(records, first_stays=first_stays)
 
 
 def counting_store() -> CountingStore:
@@ -94,8 +96,7 @@ def test_replies_are_kept_and_counted() -> None:
 def test_record_at_fault_does_not_take_the_others_with_it() -> None:
     store = counting_store()
     writer = GroupedWriter(store, wait_seconds=0.001)
-    store.add([system("taken")])
-    other = System(name="other", kind="model", family="gpt", id=system("taken").id)
+    other = Completion(item_id="0" * 32, system_id="0" * 32, text="Of no item.", created_at=NOW)
 
     async def add() -> list[BaseException | None]:
         wanted = [writer.add([other]), writer.add([system("fine")])]
@@ -105,7 +106,19 @@ def test_record_at_fault_does_not_take_the_others_with_it() -> None:
 
     assert isinstance(wrong, StoreError)
     assert right is None
-    assert {found.name for found in store.iter(System)} == {"taken", "fine"}
+    assert {found.name for found in store.iter(System)} == {"fine"}
+
+
+def test_of_two_answers_to_one_question_the_first_stays_and_nobody_complains() -> None:
+    world = make_world()
+    store = counting_store()
+    store.add(world.records)
+    first = world.completions[0]
+    second = replace(first, text="Another text.", id="")
+
+    asyncio.run(GroupedWriter(store, wait_seconds=0.001).add([second]))
+
+    assert {c.text for c in store.iter(Completion)} == {c.text for c in world.completions}
 
 
 def test_task_that_is_cancelled_while_it_waits_is_still_stored() -> None:
@@ -144,7 +157,7 @@ def failing_store(monkeypatch: pytest.MonkeyPatch, error: Exception) -> tuple[Sq
     """A store that refuses whatever is added, and the number of records it was given each time."""
     store, given = counting_store(), list[int]()
 
-    def add(records: Sequence[Record]) -> int:
+    def add(records: Sequence[Record], **_settings: bool) -> int:
         given.append(len(records))
         raise error
 

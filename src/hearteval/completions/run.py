@@ -142,12 +142,12 @@ async def ask_systems(
         return asked[system_id], question
 
     return await ask_wanted(
-        _find_wanted(writer.store, study, asked),
-        find_question,
+        lambda: (_find_wanted(writer.store, study, asked), find_question),
         run=partial(run_tasks, n_at_once=n_workers(asked.values())),
         keep=writer.add,
         now=now,
         progress=progress,
+        claims=writer.panel,
     )
 
 

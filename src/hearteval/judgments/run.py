@@ -38,6 +38,7 @@ from hearteval.judgments.prompt import (
 from hearteval.judgments.reply import REPLY_FAULTS, read_rating, read_reply
 from hearteval.models.asking import (
     AskedCounts,
+    FindQuestion,
     Question,
     Tries,
     Wanted,
@@ -188,10 +189,11 @@ async def ask_judges(
     Raises:
         ExceptionGroup: As `hearteval.completions.run.ask_systems`.
     """
-    wanted, find_case = task.find(writer.store, study, asked)
     prompt_hash = judge_prompt_hash(protocol=task.protocol)
 
-    def find_question(wanted_target: Any) -> tuple[AskedModel | None, Question]:
+    def find_question(
+        find_case: Callable[[Any], Case], wanted_target: Any
+    ) -> tuple[AskedModel | None, Question]:
         case = find_case(wanted_target)
         target = _attempt_fields(case.target)
         texts = [completion.text for completion in case.completions]
@@ -218,13 +220,17 @@ async def ask_judges(
         question = Question(target=target, messages_after=messages_after, read=read)
         return asked[case.target.rater_id], question
 
+    def find() -> tuple[Wanted[Any], FindQuestion[Any]]:
+        wanted, find_case = task.find(writer.store, study, asked)
+        return wanted, partial(find_question, find_case)
+
     return await ask_wanted(
-        wanted,
-        find_question,
+        find,
         run=partial(run_tasks, n_at_once=n_workers(asked.values())),
         keep=writer.add,
         now=now,
         progress=progress,
+        claims=writer.panel,
     )
 
 

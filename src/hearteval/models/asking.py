@@ -14,6 +14,7 @@ from collections.abc import (
     Container,
     Hashable,
     Iterable,
+    Iterator,
     Mapping,
     Sequence,
 )
@@ -21,9 +22,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from hearteval.domain import Attempt, Call, Completion, Judgment, Rating
+from hearteval.domain import Attempt, Call, Completion, Judgment, Rating, record_id
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
 from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
@@ -39,6 +40,8 @@ GIVE_UP_AFTER = 8
 """Questions after which a model is asked no more in a run, if nothing has ever come of one."""
 MAX_INVALID = 2
 """Replies that cannot be used, after which a question is given up."""
+FIRST_CLAIM, MAX_CLAIM = 16, 1_024
+"""Questions claimed at once: each claim is a commit, and what is claimed no other process asks."""
 MAX_END = 100
 UNREADABLE = "unreadable"
 PROBE_TOKENS = 512
@@ -180,57 +183,117 @@ class _Health:
         self.is_over |= reason in FATAL or self.n_unheard >= GIVE_UP_AFTER
 
 
+class Claims(Protocol):
+    """Says which process asks what, so that two on one store pay once; a `Panel` of the store."""
+
+    def look(self) -> None:
+        """Take note that the store is about to be read."""
+
+    def claim(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return which of these questions are this process's own to ask."""
+        ...
+
+    def finish(self, key: str) -> None:
+        """Say that a question has been dealt with."""
+
+    def release(self) -> None:
+        """Release what is finished."""
+
+    async def wait_until_free(self, keys: Collection[str]) -> None:
+        """Wait until no other process claims one of these questions."""
+
+
+FindQuestion = Callable[[T], tuple[AskedModel | None, Question]]
+"""Says of a target whom to ask, and what."""
+
+
 async def ask_wanted(
-    wanted: Wanted[T],
-    find_question: Callable[[T], tuple[AskedModel | None, Question]],
+    find: Callable[[], tuple[Wanted[T], FindQuestion[T]]],
     *,
     run: Callable[[Iterable[Callable[[], Awaitable[None]]]], Awaitable[None]],
     keep: Keep,
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
+    claims: Claims,
 ) -> AskedCounts:
     """Ask for everything that is open; every answer and every failed try is kept at once.
 
-    A model is asked no more when a call failed as every further one would, or when nothing came of
-    its first `GIVE_UP_AFTER` questions; the others go on. At the limit on spending no one is asked
-    any more.
+    What another process has claimed is left to it; once that is done, what is still open of it is
+    asked for. A model is asked no more when a call failed as every further one would, or when
+    nothing came of its first `GIVE_UP_AFTER` questions; the others go on. At the limit on spending
+    no one is asked any more.
 
-    What `keep` is given is durable when it returns; `run` raises what its tasks raise; `progress`
-    is told how many of how many are there or given up.
+    What `find` returns is read from the store; what `keep` is given is durable when it returns;
+    `run` raises what its tasks raise; `progress` is told how many of how many are there or given
+    up.
     """
-    outcomes = Counter(wanted.given_up)
+    reasons: dict[T, str] = {}
+    stopped: str | None = None
     healths: defaultdict[int, _Health] = defaultdict(_Health)
-    progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
+    left: set[T] | None = None
 
-    async def ask(target: T) -> None:
+    async def ask(wanted: Wanted[T], find_question: FindQuestion[T], target: T) -> None:
         model, question = find_question(target)
         assert model is not None, "what is to be asked for has no model"
         health, reason = healths[id(model)], NOT_ASKED
         if not health.is_over:
-            reason = await ask_question(model, question, wanted.tries[target], keep=keep, now=now)
+            tries = wanted.tries[target]
+            reason = await ask_question(model, question, tries, keep=keep, now=now)
             health.note(reason)
             if health.is_over:
                 _log.info("%s is asked no more in this run: %s", model.model.name, reason)
-        outcomes[reason] += 1
-        progress(wanted.n_before + outcomes.total(), wanted.n_wanted)
+        reasons[target] = reason
+        claims.finish(_key_of(target))
+        progress(n_there + len(reasons), wanted.n_wanted)
 
-    stopped: str | None = None
-    try:
-        await run(partial(ask, target) for target in wanted.open_ones)
-    except ExceptionGroup as faults:
-        at_limit, others = faults.split(BudgetError)
-        if at_limit is None or others is not None:
-            raise
-        stopped = str(at_limit.exceptions[0])
-        outcomes[NOT_ASKED] += len(wanted.missing) - outcomes.total()
-    n_added = outcomes.pop("", 0)
+    while True:
+        claims.look()
+        wanted, find_question = find()
+        n_there = wanted.n_wanted - len(set(wanted.open_ones) | reasons.keys())
+        progress(n_there + len(reasons), wanted.n_wanted)
+        to_ask = [target for target in wanted.open_ones if left is None or target in left]
+        left = set[T]()
+        mine = _claimed(to_ask, claims, left)
+        try:
+            await run(partial(ask, wanted, find_question, target) for target in mine)
+        except ExceptionGroup as faults:
+            at_limit, others = faults.split(BudgetError)
+            if at_limit is None or others is not None:
+                raise
+            stopped = str(at_limit.exceptions[0])
+        claims.release()
+        if stopped or not left:
+            break
+        await claims.wait_until_free([_key_of(target) for target in left])
+    missing = Counter(wanted.given_up)
+    missing.update(reasons.get(target, NOT_ASKED) for target in wanted.open_ones)
+    n_added = sum(not reason for reason in reasons.values())
+    del missing[""]
     return AskedCounts(
         n_wanted=wanted.n_wanted,
-        n_before=wanted.n_before,
+        n_before=wanted.n_wanted - n_added - missing.total(),
         n_added=n_added,
-        missing=dict(outcomes),
+        missing=dict(missing),
         stopped=stopped,
     )
+
+
+def _claimed(targets: Sequence[T], claims: Claims, left: set[T]) -> Iterator[T]:
+    """Claim targets as they are wanted, more and more at once; those of others are `left`."""
+    start, n = 0, FIRST_CLAIM
+    while some := targets[start : start + n]:
+        own = claims.claim([_key_of(target) for target in some])
+        for target in some:
+            if _key_of(target) in own:
+                yield target
+            else:
+                left.add(target)
+        start, n = start + n, min(2 * n, MAX_CLAIM)
+
+
+def _key_of(target: Hashable) -> str:
+    """Return the id of a question: that of the assignment, or made of its target."""
+    return target if isinstance(target, str) else record_id("question", {"of": target})
 
 
 async def ask_question(

@@ -10,10 +10,10 @@ Rules every store keeps, tested by one class for all of them (``tests/contract``
 - Records come back equal to what went in.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hearteval.domain import (
     Assignment,
@@ -62,11 +62,23 @@ class StoredReply:
     """UTC."""
 
 
+class Claimed(NamedTuple):
+    """What a process has claimed."""
+
+    keys: frozenset[str]
+    """Of the questions it asked for, those that are its own now."""
+    is_shared: bool
+    """Whether another process is there."""
+
+
 class Store(Protocol):
     """One study store: a SQLite file, a database, or memory."""
 
-    def add(self, records: Sequence[Record]) -> int:
+    def add(self, records: Sequence[Record], *, first_stays: bool = False) -> int:
         """Append records in one transaction; return how many were new.
+
+        With `first_stays` a record that contradicts a stored one, or answers again what is
+        answered, is left out: another process was first.
 
         Raises:
             StoreError: A record contradicts a stored one, refers to one that is not there, or the
@@ -126,6 +138,41 @@ class Store(Protocol):
 
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""
+        ...
+
+    def enter_panel(
+        self, owner: str, *, until: datetime, is_gone: Callable[[str, datetime], bool]
+    ) -> int:
+        """Be present, and renew one's claims; return the stamp of what was released last.
+
+        `is_gone` says of an owner and the end of its lease whether its claims count no more.
+        """
+        ...
+
+    def claim(
+        self,
+        keys: Sequence[str],
+        *,
+        owner: str,
+        until: datetime,
+        seen: int,
+        is_gone: Callable[[str, datetime], bool],
+    ) -> Claimed:
+        """Claim what is free of these questions: never claimed, or released not after `seen`."""
+        ...
+
+    def claimed(
+        self, keys: Sequence[str], *, owner: str, is_gone: Callable[[str, datetime], bool]
+    ) -> bool:
+        """Say whether another owner claims one of these questions."""
+        ...
+
+    def release(self, keys: Sequence[str], *, owner: str) -> None:
+        """Release an owner's claims on these questions."""
+        ...
+
+    def leave_panel(self, owner: str, *, is_gone: Callable[[str, datetime], bool]) -> None:
+        """Release all claims of an owner, who is no longer present."""
         ...
 
     def fingerprint(self) -> str | None:

@@ -1,10 +1,14 @@
 """Commits of many tasks, grouped: a reply counts as kept when this says so, after its commit.
 
+What models answered is written here, and each answer once: of two the first stays, whoever wrote
+it. Which process asks what is claimed in the `panel`.
+
 Replies arrive one by one and a commit costs milliseconds, so what arrives within 50 ms is committed
 together, in a thread of its own: calls go on meanwhile. Whoever adds waits until it is durable.
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -12,8 +16,11 @@ from typing import NamedTuple
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
+from hearteval.errors import StoreError
 from hearteval.store.base import Record, Store, StoredReply
+from hearteval.store.panel import Panel
 
+logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.05
 MAX_GROUP = 500
 OPERATING = (OperationalError, InterfaceError)
@@ -30,17 +37,24 @@ class GroupedWriter:
     """Adds to a store, which may be read meanwhile, from one event loop.
 
     The first of a group waits `wait_seconds` for others.
+
+    Attributes:
+        store: What is written to.
+        panel: This process's claims on what is to be asked, kept until the end.
     """
 
     def __init__(self, store: Store, *, wait_seconds: float = WAIT_SECONDS) -> None:
         self.store = store
+        self.panel = Panel(store)
+        self._renewing: asyncio.Task[None] | None = None
         self._wait_seconds = wait_seconds
         self._waiting: list[_Submission] = []
         self._timer: asyncio.TimerHandle | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
 
     async def __aenter__(self) -> "GroupedWriter":
-        """Begin to write."""
+        """Begin to write, and keep claims alive."""
+        self._renewing = asyncio.get_running_loop().create_task(self.panel.keep_renewing())
         return self
 
     async def __aexit__(self, *_exception: object) -> None:
@@ -49,6 +63,12 @@ class GroupedWriter:
             self._commit()
         # Not awaited, so that nothing cancels it: what was paid for is stored.
         self._thread.shutdown(wait=True)
+        if self._renewing is not None:
+            self._renewing.cancel()
+        try:
+            self.panel.leave()
+        except StoreError as error:
+            logger.info("the claims end by themselves: %s", error)
 
     async def add(self, records: Sequence[Record]) -> None:
         """Add records; they are durable when this returns.
@@ -87,7 +107,7 @@ class GroupedWriter:
         """Write a group at once; return the fault of each submission, or None."""
         try:
             self.store.keep_replies([reply for one in group for reply in one.replies])
-            self.store.add([record for one in group for record in one.records])
+            self.store.add([r for one in group for r in one.records], first_stays=True)
         except Exception as error:  # noqa: BLE001 - it reaches whoever waits
             if len(group) == 1 or _is_of_the_store(error):
                 return [error] * len(group)

@@ -326,3 +326,12 @@ batch_jobs = _table(
     Column("remote_id", Text),
     Column("closed_at", Utc),
 )
+
+claims = _table(
+    "claims",
+    Column("owner", Text, nullable=False),
+    Column("expires_at", Utc, nullable=False),
+    Column("stamp", BigInteger),
+    Index("ix_claims_stamp", "stamp"),
+    sqlite_with_rowid=False,
+)

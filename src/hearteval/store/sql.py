@@ -7,6 +7,7 @@ databases are opened and waited for is in `engines`.
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -18,8 +19,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from hearteval.domain import Assignment, BatchJob, Pair, Study, canonical_json, flat_fields
 from hearteval.errors import StoreError
-from hearteval.store import schema
-from hearteval.store.base import Record, StoredReply
+from hearteval.store import claims, schema
+from hearteval.store.base import Claimed, Record, StoredReply
 from hearteval.store.engines import (
     is_writable,
     look,
@@ -112,7 +113,7 @@ class SqlStore:
         """Release the database."""
         self._engine.dispose()
 
-    def add(self, records: Sequence[Record]) -> int:
+    def add(self, records: Sequence[Record], *, first_stays: bool = False) -> int:
         """Append records in one transaction; return how many were new."""
         if not records:
             return 0
@@ -120,7 +121,7 @@ class SqlStore:
         ranked = sorted(records, key=lambda record: order.index(type(record)))
         return self._write(
             lambda connection: sum(
-                self._add_kind(connection, kind, list(group))
+                self._add_kind(connection, kind, list(group), first_stays=first_stays)
                 for kind, group in groupby(ranked, key=type)
             )
         )
@@ -196,6 +197,38 @@ class SqlStore:
         query = select(func.coalesce(func.sum(schema.replies.c.cost), 0.0).label("usd"))
         return float(self._rows(query)[0]["usd"])
 
+    def enter_panel(self, owner: str, *, until: datetime, is_gone: claims.IsGone) -> int:
+        """Be present, and renew one's claims; return the stamp of what was released last."""
+        return self._write(partial(claims.enter, owner=owner, until=until, is_gone=is_gone))
+
+    def claim(
+        self,
+        keys: Sequence[str],
+        *,
+        owner: str,
+        until: datetime,
+        seen: int,
+        is_gone: claims.IsGone,
+    ) -> Claimed:
+        """Claim what is free of these questions."""
+        return self._write(
+            lambda connection: claims.take(
+                connection, keys, owner, until=until, seen=seen, is_gone=is_gone
+            )
+        )
+
+    def claimed(self, keys: Sequence[str], *, owner: str, is_gone: claims.IsGone) -> bool:
+        """Say whether another owner claims one of these questions."""
+        return self._read(partial(claims.are_claimed, keys=keys, owner=owner, is_gone=is_gone))
+
+    def release(self, keys: Sequence[str], *, owner: str) -> None:
+        """Release an owner's claims on these questions."""
+        self._write(partial(claims.release, keys=keys, owner=owner))
+
+    def leave_panel(self, owner: str, *, is_gone: claims.IsGone) -> None:
+        """Release all claims of an owner, who is no longer present."""
+        self._write(partial(claims.leave, owner=owner, is_gone=is_gone))
+
     def fingerprint(self) -> str | None:
         """Return a hash of what a SQLite store holds; None of another database."""
         if self._engine.dialect.name != "sqlite":
@@ -207,12 +240,17 @@ class SqlStore:
         return (sqlite if self._engine.dialect.name == "sqlite" else postgresql).insert(table)
 
     def _add_kind(
-        self, connection: Connection, kind: type[Record], records: Sequence[Record]
+        self,
+        connection: Connection,
+        kind: type[Record],
+        records: Sequence[Record],
+        *,
+        first_stays: bool,
     ) -> int:
         unique = _without_repeats(records)
         stored = self._stored(connection, kind, list(unique))
         for key, record in unique.items():
-            if key in stored and not _is_same(stored[key], record):
+            if not first_stays and key in stored and not _is_same(stored[key], record):
                 changed = ", ".join(_differing_fields(stored[key], record))
                 raise StoreError(
                     f"{kind_name(kind)} {record.id} is already stored with another {changed}; "
@@ -224,7 +262,10 @@ class SqlStore:
             rows = [to_row(record) for record in new]
             if kind is Pair:
                 _add_systems(connection, rows)
-            connection.execute(insert(TABLES[kind]), rows)
+            inserting = self._insertion(TABLES[kind])
+            if first_stays:
+                inserting = inserting.on_conflict_do_nothing()
+            connection.execute(inserting, rows)
             members = [row for record in new for row in _member_rows(record)]
             if members:
                 connection.execute(insert(schema.study_members), members)

@@ -21,6 +21,7 @@ from hearteval.domain import (
     Rating,
     Study,
     System,
+    record_id,
 )
 from hearteval.errors import ModelCallError
 from hearteval.judgments.plan.run import PlanCounts, plan_judgments, plan_ratings, store_stress_set
@@ -216,9 +217,13 @@ async def warn_of_unheld_schemas(asking: Asking, tell: Tell) -> None:
 
     The reply is kept like any other, so that a study pays for it once.
     """
+    asking.writer.panel.look()
     for rater_id, judge in asking.judges.items():
         if rater_id in asking.batched:
             continue  # the answer would come when all of its judgments do
+        probe = record_id("probe", {"of": rater_id})
+        if probe not in asking.writer.panel.claim([probe]):
+            continue  # another process asks
         try:
             found = await probe_model(judge)
         except ModelCallError as error:

@@ -73,11 +73,16 @@ class StoredReplies:
         self._writer = writer
         self._now = now
         self._is_timed = is_timed
-        # A query for each of thousands of calls that were never made would be most of their time.
-        self._ids = set[str]() if is_timed else set(writer.store.reply_ids())
+        self._ids = set[str]()
+        self._n_looks = -1
 
     def find(self, key: str) -> Mapping[str, Any] | None:
         """Return the reply kept under a key, or None."""
+        if self._n_looks != self._writer.panel.n_looks and not self._is_timed:
+            # A query for each of thousands of calls that were never made would be most of their
+            # time; what another process has been paid for is seen where the store is read anew.
+            self._n_looks = self._writer.panel.n_looks
+            self._ids = set(self._writer.store.reply_ids())
         if key not in self._ids:
             return None
         found = self._writer.store.find_reply(key)
@@ -175,6 +180,7 @@ async def _open_models(
     ledger = SpendingLimit(limit_usd=settings.max_usd, spent_usd=session.store.spent_usd())
     async with AsyncExitStack() as stack:
         writer = await stack.enter_async_context(GroupedWriter(session.store))
+        writer.panel.when_shared = lambda: ledger.note(session.store.spent_usd())
         client = await stack.enter_async_context(open_client(trust_env=True))
         opened: dict[str, ChatModel] = {}
         queues: dict[str, BatchQueue] = {}

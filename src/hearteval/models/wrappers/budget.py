@@ -50,6 +50,10 @@ class SpendingLimit:
         self._reserved += usd
         self._n_under_way += 1
 
+    def note(self, stored_usd: float) -> None:
+        """Take note of what is stored as spent, by other processes too."""
+        self.spent_usd = max(self.spent_usd, stored_usd)
+
     def settle(self, reserved: float, spent: float) -> None:
         """Replace what was set aside by what the call cost."""
         self._n_under_way -= 1

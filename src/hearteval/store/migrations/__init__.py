@@ -30,7 +30,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from hearteval.errors import StoreError
 from hearteval.store import schema
 
-VERSIONS = ("v0001", "v0002")
+VERSIONS = ("v0001", "v0002", "v0005")
 """Each but the first, which has no tables before it, is a module of this folder that brings the
 tables of the one before to its own."""
 DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")

@@ -1,0 +1,69 @@
+"""Two ``heart run`` on one store: everything is asked for, and paid for, once."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from scripted_server import Answer
+from served_study import healthy, serving, write_study
+
+pytestmark = pytest.mark.server
+DEADLINE_SECONDS = 300
+PRICED = "concurrency = 2\nprice = { input = 1.0, output = 2.0 }"
+
+
+def slowly() -> Answer:
+    """Answer well, so that calls of both processes are under way together."""
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        await asyncio.sleep(0.05)
+        return await healthy()(request, body)
+
+    return answer
+
+
+def start(study: Path, store: str | None) -> subprocess.Popen[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
+    if store is not None:
+        environment["HEART_STORE"] = store
+    return subprocess.Popen(
+        [sys.executable, "-m", "hearteval", "run", str(study), "--yes", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+@pytest.mark.parametrize(
+    "database",
+    [
+        "sqlite",
+        pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.xdist_group("postgres")]),
+    ],
+)
+def test_two_runs_on_one_store_pay_once_and_both_end_well(
+    tmp_path: Path, database: str, request: pytest.FixtureRequest
+) -> None:
+    store = None if database == "sqlite" else request.getfixturevalue("postgres_url")
+    with serving(slowly()) as server:
+        study = write_study(tmp_path, server.url, regular=8, extra=PRICED)
+        runs = [start(study, store) for _ in range(2)]
+        ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
+
+    assert [run.returncode for run in runs] == [0, 0], ended
+    said = [json.loads(out) for out, _ in ended]
+    asked = Counter(json.dumps([body["model"], body["messages"]]) for body in server.bodies)
+    assert set(asked.values()) == {1}
+    for step in ("completions", "judgments"):
+        counts = [one[step] for one in said]
+        assert {one["n_before"] + one["n_added"] for one in counts} == {counts[0]["n_wanted"]}
+        assert [one["n_missing"] for one in counts] == [0, 0]
+    assert said[0]["leaderboard"] == said[1]["leaderboard"]
