@@ -31,6 +31,8 @@ class Kind(StrEnum):
     FEW_CASES = "few-cases"
     """Agreement that rests on few disagreements, or on a rare category."""
     AXIS = "axis"
+    NAMES_ITSELF = "names-itself"
+    """Of replies that give away whose they are."""
     LOOK_ALIKES = "look-alikes"
     NOT_AUDITED = "not-audited"
     GIVEN_RATERS = "given-raters"

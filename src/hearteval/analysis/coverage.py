@@ -15,6 +15,7 @@ from hearteval.analysis.missing import (
     find_failure,
     last_attempts,
 )
+from hearteval.analysis.naming import find_name
 from hearteval.domain import Attempt, Rater
 
 UNDECIDED = "undecided"
@@ -29,6 +30,8 @@ class SystemCoverage:
     n_items: int
     n_completions: int
     missing: Mapping[str, int]
+    n_naming: int = 0
+    """Replies that name a maker or model of language models; of models only."""
     causes: tuple[Cause, ...] = ()
     """Of what is missing, the most frequent first; so in `JudgeCoverage`."""
 
@@ -145,6 +148,7 @@ def find_failures(
 def cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
     """Count what every ranked system answered of the items."""
     answered = {(completion.system_id, completion.item_id) for completion in data.completions}
+    naming = _count_naming(data)
     last = last_attempts(data.attempts, lambda attempt: (attempt.system_id, attempt.item_id))
     covered = []
     for system in sorted(data.ranked, key=lambda system: system.name):
@@ -156,10 +160,33 @@ def cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
                 n_items=len(wanted),
                 n_completions=len(wanted) - len(absent),
                 missing=count_missing(absent, last),
+                n_naming=naming[system.id],
                 causes=find_causes(absent, last),
             )
         )
     return tuple(covered)
+
+
+def _count_naming(data: StudyData) -> Mapping[str, int]:
+    items = {item.id: item for item in data.items}
+    models = {system.id: system for system in data.ranked if system.kind == "model"}
+    return Counter(
+        c.system_id
+        for c in data.completions
+        if c.system_id in models
+        and c.item_id in items
+        and find_name(c.text, items[c.item_id], models[c.system_id])
+    )
+
+
+def naming_words(row: SystemCoverage) -> str | None:
+    """Say that replies give away whose they are; None where none does."""
+    if not row.n_naming:
+        return None
+    return (
+        f"{row.system} names a maker or model in {row.n_naming:,} of {row.n_completions:,} replies:"
+        " whoever judges these may know whose they are."
+    )
 
 
 def _cover_judges(

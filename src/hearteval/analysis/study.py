@@ -10,6 +10,7 @@ from hearteval.analysis.coverage import (
     cover_ratings,
     cover_study,
     find_failures,
+    naming_words,
 )
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData
 from hearteval.analysis.examples import Example, choose_examples
@@ -237,6 +238,11 @@ def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) ->
         )
         for row in coverage.systems
         if 0 < row.n_completions < row.n_items
+    ]
+    warnings += [
+        Notice(Kind.NAMES_ITSELF, words)
+        for row in coverage.systems
+        if (words := naming_words(row)) is not None
     ]
     warnings += [
         Notice(

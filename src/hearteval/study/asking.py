@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from hearteval.analysis.coverage import SystemCoverage, cover_systems
+from hearteval.analysis.coverage import SystemCoverage, cover_systems, naming_words
 from hearteval.analysis.data import StudyData
 from hearteval.completions.run import ask_systems, complete_items, systems_to_ask
 from hearteval.config import ModelSettings
@@ -77,6 +77,9 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
         if row.system not in brought_in:
             for words in missing_lines(f"system {row.system}", "completion", row.causes):
                 tell.warn(words)
+        naming = naming_words(row)
+        if naming:
+            tell.warn(naming)
     for words in missing_imports(session.settings, imported):
         tell.warn(words)
     if asked.n_added:
