@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from heart_command import Heart
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Study
+from hearteval.domain import Completion, Study
+from hearteval.judgments.plan import run as planning
+from hearteval.judgments.plan.pairs import Candidate, enumerate_pairs
 from hearteval.store.fingerprint import fingerprint_of
 from hearteval.study import pipeline
 from hearteval.study.results import analyze
@@ -85,6 +88,22 @@ def test_its_json_counts_all_as_there_before(
     assert full["judgments"]["n_before"] == n_added
     assert full["leaderboard"] == again["leaderboard"]
     assert len(analyzed) == 2
+
+
+def test_every_run_plans_once(study: Path, heart: Heart, monkeypatch: pytest.MonkeyPatch) -> None:
+    times: list[int] = []
+
+    def count(completions: Sequence[Completion]) -> tuple[tuple[Candidate, ...], int]:
+        times.append(1)
+        return enumerate_pairs(completions)
+
+    monkeypatch.setattr(planning, "enumerate_pairs", count)
+    new = heart("run", study, "--json").json["plan"]
+    assert (len(times), new["n_new"]) == (1, new["n_assignments"])
+    (study.parent / "small.cache" / "run.json").unlink()
+    again = heart("run", study, "--json").json["plan"]
+    assert len(times) == 2
+    assert again == {**new, "n_new": 0}
 
 
 @pytest.mark.parametrize(

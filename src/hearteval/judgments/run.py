@@ -6,7 +6,7 @@ A pair and a rating are two of them; the offline cue judge answers the same pair
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -24,7 +24,9 @@ from hearteval.domain import (
     Rating,
     RatingTarget,
     Study,
+    record_id,
 )
+from hearteval.domain.reasons import NOT_ASKED
 from hearteval.engine.local import run_tasks
 from hearteval.judgments.cue_judge.judge import Text, judge_pair
 from hearteval.judgments.prompt import (
@@ -37,6 +39,7 @@ from hearteval.judgments.prompt import (
 )
 from hearteval.judgments.reply import REPLY_FAULTS, read_rating, read_reply
 from hearteval.models.asking import (
+    NOTHING_ASKED,
     AskedCounts,
     FindQuestion,
     Question,
@@ -77,19 +80,16 @@ class PairTask:
 
     def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
         """Find these judges' assignments, of which the study has all records."""
-        items, completions = _texts(store, study)
+        open_ones = [a for a in store.unjudged(study) if a.rater_id in rater_ids]
+        if self.only is not None:
+            open_ones = [a for a in open_ones if a.id in self.only]
+        items, completions = _texts(store, study) if open_ones else ({}, {})
         pairs = {
             pair.id: pair
-            for pair in store.iter(Pair, study)
+            for pair in store.find(Pair, [a.pair_id for a in open_ones])
             if all(completion_id in completions for completion_id in pair.completion_ids)
         }
-        assignments = {
-            a.id: a
-            for a in store.iter(Assignment, study)
-            if a.rater_id in rater_ids
-            and a.pair_id in pairs
-            and (self.only is None or a.id in self.only)
-        }
+        assignments = {a.id: a for a in open_ones if a.pair_id in pairs}
 
         def find_case(assignment_id: str) -> Case:
             assignment = assignments[assignment_id]
@@ -100,8 +100,18 @@ class PairTask:
             shown = (completions[first], completions[second])
             return Case(assignment, items[pair.item_id], shown)
 
-        judged = assignments.keys() - {a.id for a in store.unjudged(study)}
-        return find_wanted(list(assignments), judged, _earlier_tries(store, study)), find_case
+        wanted = find_wanted(list(assignments), (), _earlier_tries(store, study))
+        n_before = self._n_judged(store, study, rater_ids)
+        n_wanted = n_before + len(assignments)
+        return replace(wanted, n_wanted=n_wanted, n_before=n_before), find_case
+
+    def _n_judged(self, store: Store, study: Study, rater_ids: Collection[str]) -> int:
+        if self.only is None:
+            counts = store.count_assigned(study)
+            return sum(count.n_judged for count in counts if count.rater_id in rater_ids)
+        asked = [a for a in store.find(Assignment, list(self.only)) if a.rater_id in rater_ids]
+        ids = [record_id("judgment", {"assignment_id": a.id}) for a in asked]
+        return len(store.find(Judgment, ids))
 
     def read(self, reply: Reply, target: Mapping[str, Any], made: Mapping[str, Any]) -> Judgment:
         """Make a judgment of a reply, for an assignment, and of how the reply was made."""
@@ -157,6 +167,8 @@ def judge_assignments(
     so do those that are none of `only`, where any are given.
     """
     raters = {rater.id for rater in store.iter(Rater, study) if rater.family == "cue"}
+    if not raters:
+        return NOTHING_ASKED
     wanted, find_case = PairTask(only=only).find(store, study, raters)
     n_added = 0
     progress(wanted.n_before, wanted.n_wanted)
@@ -236,10 +248,20 @@ async def ask_judges(
 
 def open_by_judge(
     store: Store, study: Study, task: JudgingTask, rater_ids: Collection[str]
-) -> Counter[str]:
-    """Count what is left to be asked of each of these judges; the others need no key."""
+) -> tuple[Counter[str], AskedCounts]:
+    """Count what is left to be asked of each of these judges, and what there is if nobody asks.
+
+    Those without anything left need no key.
+    """
     wanted, find_case = task.find(store, study, rater_ids)
-    return Counter(find_case(target).target.rater_id for target in wanted.open_ones)
+    n_open = Counter(find_case(target).target.rater_id for target in wanted.open_ones)
+    missing = Counter(wanted.given_up)
+    if wanted.open_ones:
+        missing[NOT_ASKED] += len(wanted.open_ones)
+    counts = AskedCounts(
+        n_wanted=wanted.n_wanted, n_before=wanted.n_before, n_added=0, missing=missing
+    )
+    return n_open, counts
 
 
 def missing_by_judge(

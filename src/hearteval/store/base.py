@@ -71,6 +71,16 @@ class Claimed(NamedTuple):
     """Whether another process is there."""
 
 
+class AssignedCount(NamedTuple):
+    """How many assignments one rater has, the first time or again."""
+
+    rater_id: str
+    repeat: int
+    n: int
+    n_judged: int
+    """Of these, with a judgment."""
+
+
 class Store(Protocol):
     """One study store: a SQLite file, a database, or memory."""
 
@@ -106,6 +116,14 @@ class Store(Protocol):
 
     def unjudged(self, study: Study) -> Iterator[Assignment]:
         """Yield the study's assignments that have no judgment yet, in the order of their ids."""
+        ...
+
+    def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
+        """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
+        ...
+
+    def count_assigned(self, study: Study) -> Sequence[AssignedCount]:
+        """Count the study's assignments about items and systems of this version, by rater."""
         ...
 
     def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, Table, Text, case, exists, or_, select, type_coerce
+from sqlalchemy import Select, Table, Text, case, exists, func, or_, select, type_coerce
 
 from hearteval.domain import (
     Assignment,
@@ -124,6 +124,28 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     planned = (columns.study_id == study.id,) if kind in _PLANNED else ()
     about = (_is_member(columns[f"{m}_id"], m, study) for m in _ABOUT.get(kind, ()))
     return (*planned, *about)
+
+
+def planned_query(study: Study) -> Select[Any]:
+    """Return the query for rater, repeat, pair, and in how many orders it is assigned."""
+    a = schema.assignments.c
+    keys = (a.rater_id, a.repeat, a.pair_id)
+    return select(*keys, func.count()).where(a.study_id == study.id).group_by(*keys)
+
+
+def assigned_query(study: Study) -> Select[Any]:
+    """Return the query for rater, repeat, assignments and judgments of a study's version."""
+    a, j, p = schema.assignments, schema.judgments, schema.pairs
+    about = ((p.c.item_id, "item"), (p.c.low_system_id, "system"), (p.c.high_system_id, "system"))
+    of_members = select(p.c.id).where(*(_is_member(*one, study) for one in about))
+    keys = (a.c.rater_id, a.c.repeat)
+    return (
+        select(*keys, func.count(), func.count(j.c.assignment_id))
+        .select_from(a)
+        .outerjoin(j, j.c.assignment_id == a.c.id)
+        .where(a.c.study_id == study.id, a.c.pair_id.in_(of_members))
+        .group_by(*keys)
+    )
 
 
 def unjudged_query(study: Study) -> Select[Any]:

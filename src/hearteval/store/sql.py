@@ -20,7 +20,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from hearteval.domain import Assignment, BatchJob, Pair, Study, canonical_json, flat_fields
 from hearteval.errors import StoreError
 from hearteval.store import claims, schema
-from hearteval.store.base import Claimed, Record, StoredReply
+from hearteval.store.base import AssignedCount, Claimed, Record, StoredReply
 from hearteval.store.engines import (
     is_writable,
     look,
@@ -31,14 +31,16 @@ from hearteval.store.engines import (
     run_patiently,
 )
 from hearteval.store.fingerprint import fingerprint
-from hearteval.store.migrations import VERSIONS, migrate
+from hearteval.store.migrations import VERSIONS, migrate, read_version
 from hearteval.store.rows import (
     MEMBER_FIELDS,
     TABLES,
+    assigned_query,
     from_row,
     judgment_query,
     kind_name,
     marks_from_text,
+    planned_query,
     study_query,
     to_row,
     unjudged_query,
@@ -71,7 +73,9 @@ class SqlStore:
         if is_read_only:
             return
         try:
-            self._write(lambda connection: migrate(connection, name=name))
+            # Opening to read takes no writer's lock: a run may hold it for long.
+            if self._read(partial(read_version, name=name)) != VERSIONS[-1]:
+                self._write(partial(migrate, name=name))
         except BaseException:
             engine.dispose()
             raise
@@ -150,6 +154,18 @@ class SqlStore:
     def unjudged(self, study: Study) -> Iterator[Assignment]:
         """Yield the study's assignments that have no judgment yet."""
         return self._records(Assignment, unjudged_query(study))
+
+    def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
+        """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
+        found: dict[tuple[str, int], dict[str, int]] = {}
+        for rater_id, repeat, pair_id, n in self._read(partial(_tuples_of, planned_query(study))):
+            found.setdefault((rater_id, repeat), {})[pair_id] = n
+        return found
+
+    def count_assigned(self, study: Study) -> Sequence[AssignedCount]:
+        """Count the study's assignments about items and systems of this version, by rater."""
+        rows = self._read(partial(_tuples_of, assigned_query(study)))
+        return [AssignedCount(*row) for row in rows]
 
     def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Yield the study's judgments as batches of parallel columns."""
@@ -337,6 +353,10 @@ def _driver_of(connection: Connection) -> sqlite3.Connection:
 
 def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
     return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in connection.execute(query)]
 
 
 def _rows_by_id(

@@ -102,12 +102,13 @@ def cover_completions(session: Session, study: Study) -> tuple[SystemCoverage, .
     )
 
 
-def judge_step(session: Session, study: Study) -> dict[str, Any]:
-    """Plan and have the judges judge, or rate; return the counts."""
+def judge_step(session: Session, study: Study, plan: PlanCounts | None) -> dict[str, Any]:
+    """Have the judges judge, or rate, planned first where no `plan` is given; return the counts."""
     if session.settings.judging.protocol == "rating":
         return {**NO_JUDGMENTS, "ratings": _rate(session, study)}
     tell, policy = session.tell, session.settings.judging.plan
-    plan = plan_judgments(session.store, study, policy, now=session.now)
+    if plan is None:
+        plan = plan_judgments(session.store, study, policy, now=session.now)
     tell.detail(
         f"plan: {plan.n_pairs} pairs, {plan.n_stress_pairs} of the stress set, "
         f"{plan.n_repeats} asked again, "
@@ -202,7 +203,9 @@ def ask_for_judgments(session: Session, study: Study, task: JudgingTask) -> Aske
     judges = judge_models(session.settings)
     if not judges:
         return NOTHING_ASKED
-    to_ask = open_by_judge(session.store, study, task, judges)
+    to_ask, as_it_is = open_by_judge(session.store, study, task, judges)
+    if not to_ask:
+        return as_it_is
 
     async def ask(asking: Asking) -> AskedCounts:
         asked = {rater_id: asking.judges.get(rater_id) for rater_id in judges}

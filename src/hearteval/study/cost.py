@@ -14,13 +14,20 @@ from hearteval.domain import Assignment, Attempt, Completion, Item, Study, Syste
 from hearteval.errors import SettingsError
 from hearteval.items.run import GatheredItems
 from hearteval.judgments.plan.run import (
+    PlanCounts,
     plan_judgments,
     plan_ratings,
     store_stress_set,
     whole_repeat,
 )
 from hearteval.judgments.prompt import judge_messages
-from hearteval.judgments.run import RatingTask, given_up_judgments, open_by_judge, settled_ratings
+from hearteval.judgments.run import (
+    PairTask,
+    RatingTask,
+    given_up_judgments,
+    open_by_judge,
+    settled_ratings,
+)
 from hearteval.judgments.stress_set import STRESS_KINDS
 from hearteval.models.asking import MAX_INVALID, to_messages
 from hearteval.models.base import Sampling
@@ -82,6 +89,8 @@ class Done:
     """Judgments or ratings given, by rater id."""
     open_judgments: Mapping[str, int] | None = None
     """Those planned and missing; None while completions are to come, on which the plan depends."""
+    plan: PlanCounts | None = None
+    """Of these judgments; None also where judges rate."""
 
 
 NOTHING_DONE = Done(completions={}, judgments={})
@@ -94,12 +103,17 @@ def what_is_done(store: Store, study: Study) -> Done:
         completions.setdefault(completion.system_id, set()).add(completion.item_id)
     for system_id, item_id in given_up_completions(store, study):
         completions.setdefault(system_id, set()).add(item_id)
-    open_ones = {assignment.id for assignment in store.unjudged(study)}
-    open_ones -= given_up_judgments(store, study)
-    settled = [a for a in store.iter(Assignment, study) if a.id not in open_ones]
-    judgments = Counter(a.rater_id for a in settled if a.repeat == 0)
+    settled = Counter(
+        {(one.rater_id, one.repeat): one.n_judged for one in store.count_assigned(study)}
+    )
+    given_up = store.find(Assignment, list(given_up_judgments(store, study)))
+    settled.update((one.rater_id, one.repeat) for one in given_up)
+    judgments = Counter({rater_id: n for (rater_id, repeat), n in settled.items() if not repeat})
     # A whole repeat (`heart judge --again`) is more than the plan: it saves nothing of it.
-    for rater_id, n in Counter(a.rater_id for a in settled if a.repeat > 0).items():
+    again: Counter[str] = Counter()
+    for (rater_id, repeat), n in settled.items():
+        again[rater_id] += n if repeat else 0
+    for rater_id, n in again.items():
         judgments[rater_id] += min(n, study.design["repeat_pairs"])
     judgments.update(target.rater_id for target in settled_ratings(store, study))
     return Done(
@@ -119,16 +133,14 @@ def plan_what_is_done(session: Session, study: Study, *, judges_only: bool = Fal
     done = what_is_done(store, study)
     if not judges_only and systems_to_ask(store, study, system_models(session.settings)):
         return done
-    policy = session.settings.judging.plan
+    policy, judges = session.settings.judging.plan, judge_models(session.settings)
     if session.settings.judging.protocol == "rating":
         store_stress_set(store, study, policy, now=session.now)
         task = RatingTask(targets=plan_ratings(store, study, policy).targets)
-        judges = judge_models(session.settings)
-        return replace(done, open_judgments=open_by_judge(store, study, task, judges))
-    plan_judgments(store, study, policy, now=session.now)
-    given_up = given_up_judgments(store, study)
-    open_ones = Counter(a.rater_id for a in store.unjudged(study) if a.id not in given_up)
-    return replace(done, open_judgments=open_ones)
+        return replace(done, open_judgments=open_by_judge(store, study, task, judges)[0])
+    plan = plan_judgments(store, study, policy, now=session.now)
+    open_ones, _ = open_by_judge(store, study, PairTask(), judges)
+    return replace(done, open_judgments=open_ones, plan=plan)
 
 
 def plan_unwritten(session: Session, gathered: GatheredItems) -> Done:

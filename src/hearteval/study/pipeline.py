@@ -99,7 +99,7 @@ def judge_study(
     _confirm(session, study, done, of="judges")
     if more:
         session.store.add(more)
-    counts = judge_step(session, study)
+    counts = judge_step(session, study, done.plan)
     if not (counts["ratings"] or counts["judgments"])["missing"]:
         return counts, ()
     judges = cover_data(read_data(session, study)).judges
@@ -134,7 +134,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     require_keys(settings, session.store, study, done)
     confirm_spending(session, in_all(spending))
     completions = complete_step(session, study, free)
-    judgments = judge_step(session, study)
+    judgments = judge_step(session, study, done.plan)
     stored = session.store.fingerprint()  # first, so that what comes meanwhile is a change
     with session.tell.progress("analysis"):
         results = analyze(session, study)

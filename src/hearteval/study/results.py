@@ -31,7 +31,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import StoreError
 from hearteval.items.esconv import CONSENT_BASIS
-from hearteval.judgments.plan.pairs import enumerate_pairs
+from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.report.leaderboard import leaderboard_csv
@@ -79,7 +79,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
         ratings=list(store.iter(Rating, study)),
-        n_identical=enumerate_pairs(ranked)[1],
+        n_identical=count_identical(ranked),
         funnel=study.design["items"]["funnel"],
         provenance=_provenance(session, study, items),
     )

@@ -26,7 +26,7 @@ CANDIDATES, _ = enumerate_pairs(COMPLETIONS)
 
 
 def test_both_orders_are_two_assignments_of_a_pair() -> None:
-    assigned, _ = assign_pairs(CANDIDATES, [CUE], families=FAMILIES, policy=POLICY)
+    assigned = assign_pairs(CANDIDATES, [CUE], families=FAMILIES, policy=POLICY).new
     by_pair = Counter(assignment.pair_id for assignment in assigned)
     assert set(by_pair.values()) == {2}
     shown = {(a.pair_id, a.first_completion_id) for a in assigned}
@@ -47,8 +47,8 @@ def leads(assigned: Iterable[Assignment], *, by_rater: bool = False) -> Counter[
 
 def test_one_order_shows_each_of_two_systems_first_as_often_as_the_other() -> None:
     raters = [CUE, GPT, *OTHERS]
-    assigned, _ = assign_pairs(CANDIDATES, raters, families={}, policy=ONE_ORDER)
-    again, _ = assign_pairs(CANDIDATES[::-1], raters[::-1], families={}, policy=ONE_ORDER)
+    assigned = assign_pairs(CANDIDATES, raters, families={}, policy=ONE_ORDER).new
+    again = assign_pairs(CANDIDATES[::-1], raters[::-1], families={}, policy=ONE_ORDER).new
     assert assigned == again
     assert len(assigned) == len(raters) * len(CANDIDATES)
     assert len({(a.rater_id, a.pair_id) for a in assigned}) == len(assigned)
@@ -63,9 +63,9 @@ def test_a_study_that_grows_keeps_its_sides_and_stays_balanced() -> None:
         candidates = rng.sample(CANDIDATES, len(CANDIDATES)) if n == 300 else CANDIDATES[:n]
         raters = [CUE] if n < 60 else [CUE, GPT]
         before = {a.id for a in planned}
-        planned, _ = assign_pairs(
+        planned = assign_pairs(
             candidates, raters, families=FAMILIES, policy=ONE_ORDER, earlier=planned
-        )
+        ).new
         assert before <= {a.id for a in planned}
         assert max(map(abs, leads(planned).values())) <= 1
 
@@ -75,13 +75,15 @@ def test_the_side_of_one_pair_cannot_be_told_from_that_of_another() -> None:
     sides = set()
     for seed in range(20):
         policy = replace(ONE_ORDER, seed=seed)
-        assigned, _ = assign_pairs(CANDIDATES, [CUE], families={}, policy=policy)
+        assigned = assign_pairs(CANDIDATES, [CUE], families={}, policy=policy).new
         sides.add(tuple(sorted(a.first_completion_id for a in assigned)))
     assert len(sides) == 20
 
 
 def test_no_judge_decides_on_its_own_family() -> None:
-    assigned, n_own_family = assign_pairs(CANDIDATES, [CUE, GPT], families=FAMILIES, policy=POLICY)
+    assigned, _, n_own_family = assign_pairs(
+        CANDIDATES, [CUE, GPT], families=FAMILIES, policy=POLICY
+    )
     by_rater = Counter(assignment.rater_id for assignment in assigned)
     assert by_rater[CUE.id] == 2 * 6 * 51
     assert by_rater[GPT.id] == 2 * 1 * 51
@@ -89,6 +91,6 @@ def test_no_judge_decides_on_its_own_family() -> None:
 
 
 def test_own_family_can_be_allowed() -> None:
-    assigned, n_own_family = assign_pairs(CANDIDATES, [GPT], families={}, policy=POLICY)
+    assigned, _, n_own_family = assign_pairs(CANDIDATES, [GPT], families={}, policy=POLICY)
     assert len(assigned) == 2 * 6 * 51
     assert n_own_family == 0

@@ -11,10 +11,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import NamedTuple
 
 from hearteval.domain import Assignment, Completion, Rater, RatingTarget, Study, System
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.pairs import Candidate, choose_again, seeded_rank
+
+Planned = Mapping[tuple[str, int], Mapping[str, int]]
+"""In how many orders each pair is planned, by pair id, by rater id and repeat."""
+NOTHING_PLANNED: Planned = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,32 +47,52 @@ class RatingPlan:
     """Ratings that ask a judge again."""
 
 
+class Assigned(NamedTuple):
+    """What giving pairs to judges comes to."""
+
+    new: tuple[Assignment, ...]
+    """Those that are not planned yet, sorted by id; of a pair planned in one order of two, both."""
+    n_planned: int
+    """Assignments wanted that are planned already; `new` apart."""
+    n_own_family: int
+    """Pairs of a judge left out because of its own family."""
+
+
 def assign_pairs(
     candidates: Sequence[Candidate],
     raters: Sequence[Rater],
     *,
     families: Mapping[str, str],
     policy: AssignmentPolicy,
+    planned: Planned = NOTHING_PLANNED,
     earlier: Iterable[Assignment] = (),
-) -> tuple[tuple[Assignment, ...], int]:
-    """Give every pair to every LLM judge that may see it; return the assignments, sorted by id.
+) -> Assigned:
+    """Give every pair to every LLM judge that may see it and has not got it yet.
 
-    No judge gets a pair with a system of its own family, where `families` names it by system id;
-    how many pairs of a rater were left out so is the second value. A pair that is shown once keeps
-    the side that it has in `earlier`, the first of them if there are several.
+    No judge gets a pair with a system of its own family, where `families` names it by system id.
+    `earlier` is read only for pairs shown once, where one is not planned yet: a pair keeps the side
+    that it has there, the first of them if there are several.
     """
     eligible = [
         (rater, candidate)
         for rater in sorted(raters, key=lambda rater: rater.id)
         for candidate in candidates
-        if not any(families.get(system_id) == rater.family for system_id in candidate.system_ids)
+        if rater.family not in map(families.get, candidate.of_completions)
     ]
+    n_own_family = len(raters) * len(candidates) - len(eligible)
+    n_orders = 2 if policy.both_orders else 1
+    before = {rater.id: planned.get((rater.id, policy.repeat), {}) for rater in raters}
+    open_ones = [(r, c) for r, c in eligible if before[r.id].get(c.id, 0) < n_orders]
+    n_planned = n_orders * (len(eligible) - len(open_ones))
     shown_first: Iterable[tuple[Rater, Candidate, str]]
     if policy.both_orders:
-        shown_first = ((*each, id_) for each in eligible for id_ in each[1].pair.completion_ids)
+        shown_first = ((*each, id_) for each in open_ones for id_ in each[1].pair.completion_ids)
+    elif open_ones:
+        sides = _balance_sides(eligible, earlier, seed=policy.seed)
+        shown_first = (one for one in sides if one[1].id not in before[one[0].id])
     else:
-        shown_first = _balance_sides(eligible, earlier, seed=policy.seed)
-    assignments = [
+        shown_first = ()
+    new = [
         Assignment(
             study_id=policy.study_id,
             pair_id=candidate.id,
@@ -77,8 +102,8 @@ def assign_pairs(
         )
         for rater, candidate, first in shown_first
     ]
-    assignments.sort(key=lambda assignment: assignment.id)
-    return tuple(assignments), len(raters) * len(candidates) - len(eligible)
+    new.sort(key=lambda assignment: assignment.id)
+    return Assigned(tuple(new), n_planned, n_own_family)
 
 
 def plan_ratings_of(

@@ -6,7 +6,7 @@ rerun plans the same and a grown study keeps what was planned. Leaves out who ju
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import NamedTuple, TypeVar
@@ -62,20 +62,19 @@ def enumerate_pairs(completions: Iterable[Completion]) -> tuple[tuple[Candidate,
     Two completions with the same text (outer white space apart) cannot be told apart by a blinded
     rater: such pairs are left out; how many is the second value.
     """
-    by_item: dict[str, list[Completion]] = defaultdict(list)
-    for completion in completions:
-        by_item[completion.item_id].append(completion)
     candidates, n_identical = [], 0
-    for answers in by_item.values():
-        for one, other in combinations(answers, 2):
-            if one.system_id == other.system_id:
-                continue
-            if one.text.strip() == other.text.strip():
-                n_identical += 1
-                continue
+    for one, other in _of_one_item(completions):
+        if _is_identical(one, other):
+            n_identical += 1
+        else:
             candidates.append(pair_up(one, other))
     candidates.sort(key=lambda candidate: candidate.id)
     return tuple(candidates), n_identical
+
+
+def count_identical(completions: Iterable[Completion]) -> int:
+    """Count the pairs that `enumerate_pairs` leaves out because both texts are the same."""
+    return sum(_is_identical(one, other) for one, other in _of_one_item(completions))
 
 
 def pair_up(one: Completion, other: Completion) -> Candidate:
@@ -114,6 +113,21 @@ def choose_balanced(
         if queue:
             heappush(heap, (count + 1, rank, key))
     return tuple(sorted(chosen, key=lambda candidate: candidate.id))
+
+
+def _of_one_item(completions: Iterable[Completion]) -> Iterator[tuple[Completion, Completion]]:
+    """Yield every two completions of one item by different systems."""
+    by_item: dict[str, list[Completion]] = defaultdict(list)
+    for completion in completions:
+        by_item[completion.item_id].append(completion)
+    for answers in by_item.values():
+        for one, other in combinations(answers, 2):
+            if one.system_id != other.system_id:
+                yield one, other
+
+
+def _is_identical(one: Completion, other: Completion) -> bool:
+    return one.text.strip() == other.text.strip()
 
 
 def _queues(

@@ -1,15 +1,17 @@
 """The step: plan who judges what, from what is stored; nobody is asked here."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain
 
 from hearteval.domain import Assignment, Completion, Item, Pair, Rater, Rating, Study, System
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.assignments import (
     AssignmentPolicy,
+    Planned,
     RatingPlan,
     assign_pairs,
     plan_ratings_of,
@@ -66,7 +68,7 @@ class AuditPlan:
 def plan_judgments(
     store: Store, study: Study, policy: PlanPolicy, *, now: Callable[[], datetime]
 ) -> PlanCounts:
-    """Choose pairs and assign them, in one transaction; run twice, it changes nothing.
+    """Choose pairs and assign them, in one transaction; run twice, it writes nothing.
 
     What was planned before stays planned, so a study can grow.
     """
@@ -77,37 +79,56 @@ def plan_judgments(
     stress = _stress_set(store, study, policy, stored, now=now) if candidates else []
     beside_references = show_beside_references(stress, systems)
     stress_pairs = [one.candidate for one in beside_references]
-    before = list(store.iter(Assignment, study))
+    planned = store.planned(study)
+    of_any = frozenset[str]().union(*planned.values())
     chosen = candidates
     if policy.design == "balanced" and policy.comparisons is not None:
-        planned = {assignment.pair_id for assignment in before}
-        chosen = choose_balanced(chosen, n=policy.comparisons, seed=study.seed, planned=planned)
+        chosen = choose_balanced(chosen, n=policy.comparisons, seed=study.seed, planned=of_any)
     once = AssignmentPolicy(study_id=study.id, seed=study.seed, both_orders=policy.both_orders)
-    asked_again = {assignment.pair_id for assignment in before if assignment.repeat}
+    asked_again = {id_ for (_, repeat), pairs in planned.items() if repeat for id_ in pairs}
     families = {s.id: s.family for s in systems} if policy.exclude_own_family else {}
-    assign = partial(assign_pairs, raters=_llm_raters(store, study), families=families)
-    first, n_own_family = assign(
-        [*chosen, *stress_pairs], policy=once, earlier=[a for a in before if not a.repeat]
+    assign = partial(
+        assign_pairs, raters=_llm_raters(store, study), families=families, planned=planned
     )
-    repeats, _ = assign(
+
+    def stored_again(repeat: int) -> Iterator[Assignment]:
+        return (a for a in store.iter(Assignment, study) if a.repeat == repeat)
+
+    first = assign([*chosen, *stress_pairs], policy=once, earlier=stored_again(0))
+    repeats = assign(
         choose_again(chosen, asked_again, n=policy.repeat_pairs, seed=study.seed),
         policy=replace(once, both_orders=False, repeat=1),
         # What was shown in one order is shown in the same again.
-        earlier=[*(a for a in before if a.repeat == 1), *(() if policy.both_orders else first)],
+        earlier=chain(
+            stored_again(1), () if policy.both_orders else chain(stored_again(0), first.new)
+        ),
     )
-    assignments = (*first, *repeats)
-    store.add([*stress, *(one.pair for one in (*chosen, *stress_pairs)), *assignments])
-    known = {assignment.id for assignment in before}
+    new = _without_stored(store, (*first.new, *repeats.new), planned)
+    unplanned = {c.id: c.pair for c in (*chosen, *stress_pairs) if c.id not in of_any}
+    known = {text.id for text in stored} | {p.id for p in store.find(Pair, list(unplanned))}
+    texts = [text for text in stress if text.id not in known]
+    pairs = [pair for pair in unplanned.values() if pair.id not in known]
+    store.add([*texts, *pairs, *new])
+    n_repeats = repeats.n_planned + len(repeats.new)
     return PlanCounts(
         n_pairs=len(chosen),
         n_identical=n_identical,
-        n_own_family=n_own_family,
+        n_own_family=first.n_own_family,
         n_uncompared=len({c.system_ids for c in candidates} - {c.system_ids for c in chosen}),
         n_stress_pairs=len(stress_pairs),
-        n_repeats=len(repeats),
-        n_assignments=len(assignments),
-        n_new=sum(assignment.id not in known for assignment in assignments),
+        n_repeats=n_repeats,
+        n_assignments=first.n_planned + len(first.new) + n_repeats,
+        n_new=len(new),
     )
+
+
+def _without_stored(
+    store: Store, assignments: Sequence[Assignment], planned: Planned
+) -> list[Assignment]:
+    """Leave out what is stored: of a pair planned in one order of two, that one."""
+    partly = [a.id for a in assignments if a.pair_id in planned.get((a.rater_id, a.repeat), ())]
+    known = {assignment.id for assignment in store.find(Assignment, partly)}
+    return [assignment for assignment in assignments if assignment.id not in known]
 
 
 def plan_ratings(store: Store, study: Study, policy: PlanPolicy) -> RatingPlan:

@@ -189,10 +189,10 @@ def assign_audit(
         if one.side is not None
     ]
     return (
-        assign_pairs(shared, raters, families={}, policy=policy)[0],
+        assign_pairs(shared, raters, families={}, policy=policy).new,
         (
-            *assign_pairs(formatted, raters, families={}, policy=own)[0],
-            *assign_pairs(repeated, raters, families={}, policy=again, earlier=asked_again)[0],
+            *assign_pairs(formatted, raters, families={}, policy=own).new,
+            *assign_pairs(repeated, raters, families={}, policy=again, earlier=asked_again).new,
             *sides,
         ),
     )

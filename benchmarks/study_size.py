@@ -1,0 +1,220 @@
+"""Measure a study of a full design as it grows: nothing to do, analysis, report, size on disk.
+
+    python benchmarks/study_size.py make DIR [--items 280]     # 280: 260,790 judgments
+    python benchmarks/study_size.py measure DIR [--heart COMMAND ...]
+
+18 systems, 3 LLM judges, every pair in both orders, the stress set and repeats: 110 items are
+104,730 judgments, 280 are 260,790 (the paper's size), 1,089 are 1,003,452. No model is asked: the
+store is filled with records such as the steps make, each reply in the reply cache too. Each row is
+a process of its own with its CPU seconds and peak memory; `--heart` compares installations, each on
+a copy of the store. A peer of fixed work in plain Python runs beside each row: the ratio to it says
+what a quiet machine would. "Nothing to do" is a run that plans, counts and analyzes all; "said
+again" one after it.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import cycle, islice
+from pathlib import Path
+
+from hearteval.config import load_study
+from hearteval.domain import AXES, Call, Completion, Item, Judgment, System
+from hearteval.items import load_starter_items
+from hearteval.items.files import format_items
+from hearteval.judgments.plan.run import plan_judgments
+from hearteval.judgments.prompt import OVERALL, axis_key
+from hearteval.judgments.reply import read_reply
+from hearteval.models.base import Reply, Usage
+from hearteval.models.wrappers.cached import reply_to_json
+from hearteval.store.base import StoredReply
+from hearteval.study import Quiet
+from hearteval.study.grow import open_grown
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+N_SYSTEMS, N_JUDGES, BATCH = 18, 3, 2_000
+PEER = "sum(i * i for i in range(10_000_000))"
+MODEL = """
+[[{kind}]]
+name = "{name}"
+model = "openai-compatible/{name}"
+base_url = "http://127.0.0.1:9/v1"
+family = "{name}"
+price = 0
+"""
+STUDY = """
+[study]
+name = "large"
+seed = 7
+[items]
+source = "items.jsonl"
+{models}
+[judging]
+judges = [{judges}]
+"""
+REASON = "names what is heavy in the seeker's own words and stays with it, number {number}"
+OPEN = "import sys; from hearteval.store.sql import SqlStore; SqlStore.open(sys.argv[1]).close()"
+"""The first process may bring the store to the installation's schema."""
+ROWS = (
+    ("nothing to do", "run"),
+    ("said again", "run"),
+    ("analyze", "analyze"),
+    ("report", "report"),
+)
+Row = tuple[float, float, float]
+"""Wall seconds, CPU seconds, peak MiB."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["make", "measure"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--items", type=int, default=280)
+    parser.add_argument("--heart", action="append", default=[])
+    arguments = parser.parse_args()
+    if arguments.what == "make":
+        make(arguments.folder, n_items=arguments.items)
+        return
+    hearts = [str(Path(each).absolute()) for each in arguments.heart]
+    print("| what | command | wall s | CPU s | to the peer | peak MiB |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for heart in hearts or [str(Path(sys.executable).with_name("heart"))]:
+        for line in measure(arguments.folder, heart):
+            print(line, flush=True)
+
+
+def make(folder: Path, *, n_items: int) -> None:
+    """Write a study file and its items, and fill its store."""
+    folder.mkdir(parents=True)
+    items = [
+        replace(item, dialogue_id=f"{item.dialogue_id}-{number}", id="")
+        for number, item in enumerate(islice(cycle(load_starter_items()), n_items))
+    ]
+    (folder / "items.jsonl").write_text(format_items(items), "utf-8")
+    names = {
+        "system": [f"system-{number:02}" for number in range(N_SYSTEMS)],
+        "judge": [f"judge-{number}" for number in range(N_JUDGES)],
+    }
+    models = "".join(MODEL.format(kind=kind, name=n) for kind in names for n in names[kind])
+    judges = ", ".join(f'"{name}"' for name in names["judge"])
+    path = folder / "large.toml"
+    path.write_text(STUDY.format(models=models, judges=judges), "utf-8")
+    settings = load_study(path)
+    with open_grown(settings, Quiet()) as (session, study):
+        store = session.store
+        systems = [one for one in store.iter(System, study) if one.kind == "model"]
+        store.add(list(_completions(store.iter(Item, study), systems)))
+        plan = plan_judgments(store, study, settings.judging.plan, now=lambda: NOW)
+        print(f"{plan.n_assignments:,} assignments", flush=True)
+        open_ones = (assignment.id for assignment in store.unjudged(study))
+        while batch := list(islice(open_ones, BATCH)):
+            answers = [_answer(assignment_id) for assignment_id in batch]
+            store.keep_replies([reply for reply, _ in answers])
+            store.add([judgment for _, judgment in answers])
+
+
+def _completions(items: Iterable[Item], systems: Iterable[System]) -> Iterator[Completion]:
+    named = list(systems)
+    for item in items:
+        for number, system in enumerate(named):
+            text = f"{item.context[-1].text[: 40 + 5 * number]}: that is a lot. What now? {number}"
+            yield Completion(
+                item_id=item.id,
+                system_id=system.id,
+                text=text,
+                call=Call(finish_reason="stop", usage={"input_tokens": 500, "output_tokens": 40}),
+                created_at=NOW,
+            )
+
+
+def _answer(assignment_id: str) -> tuple[StoredReply, Judgment]:
+    """Return a reply as the cache keeps it, and its judgment; both follow from the assignment."""
+    draw = hashlib.sha256(assignment_id.encode()).digest()
+    keys = [*map(axis_key, AXES), OVERALL]
+    marks = {
+        key: {
+            "reason": REASON.format(number=f"{draw.hex()} {key}"),
+            "winner": "AB"[draw[number] % 2],
+            "strength": 1 + draw[number + 8] % 5,
+        }
+        for number, key in enumerate(keys)
+    }
+    text = json.dumps(marks)
+    reply = Reply(
+        text=text,
+        finish_reason="stop",
+        model="judge",
+        usage=Usage(input_tokens=1_800, output_tokens=420),
+        cost=0.0,
+        requested={"temperature": 0.0, "top_p": 1.0, "max_tokens": 4096},
+        effective={"temperature": 0.0, "top_p": 1.0, "max_tokens": 4096},
+        total_ms=900.0,
+        raw=json.dumps({"id": "chat", "choices": [{"message": {"content": text}}]}),
+    )
+    call = Call(
+        requested=reply.requested,
+        effective=reply.effective,
+        finish_reason="stop",
+        usage={"input_tokens": 1_800, "output_tokens": 420},
+        cost=0.0,
+    )
+    key = hashlib.sha256(f"reply {assignment_id}".encode()).hexdigest()[:32]
+    kept = StoredReply(id=key, reply=reply_to_json(reply), cost=0.0, created_at=NOW)
+    judgment = Judgment(
+        assignment_id=assignment_id,
+        **read_reply(text)._asdict(),
+        raw=text,
+        seconds=0.9,
+        call=call,
+        created_at=NOW,
+    )
+    return kept, judgment
+
+
+def measure(folder: Path, heart: str) -> Iterator[str]:
+    """Yield the rows of one installation, on a copy of the study that is removed at the end."""
+    copy = folder.with_name(f"{folder.name}.copy")
+    shutil.copytree(folder, copy)
+    study = str(copy / "large.toml")
+    try:
+        python = str(Path(heart).with_name("python"))
+        store = str(copy / "large.db")
+        yield f"| opened | {_line(heart, python, '-c', OPEN, store)}"
+        for what, verb in ROWS:
+            yield f"| {what} | {_line(heart, heart, verb, study)}"
+        size = (copy / "large.db").stat().st_size / 2**20
+        yield f"| store on disk | {Path(heart).parts[-4]} | | | | {size:,.0f} |"
+    finally:
+        shutil.rmtree(copy)
+
+
+def _line(heart: str, *words: str) -> str:
+    peer = _run([sys.executable, "-c", PEER])[1]
+    wall, cpu, peak = _run(list(words))
+    peer = (peer + _run([sys.executable, "-c", PEER])[1]) / 2
+    return f"{Path(heart).parts[-4]} | {wall:.1f} | {cpu:.1f} | {cpu / peer:.1f} | {peak:,.0f} |"
+
+
+def _run(words: list[str]) -> Row:
+    started = time.perf_counter()
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        said = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{words} ended with {process.returncode}: {said.decode()[-2000:]}")
+    cpu = used.ru_utime + used.ru_stime
+    return time.perf_counter() - started, cpu, used.ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
