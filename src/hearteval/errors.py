@@ -7,6 +7,7 @@ HeartError
 ├── ModelCallError       a model gave no reply
 │   └── BudgetError      a call would cost more than the study allows
 ├── NotIdentifiedError   the comparisons do not determine the strengths
+├── StoppedError         a run was told to stop, by Ctrl-C or another signal
 ├── StoreError           stored data contradict what is being added, or cannot be reached
 └── SettingsError        a study file, an item file or a corpus is not usable as it stands
 
@@ -125,6 +126,15 @@ class NotIdentifiedError(HeartError):
     ) -> None:
         super().__init__(message, ids=ids)
         self.components = tuple(tuple(group) for group in components)
+
+
+class StoppedError(HeartError):
+    """A run was told to stop, by Ctrl-C or another signal; what came until then is kept."""
+
+    @property
+    def kind(self) -> str:
+        """Name of the error in ``heart.error/1``: that of every stop."""
+        return "interrupted"
 
 
 class StoreError(HeartError):

@@ -7,7 +7,9 @@ import codecs
 import importlib
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,7 +20,7 @@ import click
 
 from hearteval import __version__
 from hearteval.cli.console import emit_json
-from hearteval.errors import HeartError, SettingsError
+from hearteval.errors import HeartError, SettingsError, StoppedError
 
 EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 PLAINER = {
@@ -100,6 +102,7 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     write_what_can_be_written()
     wants_json = "--json" in words
+    end_like_ctrl_c()
     try:
         exit_code = main.main(args=words, prog_name="heart", standalone_mode=False)
         sys.stdout.flush()
@@ -119,6 +122,9 @@ def run_command_line(arguments: list[str] | None = None) -> None:
             "stopped; what was stored is kept. Run the same command again.",
             wants_json=wants_json,
         )
+        sys.exit(EXIT_INTERRUPTED)
+    except StoppedError as error:
+        _fail(error.kind, str(error), wants_json=wants_json)
         sys.exit(EXIT_INTERRUPTED)
     except HeartError as error:
         faults = error.faults if isinstance(error, SettingsError) else ()
@@ -150,6 +156,15 @@ def run_command_line(arguments: list[str] | None = None) -> None:
             wants_json=wants_json,
         )
         sys.exit(EXIT_ERROR)
+
+
+def end_like_ctrl_c() -> None:
+    """Let TERM and HUP end a run as Ctrl-C does, where they are not ignored."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        is_main = threading.current_thread() is threading.main_thread()
+        if number is not None and is_main and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def write_what_can_be_written() -> None:

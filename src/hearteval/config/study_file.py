@@ -33,6 +33,7 @@ from hearteval.items.dialogues import DialogueNames
 from hearteval.judgments.plan import PlanPolicy
 
 DEFAULT_ESCONV_REGULAR = 280
+STOP_WAIT_S = 10.0
 MAX_SHOWN = 60
 NO_PATH = re.compile(r"^(postgres\w*|sqlite):|password=|\x00", re.IGNORECASE)
 """What a store's place never holds where it is a path; it is not repeated in messages."""
@@ -90,6 +91,8 @@ class StudySettings:
     """Hard limit on spending; None for no limit."""
     fail_on_missing: float = FAIL_ON_MISSING
     """Largest share of one system's or judge's replies that may be missing."""
+    stop_wait_s: float = STOP_WAIT_S
+    """Seconds that calls under way have to end when a run is stopped."""
 
     @property
     def settings_hash(self) -> str:
@@ -142,6 +145,7 @@ class _Study(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     store: str | None = None
     fail_on_missing: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = FAIL_ON_MISSING
+    stop_wait_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = STOP_WAIT_S
 
 
 class _Items(Section):
@@ -239,6 +243,7 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
         judging=judging,
         max_usd=wire.budget.max_usd,
         fail_on_missing=wire.study.fail_on_missing,
+        stop_wait_s=wire.study.stop_wait_s,
     )
 
 

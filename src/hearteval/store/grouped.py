@@ -49,6 +49,7 @@ class GroupedWriter:
         self._renewing: asyncio.Task[None] | None = None
         self._wait_seconds = wait_seconds
         self._waiting: list[_Submission] = []
+        self._n_open = 0
         self._timer: asyncio.TimerHandle | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
 
@@ -70,6 +71,11 @@ class GroupedWriter:
         except StoreError as error:
             logger.info("the claims end by themselves: %s", error)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was to be written is durable."""
+        return self._n_open == 0
+
     async def add(self, records: Sequence[Record]) -> None:
         """Add records; they are durable when this returns.
 
@@ -86,12 +92,17 @@ class GroupedWriter:
         loop = asyncio.get_running_loop()
         submission = _Submission(records, replies, loop.create_future())
         self._waiting.append(submission)
+        self._n_open += 1
+        submission.done.add_done_callback(self._end)
         if len(self._waiting) >= MAX_GROUP:
             self._commit()
         elif self._timer is None:
             self._timer = loop.call_later(self._wait_seconds, self._commit)
         # A task that is cancelled while it waits has had its answer paid for: it is still stored.
         await asyncio.shield(submission.done)
+
+    def _end(self, _done: "asyncio.Future[None]") -> None:
+        self._n_open -= 1
 
     def _commit(self) -> None:
         """Hand what waits to the thread, which writes group after group."""

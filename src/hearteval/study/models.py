@@ -37,6 +37,7 @@ from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
 from hearteval.store.base import StoredReply
 from hearteval.store.grouped import GroupedWriter
 from hearteval.study.session import Now, Session
+from hearteval.study.stopping import Stopper, stopping_on_signals
 
 T = TypeVar("T")
 BATCH_POLICY = BatchPolicy()
@@ -145,12 +146,20 @@ def ask_models(
 
     Raises:
         SettingsError: A key is not set, or a local model cannot be served.
+        StoppedError: A signal came; what came until then is kept.
         HeartError: Of several faults the first that is ours.
     """
 
     async def run() -> T:
         async with _open_models(session, systems or {}, judges or {}, is_timed=is_timed) as asking:
-            return await ask(asking)
+            stopper = Stopper(
+                asking.ledger,
+                asking.writer,
+                wait_s=session.settings.stop_wait_s,
+                say=session.tell.warn,
+            )
+            with stopping_on_signals(stopper):
+                return await stopper.watch(ask(asking))
 
     try:
         return asyncio.run(run())

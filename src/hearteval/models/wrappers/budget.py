@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from hearteval.errors import BudgetError, ModelCallError
+from hearteval.errors import BudgetError, ModelCallError, StoppedError
 from hearteval.models.base import ChatModel, Message, Reply, Sampling, Usage
 from hearteval.models.failures import CallFailureError
 from hearteval.models.prices import is_plausible
@@ -20,10 +20,20 @@ _log = logging.getLogger(__name__)
 
 
 class SpendingLimit:
-    """Money for calls, in memory, for one event loop; None is no limit."""
+    """Money for calls, in memory, for one event loop; None is no limit.
+
+    Attributes:
+        spent_usd: What is spent.
+        n_direct: Calls under way that end in seconds, those of batch jobs apart.
+        n_cut: Of these, how many were cut off.
+        cut_usd: What is booked for those.
+    """
 
     def __init__(self, *, limit_usd: float | None, spent_usd: float) -> None:
         self.spent_usd = spent_usd
+        self.n_direct = self.n_cut = 0
+        self.cut_usd = 0.0
+        self._is_closed = False
         self._limit = limit_usd
         self._reserved = 0.0
         self._n_under_way = 0
@@ -34,7 +44,9 @@ class SpendingLimit:
 
         Raises:
             BudgetError: The limit would be passed, with no call under way.
+            StoppedError: No call is to be made any more.
         """
+        self._require_open()
         while self._limit is not None and self.spent_usd + self._reserved + usd > self._limit:
             if not self._n_under_way:
                 raise BudgetError(
@@ -47,8 +59,17 @@ class SpendingLimit:
             ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(ended)
             await ended
+            self._require_open()
         self._reserved += usd
         self._n_under_way += 1
+
+    def close(self) -> None:
+        """Let no call begin any more."""
+        self._is_closed = True
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise StoppedError("stopped: no call is made any more")
 
     def note(self, stored_usd: float) -> None:
         """Take note of what is stored as spent, by other processes too."""
@@ -99,6 +120,7 @@ class Budgeted:
         """Answer within the budget; see `ChatModel.complete`."""
         ceiling = self._ceiling(messages, sampling)
         await self._ledger.reserve(ceiling)
+        self._ledger.n_direct += not self._fetched_later
         spent = 0.0
         try:
             reply = await self._model.complete(messages, sampling, repeat=repeat)
@@ -112,9 +134,13 @@ class Budgeted:
         except asyncio.CancelledError:
             if not self._fetched_later:
                 spent = ceiling
-                await self._book_lost(spent)
+                self._ledger.n_cut += 1
+                self._ledger.cut_usd += spent
+                if spent:
+                    await self._book_lost(spent)
             raise
         finally:
+            self._ledger.n_direct -= not self._fetched_later
             self._ledger.settle(ceiling, spent)
         return replace(reply, cost=spent)
 
