@@ -6,6 +6,7 @@ import pytest
 
 from hearteval.config import load_study, read_key
 from hearteval.errors import SettingsError
+from hearteval.models.presets import find_family
 
 GOOD = """
 [study]
@@ -98,6 +99,13 @@ FAULTS = {
     "a model without a family": (
         GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"'),
         "family: name the developer's line",
+    ),
+    "a family that the model is not of": (
+        GOOD.replace(
+            'preset = "generic"',
+            'model = "openai-compatible/gpt-4o"\nbase_url = "http://x/v1"\nfamily = "ours"',
+        ),
+        "openai-compatible/gpt-4o is of the family 'gpt', not 'ours'",
     ),
     "a model without an address": (
         GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"\nfamily = "ours"'),
@@ -319,6 +327,34 @@ def test_models_come_as_presets_as_own_endpoints_and_as_judges(tmp_path: Path) -
     )
     assert gemini.model is not None
     assert gemini.model.family == "gemini"
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("gpt-4o-mini", "gpt"),
+        ("o3-pro", "gpt"),
+        ("anthropic/claude-3-opus:beta", "claude"),
+        ("us.anthropic.claude-3-7-sonnet-v1:0", "claude"),
+        ("Gemini-9-pro", "gemini"),
+        ("meta-llama/llama-4-maverick", "llama"),
+        ("olmo-2", None),
+        ("my-gpt-like", None),
+        ("opus", None),
+    ],
+)
+def test_family_of_a_known_model_follows_from_its_id(
+    tmp_path: Path, model: str, family: str | None
+) -> None:
+    assert find_family(model) == family
+    lines = f'model = "openai-compatible/{model}"\nbase_url = "http://127.0.0.1:1/v1"'
+    path = write(tmp_path, GOOD.replace('preset = "generic"', lines))
+    if family is None:
+        with pytest.raises(SettingsError, match="family: name the developer's line"):
+            load_study(path)
+    else:
+        named = [s.model for s in load_study(path).systems if s.model is not None]
+        assert [one.family for one in named] == [family]
 
 
 def test_addresses_and_keys_are_no_part_of_what_is_shown_or_hashed(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_other_provider_is_refused_with_those_there_are(tmp_path: Path, model: s
 
 def test_family_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="family: name the developer's line"):
-        system_of(tmp_path, 'model = "inspect/openai/gpt-4o"')
+        system_of(tmp_path, 'model = "inspect/openai/our-tuned-one"')
 
 
 def test_batch_jobs_do_not_go_through_inspect(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from hearteval.models.presets import (
     INSPECT,
     ModelPreset,
     Route,
+    find_family,
     load_inspect_providers,
     load_judge_presets,
     load_model_presets,
@@ -114,10 +115,20 @@ def _imported_model(where: str, entry: System) -> ImportedModel:
             f"{where}: model: expected the model as its log names it, such as"
             f' "{IMPORTED}/openai/gpt-5"'
         )
-    return ImportedModel(model=model, family=_required_family(where, entry))
+    return ImportedModel(
+        model=model, family=_required_family(where, entry, known=find_family(model))
+    )
 
 
-def _required_family(where: str, entry: System) -> str:
+def _required_family(where: str, entry: System, known: str | None = None) -> str:
+    """Return the family that an entry names; where the model is a known one, that of the model."""
+    if known is not None and entry.family not in {None, known}:
+        raise SettingsError(
+            f"{where}: family: {entry.model} is of the family {known!r}, not {entry.family!r};"
+            " judges never decide on their own family: remove the line, or correct it"
+        )
+    if known is not None:
+        return known
     if entry.family is None:
         raise SettingsError(
             f"{where}: family: name the developer's line (gpt, claude, llama, a word of your own);"
@@ -207,9 +218,12 @@ def _own_model(where: str, folder: Path, entry: System) -> ModelSettings:
     model = entry.model or ""
     if entry.provider is not None:
         raise SettingsError(f"{where}: provider: goes with a preset; remove it")
-    _required_family(where, entry)
     if model.startswith(f"{LOCAL}:"):
+        _required_family(where, entry)
         return _local_model(where, folder, entry)
+    entry = entry.model_copy(
+        update={"family": _required_family(where, entry, known=find_family(model))}
+    )
     if model.startswith(INSPECT):
         return _inspect_model(where, entry)
     return _own_endpoint(where, entry, preset=None)

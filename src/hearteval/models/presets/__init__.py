@@ -6,6 +6,7 @@ held: only `hearteval.config` reads them. Systems without a model (the corpus's 
 baselines) are not here.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -144,6 +145,22 @@ def load_model_presets() -> Mapping[str, ModelPreset]:
         named = {key: entry[key] for key in ("name", "family", "published") if key in entry}
         presets[id_] = ModelPreset(id=id_, **named, routes=routes)
     return MappingProxyType(presets)
+
+
+def find_family(model: str) -> str | None:
+    """Return the developer's line of a model, by its id at whatever provider; None if unknown."""
+    last = model.lower().rpartition("/")[2].partition(":")[0]
+    ids = {
+        route.model.lower().rpartition("/")[2]: preset.family
+        for preset in load_model_presets().values()
+        for route in preset.routes
+    }
+    if last in ids:
+        return ids[last]
+    for family, starts in _read_file()["families"].items():
+        if re.match(rf"(?:[a-z]+\.)*(?:{'|'.join(map(re.escape, starts))})", last):
+            return str(family)
+    return None
 
 
 @cache
