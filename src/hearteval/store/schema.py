@@ -10,6 +10,7 @@ one).
 
 import json
 import re
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -49,8 +50,8 @@ class Id(TypeDecorator[str]):
         return None if value is None else bytes.fromhex(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
-        """Convert bytes to digits."""
-        return None if value is None else bytes(value).hex()
+        """Convert bytes to digits; of an id that stands in many rows there is one text."""
+        return None if value is None else sys.intern(bytes(value).hex())
 
 
 class VerbatimJson(TypeDecorator[Any]):

@@ -171,8 +171,10 @@ class SqlStore:
         """Yield the study's judgments as batches of parallel columns."""
         self._read(refresh_statistics)
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
-        for page in self._pages(judgment_query(study), *keys):
-            columns = {name: [row[name] for row in page] for name in page[0]}
+        query = judgment_query(study)
+        names = query.selected_columns.keys()
+        for page in self._pages(query, *keys):
+            columns = dict(zip(names, map(list, zip(*page, strict=True)), strict=True))
             columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
             yield columns
 
@@ -298,23 +300,24 @@ class SqlStore:
         return {(record.id, 0): record for record in (from_row(kind, row) for row in rows)}
 
     def _records(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
+        names = query.selected_columns.keys()
         for page in self._pages(query, TABLES[kind].c.id):
-            yield from (cast("R", from_row(kind, row)) for row in page)
+            rows = (dict(zip(names, row, strict=True)) for row in page)
+            yield from (cast("R", from_row(kind, row)) for row in rows)
 
-    def _pages(self, query: Select[Any], *keys: Column[str]) -> Iterator[list[dict[str, Any]]]:
+    def _pages(self, query: Select[Any], *keys: Column[str]) -> Iterator[list[tuple[Any, ...]]]:
         """Yield a query's rows page by page, ordered by its first column, which is an id.
 
         Keys are that column, and others that are always equal to it: each page starts after the
         last one in all of their indexes.
         """
         ordered = query.order_by(keys[0]).limit(PAGE_ROWS)
-        key = query.selected_columns.keys()[0]
         last: str | None = None
         while True:
             page = ordered if last is None else ordered.where(*(k > last for k in keys))
-            rows = self._rows(page)
+            rows = self._read(partial(_tuples_of, page))
             if rows:
-                last = rows[-1][key]
+                last = rows[-1][0]
                 yield rows
             if len(rows) < PAGE_ROWS:
                 return
@@ -352,11 +355,13 @@ def _driver_of(connection: Connection) -> sqlite3.Connection:
 
 
 def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
-    return [dict(row) for row in connection.execute(query).mappings()]
+    found = connection.execute(query)
+    names = tuple(found.keys())
+    return [dict(zip(names, row, strict=True)) for row in found]
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in connection.execute(query)]
+    return cast("list[tuple[Any, ...]]", list(connection.execute(query)))
 
 
 def _rows_by_id(

@@ -1,8 +1,10 @@
 """What a study holds and has found: read as one bundle or as plain columns, analyzed, written."""
 
+import gc
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import datetime
 from pathlib import Path
@@ -55,7 +57,20 @@ WRITERS = {
 def analyze(session: Session, study: Study) -> StudyResults:
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
-    return analyze_study(read_data(session, study), fail_on_missing=fail_on_missing)
+    with _uncollected():
+        return analyze_study(read_data(session, study), fail_on_missing=fail_on_missing)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from walking a million rows again and again: none is garbage."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 def read_data(session: Session, study: Study) -> StudyData:

@@ -5,7 +5,7 @@ why it has no Elo; the other axes and the overall ranking go on. Overall and axi
 are known also where there is no ranking.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 from hearteval.analysis.data import JudgmentRow
 from hearteval.analysis.ranking.comparisons import SCORES, rank_field, to_comparisons
 from hearteval.analysis.ranking.rank import EloEstimate, Ranked
-from hearteval.domain import AXIS_NAMES, Axis, System
+from hearteval.domain import AXIS_NAMES, Axis, Choice, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import (
     FloatArray,
@@ -74,16 +74,20 @@ class AxisTable(NamedTuple):
 
 def win_rates(judgments: Sequence[JudgmentRow], systems: Sequence[System]) -> tuple[WinRate, ...]:
     """Return the win rate of every system, a tie counting half, sorted by name."""
+    counts: defaultdict[tuple[str, str, str, Choice], int] = defaultdict(int)
+    for row in judgments:
+        first, second = row.first_system_id, row.second_system_id
+        counts[first, second, "", row.choice] += 1
+        for marked, mark in row.axes.items():
+            counts[first, second, marked, mark.choice] += 1
     n: Counter[tuple[str, str]] = Counter()
     n_half_wins: Counter[tuple[str, str]] = Counter()
-    for row in judgments:
-        choices = {"": row.choice}
-        choices |= {axis: mark.choice for axis, mark in row.axes.items()}
-        for axis, choice in choices.items():
-            half_wins = round(2 * SCORES[choice])
-            n.update([(row.first_system_id, axis), (row.second_system_id, axis)])
-            n_half_wins[row.first_system_id, axis] += half_wins
-            n_half_wins[row.second_system_id, axis] += 2 - half_wins
+    for (first, second, axis, choice), count in counts.items():
+        half_wins = round(2 * SCORES[choice])
+        n.update({(first, axis): count})
+        n.update({(second, axis): count})
+        n_half_wins[first, axis] += count * half_wins
+        n_half_wins[second, axis] += count * (2 - half_wins)
     rate = {key: n_half_wins[key] / (2 * count) for key, count in n.items()}
     return tuple(
         WinRate(
