@@ -1,10 +1,20 @@
 """Secrets and dialogue in what endpoints say."""
 
+from base64 import b64encode, urlsafe_b64encode
+
 import pytest
 
-from hearteval.models.failures import LONGEST_EXCERPT, excerpt, hide_secrets, hide_speech
+from hearteval.models.base import Reply
+from hearteval.models.failures import (
+    LONGEST_EXCERPT,
+    excerpt,
+    hide_secrets,
+    hide_speech,
+    redact_reply,
+)
 
 SECRET = "canary-4f1d-key-9b7e"
+AROUND = [("", ""), ("u:", ""), ("x", "yz"), ("Bearer ", ", ok"), ("four", "")]
 SPOKEN = "Nobody at home knows that I lost my job."
 
 
@@ -24,6 +34,45 @@ SPOKEN = "Nobody at home knows that I lost my job."
 )
 def test_secrets_are_hidden_whole_and_cut(text: str, hidden: str) -> None:
     assert hide_secrets(text, [SECRET, ""]) == hidden
+
+
+WITH_SIGNS = "a/b+c=d&e f-0123456789"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        WITH_SIGNS,
+        WITH_SIGNS.replace("/", r"\/"),
+        "a%2Fb%2Bc%3Dd%26e%20f-0123456789",
+        "a%2fb%2bc%3dd%26e%20f-0123456789",
+        "".join(c if c.isalnum() else f"\\u{ord(c):04x}" for c in WITH_SIGNS),
+        "".join(c if c.isalnum() else f"\\u{ord(c):04X}" for c in WITH_SIGNS),
+        *(b64encode(f"{before}{WITH_SIGNS}{after}".encode()).decode() for before, after in AROUND),
+        *(urlsafe_b64encode(f"{b}{WITH_SIGNS}{a}".encode()).decode() for b, a in AROUND),
+    ],
+)
+def test_secrets_are_hidden_however_they_are_written(spelled: str) -> None:
+    hidden = hide_secrets(f'{{"said": "{spelled}"}}', [WITH_SIGNS])
+    assert "[hidden]" in hidden
+    assert not any(spelled[k : k + 14] in hidden for k in range(len(spelled) - 13))
+    assert "0123456789" not in hidden
+
+
+def test_keys_in_a_reply_are_replaced_and_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    reply = Reply(text=f"Your key is {SECRET}.", raw=f'{{"text": "Your key is {SECRET}."}}')
+    redacted = redact_reply(reply, [SECRET])
+    assert redacted.text == "Your key is [hidden]."
+    assert SECRET not in redacted.raw
+    assert "a reply held the key" in caplog.text
+    assert SECRET not in caplog.text
+    beside = Reply(text="fine", raw=f"{SECRET} fine")
+    caplog.clear()
+    assert redact_reply(beside, [SECRET]).text == "fine"
+    assert SECRET not in redact_reply(beside, [SECRET]).raw
+    assert not caplog.text
+    untouched = Reply(text="fine", raw="fine sk-other-1234567")
+    assert redact_reply(untouched, [SECRET]) is untouched
 
 
 def test_short_secrets_are_hidden_whole() -> None:

@@ -5,18 +5,23 @@ Endpoints repeat what they were sent: the key (whole, cut or starred), the addre
 Error messages end in terminals, logs and databases, so all of that is taken out here.
 """
 
+import logging
 import re
+from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 from hearteval.domain.reasons import ADVICE
 from hearteval.errors import ModelCallError
 from hearteval.models.base import MAX_RAW, Message, Reply
 from hearteval.models.http import OWN_KEYS, SHORTEST_SECRET, Endpoint
 
+_log = logging.getLogger(__name__)
 Reason = (
     Literal["rate-limited", "overloaded"]
     | Literal["server-error", "timeout", "connection", "cut-off-stream"]
@@ -241,18 +246,48 @@ def _refused_setting(error: ErrorBody, sent: Collection[str]) -> str:
     return ""
 
 
+@cache
+def spellings(secret: str) -> tuple[str, ...]:
+    """Return a secret as bodies and addresses may hold it, the longest first.
+
+    Plain, with escaped slashes, in escapes of URLs and of JSON, and in base64 wherever it begins.
+    """
+    found = {secret, secret.replace("/", r"\/"), quote(secret, safe=""), quote(secret, safe="/")}
+    escaped = "".join(c if c.isalnum() else f"\\u{ord(c):04x}" for c in secret)
+    found |= {escaped, re.sub(r"u00..", lambda code: "u" + code[0][1:].upper(), escaped)}
+    found |= {re.sub("%..", lambda code: code[0].lower(), each) for each in found}
+    for n_before in range(3):
+        encoded = b64encode(b"." * n_before + secret.encode()).decode().rstrip("=")
+        # The first and the last digits depend on what stands beside the secret.
+        n_own = (8 * (n_before + len(secret.encode()))) // 6
+        part = encoded[-(-8 * n_before // 6) : n_own]
+        found |= {part, part.translate(str.maketrans("+/", "-_")), part.replace("/", r"\/")}
+    return tuple(sorted((f for f in found if len(f) >= SHORTEST_SECRET), key=len, reverse=True))
+
+
 def hide_secrets(text: str, secrets: Sequence[str]) -> str:
     """Replace secrets in a text, whole or cut off, and whatever looks like a credential."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        beginning = re.escape(secret[: max(8, len(secret) // 2)])
-        text = re.sub(rf"""{re.escape(secret)}|{beginning}[^\s"',;<>]*""", HIDDEN, text)
+        for spelling in spellings(secret) or (secret,):
+            beginning = re.escape(spelling[: max(8, len(spelling) // 2)])
+            text = re.sub(rf"""{re.escape(spelling)}|{beginning}[^\s"',;<>]*""", HIDDEN, text)
     return _CREDENTIAL.sub(HIDDEN, text)
 
 
 def redact_reply(reply: Reply, secrets: Sequence[str]) -> Reply:
-    """Hide secrets that an endpoint repeats beside its reply; no other body is changed."""
-    found = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET and secret in reply.raw]
-    return replace(reply, raw=hide_secrets(reply.raw, found)) if found else reply
+    """Hide secrets that an endpoint repeats in its reply or beside it; nothing else is changed."""
+    long = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+    parts = (reply.raw, reply.text, reply.reasoning)
+    found = [s for s in long if any(each in part for part in parts for each in spellings(s))]
+    if not found:
+        return reply
+    if any(each in reply.text for secret in found for each in spellings(secret)):
+        _log.warning(
+            "%s: a reply held the key that it was asked with; it reads %s there now",
+            *(reply.model or "a model", HIDDEN),
+        )
+    raw, text, reasoning = (hide_secrets(part, found) for part in parts)
+    return replace(reply, raw=raw, text=text, reasoning=reasoning)
 
 
 def hide_speech(text: str, spoken: Sequence[str]) -> str:
