@@ -40,8 +40,8 @@ from hearteval.models.http import Endpoint, build_body
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
-from hearteval.models.wrappers.concurrency import AdaptiveLimit
-from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
+from hearteval.models.wrappers.gate import Gate, Gated
+from hearteval.models.wrappers.pace import CallLimits
 from hearteval.store.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 from hearteval.study.models import StoredReplies, keep_lost_cost
@@ -129,7 +129,7 @@ def _endpoint(url: str, *, is_streamed: bool) -> Endpoint:
 async def _open_ours(
     url: str, n_workers: int, *, is_streamed: bool
 ) -> AsyncIterator[tuple[Call, int]]:
-    """Open retries around the adaptive limit around the client."""
+    """Open an endpoint's gate around the client."""
     async with _open_chain(url, n_workers, is_streamed=is_streamed) as model:
 
         async def call() -> None:
@@ -176,8 +176,10 @@ async def _open_stored(
 async def _open_chain(url: str, n_workers: int, *, is_streamed: bool) -> AsyncIterator[ChatModel]:
     async with open_client() as client:
         model = OpenAICompatibleModel(_endpoint(url, is_streamed=is_streamed), client)
-        limit = AdaptiveLimit(model, highest=n_workers, start=n_workers)
-        yield Retrying(limit, RetryPolicy(), rng=np.random.default_rng(1))
+        gate = Gate("bench", say=print)
+        line = gate.open_line("bench", CallLimits(), highest=n_workers)
+        rng = np.random.default_rng(1)
+        yield Gated(model, gate, line, rng=rng, count_tokens=lambda _messages, _sampling: 1.0)
 
 
 def _plan(store: SqlStore) -> list[Assignment]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from unittest.mock import ANY
 
+import numpy as np
 import pytest
 from asked_study import (
     GOOD_TEXT,
@@ -21,11 +22,13 @@ from canned_model import Answer, CannedModel
 
 from hearteval.completions.prompting import support_messages, support_prompt_hash
 from hearteval.domain import Attempt, Call, Completion, Item
+from hearteval.domain.reasons import NOT_ASKED
+from hearteval.errors import ModelCallError
 from hearteval.models import asking
-from hearteval.models.asking import FATAL, GIVE_UP_AFTER
 from hearteval.models.base import Message, Reply, Sampling
 from hearteval.models.failures import Reason
-from hearteval.models.wrappers.concurrency import AdaptiveLimit
+from hearteval.models.wrappers.gate import Gate, Gated
+from hearteval.models.wrappers.pace import CallLimits
 from hearteval.store.base import Record
 
 UNUSABLE: dict[str, tuple[Reply, str]] = {
@@ -204,42 +207,16 @@ def test_half_a_reply_of_a_failed_call_is_kept_with_its_tokens(world: AskedStudy
     )
 
 
-@pytest.mark.parametrize("reason", sorted(FATAL))
-def test_fault_of_every_further_call_ends_that_model_alone_and_keeps_what_came_before(
-    reason: Reason,
-) -> None:
+def test_what_a_model_takes_no_more_stays_open_without_an_attempt() -> None:
     world = asked_study([model_system("m"), model_system("n")], items=ITEMS)
-    model, other = by_call(said(), said(), failure(reason)), by_call(name="n")
+    stopped = ModelCallError("no more", reason=NOT_ASKED, n_attempts=0)
+    model, other = by_call(said(), *[stopped] * len(ITEMS)), by_call(name="n")
 
     counts = world.complete({"m": model, "n": other})
 
-    n_asked = len(model.calls)
-    assert 3 <= n_asked < 10  # those under way when the fault comes end in peace
-    assert len(other.calls) == len(ITEMS)
-    assert len(completions(world)) == n_asked - 1 + len(ITEMS)
-    assert counts.missing == {reason: 1, "not-asked": len(ITEMS) - n_asked}
-    assert [a.reason for a in attempts(world)] == [reason]
-    world.complete({"m": by_call()})
-    assert len(completions(world)) == 2 * len(ITEMS)
-
-
-def test_model_of_which_nothing_ever_comes_is_asked_no_more_after_eight_questions() -> None:
-    world = asked_study([model_system("m")], items=ITEMS)
-    model = by_call(*[failure("connection", words="refused")] * len(ITEMS))
-
-    counts = world.complete({"m": model})
-
-    assert len(model.calls) == GIVE_UP_AFTER == 8
-    assert counts.missing == {"connection": 8, "not-asked": len(ITEMS) - 8}
-    assert {a.detail for a in attempts(world)} == {"refused"}
-    assert world.complete({"m": by_call()}).n_added == len(ITEMS)
-
-
-def test_model_that_has_answered_once_is_asked_to_the_end() -> None:
-    world = asked_study([model_system("m")], items=ITEMS)
-    model = by_call(*[failure("timeout")] * 7, said(), *[failure("timeout")] * len(ITEMS))
-
-    assert world.complete({"m": model}).missing == {"timeout": len(ITEMS) - 1}
+    assert (counts.n_added, counts.missing) == (1 + len(ITEMS), {NOT_ASKED: len(ITEMS) - 1})
+    assert attempts(world) == []
+    assert world.complete({"m": by_call()}).n_added == len(ITEMS) - 1
 
 
 def test_second_run_asks_nothing(world: AskedStudy) -> None:
@@ -372,7 +349,10 @@ def test_calls_go_on_while_replies_wait_for_their_commit_and_never_too_many_at_o
     monkeypatch.setattr(asking, "WORKERS_PER_CALL", 2)
     world = asked_study([model_system("m")], items=ITEMS[:30])
     called = Watched(lambda _messages, _sampling, _repeat: said())
-    limited = AdaptiveLimit(called, highest=4)
+    gate = Gate("host", say=print)
+    line = gate.open_line("m", CallLimits(), highest=4)
+    rng = np.random.default_rng(1)
+    limited = Gated(called, gate, line, rng=rng, count_tokens=lambda _messages, _sampling: 1.0)
 
     assert world.complete({"m": limited}, n_at_once=4).n_added == 30
     assert called.most_waiting == 4

@@ -16,8 +16,8 @@ from hearteval.models.base import ChatModel, Message, Reply, Sampling, Schema
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.models.inspect.model import open_inspect_model
-from hearteval.models.wrappers.concurrency import AdaptiveLimit
-from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
+from hearteval.models.wrappers.gate import Gate, Gated
+from hearteval.models.wrappers.pace import CallLimits
 
 T = TypeVar("T")
 Opening = AbstractAsyncContextManager[ChatModel]
@@ -43,8 +43,10 @@ async def open_endpoint(*, is_streamed: bool) -> AsyncIterator[ChatModel]:
 @asynccontextmanager
 async def open_wrapped() -> AsyncIterator[ChatModel]:
     async with open_endpoint(is_streamed=True) as model:
-        limit = AdaptiveLimit(model, highest=4)
-        yield Retrying(limit, RetryPolicy(), rng=np.random.default_rng(1))
+        gate = Gate("host", say=print)
+        line = gate.open_line("tiny", CallLimits(), highest=4)
+        rng = np.random.default_rng(1)
+        yield Gated(model, gate, line, rng=rng, count_tokens=lambda _messages, _sampling: 1.0)
 
 
 @asynccontextmanager

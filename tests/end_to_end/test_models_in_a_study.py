@@ -28,7 +28,7 @@ from served_study import (
 
 from hearteval.models import asking
 from hearteval.models.http.client import Timeouts, open_client
-from hearteval.models.wrappers.retrying import RetryPolicy
+from hearteval.models.wrappers import gate, pace
 from hearteval.study import models
 
 pytestmark = pytest.mark.server
@@ -44,8 +44,8 @@ HTML = b"<!doctype html><title>Sign in</title>"
 def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let calls be tried again in milliseconds, one after the other."""
     monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
-    policy = RetryPolicy(max_tries=3, first_wait_seconds=0.001)
-    monkeypatch.setattr(models, "RetryPolicy", lambda: policy)
+    monkeypatch.setattr(gate, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
     monkeypatch.setenv(KEY_NAME, CANARY)
 
 
@@ -118,7 +118,7 @@ LASTING: dict[str, tuple[Answer, str]] = {
     "no answer": (hang(), "timeout"),
     "half a stream": (stream(HALF, ending="cut"), "cut-off-stream"),
     "half a stream that hangs": (stream(HALF, ending="hang"), "timeout"),
-    "not JSON": (give(b"{not json"), "not-json"),
+    "not JSON": (give(b"{not json"), "broken-body"),
     "a filter": (fail(400, "flagged", code="content_filter"), "content-filter"),
 }
 
@@ -129,17 +129,18 @@ def test_trouble_that_lasts_is_counted_and_made_up_for_later(
     heart: Heart, tmp_path: Path, answer: Answer, reason: str
 ) -> None:
     with serving(always(our_model=answer)) as server:
-        path = write_study(tmp_path, server.url, regular=2)
+        path = write_study(tmp_path, server.url, regular=2, extra=f"{FREE}\nmax_wait_s = 0.5")
         done = heart("complete", path, "--json")
         server.answers.append(healthy())
         server.answers.popleft()
         later = heart("complete", path, "--json")
 
     assert (done.code, later.code) == (1, 0)
-    assert done.json["completions"]["missing"] == {reason: 2}
-    assert f"system ours: 2 completions are missing: {reason}" in done.err
+    assert done.json["completions"]["n_missing"] == 2
+    assert reason in done.json["completions"]["missing"]
+    assert f"missing: {reason}" in done.err
     assert f"heart: system ours has no result ({reason}" in done.err
-    assert rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1") == [(reason, 2)]
+    assert rows(tmp_path, "SELECT DISTINCT reason FROM attempts") == [(reason,)]
     assert later.json["completions"]["n_added"] == 2
     assert later.json["completions"]["missing"] == {}
 

@@ -40,7 +40,6 @@ from hearteval.domain import (
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set.injections import Side, injection_texts
 from hearteval.models import asking
-from hearteval.models.asking import FATAL
 from hearteval.models.base import Message, Reply, Sampling
 from hearteval.models.failures import Reason
 from hearteval.protocol import load_protocol
@@ -245,7 +244,7 @@ def test_repair_request_names_the_fault_and_quotes_nothing(
 
 
 def test_repair_after_a_crash_is_the_same_question(world: AskedStudy) -> None:
-    world.judge({"j": by_call(said("no"), failure("bad-key"))})
+    world.judge({"j": by_call(said("no"), *[failure("bad-key")] * 4)})
     model = by_call(after=said(verdict()))
 
     world.judge({"j": model})
@@ -265,18 +264,6 @@ def test_failed_call_is_made_again_in_the_next_run(world: AskedStudy, reason: Re
     model = by_call(after=said(verdict()))
     assert world.judge({"j": model}).n_added == 1
     assert len(model.calls) == 1
-
-
-@pytest.mark.parametrize("reason", sorted(FATAL))
-def test_fault_of_every_further_call_ends_the_judge_and_keeps_what_came_before(
-    world: AskedStudy, reason: Reason
-) -> None:
-    model = by_call(said(verdict()), failure(reason))
-
-    counts = world.judge({"j": model})
-
-    assert counts.missing == {reason: 1, "not-asked": 2}
-    assert (len(model.calls), len(judgments(world))) == (2, 1)
 
 
 def test_second_run_asks_nothing(world: AskedStudy) -> None:

@@ -146,7 +146,7 @@ def test_repair_request_names_the_fault_and_quotes_nothing(
 
 
 def test_repair_after_a_crash_is_the_same_question(world: RatedStudy) -> None:
-    world.rate({"j": by_call(said("no"), failure("bad-key"))})
+    world.rate({"j": by_call(said("no"), *[failure("bad-key")] * 4)})
     model = by_call(after=said(scores()))
 
     world.rate({"j": model})
@@ -163,17 +163,6 @@ def test_failed_call_is_made_again_in_the_next_run(world: RatedStudy) -> None:
     model = by_call(after=said(scores()))
     assert world.rate({"j": model}).n_added == 1
     assert len(model.calls) == 1
-
-
-def test_fault_of_every_further_call_ends_the_judge_and_keeps_what_came_before(
-    world: RatedStudy,
-) -> None:
-    model = by_call(said(scores()), failure("no-credit"))
-
-    counts = world.rate({"j": model})
-
-    assert counts.missing == {"no-credit": 1, "not-asked": 2}
-    assert (len(model.calls), len(ratings(world))) == (2, 1)
 
 
 def test_second_run_asks_nothing(world: RatedStudy) -> None:

@@ -14,7 +14,6 @@ from hearteval.domain import Attempt, Completion, Item, LatencyProbe, Study, Sys
 from hearteval.engine.local import run_tasks
 from hearteval.errors import BudgetError, ModelCallError
 from hearteval.models.asking import (
-    FATAL,
     AskedCounts,
     Question,
     Tries,
@@ -31,6 +30,10 @@ from hearteval.store.base import Store
 from hearteval.store.grouped import GroupedWriter
 
 BATCH = 200
+LASTING = frozenset(
+    {"bad-key", "no-credit", "unknown-model", "refused-settings", "html", "not-a-completion"}
+)
+"""Reasons for which no time can be measured: every further call would most likely fail too."""
 
 
 def complete_items(
@@ -98,7 +101,7 @@ async def ask_systems(
 
     A reply that is empty, refused, cut off or over-long becomes an attempt with its reason, and is
     asked for once more; a call that fails becomes one too, and is made again in the next run. A
-    model that cannot be reached, or refuses every call, is asked no more.
+    model whose calls fail one after the other is asked no more.
 
     Args:
         writer: Where replies are written, at the store they are about.
@@ -241,6 +244,6 @@ async def _time_call(asked: AskedModel, item: Item, *, repeat: int) -> Reply | s
     except BudgetError:
         raise
     except ModelCallError as error:
-        if error.reason in FATAL:
+        if error.reason in LASTING:
             raise
         return error.reason

@@ -13,11 +13,14 @@ from hearteval.domain import content_hash
 from hearteval.errors import SettingsError
 from hearteval.models.presets import INSPECT, Backend, BatchInterface
 from hearteval.models.prices import TokenPrice
+from hearteval.models.wrappers.pace import CallLimits
 
 SYSTEM_MAX_TOKENS = 1_024
 MAX_CONCURRENCY = 4_096
 BATCH_CALLS, MAX_BATCH_CALLS = 10_000, 50_000
 """Calls of one batch job, unless `concurrency` says otherwise, and at most."""
+MAX_SECONDS = 86_400
+"""A day: the longest time that a call may take or wait."""
 IMPORTED = "imported"
 MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
 
@@ -58,6 +61,12 @@ class System(Section):
     price: Annotated[Price | None, BeforeValidator(_read_price)] = None
     max_tokens: Annotated[int, Field(ge=1)] = SYSTEM_MAX_TOKENS
     concurrency: Annotated[int, Field(ge=1, le=MAX_BATCH_CALLS)] = 32
+    rpm: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
+    tpm: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
+    timeout_s: Annotated[float | None, Field(gt=0, le=MAX_SECONDS)] = None
+    tries: Annotated[int, Field(ge=1, le=100)] = CallLimits.tries
+    max_wait_s: Annotated[float, Field(ge=0, le=MAX_SECONDS)] = CallLimits.max_wait_s
+    stop_after: Annotated[int, Field(ge=1)] = CallLimits.stop_after
     batch: bool = False
 
 
@@ -94,6 +103,8 @@ class ModelSettings:
     """The study file's own; None takes the list's."""
     concurrency: int
     """Most calls at once; with batch jobs, of one job."""
+    limits: CallLimits = field(default_factory=CallLimits)
+    """How fast, how long and how often it is called."""
     path: Path | None = None
     """The file of a local model."""
     batch: BatchInterface | None = None

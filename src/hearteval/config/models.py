@@ -31,8 +31,13 @@ from hearteval.models.presets import (
     load_model_presets,
 )
 from hearteval.models.prices import TokenPrice
+from hearteval.models.wrappers.pace import CallLimits
 
 LOCAL, OWN_ENDPOINT = "local", "openai-compatible"
+LOCAL_TIMEOUT_S = 900.0
+"""Of a call to a local model, which computes slowly."""
+LOCAL_CONCURRENCY = 2
+"""One call is computed while the next is on its way; more would wait inside the server."""
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 REFUSABLE = ("temperature", "top_p", "seed", "max_tokens", "schema")
 NOT_FAMILIES = ("human", "original", "baseline", "cue")
@@ -211,6 +216,14 @@ def _settings(entry: System, provider: str, model: str, family: str | None) -> M
         max_tokens=entry.max_tokens,
         price=None if price is None else TokenPrice(input_usd=price.input, output_usd=price.output),
         concurrency=BATCH_CALLS if entry.batch and not is_set else entry.concurrency,
+        limits=CallLimits(
+            rpm=entry.rpm,
+            tpm=entry.tpm,
+            timeout_s=entry.timeout_s or CallLimits.timeout_s,
+            tries=entry.tries,
+            max_wait_s=entry.max_wait_s,
+            stop_after=entry.stop_after,
+        ),
     )
 
 
@@ -271,7 +284,12 @@ def _local_model(where: str, folder: Path, entry: System) -> ModelSettings:
         raise SettingsError(f"{where}: model: there is no file {path}", ids=(str(path),))
     found = _settings(entry, LOCAL, path.name, entry.family)
     free = TokenPrice(input_usd=0.0, output_usd=0.0)
-    return replace(found, path=path, price=found.price or free)
+    limits = found.limits
+    if entry.timeout_s is None:
+        limits = replace(limits, timeout_s=LOCAL_TIMEOUT_S)
+    if "concurrency" not in entry.model_fields_set:
+        found = replace(found, concurrency=LOCAL_CONCURRENCY)
+    return replace(found, path=path, price=found.price or free, limits=limits)
 
 
 def _refused(route: Route, entry: System) -> frozenset[str]:

@@ -16,13 +16,14 @@ BY_DESIGN = frozenset({"no-reference", "no-other-dialogue"})
 MAY_PASS = frozenset(
     {"rate-limited", "overloaded", "server-error", "timeout", "connection", "cut-off-stream"}
     | {"batch-expired", "batch-cancelled", "local-server-died", NOT_ASKED, "not-imported"}
+    | {"broken-body", "not-a-completion", "html"}
 )
 FAILS_AGAIN = frozenset(
     {"context-too-long", "content-filter", "bad-request", "bad-key", "no-credit", "unknown-model"}
-    | {"refused-settings", "not-a-completion", "html", "too-large"}
+    | {"refused-settings", "too-large"}
 )
 ADVICE: Mapping[str, str] = {
-    "rate-limited": "lower the concurrency, or raise the account's limit",
+    "rate-limited": "set rpm below the account's limit, or raise max_wait_s or that limit",
     "overloaded": "try again later, or take another provider",
     "server-error": "try again later, or take another provider",
     "connection": "check that the server runs and that base_url is right",
@@ -31,6 +32,7 @@ ADVICE: Mapping[str, str] = {
     "unknown-model": "check the model id and base_url",
     "refused-settings": "name it in what the model refuses",
     "context-too-long": "take a model, or start its server, with a longer context",
+    "broken-body": "try again later, or take another provider",
     "html": "check base_url: an API ends in /v1 or the like",
     "not-a-completion": "check base_url: an OpenAI-compatible API, or that of the provider named",
     "batch-expired": "run again: the call was not made, and is made anew",

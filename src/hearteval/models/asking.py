@@ -5,7 +5,6 @@ attempt with its reason, asked for once more and then given up: it never becomes
 """
 
 import json
-import logging
 from collections import Counter, defaultdict
 from collections.abc import (
     Awaitable,
@@ -28,16 +27,10 @@ from hearteval.domain import Attempt, Call, Completion, Judgment, Rating, record
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
 from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
-from hearteval.models.failures import RETRYABLE, CallFailureError
+from hearteval.models.failures import CallFailureError
 
-FATAL = frozenset(
-    {"bad-key", "no-credit", "unknown-model", "refused-settings", "html", "not-a-completion"}
-)
-"""Reasons for which every further call of the model would fail too."""
 WORKERS_PER_CALL = 4
 """While replies wait for their commits, other workers make the next calls."""
-GIVE_UP_AFTER = 8
-"""Questions after which a model is asked no more in a run, if nothing has ever come of one."""
 MAX_INVALID = 2
 """Replies that cannot be used, after which a question is given up."""
 FIRST_CLAIM, MAX_CLAIM = 16, 1_024
@@ -58,7 +51,6 @@ PROBE_SCHEMA = Schema(
 )
 
 T = TypeVar("T", bound=Hashable)
-_log = logging.getLogger(__name__)
 Answer = Completion | Judgment | Rating
 Keep = Callable[[Sequence[Attempt | Answer]], Awaitable[None]]
 
@@ -167,22 +159,6 @@ def find_wanted(wanted: Sequence[T], answered: Container[T], tries: Mapping[T, T
     )
 
 
-@dataclass(slots=True)
-class _Health:
-    """What came of the questions to one model in this run."""
-
-    n_unheard: int = 0
-    is_heard: bool = False
-    is_over: bool = False
-    """Whether every further call would fail too."""
-
-    def note(self, reason: str) -> None:
-        """Take down what came of one question: why there is no answer, empty for one."""
-        self.is_heard |= reason not in RETRYABLE
-        self.n_unheard += not self.is_heard
-        self.is_over |= reason in FATAL or self.n_unheard >= GIVE_UP_AFTER
-
-
 class Claims(Protocol):
     """Says which process asks what, so that two on one store pay once; a `Panel` of the store."""
 
@@ -219,9 +195,8 @@ async def ask_wanted(
     """Ask for everything that is open; every answer and every failed try is kept at once.
 
     What another process has claimed is left to it; once that is done, what is still open of it is
-    asked for. A model is asked no more when a call failed as every further one would, or when
-    nothing came of its first `GIVE_UP_AFTER` questions; the others go on. At the limit on spending
-    no one is asked any more.
+    asked for. What a model does not take any more in this run (`NOT_ASKED`) stays open; the others
+    go on. At the limit on spending no one is asked any more.
 
     What `find` returns is read from the store; what `keep` is given is durable when it returns;
     `run` raises what its tasks raise; `progress` is told how many of how many are there or given
@@ -229,20 +204,13 @@ async def ask_wanted(
     """
     reasons: dict[T, str] = {}
     stopped: str | None = None
-    healths: defaultdict[int, _Health] = defaultdict(_Health)
     left: set[T] | None = None
 
     async def ask(wanted: Wanted[T], find_question: FindQuestion[T], target: T) -> None:
         model, question = find_question(target)
         assert model is not None, "what is to be asked for has no model"
-        health, reason = healths[id(model)], NOT_ASKED
-        if not health.is_over:
-            tries = wanted.tries[target]
-            reason = await ask_question(model, question, tries, keep=keep, now=now)
-            health.note(reason)
-            if health.is_over:
-                _log.info("%s is asked no more in this run: %s", model.model.name, reason)
-        reasons[target] = reason
+        tries = wanted.tries[target]
+        reasons[target] = await ask_question(model, question, tries, keep=keep, now=now)
         claims.finish(_key_of(target))
         progress(n_there + len(reasons), wanted.n_wanted)
 
@@ -323,6 +291,8 @@ async def ask_question(
         except BudgetError:
             raise
         except ModelCallError as error:
+            if error.reason == NOT_ASKED:
+                return NOT_ASKED
             part, said = Reply(text=""), ""
             if isinstance(error, CallFailureError):
                 part, said = error.reply, error.said

@@ -5,7 +5,8 @@ wrappers that are `ChatModel`s themselves. Replies carry what was asked and what
 model may refuse a setting, and a provider may drop one without a word.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -91,6 +92,10 @@ class Reply:
     cached: bool = False
     raw: str = ""
     """The body as it came."""
+
+
+HEED: ContextVar[Callable[[Mapping[str, str]], None]] = ContextVar("HEED")
+"""Who listens to the headers of the answer to this task's call; they may announce limits."""
 
 
 class ChatModel(Protocol):

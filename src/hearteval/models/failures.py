@@ -1,6 +1,6 @@
 """Why a model gave no reply: the words that are counted, and how an endpoint's answer maps to one.
 
-Pure. Which of the reasons are worth another try is decided here; trying again is in `Retrying`.
+Pure. Which of the reasons are worth another try is decided here; trying again is in `Gated`.
 Endpoints repeat what they were sent: the key (whole, cut or starred), the address, the messages.
 Error messages end in terminals, logs and databases, so all of that is taken out here.
 """
@@ -27,17 +27,27 @@ Reason = (
     | Literal["server-error", "timeout", "connection", "cut-off-stream"]
     | Literal["bad-key", "no-credit", "unknown-model", "refused-settings"]
     | Literal["context-too-long", "content-filter", "bad-request"]
-    | Literal["not-json", "not-a-completion", "html", "too-large"]
+    | Literal["broken-body", "not-a-completion", "html", "too-large"]
     | Literal["batch-expired", "batch-cancelled"]
 )
-THROTTLED: frozenset[str] = frozenset({"rate-limited", "overloaded"})
-"""Reasons that ask for fewer calls at once."""
-RETRYABLE: frozenset[str] = THROTTLED | {"server-error", "timeout", "connection", "cut-off-stream"}
+RETRYABLE: frozenset[str] = frozenset(
+    {"rate-limited", "overloaded", "server-error", "timeout", "connection", "cut-off-stream"}
+)
 """Reasons that another try may cure."""
 UNKNOWN_END = frozenset({"timeout", "cut-off-stream"})
 """Reasons after which nobody here knows whether the endpoint charges for what it began."""
-UNUSABLE = frozenset({"not-json", "not-a-completion", "html", "too-large"})
+UNUSABLE = frozenset({"broken-body", "not-a-completion", "html", "too-large"})
 """Reasons that say what is wrong with an answer, which came."""
+SPOILT: frozenset[str] = frozenset({"broken-body", "not-a-completion", "html"})
+"""Answers that are none: of an endpoint that has given replies, another try may be one."""
+BREAKING: frozenset[str] = (
+    RETRYABLE
+    | SPOILT
+    | {"bad-key", "no-credit", "unknown-model", "refused-settings", "local-server-died"}
+)
+"""Reasons that lie with the endpoint or the study's settings, not with what was asked."""
+NO_TRIES = frozenset({429, 529})
+"""Statuses that refuse a call for now; so does 503 if it says when to come back."""
 _BY_CODE: Mapping[Reason, str] = {
     "no-credit": r"insufficient[_ ](quota|credit|balance|funds)|billing_hard_limit",
     "content-filter": r"content_(filter|policy)|moderation|flagged|safety system",
@@ -83,6 +93,7 @@ class CallFailureError(ModelCallError):
             requested and effective settings.
         said: The endpoint's own words, without secrets and dialogue; empty where it said nothing.
         may_be_charged: Whether the endpoint may charge for it: it began to answer, or nobody knows.
+        is_refusal: Whether the endpoint wants no calls for now; nothing was tried.
     """
 
     def __init__(
@@ -101,6 +112,7 @@ class CallFailureError(ModelCallError):
         if may_be_charged is None:
             may_be_charged = reason in UNUSABLE
         self.may_be_charged = may_be_charged or reason in UNKNOWN_END
+        self.is_refusal = False
         self.retry_after_seconds = retry_after_seconds
 
     @property
@@ -129,6 +141,14 @@ class FaultError(Exception):
         self.raw = ""
         self.may_be_charged: bool | None = None
         self.retry_after_seconds: float | None = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the endpoint wants no calls for now."""
+        if self.reason == "rate-limited":
+            return True
+        is_timed = self.retry_after_seconds is not None
+        return self.reason == "overloaded" and (self.status in NO_TRIES or is_timed)
 
 
 class ErrorBody(NamedTuple):
@@ -162,7 +182,7 @@ def call_failure(
     words += f": {said}" if said else ""
     words += f"; {ADVICE[fault.reason]}" if fault.reason in ADVICE else ""
     raw = hide_secrets(reply.raw[: 2 * MAX_RAW], secrets)[:MAX_RAW]
-    return CallFailureError(
+    failure = CallFailureError(
         f"{endpoint.name} at {endpoint.address}{where}: {words}",
         reason=fault.reason,
         reply=replace(reply, raw=raw),
@@ -170,6 +190,8 @@ def call_failure(
         may_be_charged=fault.may_be_charged,
         retry_after_seconds=fault.retry_after_seconds,
     )
+    failure.is_refusal = fault.is_refusal
+    return failure
 
 
 def read_error(value: Any) -> ErrorBody:
@@ -224,13 +246,17 @@ def read_retry_after(value: str | None, *, now: datetime) -> float | None:
         return None
     if re.fullmatch(r"\d{1,9}(\.\d+)?", value.strip()):
         return float(value)
+    moment = read_date(value)
+    return None if moment is None else max(0.0, (moment - now).total_seconds())
+
+
+def read_date(value: str | None) -> datetime | None:
+    """Return the moment that a header holds, UTC where it names no zone; None if unreadable."""
     try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
+        moment = parsedate_to_datetime(value or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
 
 
 def _refused_setting(error: ErrorBody, sent: Collection[str]) -> str:

@@ -38,7 +38,6 @@ from hearteval.models.prices import (
     estimate_prompt_tokens,
     price_per_million,
 )
-from hearteval.models.wrappers.retrying import RetryPolicy
 from hearteval.store.base import Record, Store
 from hearteval.study.grow import (
     describe,
@@ -401,7 +400,7 @@ def _estimate(
     plan = CallPlan(
         output_tokens=min(reply.tokens, model.max_tokens),
         max_tokens=model.max_tokens,
-        max_attempts=MAX_INVALID * (1 if model.batch else RetryPolicy().max_tries),
+        max_attempts=MAX_INVALID * (1 if model.batch else model.limits.tries),
         seconds=reply.seconds,
         concurrency=model.concurrency,
     )

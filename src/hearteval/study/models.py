@@ -1,7 +1,8 @@
 """Where models are built: settings -> clients with retries, limits, budget and cache around them.
 
-From the inside out: the client (or the server of a local model), the price and the budget, how many
-calls at once, trying again, the reply cache. Keys are read here and go to the client alone.
+From the inside out: the client (or the server of a local model), the price and the budget, the gate
+of its endpoint (when calls go out, and how often), the reply cache. Keys are read here and go to
+the client alone.
 """
 
 import asyncio
@@ -25,15 +26,14 @@ from hearteval.models.base import AskedModel, ChatModel, Message, Sampling, Sche
 from hearteval.models.batch.providers import AnthropicBatches, OpenAIBatches
 from hearteval.models.batch.queue import Batched, BatchPolicy, BatchQueue, JobRunner
 from hearteval.models.http import Endpoint
-from hearteval.models.http.client import Client, OpenAICompatibleModel, open_client
+from hearteval.models.http.client import Client, OpenAICompatibleModel, Timeouts, open_client
 from hearteval.models.local import LocalModel, LocalSettings, run_local_model
 from hearteval.models.presets import INSPECT, price_provider
 from hearteval.models.prices import Tariff, estimate_prompt_tokens, price_call
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
-from hearteval.models.wrappers.concurrency import AdaptiveLimit
+from hearteval.models.wrappers.gate import Gate, Gated, Line
 from hearteval.models.wrappers.plain_text import PlainText
-from hearteval.models.wrappers.retrying import Retrying, RetryPolicy
 from hearteval.store.base import StoredReply
 from hearteval.store.grouped import GroupedWriter
 from hearteval.study.session import Now, Session
@@ -192,6 +192,8 @@ async def _open_models(
         writer.panel.when_shared = lambda: ledger.note(session.store.spent_usd())
         client = await stack.enter_async_context(open_client(trust_env=True))
         opened: dict[str, ChatModel] = {}
+        gates: dict[object, Gate] = {}
+        lines: dict[object, Line] = {}
         queues: dict[str, BatchQueue] = {}
         rng = np.random.default_rng(settings.seed)
         for model in (*systems.values(), *judges.values()):
@@ -203,22 +205,35 @@ async def _open_models(
                 if not is_timed:
                     _warn_of_open_jobs(model, session)
                 local = LocalSettings(context=LOCAL_CONTEXT, reuse_prompts=not is_timed)
-                calling = _open_one(model, client, stack, local)
-                calling = _budgeted(calling, model, ledger, writer, session.now)
-                opened[key] = AdaptiveLimit(calling, highest=model.concurrency)
+                own = _open_one(model, client, stack, local)
+                opened[key] = _budgeted(own, model, ledger, writer, session.now)
 
         replies = StoredReplies(writer, session.now, is_timed=is_timed)
 
         def asked(id_: str, model: ModelSettings, sampling: Sampling) -> AskedModel:
             # One model id may stand for two models at two addresses: each entry keeps its own.
             identity, n_at_once = {**model.identity, "for": id_}, model.concurrency
+            calling: ChatModel
             if model.batch is None:
-                calling: ChatModel = Retrying(opened[_place(model)], RetryPolicy(), rng=rng)
+                calling = opened[_place(model)]
             else:
                 batched = Batched(queues[_place(model)], identity=identity)
                 calling = _budgeted(batched, model, ledger, writer, session.now)
                 n_at_once = -(-n_at_once // WORKERS_PER_CALL)  # all of them wait for the same job
-            cached = Cached(calling, replies, identity=identity)
+            gate = gates.setdefault(_endpoint_key(model), _gate(model, session))
+            of_line = (_place(model), model.limits)
+            if of_line not in lines:
+                lines[of_line] = gate.open_line(
+                    model.model, model.limits, highest=model.concurrency
+                )
+            gated = Gated(
+                calling,
+                gate,
+                lines[of_line],
+                rng=rng,
+                count_tokens=_count_prompt_tokens,
+            )
+            cached = Cached(gated, replies, identity=identity)
             return AskedModel(model=cached, sampling=sampling, n_at_once=n_at_once)
 
         yield Asking(
@@ -237,29 +252,48 @@ async def _open_models(
 def _place(model: ModelSettings) -> str:
     """Say which models share a connection, a limit and a local server: those called alike."""
     how = f"{model.key_name} {model.max_tokens_key} {json.dumps(model.extra_body, sort_keys=True)}"
-    how += f" {model.price}"
+    how += f" {model.price} {model.limits.timeout_s}"
     return f"{model.base_url} {model.path} {model.provider} {model.model} {model.batch} {how}"
+
+
+def _endpoint_key(model: ModelSettings) -> object:
+    """Say which models share an endpoint: one address and one key, or one file."""
+    key = None if model.path is not None else read_key(model.key_name, who=model.model)
+    return model.path, model.base_url, key, model.batch
+
+
+def _gate(model: ModelSettings, session: Session) -> Gate:
+    name = model.model if model.path is not None else _endpoint(model).address
+    return Gate(name, say=session.tell.warn, is_batch=model.batch is not None)
+
+
+def _count_prompt_tokens(messages: Sequence[Message], sampling: Sampling) -> float:
+    return estimate_prompt_tokens(messages, schema_text(sampling))
 
 
 def _open_one(
     model: ModelSettings, client: Client, stack: AsyncExitStack, local: LocalSettings
 ) -> ChatModel:
+    timeouts = client.timeouts.within(model.limits.timeout_s)
     if model.path is not None:
         server = stack.enter_context(run_local_model(model.path, local))
         endpoint = Endpoint(name=model.model, model=server.model, base_url=server.base_url)
-        return PlainText(LocalModel(OpenAICompatibleModel(endpoint, client), server))
+        calling = OpenAICompatibleModel(endpoint, client, timeouts=timeouts)
+        return PlainText(LocalModel(calling, server))
     if model.backend == "inspect":
-        return _open_inspect(model, stack)
-    calling = OpenAICompatibleModel(_endpoint(model), client)
+        return _open_inspect(model, stack, timeouts)
+    calling = OpenAICompatibleModel(_endpoint(model), client, timeouts=timeouts)
     return PlainText(calling) if model.provider == OWN_ENDPOINT else calling
 
 
-def _open_inspect(model: ModelSettings, stack: AsyncExitStack) -> ChatModel:
+def _open_inspect(model: ModelSettings, stack: AsyncExitStack, timeouts: Timeouts) -> ChatModel:
     if importlib.util.find_spec("inspect_ai") is None:
         raise SettingsError(f"{model.model} needs Inspect: pip install 'hearteval[inspect]'")
     from hearteval.models.inspect.model import open_inspect_model  # noqa: PLC0415 - an extra
 
-    opened = open_inspect_model(model.provider.removeprefix(INSPECT), _endpoint(model))
+    opened = open_inspect_model(
+        model.provider.removeprefix(INSPECT), _endpoint(model), timeouts=timeouts
+    )
     stack.push_async_callback(opened.close)
     return opened
 

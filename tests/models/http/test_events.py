@@ -54,4 +54,4 @@ def test_event_is_there_as_soon_as_it_is_complete() -> None:
 def test_broken_characters_are_a_fault() -> None:
     with pytest.raises(FaultError) as caught:
         read(b"data: \xff\n\n")
-    assert caught.value.reason == "not-json"
+    assert caught.value.reason == "broken-body"

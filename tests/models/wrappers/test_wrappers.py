@@ -238,7 +238,7 @@ def test_failed_call_that_may_be_charged_is_booked_at_its_ceiling(reason: Reason
     assert lost_money(CallFailureError("gone", reason=reason, reply=Reply(text=""))) == (0.5, [0.5])
 
 
-@pytest.mark.parametrize("reason", ["not-json", "not-a-completion", "html", "too-large"])
+@pytest.mark.parametrize("reason", ["broken-body", "not-a-completion", "html", "too-large"])
 def test_answer_that_cannot_be_used_is_booked_at_its_ceiling(reason: Reason) -> None:
     assert lost_money(CallFailureError("no", reason=reason, reply=Reply(text=""))) == (0.5, [0.5])
 

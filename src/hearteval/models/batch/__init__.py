@@ -176,7 +176,7 @@ class BatchProvider(ABC):
         except FaultError as fault:
             raise _unheard(fault) from None
         if not isinstance(found, Mapping):
-            raise FaultError("not-json", "no JSON object")
+            raise FaultError("broken-body", "no JSON object")
         return found
 
     async def _lines(self, path: str) -> AsyncIterator[str]:

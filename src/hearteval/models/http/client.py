@@ -1,7 +1,7 @@
 """HTTP to endpoints: shared connections, one request with what may go wrong, and the chat client.
 
-A request is made once: trying again is for `Retrying` and for the queue of batch jobs, how many at
-once for `AdaptiveLimit`. No key, address with a key, or dialogue leaves here in an error.
+A request is made once: when it goes out, and how often, is for `Gated` and for the queue of batch
+jobs. No key, address with a key, or dialogue leaves here in an error.
 """
 
 import asyncio
@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -21,12 +20,13 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from hearteval.models.base import Message, Reply, Sampling
+from hearteval.models.base import HEED, Message, Reply, Sampling
 from hearteval.models.failures import (
     CallFailureError,
     FaultError,
     call_failure,
     find_fault,
+    read_date,
     read_error,
     read_retry_after,
     redact_reply,
@@ -93,6 +93,14 @@ class Timeouts:
     idle_seconds: float = 180.0
     """Without a byte, before the first one too."""
     total_seconds: float = 900.0
+
+    def within(self, seconds: float) -> "Timeouts":
+        """Return these for calls that may take so long in all."""
+        return Timeouts(
+            connect_seconds=min(self.connect_seconds, seconds),
+            idle_seconds=min(self.idle_seconds, seconds),
+            total_seconds=seconds,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +205,9 @@ class Caller:
                 allow_redirects=False,
                 timeout=self._timeout,
             ) as response:
+                heed = HEED.get(None)
+                if heed is not None:
+                    heed(response.headers)
                 if response.status not in GOOD:
                     raise await _fault_of_answer(response, sent)
                 yield response
@@ -227,10 +238,13 @@ class Caller:
 class OpenAICompatibleModel:
     """One model behind an OpenAI-compatible endpoint: a `ChatModel`."""
 
-    def __init__(self, endpoint: Endpoint, client: Client) -> None:
+    def __init__(
+        self, endpoint: Endpoint, client: Client, *, timeouts: Timeouts | None = None
+    ) -> None:
         self.name = endpoint.name
         self._endpoint = endpoint
-        self._caller = Caller(endpoint, client, {**AS_IT_COMES, **authorization(endpoint)})
+        headers = {**AS_IT_COMES, **authorization(endpoint)}
+        self._caller = Caller(endpoint, client, headers, timeouts=timeouts)
         self._url = self._caller.url("/chat/completions")
 
     def __repr__(self) -> str:
@@ -344,9 +358,7 @@ async def _read_bytes(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _asked_wait(headers: Mapping[str, str]) -> float | None:
-    now = datetime.now(UTC)
-    with suppress(ValueError, KeyError):
-        now = parsedate_to_datetime(headers["Date"])
+    now = read_date(headers.get("Date")) or datetime.now(UTC)
     return read_retry_after(headers.get("Retry-After"), now=now)
 
 

@@ -205,7 +205,7 @@ def decode(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise FaultError("not-json", "it is not UTF-8") from None
+        raise FaultError("broken-body", "it is not UTF-8") from None
 
 
 def parse_json(text: str) -> Any:
@@ -222,7 +222,7 @@ def parse_json(text: str) -> Any:
         title = re.search(r"<title>([^<]*)", text, re.IGNORECASE)
         raise FaultError("html", title[1] if title else "")
     # Not a word of it: it may be what a model said.
-    raise FaultError("not-json", f"{len(text):,} characters")
+    raise FaultError("broken-body", f"{len(text):,} characters")
 
 
 def read_usage(usage: Any) -> Usage:

@@ -55,7 +55,7 @@ BY_CLASS: Mapping[Reason, str] = {
     "timeout": "Timeout",
     "cut-off-stream": "NoStreamData|RemoteProtocol|ReadError|Payload|Incomplete|Disconnected",
     "connection": "Connect|Connection|Transport|HTTPClient|OSError|NetworkError",
-    "not-json": "JSONDecode|UnknownApiResponse",
+    "broken-body": "JSONDecode|UnknownApiResponse",
     "refused-settings": "Prerequisite",
 }
 """What is wrong by the names of an error's classes, for errors without a status."""

@@ -45,7 +45,7 @@ from hearteval.models.inspect import (
 )
 
 UNBOUNDED = 10_000
-"""Connections that Inspect allows: how many calls run at once is for `AdaptiveLimit`."""
+"""Connections that Inspect allows: how many calls run at once is for `Gate`."""
 DEFAULT_REGION = "us-east-1"
 TALKATIVE = ("anthropic", "aiobotocore", "botocore", "google_genai", "httpx", "httpx2", "openai")
 MESSAGES: Mapping[Role, Callable[..., ai.ChatMessage]] = {

@@ -134,7 +134,7 @@ class LocalServer:
 class LocalModel:
     """A model served here: says that its server died rather than that nobody answers.
 
-    Put it inside `Retrying`: what has died is not asked again.
+    Put it inside `Gated`: what has died is not asked again.
     """
 
     def __init__(self, model: ChatModel, server: LocalServer) -> None:

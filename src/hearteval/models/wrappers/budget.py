@@ -2,8 +2,8 @@
 
 Before a call its dearest outcome is set aside, and replaced by what it cost when it has ended. So
 calls under way at the same time cannot pass the limit together; a call that does not fit beside
-them waits until they have ended. Put `Budgeted` next to the client, inside all that waits or tries
-again: then each try is booked, and a call that is cut off was really on its way.
+them waits until they have ended. Put `Budgeted` next to the client, inside `Gated`: then each try
+is booked, and a call that is cut off was really on its way.
 """
 
 import asyncio
