@@ -33,6 +33,8 @@ class Kind(StrEnum):
     AXIS = "axis"
     NAMES_ITSELF = "names-itself"
     """Of replies that give away whose they are."""
+    OTHER_MODEL = "other-model"
+    MODEL_ENDS = "model-ends"
     LOOK_ALIKES = "look-alikes"
     NOT_AUDITED = "not-audited"
     GIVEN_RATERS = "given-raters"

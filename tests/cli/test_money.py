@@ -214,6 +214,21 @@ def test_run_ends_with_what_was_spent(heart: Heart, server: PayingServer, tmp_pa
         first = heart("run", path, "--yes", "--json").json
         again = heart("run", path)
 
+        results = json.loads((tmp_path / "paid.results.json").read_text())
+        checks = {c["name"]: c["detail"] for c in heart("doctor", path, "--json").json["checks"]}
+    steps = {(s["name"], s["step"]): s for s in results["spending"]["steps"]}
+    assert {key: one["n_calls"] for key, one in steps.items()} == {
+        ("ours", "completions"): 12,
+        ("theirs", "judgments"): 24,
+    }
+    n_in, n_out = provider.used["our-model"]
+    bill = (n_in * 0.5 + n_out * 2.0) / 1e6
+    assert steps["ours", "completions"]["usd"] == pytest.approx(bill)
+    total = results["spending"]["other_usd"] + sum(one["usd"] for one in steps.values())
+    assert total == pytest.approx(first["spent_usd"])
+    page = (tmp_path / "paid.report.html").read_text()
+    assert "Which models were asked, and what they cost" in page
+    assert f"12 calls, ${bill:.4f}, answered as our-model" in checks["calls of system ours"]
     assert first["spent_usd"] > 0
     assert f"${first['spent_usd']:.2f} of $5.00 (budget.max_usd)" in " ".join(again.out.split())
 

@@ -87,7 +87,7 @@ def test_reply_becomes_a_completion_with_all_that_is_known_of_it() -> None:
         total_ms=250.0,
         call=Call(
             requested={"temperature": 0.0, "top_p": 1.0, "max_tokens": 64},
-            effective={"temperature": 0.0, "top_p": 1.0, "max_tokens": 64},
+            effective={"temperature": 0.0, "top_p": 1.0, "max_tokens": 64, "model": "canned"},
             finish_reason="stop",
             usage={"input_tokens": 50, "output_tokens": 20},
             cost=PRICE,
@@ -114,7 +114,7 @@ def test_requested_and_effective_settings_differ_where_a_setting_is_refused() ->
 
     (found,) = completions(world)
     assert found.call.requested == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 64}
-    assert found.call.effective == {"max_tokens": 64}
+    assert found.call.effective == {"max_tokens": 64, "model": "canned"}
 
 
 @pytest.mark.parametrize(("reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)

@@ -321,6 +321,7 @@ def test_study_with_nothing_left_to_ask_needs_no_key_and_no_yes(
         "n_added": 0,
         "missing": {"not-json": 1},
         "n_missing": 1,
+        "stopped": None,
     }
     assert again.json["leaderboard"] == first.json["leaderboard"]
 

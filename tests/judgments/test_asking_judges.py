@@ -168,7 +168,7 @@ def test_reply_becomes_a_judgment_with_all_that_is_known_of_it(world: AskedStudy
         prompt_hash=judge_prompt_hash(),
         call=Call(
             requested={**settings_said, "schema": "heart_judgment"},
-            effective={**settings_said, "schema": "heart_judgment"},
+            effective={**settings_said, "schema": "heart_judgment", "model": "canned"},
             finish_reason="stop",
             usage={"input_tokens": 50, "output_tokens": 20},
             cost=PRICE,

@@ -77,7 +77,7 @@ def test_reply_becomes_a_rating_with_all_that_is_known_of_it(world: RatedStudy) 
         prompt_hash=judge_prompt_hash(protocol="rating"),
         call=Call(
             requested=settings_said,
-            effective=settings_said,
+            effective={**settings_said, "model": "canned"},
             finish_reason="stop",
             usage={"input_tokens": 50, "output_tokens": 20},
             cost=PRICE,

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from hearteval.analysis.calls import CallSum
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -133,6 +134,10 @@ class StudyData:
     """Pairs not planned because both texts are the same."""
     funnel: Sequence[Mapping[str, Any]] = ()
     """How the items were selected: ``rule``, ``n_in`` and ``n_out`` of each step."""
+    calls: Sequence[CallSum] = ()
+    """Calls of models, summed by step, system or judge, and settings."""
+    spent_usd: float = 0.0
+    """What all runs on the store have cost."""
     provenance: Provenance | None = None
     """None only where no results are made of this."""
     audit: "StudyData | None" = None

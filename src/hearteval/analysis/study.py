@@ -4,6 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hearteval.analysis.calls import (
+    NOTHING_SPENT,
+    Spending,
+    sum_spending,
+    warn_of_models,
+)
 from hearteval.analysis.coverage import (
     BASELINE_FAMILY,
     Coverage,
@@ -61,6 +67,7 @@ class StudyResults:
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
         examples: Comparisons that a person should read, of every two systems.
+        spending: Which models were asked, how, under what name they answered, at what cost.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
     """
 
@@ -82,6 +89,7 @@ class StudyResults:
     warnings: tuple[Notice, ...]
     failures: tuple[Failure, ...] = ()
     examples: tuple[Example, ...] = ()
+    spending: Spending = NOTHING_SPENT
 
 
 def analyze_study(
@@ -106,6 +114,13 @@ def analyze_study(
     coverage = cover_study(data, rows)
     judge_audits = collect_audits(data, level=level)
     assert data.provenance is not None, "results without a provenance"
+    spending = sum_spending(
+        ranked,
+        data.raters,
+        data.calls,
+        total_usd=data.spent_usd,
+        made=data.provenance.created_at,
+    )
     results = StudyResults(
         provenance=data.provenance,
         coverage=coverage,
@@ -128,7 +143,9 @@ def analyze_study(
         warnings=(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
             *warn_of_own_family(data),
+            *warn_of_models(spending),
         ),
+        spending=spending,
     )
     if data.targets is not None:
         results = _with_ratings(results, data.targets, stored, level=level)

@@ -318,18 +318,24 @@ def to_messages(turns: Sequence[tuple[Any, str]]) -> tuple[Message, ...]:
 def used(reply: Reply) -> Call:
     """Return what a reply says of how it was made, as records hold it.
 
-    An end that is no printable word is not repeated.
+    What the endpoint calls its model stands among the effective settings. An end that is no
+    printable word is not repeated.
     """
     end = reply.finish_reason
     is_said = end is None or (end.isprintable() and len(end) <= MAX_END)
     return Call(
         requested=dict(reply.requested),
-        effective=dict(reply.effective),
+        effective={**reply.effective, **({"model": reply.model} if _is_name(reply.model) else {})},
         finish_reason=end if is_said else UNREADABLE,
         usage={name: n for name, n in asdict(reply.usage).items() if n is not None},
         cost=reply.cost,
         cached=reply.cached,
     )
+
+
+def _is_name(model: str) -> bool:
+    """Say whether an endpoint's name for its model can be repeated."""
+    return bool(model) and model.isprintable() and len(model) <= MAX_END
 
 
 def n_workers(asked: Iterable[AskedModel | None]) -> int:

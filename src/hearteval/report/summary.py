@@ -12,6 +12,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.report import agreement, leaderboard, scores
 from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.missing import coverage_totals
+from hearteval.report.spending import spending_lines
 from hearteval.report.table import Display, Table
 from hearteval.report.text import (
     count,
@@ -68,6 +69,7 @@ def details_display(results: StudyResults) -> Display:
         notes = leaderboard.board_notes(results.leaderboard)
     notes += map(_again_words, results.rank_stability)
     notes += _audit_notes(results.judge_audits)
+    notes += spending_lines(results.spending)
     return Display((*parts, tuple(notes), tuple(map(notice_line, results_notices(results)))))
 
 

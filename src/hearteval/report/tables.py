@@ -106,6 +106,8 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judge-traits": ("what judges are like", "judge_panel.judge_aware.judges"),
     "judge-aware": ("strengths that allow for it", "judge_panel.judge_aware.systems"),
     "by-judge-alone": ("the ranking by each judge", _by_judge_alone),
+    "models": ("models, their routes, settings and names", "spending.models"),
+    "costs": ("cost by model and step", "spending.steps"),
     "item-selection": ("candidates at each rule", "funnel"),
 }
 """Name of the file -> what it holds, and where its records are in the results, or their maker."""

@@ -154,6 +154,13 @@ class Store(Protocol):
         """Return all batch jobs in the order in which they were written down."""
         ...
 
+    def call_sums(self, study: Study) -> Sequence[Mapping[str, Any]]:
+        """Return sums of a study's calls, by step, system or rater, and settings.
+
+        They have the fields of `hearteval.analysis.calls.CallSum`; unknown costs count as nothing.
+        """
+        ...
+
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""
         ...

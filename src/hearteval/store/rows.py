@@ -148,6 +148,36 @@ def assigned_query(study: Study) -> Select[Any]:
     )
 
 
+def call_queries(study: Study) -> dict[str, Select[Any]]:
+    """Return the queries for sums of a study's calls, by step."""
+    a, t = schema.assignments, schema.attempts
+    tried_for = a.alias()
+    tried = t.outerjoin(tried_for, tried_for.c.id == t.c.assignment_id)
+    judged = schema.judgments.join(a, a.c.id == schema.judgments.c.assignment_id)
+    return {
+        "completions": _summed(schema.completions, schema.completions.c.system_id).where(
+            *_belongs(Completion, schema.completions.c, study)
+        ),
+        "judgments": _summed(schema.judgments, a.c.rater_id, among=judged).where(
+            a.c.study_id == study.id
+        ),
+        "ratings": _summed(schema.ratings, schema.ratings.c.rater_id).where(
+            *_belongs(Rating, schema.ratings.c, study)
+        ),
+        "failed tries": _summed(
+            t, func.coalesce(t.c.system_id, t.c.rater_id, tried_for.c.rater_id), among=tried
+        ).where(*_belongs(Attempt, t.c, study)),
+    }
+
+
+def _summed(table: Table[Any], owner: Any, *, among: Any = None) -> Select[Any]:
+    owner_id = type_coerce(owner, schema.Id).label("owner_id")
+    usd = func.coalesce(func.sum(table.c.cost), 0.0).label("usd")
+    query = select(owner_id, table.c.effective, func.count().label("n_calls"), usd)
+    from_ = table if among is None else among
+    return query.select_from(from_).group_by(owner, table.c.effective)
+
+
 def unjudged_query(study: Study) -> Select[Any]:
     """Return the query for assignments of a study that have no judgment."""
     assignments, judgments = schema.assignments, schema.judgments

@@ -36,6 +36,7 @@ from hearteval.store.rows import (
     MEMBER_FIELDS,
     TABLES,
     assigned_query,
+    call_queries,
     from_row,
     judgment_query,
     kind_name,
@@ -209,6 +210,14 @@ class SqlStore:
         table = schema.batch_jobs
         rows = self._rows(select(table).order_by(table.c.created_at, table.c.id))
         return [BatchJob(**{**row, "custom_ids": tuple(row["custom_ids"])}) for row in rows]
+
+    def call_sums(self, study: Study) -> Sequence[Mapping[str, Any]]:
+        """Return sums of a study's calls by step, system or rater, and settings."""
+        return [
+            {"step": step, **row}
+            for step, query in call_queries(study).items()
+            for row in self._rows(query)
+        ]
 
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""

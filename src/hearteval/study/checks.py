@@ -5,20 +5,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from hearteval.analysis.calls import warn_of_models
 from hearteval.config import StudySettings, has_key, load_study
 from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import probe_model
 from hearteval.models.base import AskedModel
 from hearteval.models.local import NO_LLAMA_CPP
 from hearteval.models.presets import end_words, load_model_presets
-from hearteval.store.engines import probe_store
+from hearteval.notices import Kind
+from hearteval.report.text import listed
+from hearteval.store.engines import is_readable_as_is, probe_store
 from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
 from hearteval.study.cost import require_prices
 from hearteval.study.exchange import import_command, stored_imports
 from hearteval.study.grow import gather, judge_models, system_models
 from hearteval.study.models import Asking, ask_models, asked_directly, paid_models
-from hearteval.study.session import Session, utc_now
+from hearteval.study.results import read_spending
+from hearteval.study.session import Session, open_session, study_id, utc_now
 
 
 class Check(NamedTuple):
@@ -49,6 +53,7 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         *_check_local(settings),
         *_check_prices(settings),
         *_check_ends(settings),
+        *_check_calls(settings, tell),
     ]
     if probe and all(check.state == "ok" for check in keys):
         checks += _probe_models(settings, tell)
@@ -70,10 +75,11 @@ def _check_keys(settings: StudySettings) -> list[Check]:
     for name, model in models:
         if model.key_name is None or has_key(model.key_name):
             key = model.key_name or "needs no key"
-            checks.append(Check(name, "ok", f"{model.model}: {key}"))
+            checks.append(Check(name, "ok", f"{model.model} by {model.provider}: {key}"))
         else:
             remedy = f"set the environment variable {model.key_name} to your key"
-            checks.append(Check(name, "missing", f"{model.model}: no key", remedy))
+            found = f"{model.model} by {model.provider}: no key"
+            checks.append(Check(name, "missing", found, remedy))
     return checks
 
 
@@ -105,6 +111,30 @@ def _check_ends(settings: StudySettings) -> list[Check]:
             remedy = "from then on calls fail or another model answers: take a living one"
             checks.append(Check(f"{name}: end", "optional", f"{model.model}: {words}", remedy))
     return checks
+
+
+def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
+    """Say what models have answered so far, under what name, with which settings, at what cost."""
+    if not is_readable_as_is(settings.store):
+        return []
+    with open_session(settings, tell) as session:
+        study = session.store.latest_study(study_id(settings))
+        if study is None:
+            return []
+        spending = read_spending(session, study)
+    checks = [
+        Check(
+            f"calls of {use.role} {use.name}",
+            "ok",
+            f"{use.n_calls:,} calls, ${use.usd:.4f}, answered as {listed(use.served_as)}, with"
+            f" {listed(use.settings)}",
+        )
+        for use in spending.models
+        if use.n_calls
+    ]
+    remedy = "see docs/reference/warnings.md"
+    warned = [one for one in warn_of_models(spending) if one.kind is Kind.OTHER_MODEL]
+    return [*checks, *(Check("models", "optional", str(one), remedy) for one in warned)]
 
 
 def _check_imports(settings: StudySettings, tell: Tell) -> list[Check]:

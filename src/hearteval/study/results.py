@@ -15,6 +15,7 @@ import scipy
 import sqlalchemy
 
 from hearteval import __version__
+from hearteval.analysis.calls import CallSum, Spending, sum_spending
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, judgment_rows
 from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, analyze_study, without_words
@@ -96,8 +97,32 @@ def read_data(session: Session, study: Study) -> StudyData:
         ratings=list(store.iter(Rating, study)),
         n_identical=count_identical(ranked),
         funnel=study.design["items"]["funnel"],
+        calls=read_calls(session, study),
+        spent_usd=store.spent_usd(),
         provenance=_provenance(session, study, items),
     )
+
+
+def read_spending(session: Session, study: Study) -> Spending:
+    """Read which models a study has asked, and at what cost."""
+    store = session.store
+    return sum_spending(
+        [system for system in store.iter(System, study) if system.kind != "stress"],
+        list(store.iter(Rater, study)),
+        read_calls(session, study),
+        total_usd=store.spent_usd(),
+        made=session.now().isoformat(),
+    )
+
+
+def read_calls(session: Session, study: Study) -> list[CallSum]:
+    """Read the sums of a study's calls, and of the audit of its judges."""
+    audit = session.store.latest_study(audit_study_id(study))
+    sums = [CallSum(**row) for row in session.store.call_sums(study)]
+    if audit is not None:
+        found = (CallSum(**row) for row in session.store.call_sums(audit))
+        sums += [one._replace(step="audit") for one in found if one.step == "judgments"]
+    return sums
 
 
 def write_results(session: Session, results: StudyResults) -> str:

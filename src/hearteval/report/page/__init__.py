@@ -22,6 +22,7 @@ from hearteval.report import agreement, figures, headline, judges, leaderboard, 
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, matrix, methods, replies
 from hearteval.report.page.chips import chips
+from hearteval.report.spending import costs_table, models_table, spending_words
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
 from hearteval.report.text import count, reasons
@@ -164,6 +165,9 @@ def environment() -> Environment:
         completions_by_system=completions_by_system,
         missing_replies=missing_replies,
         funnel_table=funnel_table,
+        models_table=models_table,
+        costs_table=costs_table,
+        spending_words=spending_words,
     )
     made.filters.update(
         {name: getattr(text, name) for name in NUMBERS},
