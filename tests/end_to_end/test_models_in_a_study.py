@@ -63,14 +63,7 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
     return found
 
 
-def only_line(done: Done) -> str:
-    """Return what a run that failed says: one line on stderr, and the same in its object."""
-    (line,) = done.err.splitlines()
-    assert line == f"heart: {done.json['error']['message']}"
-    return line
-
-
-NONE_MISSING: dict[str, object] = {"missing": {}, "n_missing": 0}
+NONE_MISSING: dict[str, object] = {"missing": {}, "n_missing": 0, "stopped": None}
 
 
 def test_models_answer_and_judge(heart: Heart, tmp_path: Path) -> None:
@@ -216,6 +209,7 @@ def test_verdicts_that_cannot_be_used_are_missing_and_never_a_tie(
         "n_added": 18 - len(BAD_VERDICTS),
         "missing": reasons,
         "n_missing": len(BAD_VERDICTS),
+        "stopped": None,
     }
     for reason, n in reasons.items():
         are = "judgment is" if n == 1 else "judgments are"
