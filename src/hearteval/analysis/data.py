@@ -108,6 +108,8 @@ class Provenance:
     recorded_by: str | None = None
     """Who wrote the replies that the items hold: ``people``, ``model``, or None where it is not
     known."""
+    data_hash: str = ""
+    """Of all records of the store, as `heart store verify` makes it anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

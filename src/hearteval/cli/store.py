@@ -1,4 +1,4 @@
-"""``heart store``: move studies between databases."""
+"""``heart store``: move studies between databases, and see whether one was changed."""
 
 from contextlib import closing
 from pathlib import Path
@@ -7,12 +7,15 @@ import click
 
 from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import json_option
-from hearteval.errors import StoreError
+from hearteval.errors import MAX_FAULTS_SHOWN, StoreError
+from hearteval.report.text import plural, printable
+
+MAX_FAULTS_IN_JSON = 1_000
 
 
 @click.group("store")
 def command() -> None:
-    """Move studies between databases."""
+    """Move studies between databases, and see whether one was changed."""
 
 
 @command.command("copy")
@@ -26,13 +29,10 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     a .pgpass file. Interrupted and run again, it goes on.
     """
     from hearteval.store.copy import copy_store, require_equal, require_room, store_hashes
-    from hearteval.store.engines import require_store
     from hearteval.store.sql import SqlStore
 
     source = source.removeprefix("sqlite:///")
-    if "://" not in source and not Path(source).is_file():
-        raise StoreError(f"{source}: there is no such store; check the path")
-    require_store(source)
+    _require_there(source)
     if source == target.removeprefix("sqlite:///"):
         raise StoreError(f"{source}: a store cannot be copied onto itself; name another target")
     with closing(SqlStore.open(source)) as old, closing(SqlStore.open(target)) as new:
@@ -48,3 +48,60 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     click.echo(f"{'kind':<12}{'new':>9}  hash (the same for both)")
     for kind, digest in hashes["to"].items():
         click.echo(f"{kind:<12}{n_new[kind]:>9}  {digest[:32]}")
+
+
+@command.command("verify")
+@click.argument("place", metavar="STORE")
+@json_option
+def verify(place: str, *, as_json: bool) -> None:
+    """Read a whole store again and say what is not as it was written.
+
+    A store is the path of a SQLite file or a PostgreSQL address, or the study file whose store it
+    is. Every record's id and content are hashed anew, what the judges replied is read anew, records
+    are counted, and the database checks itself. Exit code 1 where anything differs.
+    """
+    from hearteval.config import load_study
+    from hearteval.store.sql import SqlStore
+    from hearteval.study.verify import verify_store
+
+    if Path(place).suffix == ".toml":
+        place = load_study(Path(place)).store
+    _require_there(place)
+    with (
+        closing(SqlStore.open_to_read(place)) as store,
+        Terminal().progress("verifying") as progress,
+    ):
+        checked = verify_store(store, progress=lambda _kind, done: progress(done, None))
+    by_kind = checked.by_kind
+    if as_json:
+        body = {
+            "hash": checked.hash,
+            "hashes": {kind: total.as_hex for kind, total in by_kind.items()},
+            "n": {kind: total.n for kind, total in by_kind.items()},
+            "n_faults": len(checked.faults),
+            "faults": [fault._asdict() for fault in checked.faults[:MAX_FAULTS_IN_JSON]],
+        }
+        emit_json("store_verify", body)
+    else:
+        for kind, total in by_kind.items():
+            click.echo(f"{kind:<13}{total.n:>9}  {total.as_hex}")
+        click.echo(f"all of it: {checked.hash}")
+    if not checked.faults:
+        Terminal().note("nothing was changed")
+        return
+    for one in checked.faults[:MAX_FAULTS_SHOWN]:
+        Terminal().warn(printable(f"{f'{one.kind} {one.id}'.strip()}: {one.words}"))
+    Terminal().warn(
+        f"{plural(len(checked.faults), 'fault')}: the store was changed or damaged after it was"
+        " written; go on with a copy from before"
+    )
+    raise click.exceptions.Exit(1)
+
+
+def _require_there(place: str) -> None:
+    from hearteval.store.engines import require_store
+
+    path = place.removeprefix("sqlite:///")
+    if "://" not in path and not Path(path).is_file():
+        raise StoreError(f"{path}: there is no such store; check the path")
+    require_store(place)

@@ -200,6 +200,10 @@ class Store(Protocol):
         """Release all claims of an owner, who is no longer present."""
         ...
 
+    def data_hash(self) -> str:
+        """Return one hash of all records that were added; the same records, the same hash."""
+        ...
+
     def fingerprint(self) -> str | None:
         """Return a hash of what the store holds; None where only reading all of it would tell."""
         ...

@@ -6,7 +6,18 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, Table, Text, case, exists, func, or_, select, type_coerce
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    Text,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+    type_coerce,
+)
 
 from hearteval.domain import (
     Assignment,
@@ -27,7 +38,7 @@ from hearteval.domain import (
     flat_fields,
 )
 from hearteval.store import schema
-from hearteval.store.base import Record
+from hearteval.store.base import Record, StoredReply
 
 TABLES: Mapping[type[Any], Table[Any]] = {
     Item: schema.items,
@@ -73,6 +84,7 @@ def to_row(record: Record) -> dict[str, Any]:
 
 def from_row(kind: type[Any], values: dict[str, Any]) -> Any:
     """Build the record of a kind from its column values, which this uses up."""
+    values.pop("content", None)
     if kind in _CALLED:
         values["call"] = Call(**{name: values.pop(name) for name in _CALL_FIELDS})
     if kind is Item:
@@ -86,6 +98,11 @@ def from_row(kind: type[Any], values: dict[str, Any]) -> Any:
     elif kind is Judgment:
         values["axes"] = _marks_from_json(values["axes"])
     return kind(**values)
+
+
+def to_reply(values: Mapping[str, Any]) -> StoredReply:
+    """Build a kept reply from its column values."""
+    return StoredReply(**{name: value for name, value in values.items() if name != "content"})
 
 
 def _marks_from_json(axes: Mapping[str, Any]) -> dict[str, AxisMark]:
@@ -234,3 +251,21 @@ def _is_attempt_of(study: Study) -> Any:
         exists().where(assignments.id == attempts.assignment_id, assignments.study_id == study.id),
         attempts.study_id == study.id,
     )
+
+
+def read_studies(connection: Connection) -> list[Study]:
+    """Return every version of every study, with its members."""
+    members = schema.study_members
+    lists: dict[tuple[str, int, str], list[str]] = {}
+    for member in connection.execute(select(members).order_by(members.c.member_id)):
+        key = (member.study_id, member.version, member.kind)
+        lists.setdefault(key, []).append(member.member_id)
+    studies = schema.studies
+    rows = connection.execute(select(studies).order_by(studies.c.id, studies.c.version)).mappings()
+    found = []
+    for row in rows:
+        values: dict[str, Any] = dict(row)
+        for kind, name in MEMBER_FIELDS.items():
+            values[name] = tuple(lists.get((row["id"], row["version"], kind), ()))
+        found.append(from_row(Study, values))
+    return found

@@ -126,6 +126,11 @@ def _table(name: str, *parts: SchemaItem, **settings: Any) -> Table[Any]:
     return Table(name, metadata, Column("id", Id, primary_key=True), *parts, **settings)
 
 
+def _sealed(name: str, *parts: SchemaItem, **settings: Any) -> Table[Any]:
+    """Make a table whose rows hold the hash of their whole content (`hearteval.store.seal`)."""
+    return _table(name, *parts, Column("content", Id), **settings)
+
+
 def _ref(name: str, to: str | None = None, *, nullable: bool = False) -> Column[str]:
     return Column(name, Id, *([] if to is None else [ForeignKey(f"{to}.id")]), nullable=nullable)
 
@@ -145,7 +150,7 @@ def _call() -> list[Column[Any]]:
     ]
 
 
-items = _table(
+items = _sealed(
     "items",
     *_required(Words, "source", "dialogue_id"),
     Column("turn_index", Integer, nullable=False),
@@ -161,7 +166,7 @@ items = _table(
     Column("reference", Words),
 )
 
-screenings = _table(
+screenings = _sealed(
     "screenings",
     _ref("item_id"),
     *_required(Text, "rule", "verdict"),
@@ -170,14 +175,14 @@ screenings = _table(
     Index("ix_screenings_item", "item_id"),
 )
 
-systems = _table(
+systems = _sealed(
     "systems",
     Column("name", Words, nullable=False),
     *_required(Text, "kind", "family"),
     Column("settings", Json, nullable=False),
 )
 
-raters = _table(
+raters = _sealed(
     "raters",
     Column("name", Words, nullable=False),
     *_required(Text, "kind", "family"),
@@ -186,7 +191,7 @@ raters = _table(
     Column("settings", Json, nullable=False),
 )
 
-completions = _table(
+completions = _sealed(
     "completions",
     _ref("item_id", "items"),
     _ref("system_id", "systems"),
@@ -206,7 +211,7 @@ completions = _table(
     ),
 )
 
-pairs = _table(
+pairs = _sealed(
     "pairs",
     _ref("item_id", "items"),
     _ref("low_completion_id", "completions"),
@@ -216,7 +221,7 @@ pairs = _table(
     sqlite_with_rowid=False,
 )
 
-studies = _table(
+studies = _sealed(
     "studies",
     Column("version", Integer, primary_key=True),
     Column("name", Words, nullable=False),
@@ -237,7 +242,7 @@ study_members = Table(
     sqlite_with_rowid=False,
 )
 
-assignments = _table(
+assignments = _sealed(
     "assignments",
     _ref("study_id"),
     _ref("pair_id", "pairs"),
@@ -250,7 +255,7 @@ assignments = _table(
     sqlite_with_rowid=False,
 )
 
-attempts = _table(
+attempts = _sealed(
     "attempts",
     _ref("item_id", "items", nullable=True),
     _ref("system_id", "systems", nullable=True),
@@ -266,7 +271,7 @@ attempts = _table(
     Column("detail", Words),
 )
 
-judgments = _table(
+judgments = _sealed(
     "judgments",
     _ref("assignment_id", "assignments"),
     Column("choice", Text, nullable=False),
@@ -281,7 +286,7 @@ judgments = _table(
     Index("ix_judgments_counts", "assignment_id", "choice", "strength", "axes", "finish_reason"),
 )
 
-ratings = _table(
+ratings = _sealed(
     "ratings",
     _ref("study_id"),
     _ref("completion_id", "completions"),
@@ -296,14 +301,14 @@ ratings = _table(
     Index("ix_ratings_study", "study_id", "id"),
 )
 
-replies = _table(
+replies = _sealed(
     "replies",
     Column("reply", VerbatimJson, nullable=False),
     Column("cost", Double),
     Column("created_at", Utc, nullable=False),
 )
 
-latency_probes = _table(
+latency_probes = _sealed(
     "latency_probes",
     _ref("study_id"),
     _ref("system_id", "systems"),
@@ -336,3 +341,14 @@ claims = _table(
     Index("ix_claims_stamp", "stamp"),
     sqlite_with_rowid=False,
 )
+
+totals = Table(
+    "totals",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("study_id", Id, primary_key=True),
+    Column("n", Integer, nullable=False),
+    Column("digest", Id, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How many records were ever added, and the sum of their hashes (`hearteval.store.seal`)."""

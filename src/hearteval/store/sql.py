@@ -42,10 +42,14 @@ from hearteval.store.rows import (
     kind_name,
     marks_from_text,
     planned_query,
+    read_studies,
     study_query,
+    to_reply,
     to_row,
     unjudged_query,
 )
+from hearteval.store.seal import book, content_of, hash_of, read_totals
+from hearteval.store.verify import StoreCheck, check_store
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -134,7 +138,7 @@ class SqlStore:
     def iter(self, kind: type[R], study: Study | None = None) -> Iterator[R]:
         """Yield the records of a kind in the order of their ids."""
         if kind is Study:
-            found = self._read(_read_studies)
+            found = self._read(read_studies)
             yield from cast("list[R]", [s for s in found if study is None or s.id == study.id])
             return
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
@@ -149,7 +153,7 @@ class SqlStore:
 
     def latest_study(self, study_id: str) -> Study | None:
         """Return the newest version of a study, or None."""
-        versions = [study for study in self._read(_read_studies) if study.id == study_id]
+        versions = [study for study in self._read(read_studies) if study.id == study_id]
         return max(versions, key=lambda study: study.version, default=None)
 
     def unjudged(self, study: Study) -> Iterator[Assignment]:
@@ -181,16 +185,14 @@ class SqlStore:
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
         """Keep replies in one transaction; of two under one id the first stays."""
-        insertion = self._insertion(schema.replies).on_conflict_do_nothing(index_elements=["id"])
-        rows = [flat_fields(reply) for reply in replies]
-        if rows:
-            self._write(lambda connection: connection.execute(insertion, rows))
+        if replies:
+            self._write(partial(_keep_replies, replies=replies))
 
     def find_reply(self, reply_id: str) -> StoredReply | None:
         """Return a reply that was kept, or None."""
         query = select(schema.replies).where(schema.replies.c.id == reply_id)
         rows = self._rows(query)
-        return StoredReply(**rows[0]) if rows else None
+        return to_reply(rows[0]) if rows else None
 
     def reply_ids(self) -> frozenset[str]:
         """Return the ids of all replies that were kept."""
@@ -256,6 +258,14 @@ class SqlStore:
         """Release all claims of an owner, who is no longer present."""
         self._write(partial(claims.leave, owner=owner, is_gone=is_gone))
 
+    def data_hash(self) -> str:
+        """Return one hash of all records that were added, as 64 hexadecimal digits."""
+        return self._read(lambda connection: hash_of(read_totals(connection)))
+
+    def check(self, *, progress: Callable[[str, int], None]) -> StoreCheck:
+        """Read every record again and compare it with what was written of it."""
+        return self._read(partial(check_store, progress=progress))
+
     def fingerprint(self) -> str | None:
         """Return a hash of what a SQLite store holds; None of another database."""
         if self._engine.dialect.name != "sqlite":
@@ -286,13 +296,18 @@ class SqlStore:
                 )
         new = [record for key, record in unique.items() if key not in stored]
         if new:
-            rows = [to_row(record) for record in new]
+            contents = {_key(record): content_of(record) for record in new}
+            rows = [{**to_row(record), "content": contents[_key(record)]} for record in new]
             if kind is Pair:
                 _add_systems(connection, rows)
             inserting = self._insertion(TABLES[kind])
             if first_stays:
                 inserting = inserting.on_conflict_do_nothing()
             connection.execute(inserting, rows)
+            if first_stays:
+                there = {key for key, _ in self._stored(connection, kind, [_key(r) for r in new])}
+                new = [record for record in new if record.id in there]
+            book(connection, new, [contents[_key(record)] for record in new])
             members = [row for record in new for row in _member_rows(record)]
             if members:
                 connection.execute(insert(schema.study_members), members)
@@ -303,7 +318,7 @@ class SqlStore:
     ) -> dict[tuple[str, int], Record]:
         if kind is Study:
             ids = {key[0] for key in keys}
-            found: list[Record] = [s for s in _read_studies(connection) if s.id in ids]
+            found: list[Record] = [s for s in read_studies(connection) if s.id in ids]
             return {_key(record): record for record in found}
         rows = _rows_by_id(connection, select(TABLES[kind]), [id_ for id_, _ in keys])
         return {(record.id, 0): record for record in (from_row(kind, row) for row in rows)}
@@ -382,21 +397,21 @@ def _rows_by_id(
         yield from _rows_of(query.where(column.in_(ids[start : start + LOOKUP_IDS])), connection)
 
 
-def _read_studies(connection: Connection) -> list[Study]:
-    members = schema.study_members
-    lists: dict[tuple[str, int, str], list[str]] = {}
-    for member in connection.execute(select(members).order_by(members.c.member_id)):
-        key = (member.study_id, member.version, member.kind)
-        lists.setdefault(key, []).append(member.member_id)
-    studies = schema.studies
-    rows = connection.execute(select(studies).order_by(studies.c.id, studies.c.version)).mappings()
-    found = []
-    for row in rows:
-        values: dict[str, Any] = dict(row)
-        for kind, name in MEMBER_FIELDS.items():
-            values[name] = tuple(lists.get((row["id"], row["version"], kind), ()))
-        found.append(Study(**values))
-    return found
+def _keep_replies(connection: Connection, replies: Sequence[StoredReply]) -> None:
+    unique: dict[str, StoredReply] = {}
+    for reply in replies:
+        unique.setdefault(reply.id, reply)
+    ids = select(schema.replies.c.id)
+    known = {row["id"] for row in _rows_by_id(connection, ids, list(unique))}
+    new = [reply for reply in unique.values() if reply.id not in known]
+    if new:
+        contents = [content_of(reply) for reply in new]
+        rows = [
+            {**flat_fields(reply), "content": content}
+            for reply, content in zip(new, contents, strict=True)
+        ]
+        connection.execute(insert(schema.replies), rows)
+        book(connection, new, contents)
 
 
 def _add_systems(connection: Connection, pairs: Sequence[dict[str, Any]]) -> None:

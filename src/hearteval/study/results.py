@@ -247,6 +247,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item]) -> Proven
         seed=study.seed,
         items_hash=study.items_hash,
         settings_hash=study.settings_hash,
+        data_hash=session.store.data_hash(),
         item_source=design["items"]["source"],
         licences=tuple(sorted({item.licence for item in items})),
         consent_bases=tuple(sorted({item.consent_basis for item in items})),

@@ -29,8 +29,9 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from hearteval.errors import StoreError
 from hearteval.store import schema
+from hearteval.store.seal import is_sealed, seal
 
-VERSIONS = ("v0001", "v0002", "v0005")
+VERSIONS = ("v0001", "v0002", "v0004", "v0005")
 """Each but the first, which has no tables before it, is a module of this folder that brings the
 tables of the one before to its own."""
 DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
@@ -68,6 +69,8 @@ def migrate(connection: Connection, *, name: str) -> None:
         try:
             upgrade(connection, after=version)
             _require_columns(connection, name=name, version=version)
+            if not is_sealed(connection):
+                seal(connection)
         except (OperationalError, ProgrammingError, StoreError) as error:
             if kept is not None:
                 kept.unlink()

@@ -1,0 +1,176 @@
+"""What shows that a store was changed behind our back: a hash of every record, and sums of them.
+
+Every row of a record holds the hash of its whole content, times included. Beside them stand, by
+kind and study, how many records were ever added and the sum of their hashes modulo 2**128, written
+in the same transaction as the records. So a changed row contradicts its own hash, one that is gone
+or was slipped in contradicts the sums, and what a read finds can be counted against them. This
+finds damage and edits by hand; it does not stop somebody who changes rows, hashes and sums alike.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
+
+from hearteval.domain import (
+    Assignment,
+    Judgment,
+    LatencyProbe,
+    Rating,
+    Study,
+    content_hash,
+    flat_fields,
+)
+from hearteval.store import schema
+from hearteval.store.base import Record, StoredReply
+from hearteval.store.rows import TABLES, from_row, kind_name, read_studies, to_reply
+
+NO_STUDY = "0" * 32
+"""Stands for the study of a kind whose records belong to none."""
+HEX_DIGITS = 32
+ROWS = 2_000
+LOOKUP_IDS = 500
+
+
+class Total(NamedTuple):
+    """Records of one kind: how many, and the sum of their hashes."""
+
+    n: int
+    digest: int
+
+    def plus(self, hashes: Sequence[str]) -> "Total":
+        """Return the total of these and more records."""
+        more = sum(int(hash_, 16) for hash_ in hashes)
+        return Total(self.n + len(hashes), (self.digest + more) % 2 ** (4 * HEX_DIGITS))
+
+    def and_also(self, other: "Total") -> "Total":
+        """Return the total of both."""
+        return Total(self.n + other.n, (self.digest + other.digest) % 2 ** (4 * HEX_DIGITS))
+
+    @property
+    def as_hex(self) -> str:
+        """The sum as text."""
+        return f"{self.digest:0{HEX_DIGITS}x}"
+
+
+NOTHING = Total(0, 0)
+Sealed = Record | StoredReply
+SEALED: Mapping[type[Any], Table[Any]] = {**TABLES, StoredReply: schema.replies}
+"""Kinds whose rows hold a hash."""
+Totals = Mapping[tuple[str, str], Total]
+"""By kind and study."""
+
+
+def content_of(record: Sealed) -> str:
+    """Return the hash of a record's whole content: every field that holds anything."""
+    fields = {name: value for name, value in flat_fields(record).items() if value is not None}
+    if "created_at" in fields:
+        fields["created_at"] = fields["created_at"].isoformat()
+    return content_hash({"kind": kind_name(type(record)), **fields})[:HEX_DIGITS]
+
+
+def book(connection: Connection, records: Sequence[Sealed], contents: Sequence[str]) -> None:
+    """Add new records of one kind, in their transaction, to the totals."""
+    if not records:
+        return
+    kind = type(records[0])
+    hashes: defaultdict[str, list[str]] = defaultdict(list)
+    studies = studies_of(connection, records)
+    for record, content in zip(records, contents, strict=True):
+        hashes[studies[record.id]].append(content)
+    before = read_totals(connection, kind_name(kind))
+    for study_id, found in hashes.items():
+        key = (kind_name(kind), study_id)
+        _write(connection, {key: before.get(key, NOTHING).plus(found)})
+
+
+def read_totals(connection: Connection, kind: str | None = None) -> Totals:
+    """Return what was ever added, of one kind or of all."""
+    table = schema.totals
+    query = select(table) if kind is None else select(table).where(table.c.kind == kind)
+    return {
+        (row.kind, row.study_id): Total(row.n, int(row.digest, 16))
+        for row in connection.execute(query)
+    }
+
+
+def hash_of(totals: Totals) -> str:
+    """Return one hash of all records of a store, as 64 hexadecimal digits."""
+    by_kind: defaultdict[str, Total] = defaultdict(lambda: NOTHING)
+    for (kind, _), total in totals.items():
+        by_kind[kind] = by_kind[kind].and_also(total)
+    return content_hash({kind: [total.n, total.as_hex] for kind, total in by_kind.items()})
+
+
+def seal(connection: Connection) -> None:
+    """Hash every record of a store that has no hashes yet, and make the totals anew."""
+    connection.execute(delete(schema.totals))
+    totals: dict[tuple[str, str], Total] = {}
+    for kind, table in SEALED.items():
+        for records in _pages(connection, kind):
+            contents = [content_of(record) for record in records]
+            for record, content in zip(records, contents, strict=True):
+                key = table.c.id == record.id
+                if isinstance(record, Study):
+                    key &= table.c.version == record.version
+                connection.execute(update(table).where(key).values(content=content))
+            studies = studies_of(connection, records)
+            for record, content in zip(records, contents, strict=True):
+                place = (kind_name(kind), studies[record.id])
+                totals[place] = totals.get(place, NOTHING).plus([content])
+    _write(connection, totals)
+
+
+def is_sealed(connection: Connection) -> bool:
+    """Say whether every record has a hash."""
+    return not any(
+        connection.execute(select(func.count()).where(table.c.content.is_(None))).scalar_one()
+        for table in SEALED.values()
+    )
+
+
+def _write(connection: Connection, totals: Totals) -> None:
+    table = schema.totals
+    for (kind, study_id), total in totals.items():
+        connection.execute(delete(table).where(table.c.kind == kind, table.c.study_id == study_id))
+        values = {"kind": kind, "study_id": study_id, "n": total.n, "digest": total.as_hex}
+        connection.execute(insert(table).values(**values))
+
+
+def _pages(connection: Connection, kind: type[Any]) -> Iterator[Sequence[Sealed]]:
+    if kind is Study:
+        yield from ([study] for study in read_studies(connection))
+        return
+    table = SEALED[kind]
+    last: str | None = None
+    while True:
+        query = select(table).order_by(table.c.id).limit(ROWS)
+        query = query if last is None else query.where(table.c.id > last)
+        found = [dict(row) for row in connection.execute(query).mappings()]
+        if not found:
+            return
+        last = found[-1]["id"]
+        yield [to_reply(row) if kind is StoredReply else from_row(kind, row) for row in found]
+
+
+def studies_of(connection: Connection, records: Sequence[Sealed]) -> Mapping[str, str]:
+    """Return the study of each record of one kind, by the record's id."""
+    if not records:
+        return {}
+    if isinstance(records[0], Judgment):
+        wanted = {one.assignment_id: one.id for one in records if isinstance(one, Judgment)}
+        a, ids = schema.assignments.c, list(wanted)
+        found: dict[str, str] = {}
+        for start in range(0, len(ids), LOOKUP_IDS):
+            query = select(a.id, a.study_id).where(a.id.in_(ids[start : start + LOOKUP_IDS]))
+            for row in connection.execute(query):
+                found[wanted[str(row.id)]] = row.study_id
+        # Of an assignment that is not there: the database refuses the judgment, or did once.
+        return {record.id: found.get(record.id, NO_STUDY) for record in records}
+    return {
+        record.id: record.study_id
+        if isinstance(record, Assignment | Rating | LatencyProbe)
+        else NO_STUDY
+        for record in records
+    }

@@ -1,0 +1,177 @@
+"""Whether a store is what was put into it: ids, hashes, counts, the database's own check.
+
+What a reply says against what was read of it is checked one layer up (`hearteval.study.verify`).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, or_, select
+from sqlalchemy.exc import DBAPIError
+
+from hearteval.domain import Study
+from hearteval.errors import InvalidRecordError
+from hearteval.store import schema
+from hearteval.store.base import StoredReply
+from hearteval.store.rows import from_row, kind_name, read_studies, to_reply
+from hearteval.store.seal import (
+    NOTHING,
+    ROWS,
+    SEALED,
+    Sealed,
+    Total,
+    Totals,
+    content_of,
+    hash_of,
+    read_totals,
+    studies_of,
+)
+
+Progress = Callable[[str, int], None]
+"""Is told a kind and how many of it were read."""
+UNREADABLE = (InvalidRecordError, ValueError, TypeError, KeyError, DBAPIError)
+
+
+UNREAD = "cannot be read"
+
+
+class StoreFault(NamedTuple):
+    """One thing that is not as it was written."""
+
+    kind: str
+    """Of record; ``database`` of the file or server itself."""
+    id: str
+    """Of the record; empty where it is of none."""
+    words: str
+    """What is wrong, without any text of a dialogue."""
+
+
+class StoreCheck(NamedTuple):
+    """What a store holds, counted and hashed anew, and what is not as it was written."""
+
+    totals: Totals
+    faults: tuple[StoreFault, ...]
+
+    @property
+    def by_kind(self) -> Mapping[str, Total]:
+        """What there is of each kind, of all studies."""
+        found: dict[str, Total] = {kind_name(kind): NOTHING for kind in SEALED}
+        for (kind, _), total in self.totals.items():
+            found[kind] = found[kind].and_also(total)
+        return found
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether every record there is can be read."""
+        return not any(UNREAD in fault.words for fault in self.faults)
+
+    @property
+    def hash(self) -> str:
+        """One hash of all records."""
+        return hash_of(self.totals)
+
+
+def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
+    """Read every record of a store and compare it with what was written of it."""
+    faults = list(_database_faults(connection))
+    totals: dict[tuple[str, str], Total] = {}
+    for kind in SEALED:
+        n_read = 0
+        try:
+            for rows in _pages(connection, kind):
+                good = []
+                for row in rows:
+                    record, content, found = _read(kind, row)
+                    faults += found
+                    if record is not None:
+                        good.append((record, content))
+                n_read += len(rows)
+                progress(kind_name(kind), n_read)
+                studies = studies_of(connection, [record for record, _ in good])
+                for record, content in good:
+                    key = (kind_name(kind), studies[record.id])
+                    totals[key] = totals.get(key, NOTHING).plus([content])
+        except (DBAPIError, ValueError) as error:
+            words = str(getattr(error, "orig", "a value is no value of its column"))
+            faults.append(StoreFault(kind_name(kind), "", f"{UNREAD}: {words}"))
+    faults += _count_faults(totals, read_totals(connection))
+    return StoreCheck(totals, tuple(faults))
+
+
+def _database_faults(connection: Connection) -> Iterator[StoreFault]:
+    """Run the database's own check; PostgreSQL checks its pages as they are read."""
+    try:
+        if connection.dialect.name == "sqlite":
+            for (words,) in connection.exec_driver_sql("PRAGMA integrity_check"):
+                if words != "ok":
+                    yield StoreFault("database", "", " ".join(str(words).split()))
+            for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+                yield StoreFault("database", "", f"a row of {table} refers to one that is gone")
+        p, low, high = schema.pairs, schema.completions.alias(), schema.completions.alias()
+        moved = or_(p.c.low_system_id != low.c.system_id, p.c.high_system_id != high.c.system_id)
+        query = (
+            select(p.c.id)
+            .join(low, low.c.id == p.c.low_completion_id)
+            .join(high, high.c.id == p.c.high_completion_id)
+            .where(moved)
+        )
+        for (id_,) in connection.execute(query):
+            yield StoreFault("pair", id_, "its systems are not those of its completions")
+    except DBAPIError as error:
+        yield StoreFault("database", "", " ".join(str(error.orig).split()))
+
+
+def _pages(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of a kind, each with the hash that it holds."""
+    if kind is Study:
+        table = schema.studies
+        query = select(table.c.id, table.c.version, table.c.content)
+        contents = {(row.id, row.version): row.content for row in connection.execute(query)}
+        studies = read_studies(connection)
+        yield [{"record": s, "content": contents[s.id, s.version]} for s in studies]
+        return
+    table, last = SEALED[kind], None
+    while True:
+        page = select(table).order_by(table.c.id).limit(ROWS)
+        page = page if last is None else page.where(table.c.id > last)
+        rows = [dict(row) for row in connection.execute(page).mappings()]
+        if not rows:
+            return
+        last = rows[-1]["id"]
+        yield rows
+
+
+def _read(
+    kind: type[Any], row: dict[str, Any]
+) -> tuple[Sealed | None, str, tuple[StoreFault, ...]]:
+    """Build the record of a row; return it, the hash of what it holds now, and its faults."""
+    name, kept = kind_name(kind), row.pop("content")
+    id_ = row["record"].id if "record" in row else row["id"]
+    try:
+        record = row.get("record") or (
+            to_reply(row) if kind is StoredReply else from_row(kind, row)
+        )
+        same = record if kind is StoredReply else replace(record, id="")
+    except UNREADABLE:
+        return None, "", (StoreFault(name, id_, f"{UNREAD} as a record"),)
+    faults = []
+    if same.id != id_:
+        faults.append(StoreFault(name, id_, "its id is not that of its content"))
+    content = content_of(record)
+    if content != kept:
+        faults.append(StoreFault(name, id_, "its content is not what was written"))
+    return record, content, tuple(faults)
+
+
+def _count_faults(found: Totals, written: Totals) -> Iterator[StoreFault]:
+    kinds: defaultdict[str, list[tuple[Total, Total]]] = defaultdict(list)
+    for key in found.keys() | written.keys():
+        kinds[key[0]].append((found.get(key, NOTHING), written.get(key, NOTHING)))
+    for kind, totals in kinds.items():
+        n_found, n_written = (sum(both[i].n for both in totals) for i in (0, 1))
+        if n_found != n_written:
+            yield StoreFault(kind, "", f"{n_found:,} are there, {n_written:,} were written")
+        elif any(one != other for one, other in totals):
+            yield StoreFault(kind, "", "what is there is not what was written")

@@ -1,0 +1,97 @@
+"""Whether a store still says what was put into it, down to what each judge's reply says."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, get_args
+
+from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Rating, Study
+from hearteval.errors import InvalidReplyError
+from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
+from hearteval.judgments.prompt import PairProtocol
+from hearteval.judgments.reply import read_rating, read_reply
+from hearteval.store.base import Store
+from hearteval.store.sql import SqlStore
+from hearteval.store.verify import StoreCheck, StoreFault
+
+OTHERWISE = "its reply says otherwise"
+
+
+def verify_store(store: SqlStore, *, progress: Callable[[str, int], None]) -> StoreCheck:
+    """Read a whole store again, and each judge's reply in it; return what is not as it was.
+
+    What models said is read anew where every record can be read at all, and the verdicts of the
+    offline judge are made anew where they are of this version of it.
+    """
+    checked = store.check(progress=progress)
+    if not checked.is_readable:
+        return checked
+    faults = (*checked.faults, *_read_again(store))
+    return StoreCheck(checked.totals, faults)
+
+
+def _read_again(store: Store) -> Iterator[StoreFault]:
+    protocols: defaultdict[str, set[Any]] = defaultdict(set)
+    for study in store.iter(Study):
+        protocols[study.id].add(study.protocols.get("llm"))
+    raters = {rater.id: rater for rater in store.iter(Rater)}
+    assignments = {one.id: one for one in store.iter(Assignment)}
+    cue = _CueJudge(store)
+    for judgment in store.iter(Judgment):
+        assignment = assignments.get(judgment.assignment_id)
+        rater = None if assignment is None else raters.get(assignment.rater_id)
+        if assignment is None or rater is None:
+            yield StoreFault("judgment", judgment.id, "nobody was asked for it")
+        elif not judgment.raw or rater.kind == "human":
+            continue
+        elif rater.family == "cue":
+            if rater.settings == cue_rater().settings and not cue.agrees(judgment, assignment):
+                yield StoreFault("judgment", judgment.id, OTHERWISE)
+        else:
+            known = protocols[assignment.study_id] - {"rating", None}
+            if not any(_says(judgment, one) for one in known or get_args(PairProtocol)):
+                yield StoreFault("judgment", judgment.id, OTHERWISE)
+    for rating in store.iter(Rating):
+        if rating.raw and not _rates(rating):
+            yield StoreFault("rating", rating.id, OTHERWISE)
+
+
+def _says(judgment: Judgment, protocol: Any) -> bool:
+    finish = judgment.call.finish_reason
+    try:
+        read = read_reply(judgment.raw, protocol=protocol, finish_reason=finish)
+    except InvalidReplyError:
+        return False
+    return _is_of(judgment, read._asdict())
+
+
+def _rates(rating: Rating) -> bool:
+    try:
+        read = read_rating(rating.raw, finish_reason=rating.call.finish_reason)
+    except InvalidReplyError:
+        return False
+    return _is_of(rating, read._asdict())
+
+
+def _is_of(record: Judgment | Rating, said: Mapping[str, Any]) -> bool:
+    return all(getattr(record, name) == value for name, value in said.items())
+
+
+class _CueJudge:
+    """Judges again what the offline judge has judged."""
+
+    def __init__(self, store: Store) -> None:
+        self._items = {item.id: item for item in store.iter(Item)}
+        self._completions = {one.id: one for one in store.iter(Completion)}
+        self._pairs = {pair.id: pair for pair in store.iter(Pair)}
+
+    def agrees(self, judgment: Judgment, assignment: Assignment) -> bool:
+        """Say whether it says the same again."""
+        pair, first = self._pairs.get(assignment.pair_id), assignment.first_completion_id
+        ids = () if pair is None else (first, *set(pair.completion_ids) - {first})
+        shown = [Text(id_, self._completions[id_].text) for id_ in ids if id_ in self._completions]
+        if pair is None or pair.item_id not in self._items or len(shown) != 2:
+            return False
+        verdict = judge_pair(self._items[pair.item_id].context, *shown)._asdict()
+        is_undecided = verdict.pop("is_undecided")
+        finish = "undecided" if is_undecided else "decided"
+        return _is_of(judgment, verdict) and judgment.call.finish_reason == finish
