@@ -227,7 +227,7 @@ def test_export_before_anything_is_stored_says_what_to_do(
     ("entry", "fault"),
     [
         ('model = "imported/"\nfamily = "gpt"', "as its log names it"),
-        ('model = "imported/openai/gpt-5"', "family: name the developer's line"),
+        ('model = "imported/openai/our-tuned-one"', "family: name the developer's line"),
         ('model = "imported/openai/gpt-5"\nfamily = "human"', "family: expected a word"),
         ('model = "imported/x"\nfamily = "gpt"\nbase_url = "http://h/v1"', "base_url: an imported"),
         ('model = "imported/x"\nfamily = "gpt"\npreset = "gpt-5"', "preset: an imported"),
