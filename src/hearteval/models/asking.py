@@ -367,6 +367,6 @@ async def probe_model(asked: AskedModel) -> ProbeResult:
     reply = await asked.model.complete((PROBE_QUESTION,), sampling)
     follows = False if has_schema else None
     if has_schema:
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             follows = bool(json.loads(reply.text) == {"colour": PROBE_WORD})
     return ProbeResult(model=reply.model, follows_schema=follows)

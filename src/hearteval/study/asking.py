@@ -1,6 +1,6 @@
 """Ask the models of a study: its systems for completions, its judges for judgments."""
 
-import logging
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
@@ -35,6 +35,7 @@ from hearteval.judgments.run import (
     open_by_judge,
 )
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
+from hearteval.models.base import AskedModel
 from hearteval.models.http import find_dropped
 from hearteval.report.missing import missing_lines
 from hearteval.study import Tell
@@ -43,7 +44,6 @@ from hearteval.study.grow import imported_systems, judge_models, system_models
 from hearteval.study.models import Asking, ask_models
 from hearteval.study.session import Session
 
-logger = logging.getLogger(__name__)
 NO_JUDGMENTS = {
     "plan": dict.fromkeys((field.name for field in fields(PlanCounts)), 0),
     "judgments": {**asdict(NOTHING_ASKED), "n_missing": 0},
@@ -224,22 +224,30 @@ async def warn_of_unheld_schemas(asking: Asking, tell: Tell) -> None:
     The reply is kept like any other, so that a study pays for it once.
     """
     asking.writer.panel.look()
-    for rater_id, judge in asking.judges.items():
-        if rater_id in asking.batched:
-            continue  # the answer would come when all of its judgments do
-        probe = record_id("probe", {"of": rater_id})
-        if probe not in asking.writer.panel.claim([probe]):
-            continue  # another process asks
-        try:
-            found = await probe_model(judge)
-        except ModelCallError as error:
-            logger.info("judge %s: the probe had no answer: %s", judge.model.name, error.reason)
-            continue  # what it is asked next will say why, and that is kept
-        if found.follows_schema is False:
-            tell.warn(
-                f"judge {judge.model.name}: its endpoint does not hold replies to the JSON schema;"
-                " replies that are not exactly what is asked for will be missing"
-            )
+    # The answers of batch jobs would come when all of their judgments do.
+    direct = [one for one in asking.judges if one not in asking.batched]
+    probes = {one: record_id("probe", {"of": one}) for one in direct}
+    # What another process has claimed it asks.
+    mine = asking.writer.panel.claim(list(probes.values())) if probes else ()
+    judges = [asking.judges[one] for one in direct if probes[one] in mine]
+    for words in await asyncio.gather(*map(_find_schema_fault, judges)):
+        if words:
+            tell.warn(words)
+
+
+async def _find_schema_fault(judge: AskedModel) -> str:
+    """Ask the question; return what to warn of, empty if nothing."""
+    name = judge.model.name
+    try:
+        found = await probe_model(judge)
+    except ModelCallError as error:  # what it is asked next will say more, and that is kept
+        return f"judge {name}: whether it keeps to the JSON schema is not known ({error.reason})"
+    if found.follows_schema is not False:
+        return ""
+    return (
+        f"judge {name}: its endpoint does not hold replies to the JSON schema; replies that are not"
+        " exactly what is asked for will be missing"
+    )
 
 
 def _warn_of_dropped_by_judges(session: Session, study: Study) -> None:

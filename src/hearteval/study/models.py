@@ -27,7 +27,13 @@ from hearteval.models.batch.providers import AnthropicBatches, OpenAIBatches
 from hearteval.models.batch.queue import Batched, BatchPolicy, BatchQueue, JobRunner
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import Client, OpenAICompatibleModel, Timeouts, open_client
-from hearteval.models.local import LocalModel, LocalSettings, run_local_model
+from hearteval.models.local import (
+    ONE_REQUEST,
+    LocalModel,
+    LocalServer,
+    LocalSettings,
+    run_local_model,
+)
 from hearteval.models.presets import INSPECT, price_provider
 from hearteval.models.prices import Tariff, estimate_prompt_tokens, price_call
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
@@ -205,7 +211,7 @@ async def _open_models(
                 if not is_timed:
                     _warn_of_open_jobs(model, session)
                 local = LocalSettings(context=LOCAL_CONTEXT, reuse_prompts=not is_timed)
-                own = _open_one(model, client, stack, local)
+                own = _open_one(model, client, stack, local, say=session.tell.warn)
                 opened[key] = _budgeted(own, model, ledger, writer, session.now)
 
         replies = StoredReplies(writer, session.now, is_timed=is_timed)
@@ -272,14 +278,24 @@ def _count_prompt_tokens(messages: Sequence[Message], sampling: Sampling) -> flo
 
 
 def _open_one(
-    model: ModelSettings, client: Client, stack: AsyncExitStack, local: LocalSettings
+    model: ModelSettings,
+    client: Client,
+    stack: AsyncExitStack,
+    local: LocalSettings,
+    *,
+    say: Callable[[str], None],
 ) -> ChatModel:
     timeouts = client.timeouts.within(model.limits.timeout_s)
     if model.path is not None:
         server = stack.enter_context(run_local_model(model.path, local))
-        endpoint = Endpoint(name=model.model, model=server.model, base_url=server.base_url)
-        calling = OpenAICompatibleModel(endpoint, client, timeouts=timeouts)
-        return PlainText(LocalModel(calling, server))
+
+        def connect(server: LocalServer) -> ChatModel:
+            endpoint = Endpoint(
+                name=model.model, model=server.model, base_url=server.base_url, headers=ONE_REQUEST
+            )
+            return OpenAICompatibleModel(endpoint, client, timeouts=timeouts)
+
+        return PlainText(LocalModel(connect, server, say=say))
     if model.backend == "inspect":
         return _open_inspect(model, stack, timeouts)
     calling = OpenAICompatibleModel(_endpoint(model), client, timeouts=timeouts)

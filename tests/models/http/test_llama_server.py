@@ -9,7 +9,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -20,7 +20,13 @@ from hearteval.models.base import ChatModel, Message, Reply, Sampling, Schema
 from hearteval.models.failures import CallFailureError
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
-from hearteval.models.local import LocalModel, LocalServer, LocalSettings, run_local_model
+from hearteval.models.local import (
+    ONE_REQUEST,
+    LocalModel,
+    LocalServer,
+    LocalSettings,
+    run_local_model,
+)
 
 pytestmark = pytest.mark.server
 
@@ -177,21 +183,38 @@ def test_settings_nobody_asked_for_do_not_shape_replies(server: LocalServer) -> 
 
 
 def complete(
-    server: LocalServer, sampling: Sampling, *, said: str = QUESTION, kill_first: bool = False
-) -> Reply:
-    async def call() -> Reply:
+    server: LocalServer, *samplings: Sampling, said: str = QUESTION, kill_before: Sequence[int] = ()
+) -> tuple[list[Reply], list[str]]:
+    """Ask in turn, killing the server before some calls; return replies and what was told."""
+
+    async def call() -> tuple[list[Reply], list[str]]:
+        told: list[str] = []
         async with open_client() as client:
-            endpoint = Endpoint(name="tiny", model=server.model, base_url=server.base_url)
-            model: ChatModel = LocalModel(OpenAICompatibleModel(endpoint, client), server)
-            if kill_first:
-                os.kill(server.pid, signal.SIGKILL)
-            return await model.complete([Message(role="user", content=said)], sampling)
+
+            def connect(server: LocalServer) -> ChatModel:
+                endpoint = Endpoint(
+                    name="tiny", model=server.model, base_url=server.base_url, headers=ONE_REQUEST
+                )
+                return OpenAICompatibleModel(endpoint, client)
+
+            model, replies = LocalModel(connect, server, say=told.append), []
+            for n, sampling in enumerate(samplings):
+                if n in kill_before:
+                    os.kill(server.pid, signal.SIGKILL)
+                asked = [Message(role="user", content=said)]
+                replies.append(await model.complete(asked, sampling))
+            return replies, told
 
     return asyncio.run(call())
 
 
+def reply_to(server: LocalServer, sampling: Sampling, *, said: str = QUESTION) -> Reply:
+    ((reply,), _) = complete(server, sampling, said=said)
+    return reply
+
+
 def test_our_client_reads_text_usage_and_times(server: LocalServer) -> None:
-    reply = complete(server, Sampling(max_tokens=60))
+    reply = reply_to(server, Sampling(max_tokens=60))
     assert reply.text == reply_of(ask(server))
     assert reply.finish_reason == "stop"
     assert reply.model == "tiny"
@@ -211,28 +234,32 @@ def test_our_client_sends_schemas_so_that_they_bind(server: LocalServer) -> None
         sampling = Sampling(
             temperature=1.0, seed=seed, max_tokens=60, schema=Schema(name="v", schema=schema)
         )
-        verdict = json.loads(complete(server, sampling).text)
+        verdict = json.loads(reply_to(server, sampling).text)
         assert verdict["winner"] in {"left", "right"}
         assert verdict["strength"] in {1, 2, 3, 4, 5}
 
 
 def test_our_client_reports_a_cut_off_reply(server: LocalServer) -> None:
-    assert complete(server, Sampling(max_tokens=3)).finish_reason == "length"
+    assert reply_to(server, Sampling(max_tokens=3)).finish_reason == "length"
 
 
 def test_what_a_living_server_refuses_keeps_its_own_reason(server: LocalServer) -> None:
     with pytest.raises(ModelCallError, match="context") as caught:
-        complete(server, Sampling(), said="so quiet " * 2000)
+        reply_to(server, Sampling(), said="so quiet " * 2000)
     assert caught.value.reason == "context-too-long"
     assert isinstance(caught.value, CallFailureError)
     assert re.search(r"\d+ tokens\) exceeds the available context size \(2048", caught.value.said)
     assert "so quiet" not in caught.value.said
 
 
-def test_a_server_that_died_is_named_and_not_what_was_said_to_it() -> None:
+def test_a_server_that_died_is_started_once_more_and_then_named() -> None:
+    short = Sampling(max_tokens=3)
     with run_local_model(TINY_MODEL, ONE_THREAD) as server:
-        complete(server, Sampling(max_tokens=3))
+        replies, told = complete(server, short, short, short, kill_before=[1])
+        assert [reply.finish_reason for reply in replies] == ["length"] * 3
+        assert len(told) == 1
+        assert "its server ended while it served (signal 9). It is started once more." in told[0]
         with pytest.raises(ModelCallError, match="its server ended while it served") as caught:
-            complete(server, Sampling(max_tokens=3), kill_first=True)
+            complete(server, short, short, short, kill_before=[1, 2])
     assert caught.value.reason == "local-server-died"
     assert "sister" not in str(caught.value)

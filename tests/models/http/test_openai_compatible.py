@@ -73,6 +73,10 @@ def request_of(sampling: Sampling, **settings: Any) -> tuple[dict[str, Any], dic
 
 
 class TestReplies:
+    def test_byte_order_mark_before_the_body_is_no_part_of_it(self) -> None:
+        body = b"\xef\xbb\xbf" + b'{"choices": [{"message": {"content": "Yes."}}]}'
+        assert ask(give(body), is_streamed=False).text == "Yes."
+
     @pytest.mark.parametrize("is_streamed", [True, False])
     def test_holds_text_usage_model_and_finish_reason(self, is_streamed: bool) -> None:
         reply = ask(say("That sounds hard. 💙"), is_streamed=is_streamed)
@@ -420,6 +424,15 @@ class TestFailures:
             ),
             ({"Retry_After": "Sun, 22 Nov 2020 10:00:30 GMT"}, 0.0),
             ({"Retry_After": "soon"}, None),
+            ({"Retry_After": "Sun, 22 Nov 2026 10:00:30 +9999"}, None),
+            (
+                {
+                    "Retry_After": "Sun, 22 Nov 2026 10:00:30 -0000",
+                    "Date": "Sun, 22 Nov 2026 10:00:00 -0000",
+                },
+                30.0,
+            ),
+            ({"Retry_After": "30", "Date": "Sun, 22 Nov 2026 10:00:00 +9999"}, 30.0),
             ({}, None),
         ],
     )

@@ -100,3 +100,26 @@ def test_finish_reason_of_the_wrong_type_is_a_fault() -> None:
     with pytest.raises(FaultError) as caught:
         reply_of(chunk({}) | {"choices": [{"delta": {}, "finish_reason": 1}]})
     assert caught.value.reason == "not-a-completion"
+
+
+def choice(index: object, text: str) -> dict[str, object]:
+    return {"index": index, "delta": {"content": text}, "finish_reason": None}
+
+
+@pytest.mark.parametrize("index", [0, 1, None, "0"])
+def test_only_choice_is_read_whatever_its_number(index: object) -> None:
+    reply = reply_of({"choices": [choice(index, "It is ")]}, {"choices": [choice(index, "hard.")]})
+    assert reply.text == "It is hard."
+
+
+def test_of_two_choices_one_is_the_answer() -> None:
+    pieces = [choice(0, "It is "), choice(1, "Cheer "), choice(1, "up!"), choice(0, "hard.")]
+    assert reply_of(*[{"choices": [piece]} for piece in pieces]).text == "It is hard."
+    assert reply_of({"choices": [pieces[1], pieces[0]]}, {"choices": pieces[2:]}).text == (
+        "It is hard."
+    )
+
+
+@pytest.mark.parametrize("count", [10**400, -5, 1.5, "7", True, None])
+def test_count_that_is_none_is_not_taken_for_one(count: object) -> None:
+    assert read_usage({"prompt_tokens": count, "completion_tokens": 12}) == Usage(output_tokens=12)

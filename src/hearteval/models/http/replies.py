@@ -13,6 +13,8 @@ from hearteval.models.base import Reply, Usage
 from hearteval.models.failures import FaultError, find_fault, read_error
 from hearteval.models.http import read_echo, used_settings
 
+MOST_TOKENS = 10**12
+"""What is beyond this is no count, and may be beyond what a float or a database holds."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -31,6 +33,7 @@ class ReplyParts:
         self.raw = ""
         self._echo: dict[str, float] = {}
         self._head: dict[str, Any] = {}
+        self._index: int | None = None
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
@@ -101,7 +104,11 @@ class ReplyParts:
             self._add(choice.get("delta") or {}, choice, ms)
 
     def _open(self, body: Any) -> Mapping[str, Any] | None:
-        """Take what stands beside the choices; return the first choice, if there is one."""
+        """Take what stands beside the choices; return the choice that is read, if it is there.
+
+        That is the lowest of the first that come: of several, one is the answer, and some endpoints
+        count from 1.
+        """
         if not isinstance(body, dict):
             raise FaultError("not-a-completion", "no JSON object")
         self._usage = body.get("usage") or self._usage
@@ -117,9 +124,12 @@ class ReplyParts:
             raise FaultError("not-a-completion", "choices is no list")
         if not choices:
             return None
-        if not isinstance(choices[0], dict):
-            raise FaultError("not-a-completion", "choices[0] is no object")
-        return choices[0]
+        if not all(isinstance(choice, dict) for choice in choices):
+            raise FaultError("not-a-completion", "a choice is no object")
+        by_index = {read_count(choice, "index") or 0: choice for choice in reversed(choices)}
+        if self._index is None:
+            self._index = min(by_index)
+        return by_index.get(self._index)
 
     def _add(self, part: Any, choice: Mapping[str, Any], ms: float | None) -> None:
         if not isinstance(part, dict):
@@ -203,7 +213,7 @@ def decode(data: bytes) -> str:
         FaultError: It is something else.
     """
     try:
-        return data.decode()
+        return data.removeprefix(BYTE_ORDER_MARK).decode()
     except UnicodeDecodeError:
         raise FaultError("broken-body", "it is not UTF-8") from None
 
@@ -246,7 +256,7 @@ def read_usage(usage: Any) -> Usage:
 def read_count(table: Any, key: str) -> int | None:
     """Return the count at a key; None where there is no table, no key or no count."""
     value = table.get(key) if isinstance(table, Mapping) else None
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def _text_of(table: Mapping[str, Any], key: str) -> str:

@@ -5,6 +5,7 @@ child ends with the ``with`` block, on Ctrl-C, and when this process is killed o
 one end of a pipe). The child is the module `server`; the wheel `xllamacpp` is the extra ``local``.
 """
 
+import asyncio
 import http.client
 import importlib.util
 import json
@@ -13,8 +14,8 @@ import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -26,8 +27,13 @@ log = logging.getLogger(__name__)
 
 GGUF_MAGIC = b"GGUF"
 N_LAST_LINES = 6
+LAST_LINES = " Its last lines:"
 HEALTH_SECONDS = 10.0
-DEATH_SECONDS = 0.2
+READY_SECONDS = 600.0
+DEATH_SECONDS = 1.0
+ONE_REQUEST = {"Connection": "close"}
+"""Headers of every request: llama.cpp's server closes connections that it said it would keep."""
+MAY_BE_DEAD = frozenset({"connection", "cut-off-stream", "timeout"})
 NO_LLAMA_CPP = "a local model needs llama.cpp; pip install 'hearteval[local]'"
 
 
@@ -62,13 +68,34 @@ class LocalServer:
         model: Name of the model: its file's name without ``.gguf``.
     """
 
-    def __init__(self, path: Path, process: subprocess.Popen[bytes], log_file: IO[bytes]) -> None:
+    def __init__(
+        self, path: Path, start: Callable[[], subprocess.Popen[bytes]], log_file: IO[bytes]
+    ) -> None:
+        """Start the child; `wait_until_ready` before it is asked."""
         self.base_url = ""
         self.model = path.stem
-        self.pid = process.pid
         self._path = path
-        self._process = process
+        self._start = start
+        self._process = start()
         self._log_file = log_file
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
+    def kill(self) -> None:
+        """End the child."""
+        self._process.kill()
+
+    def restart(self, seconds: float = READY_SECONDS) -> None:
+        """Start another child in the place of one that ended; its address is a new one.
+
+        Raises:
+            ModelCallError: It ended too, or was not ready in time.
+        """
+        self._process = self._start()
+        self.wait_until_ready(seconds)
 
     def ensure_running(self) -> None:
         """Say so if the child is gone: call it when a request to `base_url` fails.
@@ -128,34 +155,72 @@ class LocalServer:
         size = self._log_file.seek(0, 2)
         self._log_file.seek(max(0, size - 4000))
         lines = self._log_file.read().decode(errors="replace").splitlines()[-N_LAST_LINES:]
-        return " Its last lines:\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+        return f"{LAST_LINES}\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
 class LocalModel:
-    """A model served here: says that its server died rather than that nobody answers.
+    """A model served here, whose server is started once more if it dies.
 
-    Put it inside `Gated`: what has died is not asked again.
+    When it dies again, calls fail for that, rather than because nobody answers. `connect` makes the
+    model that asks the server at its address; `say` is told of the new start.
     """
 
-    def __init__(self, model: ChatModel, server: LocalServer) -> None:
-        self.name = model.name
-        self._model = model
+    def __init__(
+        self,
+        connect: Callable[[LocalServer], ChatModel],
+        server: LocalServer,
+        *,
+        say: Callable[[str], None],
+    ) -> None:
+        self._model = connect(server)
+        self.name = self._model.name
+        self._connect = connect
         self._server = server
+        self._say = say
+        self._lock = asyncio.Lock()
+        self._is_restarted = False
 
     async def complete(
         self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
     ) -> Reply:
         """Ask the server; see `ChatModel.complete`."""
+        model = self._model
         try:
-            return await self._model.complete(messages, sampling, repeat=repeat)
-        except ModelCallError:
-            self._server.ensure_running()
-            raise
+            return await model.complete(messages, sampling, repeat=repeat)
+        except ModelCallError as error:
+            if error.reason not in MAY_BE_DEAD or not await self._is_served_anew(model):
+                raise
+        return await self._model.complete(messages, sampling, repeat=repeat)
+
+    async def _is_served_anew(self, model: ChatModel) -> bool:
+        """Say whether the server that a model asked has died and another runs.
+
+        Raises:
+            ModelCallError: It died, and not for the first time.
+        """
+        async with self._lock:
+            if model is not self._model:
+                return True
+            try:
+                await asyncio.to_thread(self._server.ensure_running)
+            except ModelCallError as death:
+                if self._is_restarted:
+                    raise
+                self._is_restarted = True
+                self._say(f"{death.headline.partition(LAST_LINES)[0]} It is started once more.")
+            else:
+                return False
+            await asyncio.to_thread(self._server.restart)
+            self._model = self._connect(self._server)
+            return True
 
 
 @contextmanager
 def run_local_model(
-    path: Path, settings: LocalSettings | None = None, *, ready_within_seconds: float = 600.0
+    path: Path,
+    settings: LocalSettings | None = None,
+    *,
+    ready_within_seconds: float = READY_SECONDS,
 ) -> Iterator[LocalServer]:
     """Serve a GGUF file on a free loopback port until the block ends.
 
@@ -168,13 +233,15 @@ def run_local_model(
         raise SettingsError(NO_LLAMA_CPP)
     served = asdict(settings or LocalSettings())
     order = json.dumps({"path": str(path.absolute()), "name": path.stem, **served})
-    with tempfile.TemporaryFile() as log_file, _start(order, log_file) as process:
-        server = LocalServer(path, process, log_file)
+    with tempfile.TemporaryFile() as log_file, ExitStack() as children:
+        server = LocalServer(
+            path, lambda: children.enter_context(_start(order, log_file)), log_file
+        )
         try:
             server.wait_until_ready(ready_within_seconds)
             yield server
         finally:
-            process.kill()
+            server.kill()
 
 
 def _check_file(path: Path) -> None:
