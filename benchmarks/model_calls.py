@@ -30,9 +30,19 @@ from tempfile import TemporaryDirectory
 import aiohttp
 import numpy as np
 
-from hearteval.domain import AXES, Assignment, Completion, Judgment, Pair, Rater, System
+from hearteval.domain import (
+    AXES,
+    OVERALL,
+    Assignment,
+    Completion,
+    Judgment,
+    Pair,
+    Rater,
+    System,
+    axis_key,
+)
 from hearteval.items import load_starter_items
-from hearteval.judgments.prompt import OVERALL, axis_key, judge_schema
+from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.reply import JudgeVerdict, read_reply
 from hearteval.models.asking import WORKERS_PER_CALL, used
 from hearteval.models.base import ChatModel, Message, Reply, Sampling, Schema

@@ -27,11 +27,10 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from hearteval.config import load_study
-from hearteval.domain import AXES, Call, Completion, Item, Judgment, System
+from hearteval.domain import AXES, OVERALL, Call, Completion, Item, Judgment, System, axis_key
 from hearteval.items import load_starter_items
 from hearteval.items.files import format_items
 from hearteval.judgments.plan.run import plan_judgments
-from hearteval.judgments.prompt import OVERALL, axis_key
 from hearteval.judgments.reply import read_reply
 from hearteval.models.base import Reply, Usage
 from hearteval.models.wrappers.cached import reply_to_json

@@ -10,12 +10,12 @@ from functools import partial
 from canned_model import CannedModel
 
 from hearteval.completions.run import ask_systems
-from hearteval.domain import AXES, Item, Rater, Study, System, hash_records
+from hearteval.domain import AXES, OVERALL, Item, Rater, Study, System, axis_key, hash_records
 from hearteval.errors import ModelCallError
 from hearteval.items import load_starter_items
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_judgments
-from hearteval.judgments.prompt import OVERALL, axis_key, judge_schema
+from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.judgments.stress_set import stress_systems
 from hearteval.models.asking import AskedCounts

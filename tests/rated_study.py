@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from asked_study import NOW, AskedStudy, asked_study, now, quiet
 
-from hearteval.domain import AXES, Completion, Item, Rater, System
+from hearteval.domain import AXES, Completion, Item, Rater, System, axis_key
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_ratings, store_stress_set
-from hearteval.judgments.prompt import axis_key, judge_schema
+from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.run import RatingTask, ask_judges
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import ChatModel, Sampling, Schema

@@ -11,7 +11,7 @@ from pathlib import Path
 from aiohttp import web
 from scripted_server import Answer, ScriptedServer, running_server, say
 
-from hearteval.judgments.prompt import OVERALL
+from hearteval.domain import OVERALL
 
 REPLIES = (
     "That sounds like a lot to carry.",

@@ -17,11 +17,11 @@ from hearteval.domain import (
     Rater,
     System,
     Turn,
+    axis_key,
 )
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.prompt import (
     PairProtocol,
-    axis_key,
     between_markers,
     delimiter_nonce,
     judge_messages,

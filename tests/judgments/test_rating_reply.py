@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hearteval.domain import AXES, AXIS_NAMES
+from hearteval.domain import AXES, AXIS_NAMES, axis_key
 from hearteval.errors import InvalidReplyError
-from hearteval.judgments.prompt import axis_key, judge_schema
+from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.reply import RatingVerdict, read_rating
 
 KEYS = (

@@ -68,6 +68,8 @@ def test_the_store_of_each_version_becomes_one_of_today(
     for kind, records in saved(version)["records"].items():
         assert found[kind].keys() == records.keys()
         for id_, fields in records.items():
+            if kind == "reply":  # since v0003 the body of a reply, which repeats it, is not kept
+                fields["reply"]["raw"] = ""
             assert fields.items() <= found[kind][id_].items()
     SqlStore.open(another_place).close()
     assert structure(place) == structure(another_place)

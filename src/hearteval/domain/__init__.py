@@ -4,7 +4,14 @@ Each module holds the records of one part of the study; callers import them from
 that is left empty is computed from what makes the record itself; times are UTC.
 """
 
-from hearteval.domain.ids import canonical_json, content_hash, flat_fields, hash_records, record_id
+from hearteval.domain.ids import (
+    canonical_json,
+    content_hash,
+    flat_fields,
+    hash_records,
+    normalised,
+    record_id,
+)
 from hearteval.domain.items import (
     PROFILES,
     Item,
@@ -19,6 +26,7 @@ from hearteval.domain.judging import (
     AXES,
     AXIS_NAMES,
     MAX_SCORE,
+    OVERALL,
     Assignment,
     Axis,
     AxisMark,
@@ -28,6 +36,8 @@ from hearteval.domain.judging import (
     Rater,
     Rating,
     RatingTarget,
+    axis_key,
+    words_in,
 )
 from hearteval.domain.study import Study
 from hearteval.domain.systems import (
@@ -45,6 +55,7 @@ __all__ = [
     "AXES",
     "AXIS_NAMES",
     "MAX_SCORE",
+    "OVERALL",
     "PROFILES",
     "Assignment",
     "Attempt",
@@ -70,10 +81,13 @@ __all__ = [
     "System",
     "SystemKind",
     "Turn",
+    "axis_key",
     "canonical_json",
     "content_hash",
     "flat_fields",
     "hash_records",
+    "normalised",
     "record_id",
     "shows_text",
+    "words_in",
 ]

@@ -31,7 +31,7 @@ def canonical_json(value: object) -> str:
     # Where the whole is in NFC, so is each of its strings: parts of such text are.
     if text.isascii() or unicodedata.is_normalized("NFC", text):
         return text
-    return _ENCODER.encode(_normalised(value))
+    return _ENCODER.encode(normalised(value))
 
 
 def content_hash(value: object) -> str:
@@ -97,15 +97,16 @@ def _as_object(value: Any) -> Mapping[Any, Any]:
     raise TypeError(f"a {type(value).__name__} is not JSON")
 
 
-def _normalised(value: Any) -> Any:
+def normalised(value: Any) -> Any:
+    """Return what JSON can say with every text in NFC."""
     if isinstance(value, str):
         return unicodedata.normalize("NFC", value)
     if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, list | tuple):
-        return [_normalised(item) for item in value]
+        return [normalised(item) for item in value]
     found = value if isinstance(value, dict) else _as_object(value)
-    return {_normalised(key): _normalised(item) for key, item in found.items()}
+    return {normalised(key): normalised(item) for key, item in found.items()}
 
 
 _ENCODER = json.JSONEncoder(

@@ -1,11 +1,12 @@
 """Who judges what, and what they say: pairs and judgments (HEART 9.5, 9.6), ratings of one text."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
-from hearteval.domain.ids import fill_id, record_id, require
+from hearteval.domain.ids import fill_id, normalised, record_id, require
 from hearteval.domain.systems import NO_CALL, Call, JsonObject
 
 Axis = Literal["H", "E", "A", "R", "T", "C"]
@@ -23,6 +24,8 @@ AXIS_NAMES: Mapping[Axis, str] = {
     "T": "Task-following",
     "C": "Empathic Containment",
 }
+OVERALL = "overall"
+"""What stands beside the axes in a judge's reply."""
 MAX_STRENGTH = 5
 MAX_SCORE = 5
 
@@ -161,6 +164,30 @@ def _require_mark(
             where,
             f"strength must be 1 to {MAX_STRENGTH}, not {strength!r}",
         )
+
+
+def axis_key(axis: Axis) -> str:
+    """Return the key of an axis in a reply, e.g. ``task_following``."""
+    return AXIS_NAMES[axis].lower().replace(" ", "_").replace("-", "_")
+
+
+_OF_KEYS = {axis_key(axis): axis for axis in sorted(AXIS_NAMES)}
+
+
+def words_in(raw: str) -> tuple[dict[Axis, str], str] | None:
+    """Return a judge's reasons by axis, in NFC, and the overall one, out of its reply.
+
+    None where the reply is not what judges of two texts are asked for.
+    """
+    try:
+        reply = json.loads(raw.strip())
+        words = {key: mark["reason"] for key, mark in reply.items()}
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
+        return None
+    if not all(isinstance(reason, str) for reason in words.values()):
+        return None
+    rationale = words.get(OVERALL, "")
+    return {_OF_KEYS[k]: normalised(words[k]) for k in _OF_KEYS if k in words}, rationale
 
 
 class RatingTarget(NamedTuple):

@@ -18,14 +18,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, Literal
 
-from hearteval.domain import AXES, AXIS_NAMES, Axis, JsonObject, Turn, content_hash
+from hearteval.domain import (
+    AXES,
+    AXIS_NAMES,
+    OVERALL,
+    Axis,
+    JsonObject,
+    Turn,
+    axis_key,
+    content_hash,
+)
 from hearteval.protocol import load_protocol
 
 Message = tuple[Literal["system", "user", "assistant"], str]
 PairProtocol = Literal["forced-strength", "five-point"]
 JudgeProtocol = Literal["forced-strength", "five-point", "rating"]
 
-OVERALL = "overall"
 MARKS: Mapping[JudgeProtocol, JsonObject] = {
     "forced-strength": {
         "reason": {"type": "string"},
@@ -143,11 +151,6 @@ def ordered_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:
     if not axes or len(set(axes)) < len(axes) or not set(axes) <= set(AXIS_NAMES):
         raise ValueError(f"axes must be different ones of {list(AXIS_NAMES)}, not {list(axes)}")
     return tuple(axis for axis in AXIS_NAMES if axis in axes)
-
-
-def axis_key(axis: Axis) -> str:
-    """Return the key of an axis in a reply, e.g. ``task_following``."""
-    return AXIS_NAMES[axis].lower().replace(" ", "_").replace("-", "_")
 
 
 def reply_keys(axes: Sequence[Axis], protocol: JudgeProtocol) -> list[str]:

@@ -10,14 +10,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from hearteval.domain import AXES, Axis, AxisMark, Choice
+from hearteval.domain import AXES, OVERALL, Axis, AxisMark, Choice, axis_key
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.prompt import (
     MARKS,
-    OVERALL,
     JudgeProtocol,
     PairProtocol,
-    axis_key,
     ordered_axes,
     reply_keys,
 )

@@ -25,6 +25,7 @@ def copy_store(
     Raises:
         StoreError: A record contradicts one that the target holds.
     """
+    n_replies = _copy_replies(source, target)  # first: their records then hold their texts
     n_new = {}
     for kind in TABLES:
         n_done = n_added = 0
@@ -34,7 +35,7 @@ def copy_store(
             n_done += len(batch)
             progress(kind_name(kind), n_done)
         n_new[kind_name(kind)] = n_added
-    n_new["reply"] = _copy_replies(source, target)
+    n_new["reply"] = n_replies
     n_new["batch_job"] = _copy_jobs(source, target)
     return n_new
 

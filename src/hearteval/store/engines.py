@@ -189,6 +189,19 @@ def refresh_statistics(connection: Connection) -> None:
         connection.exec_driver_sql("ANALYZE assignments, pairs, judgments")
 
 
+def shrink(engine: Engine) -> None:
+    """Give back the room that a migration has left empty in a SQLite file."""
+    if engine.dialect.name != "sqlite":
+        return
+    connection = engine.raw_connection()
+    try:
+        connection.cursor().execute("VACUUM")
+    except sqlite3.OperationalError as error:
+        logger.info("the file keeps its size: %s", error)  # another reads it, or the disk is full
+    finally:
+        connection.close()
+
+
 def _is_reading(connection: Connection) -> bool:
     return bool(connection.get_execution_options().get("heart_reading", False))
 

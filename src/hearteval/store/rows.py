@@ -22,6 +22,7 @@ from sqlalchemy import (
 from hearteval.domain import (
     Assignment,
     Attempt,
+    Axis,
     AxisMark,
     Call,
     Completion,
@@ -36,7 +37,10 @@ from hearteval.domain import (
     System,
     Turn,
     flat_fields,
+    normalised,
+    words_in,
 )
+from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
 
@@ -79,6 +83,9 @@ def to_row(record: Record) -> dict[str, Any]:
         case Study():
             for name in MEMBER_FIELDS.values():
                 del row[name]
+        case Judgment(raw=raw) if raw:
+            if words_in(raw) == (normalised(record.reasons), record.rationale):
+                row["reasons"] = row["rationale"] = None
     return row
 
 
@@ -97,12 +104,31 @@ def from_row(kind: type[Any], values: dict[str, Any]) -> Any:
         del values["low_system_id"], values["high_system_id"]
     elif kind is Judgment:
         values["axes"] = _marks_from_json(values["axes"])
+        if values["reasons"] is None:
+            values["reasons"], values["rationale"] = _words_of(values)
     return kind(**values)
 
 
 def to_reply(values: Mapping[str, Any]) -> StoredReply:
-    """Build a kept reply from its column values."""
-    return StoredReply(**{name: value for name, value in values.items() if name != "content"})
+    """Build a kept reply from the columns of `reply_query`."""
+    reply, text = values["reply"], values["text"]
+    return StoredReply(
+        id=values["id"],
+        reply=reply if text is None else {**reply, "text": text},
+        cost=values["cost"],
+        created_at=values["created_at"],
+    )
+
+
+def _words_of(judgment: Mapping[str, Any]) -> tuple[Mapping[Axis, str], str]:
+    found = words_in(judgment["raw"])
+    if found is None:
+        raise InvalidRecordError(
+            f"judgment {judgment['id']}: its reasons stand in its reply, and that is no verdict; "
+            "the store was changed or damaged: `heart store verify` says where",
+            ids=(judgment["id"],),
+        )
+    return found
 
 
 def _marks_from_json(axes: Mapping[str, Any]) -> dict[str, AxisMark]:
@@ -119,6 +145,29 @@ _PLANNED = (Assignment, Rating, LatencyProbe)
 """Kinds whose records name their study."""
 _ABOUT = {Screening: ("item",), Completion: ("item", "system"), LatencyProbe: ("item", "system")}
 """Kinds whose records are about members of a study."""
+
+
+HOLDERS: Mapping[type[Any], str] = {
+    Completion: "text",
+    Judgment: "raw",
+    Rating: "raw",
+    Attempt: "raw",
+}
+"""Kinds of records that hold what a model said, and in which column."""
+
+
+def reply_query() -> Select[Any]:
+    """Return the query for kept replies, each with its text, wherever that stands."""
+    replies, waiting = schema.replies, schema.reply_texts
+    joined = replies.outerjoin(waiting, waiting.c.id == replies.c.id)
+    texts: list[Any] = [waiting.c.text]
+    for kind, column in HOLDERS.items():
+        held = TABLES[kind].alias()
+        is_here = (held.c.id == replies.c.held_by) & (replies.c.held_in == kind_name(kind))
+        joined = joined.outerjoin(held, is_here)
+        texts.append(held.c[column])
+    text = type_coerce(func.coalesce(*texts), schema.Words).label("text")
+    return select(replies, text).select_from(joined)
 
 
 def study_query(kind: type[Any], study: Study) -> Select[Any]:

@@ -276,8 +276,10 @@ judgments = _sealed(
     _ref("assignment_id", "assignments"),
     Column("choice", Text, nullable=False),
     Column("strength", Integer),
-    *_required(Json, "axes", "reasons"),
-    Column("rationale", Words, nullable=False),
+    Column("axes", Json, nullable=False),
+    # Both are NULL where `hearteval.domain.words_in` finds the same in `raw`.
+    Column("reasons", Json),
+    Column("rationale", Words),
     Column("seconds", Double),
     Column("raw", Words, nullable=False),
     Column("prompt_hash", Text),
@@ -306,6 +308,15 @@ replies = _sealed(
     Column("reply", VerbatimJson, nullable=False),
     Column("cost", Double),
     Column("created_at", Utc, nullable=False),
+    Column("held_in", Text),
+    Column("held_by", Id),
+)
+
+reply_texts = _table(
+    "reply_texts",
+    Column("digest", Id, nullable=False),
+    Column("text", Words, nullable=False),
+    Index("ix_reply_texts_digest", "digest"),
 )
 
 latency_probes = _sealed(

@@ -24,7 +24,7 @@ from hearteval.domain import (
 )
 from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
-from hearteval.store.rows import TABLES, from_row, kind_name, read_studies, to_reply
+from hearteval.store.rows import TABLES, from_row, kind_name, read_studies, reply_query, to_reply
 
 NO_STUDY = "0" * 32
 """Stands for the study of a kind whose records belong to none."""
@@ -145,7 +145,8 @@ def _pages(connection: Connection, kind: type[Any]) -> Iterator[Sequence[Sealed]
     table = SEALED[kind]
     last: str | None = None
     while True:
-        query = select(table).order_by(table.c.id).limit(ROWS)
+        rows = reply_query() if kind is StoredReply else select(table)
+        query = rows.order_by(table.c.id).limit(ROWS)
         query = query if last is None else query.where(table.c.id > last)
         found = [dict(row) for row in connection.execute(query).mappings()]
         if not found:

@@ -29,9 +29,11 @@ from hearteval.store.engines import (
     open_engine,
     refresh_statistics,
     run_patiently,
+    shrink,
 )
 from hearteval.store.fingerprint import fingerprint
-from hearteval.store.migrations import VERSIONS, migrate, read_version
+from hearteval.store.migrations import VERSIONS, is_current, migrate
+from hearteval.store.replies import find, keep, refer
 from hearteval.store.rows import (
     MEMBER_FIELDS,
     TABLES,
@@ -44,7 +46,6 @@ from hearteval.store.rows import (
     planned_query,
     read_studies,
     study_query,
-    to_reply,
     to_row,
     unjudged_query,
 )
@@ -79,8 +80,9 @@ class SqlStore:
             return
         try:
             # Opening to read takes no writer's lock: a run may hold it for long.
-            if self._read(partial(read_version, name=name)) != VERSIONS[-1]:
-                self._write(partial(migrate, name=name))
+            is_older = not self._read(partial(is_current, name=name))
+            if is_older and self._write(partial(migrate, name=name)):
+                shrink(engine)
         except BaseException:
             engine.dispose()
             raise
@@ -186,13 +188,11 @@ class SqlStore:
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
         """Keep replies in one transaction; of two under one id the first stays."""
         if replies:
-            self._write(partial(_keep_replies, replies=replies))
+            self._write(lambda connection: keep(connection, replies))
 
     def find_reply(self, reply_id: str) -> StoredReply | None:
         """Return a reply that was kept, or None."""
-        query = select(schema.replies).where(schema.replies.c.id == reply_id)
-        rows = self._rows(query)
-        return to_reply(rows[0]) if rows else None
+        return self._read(lambda connection: find(connection, reply_id))
 
     def reply_ids(self) -> frozenset[str]:
         """Return the ids of all replies that were kept."""
@@ -308,6 +308,7 @@ class SqlStore:
                 there = {key for key, _ in self._stored(connection, kind, [_key(r) for r in new])}
                 new = [record for record in new if record.id in there]
             book(connection, new, [contents[_key(record)] for record in new])
+            refer(connection, kind, new)
             members = [row for record in new for row in _member_rows(record)]
             if members:
                 connection.execute(insert(schema.study_members), members)
@@ -395,23 +396,6 @@ def _rows_by_id(
     column = query.selected_columns[0]
     for start in range(0, len(ids), LOOKUP_IDS):
         yield from _rows_of(query.where(column.in_(ids[start : start + LOOKUP_IDS])), connection)
-
-
-def _keep_replies(connection: Connection, replies: Sequence[StoredReply]) -> None:
-    unique: dict[str, StoredReply] = {}
-    for reply in replies:
-        unique.setdefault(reply.id, reply)
-    ids = select(schema.replies.c.id)
-    known = {row["id"] for row in _rows_by_id(connection, ids, list(unique))}
-    new = [reply for reply in unique.values() if reply.id not in known]
-    if new:
-        contents = [content_of(reply) for reply in new]
-        rows = [
-            {**flat_fields(reply), "content": content}
-            for reply, content in zip(new, contents, strict=True)
-        ]
-        connection.execute(insert(schema.replies), rows)
-        book(connection, new, contents)
 
 
 def _add_systems(connection: Connection, pairs: Sequence[dict[str, Any]]) -> None:

@@ -15,7 +15,7 @@ from hearteval.domain import Study
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import StoredReply
-from hearteval.store.rows import from_row, kind_name, read_studies, to_reply
+from hearteval.store.rows import from_row, kind_name, read_studies, reply_query, to_reply
 from hearteval.store.seal import (
     NOTHING,
     ROWS,
@@ -134,7 +134,8 @@ def _pages(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, A
         return
     table, last = SEALED[kind], None
     while True:
-        page = select(table).order_by(table.c.id).limit(ROWS)
+        page = reply_query() if kind is StoredReply else select(table)
+        page = page.order_by(table.c.id).limit(ROWS)
         page = page if last is None else page.where(table.c.id > last)
         rows = [dict(row) for row in connection.execute(page).mappings()]
         if not rows:

@@ -60,9 +60,9 @@ class ReplyKeys:
 
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:
-    """Return a reply as JSON values."""
+    """Return a reply as JSON values, without the body as it came: what it says stands here."""
     values = {field.name: getattr(reply, field.name) for field in fields(reply)}
-    return {**values, "usage": asdict(reply.usage)}
+    return {**values, "usage": asdict(reply.usage), "raw": ""}
 
 
 def reply_from_json(values: Mapping[str, Any]) -> Reply:

@@ -31,7 +31,7 @@ from hearteval.errors import StoreError
 from hearteval.store import schema
 from hearteval.store.seal import is_sealed, seal
 
-VERSIONS = ("v0001", "v0002", "v0004", "v0005")
+VERSIONS = ("v0001", "v0002", "v0003", "v0004", "v0005")
 """Each but the first, which has no tables before it, is a module of this folder that brings the
 tables of the one before to its own."""
 DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
@@ -54,8 +54,10 @@ _versions = Table(
 )
 
 
-def migrate(connection: Connection, *, name: str) -> None:
+def migrate(connection: Connection, *, name: str) -> bool:
     """Create the tables of a new database, or bring those of an older one up to date.
+
+    Returns whether there was an older one.
 
     Raises:
         StoreError: As `read_version`, or there is no room for a copy of the older one.
@@ -81,6 +83,8 @@ def migrate(connection: Connection, *, name: str) -> None:
             "store %s is brought from schema %s to %s%s",
             *(name, version, VERSIONS[-1], f"; as it was it stays in {kept}" if kept else ""),
         )
+        return True
+    return False
 
 
 def _require_columns(connection: Connection, *, name: str, version: str) -> None:
@@ -127,6 +131,11 @@ def _keep_copy(connection: Connection, *, name: str, version: str) -> Path | Non
             " room beside it, or its folder writable"
         ) from error
     return kept
+
+
+def is_current(connection: Connection, *, name: str) -> bool:
+    """Say whether `migrate` would leave a database as it is; raise `StoreError` as it does."""
+    return read_version(connection, name=name) == VERSIONS[-1]
 
 
 def read_version(connection: Connection, *, name: str) -> str | None:

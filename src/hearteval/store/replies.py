@@ -1,0 +1,75 @@
+"""Replies of models as they are kept: each text once, in the record that was made of it.
+
+A reply comes before its record. Until then its text waits in ``reply_texts``; when a record with
+this very text is added, the reply refers to that one and the waiting text goes.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from hearteval.domain import flat_fields
+from hearteval.store.base import Record, StoredReply
+from hearteval.store.rows import HOLDERS, kind_name, reply_query, to_reply
+from hearteval.store.schema import replies, reply_texts
+from hearteval.store.seal import book, content_of
+
+AT_ONCE = 500
+
+
+def text_digest(text: str) -> str:
+    """Return the first 16 bytes of the SHA-256 of a text, as 32 hexadecimal digits."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def keep(connection: Connection, kept: Sequence[StoredReply]) -> None:
+    """Keep replies; of two under one id the first stays."""
+    unique: dict[str, StoredReply] = {}
+    for reply in kept:
+        unique.setdefault(reply.id, reply)
+    known = {id_ for id_, _ in _find(connection, replies.c.id, replies.c.cost, list(unique))}
+    new = [reply for reply in unique.values() if reply.id not in known]
+    if not new:
+        return
+    contents = [content_of(reply) for reply in new]
+    rows, texts = [], []
+    for reply, content in zip(new, contents, strict=True):
+        said = dict(reply.reply)
+        text = said.pop("text", None)
+        if text:
+            texts.append({"id": reply.id, "digest": text_digest(text), "text": text})
+        row = {**flat_fields(reply), "content": content}
+        rows.append({**row, "reply": said} if text else row)
+    connection.execute(insert(replies), rows)
+    if texts:
+        connection.execute(insert(reply_texts), texts)
+    book(connection, new, contents)
+
+
+def find(connection: Connection, reply_id: str) -> StoredReply | None:
+    """Return a reply that was kept, or None."""
+    row = connection.execute(reply_query().where(replies.c.id == reply_id)).mappings().first()
+    return None if row is None else to_reply(dict(row))
+
+
+def refer(connection: Connection, kind: type[Any], records: Sequence[Record]) -> None:
+    """Let replies whose text waits refer to those of some new records that hold it."""
+    if kind not in HOLDERS:
+        return
+    said = {text_digest(text): r.id for r in records if (text := getattr(r, HOLDERS[kind]))}
+    digest, name = reply_texts.c.digest, kind_name(kind)
+    waiting = _find(connection, digest, reply_texts.c.id, list(said))
+    held = [{"of": id_, "kind": name, "holder": said[text]} for text, id_ in waiting]
+    if held:
+        of: Any = bindparam("of")
+        values: dict[str, Any] = {"held_in": bindparam("kind"), "held_by": bindparam("holder")}
+        connection.execute(update(replies).where(replies.c.id == of).values(values), held)
+        connection.execute(delete(reply_texts).where(reply_texts.c.id == of), held)
+
+
+def _find(connection: Connection, key: Any, value: Any, keys: Sequence[str]) -> Iterator[Any]:
+    for start in range(0, len(keys), AT_ONCE):
+        some = key.in_(keys[start : start + AT_ONCE])
+        yield from connection.execute(select(key, value).where(some))
