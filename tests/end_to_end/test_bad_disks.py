@@ -43,7 +43,8 @@ def fail(study: Path) -> str:
     out, err = process.communicate(timeout=60)
     assert process.returncode in (1, 2), out
     assert '"schema": "heart.error/1"' in out
-    assert err.count("\n") == 1, err
+    said = [line for line in err.splitlines() if " so far" not in line]  # progress, where slow
+    assert len(said) == 1, err
     return err
 
 
