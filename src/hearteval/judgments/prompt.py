@@ -15,6 +15,7 @@ in the order in which they stand. Text has no bounds unless asked for: some back
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import count
 from typing import Any, Literal
 
@@ -89,16 +90,6 @@ def judge_messages(
         prompt = load_protocol("judge_prompt")
         question = prompt[protocol]
         labels = [layout["first"], layout["second"]]
-    wanted = ordered_axes(axes)
-    system = (
-        prompt["role"],
-        prompt["data"],
-        load_protocol("judge_prompt")["axes_heading"],
-        "\n\n".join(_axis_text(axis) for axis in wanted),
-        prompt["weighing"],
-        question["answer"],
-        _form_text(reply_keys(wanted, protocol), question["sample"]),
-    )
     conversation = "\n".join(f"{layout[turn.role]} {turn.text}" for turn in context)
     user = (
         layout["code"].format(code=nonce),
@@ -109,7 +100,7 @@ def judge_messages(
         ),
         question["question"],
     )
-    return (("system", "\n\n".join(part.strip() for part in system)), ("user", "\n\n".join(user)))
+    return (("system", _system_text(ordered_axes(axes), protocol)), ("user", "\n\n".join(user)))
 
 
 def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, ...]:
@@ -194,6 +185,24 @@ def between_markers(part: str, text: str, *, nonce: str) -> str:
     opening = layout["open"].format(part=part, code=nonce)
     closing = layout["close"].format(part=part, code=nonce)
     return f"{opening}\n{text}\n{closing}"
+
+
+@cache
+def _system_text(wanted: tuple[Axis, ...], protocol: JudgeProtocol) -> str:
+    """Write what is the same for all that a judge is asked."""
+    pair_prompt = load_protocol("judge_prompt")
+    prompt = load_protocol("rating_prompt") if protocol == "rating" else pair_prompt
+    question = prompt if protocol == "rating" else prompt[protocol]
+    parts = (
+        prompt["role"],
+        prompt["data"],
+        pair_prompt["axes_heading"],
+        "\n\n".join(_axis_text(axis) for axis in wanted),
+        prompt["weighing"],
+        question["answer"],
+        _form_text(reply_keys(wanted, protocol), question["sample"]),
+    )
+    return "\n\n".join(part.strip() for part in parts)
 
 
 def _axis_text(axis: Axis) -> str:

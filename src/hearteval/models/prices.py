@@ -175,7 +175,7 @@ def estimate_tokens(text: str) -> int:
     English text has about four characters a token with the vocabularies in use; characters outside
     ASCII (curly quotes, other scripts) mostly take a token of their own. No vocabulary is read.
     """
-    n_ascii = sum(character.isascii() for character in text)
+    n_ascii = len(text.encode("ascii", "ignore"))
     return math.ceil(n_ascii / ASCII_PER_TOKEN) + len(text) - n_ascii
 
 

@@ -46,6 +46,8 @@ from hearteval.study.session import Now, Session
 from hearteval.study.stopping import Stopper, stopping_on_signals
 
 T = TypeVar("T")
+_schema_texts: dict[int, tuple[Schema, str]] = {}
+"""By identity; each holds its schema, so that no other gets its identity."""
 BATCH_POLICY = BatchPolicy()
 LOCAL_CONTEXT = 16_384
 LOCAL_REASON_CHARACTERS = 300
@@ -352,7 +354,12 @@ def _budgeted(
 
 def schema_text(sampling: Sampling) -> str:
     """Return the schema that goes with every prompt, as text; empty without one."""
-    return "" if sampling.schema is None else json.dumps(sampling.schema.schema)
+    schema = sampling.schema
+    if schema is None:
+        return ""
+    if id(schema) not in _schema_texts:  # one for thousands of calls
+        _schema_texts[id(schema)] = (schema, json.dumps(schema.schema))
+    return _schema_texts[id(schema)][1]
 
 
 def _batch_queue(model: ModelSettings, client: Client, session: Session) -> BatchQueue:

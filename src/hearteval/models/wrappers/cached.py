@@ -1,10 +1,12 @@
 """A model that answers from what was answered before, and keeps what is new."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from hearteval.domain import content_hash, record_id
+from hearteval.domain import canonical_json, content_hash
+from hearteval.domain.ids import ID_HEX_DIGITS, ID_VERSION
 from hearteval.models.base import ChatModel, JsonObject, Message, Reply, ReplyCache, Sampling, Usage
 
 NOT_SENT = frozenset({"refuses"})
@@ -37,10 +39,12 @@ class Cached:
 
 
 class ReplyKeys:
-    """Names replies by a hash of all that was asked of an endpoint."""
+    """Names replies by a hash of all that was asked of an endpoint: a `record_id`, in parts."""
 
     def __init__(self, identity: JsonObject) -> None:
-        self._identity = content_hash(identity)
+        self._head = f'{{"endpoint":"{content_hash(identity)}","kind":"reply","messages":['
+        self._first: Message | None = None
+        self._begun = hashlib.sha256()
         self._sampling: Sampling | None = None
         self._settings = ""
 
@@ -48,15 +52,24 @@ class ReplyKeys:
         """Return the key under which the reply to a call is kept."""
         if sampling is not self._sampling:  # one for thousands of calls, with a schema in it
             self._sampling, self._settings = sampling, _settings_hash(sampling)
-        return record_id(
-            "reply",
-            {
-                "endpoint": self._identity,
-                "messages": [[message.role, message.content] for message in messages],
-                "settings": self._settings,
-                "repeat": repeat,
-            },
-        )
+        first, *others = messages
+        if first != self._first:  # nor is the prompt that all of them begin with hashed again
+            self._first = first
+            self._begun = hashlib.sha256(_bytes(self._head + _as_json(first)))
+        digest = self._begun.copy()
+        for message in others:
+            digest.update(_bytes("," + _as_json(message)))
+        end = f'],"repeat":{repeat},"settings":"{self._settings}","v":{ID_VERSION}}}'
+        digest.update(end.encode())
+        return digest.hexdigest()[:ID_HEX_DIGITS]
+
+
+def _as_json(message: Message) -> str:
+    return canonical_json([message.role, message.content])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
 
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:
