@@ -49,6 +49,11 @@ class PostgresServer:
         self._run("initdb", "-D", self._data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
 
     @property
+    def folder(self) -> Path:
+        """Where its socket is."""
+        return self._folder
+
+    @property
     def url(self) -> str:
         return f"postgresql://{USER}@127.0.0.1:{self.port}/postgres"
 

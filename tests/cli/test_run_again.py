@@ -129,7 +129,6 @@ def test_a_page_that_is_gone_or_changed_is_written_again(
     [
         "UPDATE judgments SET choice = 'tie', strength = NULL",
         "UPDATE completions SET created_at = created_at + 1",
-        "DELETE FROM judgments",
         "UPDATE studies SET settings_hash = 'other'",
         "CREATE TABLE other (id)",
     ],
@@ -142,6 +141,16 @@ def test_a_store_that_holds_anything_else_is_analyzed_again(
         connection.execute(change)
     heart("run", study)
     assert len(analyzed) == 2
+
+
+def test_a_store_that_has_lost_something_ends_in_no_leaderboard(study: Path, heart: Heart) -> None:
+    heart("run", study)
+    with closing(sqlite3.connect(study.parent / "small.db")) as connection, connection:
+        connection.execute("DELETE FROM judgments WHERE rowid % 4")
+    for verb in ("run", "analyze"):
+        done = heart(verb, study, "--json")
+        assert (done.code, done.json["schema"]) == (1, "heart.error/1")
+        assert "is damaged" in done.out
 
 
 def test_a_changed_study_file_or_damaged_cache_is_run_again(

@@ -5,6 +5,7 @@ import re
 import pytest
 from postgres_server import PostgresServer
 
+from hearteval.domain import Study
 from hearteval.errors import SettingsError, StoreError
 from hearteval.store.engines import open_engine
 from hearteval.store.sql import SqlStore
@@ -24,7 +25,6 @@ def test_a_name_for_messages_holds_no_password() -> None:
         ("://localhost", "address cannot be read"),
         ("postgresql://u:hunter2/db", "address cannot be read"),
         ("postgresql://u:pa@sshunter2@127.0.0.1:1/db", "address cannot be read"),
-        ("postgresql:///db", "address cannot be read"),
     ],
 )
 def test_an_unknown_address_is_refused(address: str, message: str) -> None:
@@ -71,3 +71,27 @@ def test_a_database_that_cannot_hold_every_text_is_refused(postgres: PostgresSer
     url = postgres.create_database("narrow ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
     with pytest.raises(StoreError, match=r"has the encoding LATIN1.*--encoding=UTF8"):
         SqlStore.open(url.split(" ")[0])
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("postgresql:///db", "postgresql:///db"),
+        ("postgresql://u@/db?host=/run/pg&password=hunter2", "postgresql://u@/db?host=%2Frun%2Fpg"),
+        ("postgresql://?service=study", "postgresql://?service=study"),
+    ],
+)
+def test_sockets_and_services_are_addresses(address: str, name: str) -> None:
+    engine, shown = open_engine(address)
+    engine.dispose()
+    assert shown == name
+
+
+@pytest.mark.postgres
+@pytest.mark.xdist_group("postgres")
+def test_a_store_is_opened_through_a_socket(postgres: PostgresServer, postgres_url: str) -> None:
+    database = postgres_url.rsplit("/", 1)[1]
+    folder = f"host={postgres.folder}&port={postgres.port}"
+    store = SqlStore.open(f"postgresql://heart@/{database}?{folder}")
+    assert list(store.iter(Study)) == []
+    store.close()

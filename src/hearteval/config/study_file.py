@@ -35,8 +35,13 @@ from hearteval.judgments.plan import PlanPolicy
 DEFAULT_ESCONV_REGULAR = 280
 STOP_WAIT_S = 10.0
 MAX_SHOWN = 60
-NO_PATH = re.compile(r"^(postgres\w*|sqlite):|password=|\x00", re.IGNORECASE)
+NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\]*@|password=|\x00", re.IGNORECASE)
 """What a store's place never holds where it is a path; it is not repeated in messages."""
+WRITTEN = (
+    *("results.json", "report.html", "public.html", "leaderboard.csv", "ratings.csv"),
+    *("tables", "logs", "cache"),
+)
+"""Endings of what stands beside a study file under the study's name, the store apart."""
 EXPECTED = {
     "string_pattern_mismatch": "letters, digits, '.', '_' and '-', a letter or digit first",
     "too_short": "at least one entry",
@@ -267,7 +272,15 @@ def _store_place(path: Path, study: _Study) -> str:
             "postgresql://USER@HOST/DATABASE",
             ids=("study.store",),
         )
-    return str(path.parent / place)
+    found = path.parent / place
+    names = {f"{study.name}.{ending}" for ending in WRITTEN} | {path.name}
+    if found.name in names and found.parent.resolve() == path.parent.resolve():
+        raise SettingsError(
+            f"{path}: study.store is {found.name}, which is written or read as something else; name"
+            f" another file, such as {study.name}.db",
+            ids=("study.store",),
+        )
+    return str(found)
 
 
 def _item_settings(path: Path, items: _Items) -> ItemSettings:

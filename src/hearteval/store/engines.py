@@ -37,6 +37,8 @@ CONNECT_TIMEOUT_SECONDS = 10
 WRITER_LOCK = 0x4845_4152_5442
 """Key of the advisory lock that PostgreSQL writers queue for: the letters HEARTB."""
 POSTGRES_NAMES = ("postgres", "postgresql", "postgresql+psycopg")
+TOLD = ("host", "port", "dbname", "user", "service")
+"""What of an address's query stands in messages."""
 FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 5.0
 
@@ -46,7 +48,7 @@ ADVICE = {
     "readonly": "what was acknowledged is stored; make the file and its folder writable",
     "unable to open": "make its folder, or check the path and its permissions",
     "not a database": "this file is no store of hearteval; give another path",
-    "malformed": "the file is damaged; restore a copy of it",
+    "malformed": "the file is damaged; restore a copy of it, and see `heart store verify`",
     "FATAL: database": "create it (createdb), or check the name in the address",
     "FATAL: role": "create it (createuser), or check the user in the address",
     "authentication failed": "check the user, and the password in PGPASSWORD or ~/.pgpass",
@@ -82,9 +84,11 @@ def open_engine(place: str, *, read_only: bool = False) -> tuple[Engine, str]:
             f"a store cannot be a {url.drivername!r} database; expected a path (SQLite) or "
             "postgresql://USER@HOST/DATABASE"
         )
-    if not url.host or "@" in url.host:
+    is_local = place.split("?", maxsplit=1)[0].endswith("://") or ":///" in place or "@/" in place
+    if "@" in (url.host or "") or not (url.host or is_local):
         raise _unreadable_address()
-    shown = url.set(drivername="postgresql", query={}).render_as_string()
+    told = {name: value for name, value in url.query.items() if name in TOLD}
+    shown = url.set(drivername="postgresql", query=told).render_as_string()
     return _postgres_engine(url), shown
 
 
@@ -101,6 +105,37 @@ def make_private(path: str) -> None:
     """Make an empty file, its owner's alone, where there is none; SQLite says what forbids it."""
     if path and not Path(path).exists() and os.access(Path(path).parent, os.W_OK):
         Path(path).touch(mode=0o600)
+
+
+def file_identity(name: str) -> tuple[int, int] | None:
+    """Say which file stands at the place of a store; None where it is none, or is gone."""
+    if "://" in name or not Path(name).exists():
+        return None
+    found = Path(name).stat()
+    return found.st_dev, found.st_ino
+
+
+def require_sound(path: str) -> None:
+    """Have SQLite check a whole file that was not closed as it should be, or is still in use.
+
+    Raises:
+        StoreError: It is damaged.
+    """
+    log = Path(f"{path}-wal")
+    if not log.exists() or not log.stat().st_size:
+        return
+    engine, name = open_engine(path, read_only=True)
+
+    def check() -> str:
+        with engine.connect() as connection:
+            return str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
+
+    try:
+        words = run_patiently(check, name=name, patience_seconds=BUSY_TIMEOUT_SECONDS)
+    finally:
+        engine.dispose()
+    if words != "ok":
+        raise StoreError(f"store {name} is damaged ({' '.join(words.split())}); restore a copy")
 
 
 def is_writable(name: str) -> bool:

@@ -282,6 +282,13 @@ def judgment_query(study: Study) -> Select[Any]:
     )
 
 
+def checks_query(study: Study) -> Select[Any]:
+    """Return the query for judged attention checks, which `judgment_query` leaves out."""
+    a, j = schema.assignments, schema.judgments
+    judged = select(j.c.id).join(a, j.c.assignment_id == a.c.id)
+    return judged.where(a.c.study_id == study.id, a.c.check.is_not(None))
+
+
 def _is_member(column: Any, kind: str, study: Study) -> Any:
     members = schema.study_members
     return exists().where(

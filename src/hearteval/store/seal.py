@@ -95,6 +95,12 @@ def read_totals(connection: Connection, kind: str | None = None) -> Totals:
     }
 
 
+def n_written(connection: Connection, kind: type[Any], study_id: str | None) -> int:
+    """Return how many records of a kind were ever added, of one study or of all."""
+    totals = read_totals(connection, kind_name(kind)).items()
+    return sum(total.n for (_, of), total in totals if study_id in (None, of))
+
+
 def hash_of(totals: Totals) -> str:
     """Return one hash of all records of a store, as 64 hexadecimal digits."""
     by_kind: defaultdict[str, Total] = defaultdict(lambda: NOTHING)

@@ -6,28 +6,40 @@ databases are opened and waited for is in `engines`.
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 from sqlalchemy import Column, Connection, Engine, Select, Table, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from hearteval.domain import Assignment, BatchJob, Pair, Study, canonical_json, flat_fields
-from hearteval.errors import StoreError
+from hearteval.domain import (
+    Assignment,
+    BatchJob,
+    Choice,
+    Judgment,
+    Pair,
+    Rating,
+    Study,
+    canonical_json,
+    flat_fields,
+)
+from hearteval.errors import InvalidRecordError, StoreError
 from hearteval.store import claims, schema
 from hearteval.store.base import AssignedCount, Claimed, Record, StoredReply
 from hearteval.store.engines import (
+    file_identity,
     is_writable,
     look,
     make_private,
     memory_engine,
     open_engine,
     refresh_statistics,
+    require_sound,
     run_patiently,
     shrink,
 )
@@ -39,6 +51,7 @@ from hearteval.store.rows import (
     TABLES,
     assigned_query,
     call_queries,
+    checks_query,
     from_row,
     judgment_query,
     kind_name,
@@ -49,7 +62,7 @@ from hearteval.store.rows import (
     to_row,
     unjudged_query,
 )
-from hearteval.store.seal import book, content_of, hash_of, read_totals
+from hearteval.store.seal import book, content_of, hash_of, n_written, read_totals
 from hearteval.store.verify import StoreCheck, check_store
 
 R = TypeVar("R", bound=Record)
@@ -76,6 +89,7 @@ class SqlStore:
         self._one_at_a_time = one_at_a_time or nullcontext()
         self._name = name
         self._patience_seconds = patience_seconds
+        self._file: tuple[int, int] | None = None
         if is_read_only:
             return
         try:
@@ -83,6 +97,7 @@ class SqlStore:
             is_older = not self._read(partial(is_current, name=name))
             if is_older and self._write(partial(migrate, name=name)):
                 shrink(engine)
+            self._file = file_identity(name)
         except BaseException:
             engine.dispose()
             raise
@@ -102,6 +117,7 @@ class SqlStore:
             if Path(name).exists():
                 # Opening a file to write changes it, so one that is refused is only looked at.
                 look(place, patience_seconds=patience_seconds)
+                require_sound(name)
             make_private(name)
         return cls(engine, name=name, patience_seconds=patience_seconds)
 
@@ -144,7 +160,12 @@ class SqlStore:
             yield from cast("list[R]", [s for s in found if study is None or s.id == study.id])
             return
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
-        yield from self._records(kind, query)
+        n_least = self._n_written(kind, study)
+        n_read = 0
+        for record in self._records(kind, query):
+            n_read += 1
+            yield record
+        self._require_all(kind, n_read, n_least)
 
     def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
@@ -160,13 +181,28 @@ class SqlStore:
 
     def unjudged(self, study: Study) -> Iterator[Assignment]:
         """Yield the study's assignments that have no judgment yet."""
-        return self._records(Assignment, unjudged_query(study))
+        query = unjudged_query(study)
+
+        def counts(connection: Connection) -> tuple[int, int, int]:
+            n_open = connection.execute(select(func.count()).select_from(query.subquery()))
+            return (
+                n_open.scalar_one(),
+                n_written(connection, Assignment, study.id),
+                n_written(connection, Judgment, study.id),
+            )
+
+        n_open, n_assigned, n_judged = self._read(counts)
+        self._require_all(Judgment, n_assigned - n_open, n_judged)
+        return self._records(Assignment, query)
 
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
         """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
         found: dict[tuple[str, int], dict[str, int]] = {}
+        n_least, n_read = self._n_written(Assignment, study), 0
         for rater_id, repeat, pair_id, n in self._read(partial(_tuples_of, planned_query(study))):
             found.setdefault((rater_id, repeat), {})[pair_id] = n
+            n_read += n
+        self._require_all(Assignment, n_read, n_least)
         return found
 
     def count_assigned(self, study: Study) -> Sequence[AssignedCount]:
@@ -180,10 +216,48 @@ class SqlStore:
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
         query = judgment_query(study)
         names = query.selected_columns.keys()
-        for page in self._pages(query, *keys):
+        n_read, n_least = 0, self._n_written(Judgment, study)
+        for page in self._pages(Judgment, query, *keys):
             columns = dict(zip(names, map(list, zip(*page, strict=True)), strict=True))
-            columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
+            with self._sound(Judgment):
+                columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
+                if not set(columns["choice"]) <= set(get_args(Choice)):
+                    raise ValueError("a choice is none")
+            n_read += len(page)
             yield columns
+        if n_read < n_least:
+            n_read += len(self._rows(checks_query(study)))
+        self._require_all(Judgment, n_read, n_least)
+
+    def _n_written(self, kind: type[Any], study: Study | None) -> int:
+        """Return how many records a read must find at least; 0 where nobody can tell."""
+        if study is not None and kind_name(kind) in MEMBER_FIELDS:
+            return len(getattr(study, MEMBER_FIELDS[kind_name(kind)]))
+        if study is not None and kind not in (Assignment, Judgment, Rating):
+            return 0
+        study_id = None if study is None else study.id
+        return self._read(partial(n_written, kind=kind, study_id=study_id))
+
+    def _require_all(self, kind: type[Any], n_read: int, n_least: int) -> None:
+        if n_read < n_least:
+            raise StoreError(
+                f"store {self._name} is damaged: {n_read:,} of {n_least:,} records of the kind "
+                f"{kind_name(kind)} can be read; go on with a copy of it, and see "
+                "`heart store verify`",
+                ids=(kind_name(kind),),
+            )
+
+    @contextmanager
+    def _sound(self, kind: type[Any]) -> Iterator[None]:
+        """Say that the store is damaged where a row is no record."""
+        try:
+            yield
+        except (InvalidRecordError, ValueError, TypeError, KeyError) as error:
+            raise StoreError(
+                f"store {self._name} is damaged: a record of the kind {kind_name(kind)} cannot be "
+                "read; go on with a copy of it, and see `heart store verify`",
+                ids=(kind_name(kind),),
+            ) from error
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
         """Keep replies in one transaction; of two under one id the first stays."""
@@ -326,11 +400,15 @@ class SqlStore:
 
     def _records(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
         names = query.selected_columns.keys()
-        for page in self._pages(query, TABLES[kind].c.id):
-            rows = (dict(zip(names, row, strict=True)) for row in page)
-            yield from (cast("R", from_row(kind, row)) for row in rows)
+        for page in self._pages(kind, query, TABLES[kind].c.id):
+            with self._sound(kind):
+                rows = (dict(zip(names, row, strict=True)) for row in page)
+                found = [cast("R", from_row(kind, row)) for row in rows]
+            yield from found
 
-    def _pages(self, query: Select[Any], *keys: Column[str]) -> Iterator[list[tuple[Any, ...]]]:
+    def _pages(
+        self, kind: type[Any], query: Select[Any], *keys: Column[str]
+    ) -> Iterator[list[tuple[Any, ...]]]:
         """Yield a query's rows page by page, ordered by its first column, which is an id.
 
         Keys are that column, and others that are always equal to it: each page starts after the
@@ -340,7 +418,8 @@ class SqlStore:
         last: str | None = None
         while True:
             page = ordered if last is None else ordered.where(*(k > last for k in keys))
-            rows = self._read(partial(_tuples_of, page))
+            with self._sound(kind):
+                rows = self._read(partial(_tuples_of, page))
             if rows:
                 last = rows[-1][0]
                 yield rows
@@ -353,9 +432,19 @@ class SqlStore:
     def _write(self, work: Callable[[Connection], T]) -> T:
         def transaction() -> T:
             with self._engine.begin() as connection:
-                return work(connection)
+                done = work(connection)
+                self._require_same_file()
+                return done
 
         return self._patiently(transaction)
+
+    def _require_same_file(self) -> None:
+        """Raise before a commit into a file that is no longer where it was."""
+        if self._file is not None and file_identity(self._name) != self._file:
+            raise StoreError(
+                f"store {self._name} was deleted, renamed or replaced while it was in use; nothing "
+                "more is written. Put it back, or begin anew, and run the same again"
+            )
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         def transaction() -> T:

@@ -34,7 +34,7 @@ Progress = Callable[[str, int], None]
 UNREADABLE = (InvalidRecordError, ValueError, TypeError, KeyError, DBAPIError)
 
 
-UNREAD = "cannot be read"
+UNREAD, LOST = "cannot be read", "were written"
 
 
 class StoreFault(NamedTuple):
@@ -64,8 +64,8 @@ class StoreCheck(NamedTuple):
 
     @property
     def is_readable(self) -> bool:
-        """Whether every record there is can be read."""
-        return not any(UNREAD in fault.words for fault in self.faults)
+        """Whether every record that was written can be read."""
+        return not any(UNREAD in one.words or LOST in one.words for one in self.faults)
 
     @property
     def hash(self) -> str:
@@ -173,6 +173,6 @@ def _count_faults(found: Totals, written: Totals) -> Iterator[StoreFault]:
     for kind, totals in kinds.items():
         n_found, n_written = (sum(both[i].n for both in totals) for i in (0, 1))
         if n_found != n_written:
-            yield StoreFault(kind, "", f"{n_found:,} are there, {n_written:,} were written")
+            yield StoreFault(kind, "", f"{n_found:,} are there, {n_written:,} {LOST}")
         elif any(one != other for one, other in totals):
             yield StoreFault(kind, "", "what is there is not what was written")

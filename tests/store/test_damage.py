@@ -1,0 +1,145 @@
+"""A store that lost something says so when it is read, and one that is gone when it is written."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+from small_world import make_item
+from store_versions import make_store
+
+from hearteval.domain import Assignment, Item, Judgment, Study
+from hearteval.errors import StoreError
+from hearteval.store.migrations import VERSIONS
+from hearteval.store.sql import SqlStore
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    made = str(tmp_path / "study.db")
+    make_store(made, VERSIONS[-1])
+    return made
+
+
+def change(place: str, statement: str) -> None:
+    with closing(sqlite3.connect(place)) as connection:
+        assert connection.execute(statement).rowcount > 0
+        connection.commit()
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[SqlStore]:
+    with closing(SqlStore.open(place)) as opened:
+        yield opened
+
+
+def asked(store: SqlStore) -> Study:
+    (study,) = (one for one in store.iter(Study) if one.name == "asked")
+    return study
+
+
+LOST = "DELETE FROM judgments WHERE raw LIKE '{%' AND choice = 'first'"
+UNPLANNED = "DELETE FROM assignments WHERE id IN (SELECT assignment_id FROM judgments)"
+
+
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        (LOST, lambda store: list(store.iter(Judgment))),
+        (LOST, lambda store: list(store.iter(Judgment, asked(store)))),
+        (LOST, lambda store: list(store.judgment_table(asked(store)))),
+        (LOST, lambda store: list(store.unjudged(asked(store)))),
+        (UNPLANNED, lambda store: list(store.iter(Assignment, asked(store)))),
+        (UNPLANNED, lambda store: store.planned(asked(store))),
+        ("DELETE FROM items", lambda store: list(store.iter(Item, asked(store)))),
+    ],
+)
+def test_a_read_that_finds_too_little_says_so(
+    place: str, store: SqlStore, statement: str, read: object
+) -> None:
+    assert callable(read)
+    read(store)
+    change(place, statement)
+    with pytest.raises(StoreError, match=r"damaged: \d of \d records") as caught:
+        read(store)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["choice", "axes"])
+def test_a_value_that_is_none_is_damage(place: str, store: SqlStore, column: str) -> None:
+    change(place, f"UPDATE judgments SET {column} = 'fi'")
+    with pytest.raises(StoreError, match="judgment cannot be read"):
+        list(store.judgment_table(asked(store)))
+    with pytest.raises(StoreError, match="judgment cannot be read"):
+        list(store.iter(Judgment))
+
+
+@pytest.mark.parametrize("away", ["deleted", "renamed", "replaced"])
+def test_nothing_is_written_into_a_file_that_is_no_longer_there(
+    place: str, store: SqlStore, away: str
+) -> None:
+    store.add([make_item(1)])
+    path = Path(place)
+    if away == "replaced":
+        shutil.copy(path, f"{place}.copy")
+        Path(f"{place}.copy").replace(path)
+    elif away == "renamed":
+        path.rename(f"{place}.old")
+    else:
+        path.unlink()
+    with pytest.raises(StoreError, match="deleted, renamed or replaced"):
+        store.add([make_item(2)])
+    assert make_item(2) not in list(store.iter(Item))
+
+
+def test_a_file_that_was_not_closed_is_checked(place: str, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("UPDATE replies SET cost = 1")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint")
+        connection.execute("UPDATE replies SET cost = 2")
+        connection.commit()
+        page = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'ix_judgments_counts'"
+        ).fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        killed = tmp_path / "killed.db"
+        shutil.copy(place, killed)
+        shutil.copy(f"{place}-wal", f"{killed}-wal")
+    SqlStore.open(str(killed)).close()
+    shutil.copy(f"{place}", killed)
+    Path(f"{killed}-wal").write_bytes(b"left over")
+    with killed.open("r+b") as file:
+        file.seek((page - 1) * size + size - 40)
+        file.write(bytes(40))
+    with pytest.raises(StoreError, match="damaged"):
+        SqlStore.open(str(killed))
+
+
+@pytest.mark.parametrize("ending", ["tiny.report.html", "./tiny.results.json", "tiny.toml"])
+def test_a_store_is_no_file_that_is_written_as_something_else(
+    heart: Heart, study: Path, ending: str
+) -> None:
+    text = study.read_text("utf-8").replace("seed = 5", f'seed = 5\nstore = "{ending}"')
+    study.write_text(text, encoding="utf-8")
+    done = heart("run", study)
+    assert done.code == 2
+    assert "name another file, such as tiny.db" in done.err
+    assert study.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize(
+    "place", ["me:hunter2@host/db", "//me:hunter2@host/db", "postgres:/me:hunter2@host/db"]
+)
+def test_no_password_of_a_malformed_address_is_shown(
+    heart: Heart, study: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEART_STORE", place)
+    done = heart("run", study)
+    assert done.code == 2
+    assert "hunter2" not in done.out + done.err
+    assert not [one for one in study.parent.rglob("*") if "hunter2" in one.name]
