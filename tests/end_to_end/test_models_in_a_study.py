@@ -252,6 +252,44 @@ def assert_named(done: Done, kind: str, name: str, *words: str) -> None:
     assert CANARY not in done.err
 
 
+def test_single_bad_answers_end_nobody_and_are_made_up_for(heart: Heart, tmp_path: Path) -> None:
+    bad: list[Answer] = [
+        give({"choices": []}),
+        give({"choices": [{"message": None}]}),
+        give(HTML, kind="text/html"),
+        give(b"{not json"),
+        fail(403),
+        fail(404),
+    ]
+    script = [answer for one in bad for answer in (healthy(), one)]
+    with serving(by_model(their_judge=script)) as server:
+        path = write_study(tmp_path, server.url)
+        done = heart("run", path, "--json")
+        later = heart("run", path, "--json")
+
+    assert (done.code, later.code) == (1, 0)  # two of 18 are more than fail_on_missing allows
+    assert done.json["judgments"]["missing"] == {"bad-key": 1, "unknown-model": 1}
+    assert later.json["judgments"]["missing"] == {}
+    assert not any("could not be used" in json.dumps(body) for body in server.bodies)
+    tried = dict(rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1"))
+    assert tried == {"bad-key": 1, "unknown-model": 1}
+
+
+def test_broken_bodies_are_the_call_s_fault_and_never_given_up(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(always(their_judge=give(b"{not json"))) as server:
+        path = write_study(tmp_path, server.url, regular=1)
+        codes = [heart("run", path).code for _ in range(3)]
+        n_repairs = sum("could not be used" in json.dumps(body) for body in server.bodies)
+        server.answers.append(healthy())
+        server.answers.popleft()
+        healed = heart("run", path, "--json")
+
+    assert (codes, n_repairs) == ([1, 1, 1], 0)
+    assert (healed.code, healed.json["judgments"]["n_added"]) == (0, 6)
+
+
 @pytest.mark.parametrize(("answer", "reason", "advice"), FATAL_TROUBLE.values(), ids=FATAL_TROUBLE)
 def test_trouble_of_every_call_ends_that_model_with_advice(
     heart: Heart, tmp_path: Path, answer: Answer, reason: str, advice: str
