@@ -22,8 +22,7 @@ from tempfile import TemporaryDirectory
 
 from aiohttp import web
 
-from hearteval.domain import AXES
-from hearteval.judgments.prompt import OVERALL, axis_key
+from hearteval.domain import AXES, OVERALL, axis_key
 
 CASES = ((1, False), (2, False), (4, False), (2, True))
 """Processes, and whether one of them is killed."""

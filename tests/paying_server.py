@@ -36,6 +36,8 @@ class PayingServer:
     used: dict[str, tuple[int, int]] = field(default_factory=dict)
     delay_seconds: float = 0.0
     ignores_schemas: bool = False
+    served_as: str | None = None
+    """What it calls its model; None for what it was asked for."""
 
 
 def count_tokens(text: str) -> int:
@@ -78,7 +80,8 @@ async def _serve(server: PayingServer, ready: threading.Event, stop: threading.E
         )
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return web.json_response({"model": body["model"], "choices": [choice], "usage": usage})
+        name = server.served_as or body["model"]
+        return web.json_response({"model": name, "choices": [choice], "usage": usage})
 
     application = web.Application()
     application.router.add_post("/v1/chat/completions", answer)

@@ -400,6 +400,8 @@ def test_doctor_probes_every_model_once(
         n_calls = len(provider.prompts)
         provider.ignores_schemas = True
         unheld = heart("doctor", path, "--probe", "--json")
+        provider.ignores_schemas, provider.served_as = False, "our-model-mini"
+        other = heart("doctor", path, "--probe", "--json")
     monkeypatch.delenv("OUR_KEY")
     without_key = heart("doctor", path, "--probe", "--json")
 
@@ -408,6 +410,9 @@ def test_doctor_probes_every_model_once(
     (judge,) = (c for c in unheld.json["checks"] if c["name"] == "probe judge theirs")
     assert (unheld.code, judge["state"]) == (0, "optional")
     assert "does not enforce" in judge["detail"]
+    (served,) = (c for c in other.json["checks"] if c["name"] == "probe system ours")
+    assert (other.code, served["state"]) == (0, "optional")
+    assert served["detail"] == "our-model was asked for, and our-model-mini answers"
     assert without_key.code == 1
     assert "OUR_KEY" in without_key.out
 

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from hearteval.analysis.calls import warn_of_models
+from hearteval.analysis.calls import is_same_model, warn_of_models
 from hearteval.config import StudySettings, has_key, load_study
 from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import probe_model
@@ -181,6 +181,13 @@ async def _probe(name: str, asked: AskedModel) -> Check:
             "optional",
             f"{found.model} answers, but its endpoint does not enforce the JSON schema",
             "a reply of another form is missing: where many are, take another endpoint",
+        )
+    if found.model and not is_same_model(asked.model.name, found.model):
+        return Check(
+            name,
+            "optional",
+            f"{asked.model.name} was asked for, and {found.model} answers",
+            "see docs/reference/warnings.md#other-model",
         )
     held = ", and the JSON schema is enforced" if found.follows_schema else ""
     return Check(name, "ok", f"{found.model} answers{held}")
