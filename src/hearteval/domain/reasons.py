@@ -23,7 +23,7 @@ FAILS_AGAIN = frozenset(
     | {"refused-settings", "too-large"}
 )
 ADVICE: Mapping[str, str] = {
-    "rate-limited": "set rpm below the account's limit, or raise max_wait_s or that limit",
+    "rate-limited": "lower the concurrency, set rpm, or raise the account's limit",
     "overloaded": "try again later, or take another provider",
     "server-error": "try again later, or take another provider",
     "connection": "check that the server runs and that base_url is right",

@@ -8,6 +8,7 @@ all, the endpoint; others go on.
 
 import asyncio
 import logging
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -68,6 +69,7 @@ class Gate:
 
     def open_line(self, name: str, limits: CallLimits, *, highest: int) -> Line:
         """Add a model, with the most calls of it in flight."""
+        highest = sys.maxsize if self.is_batch else highest
         lane = Lane(highest=highest, rpm=limits.rpm, tpm=limits.tpm)
         line = Line(name, limits, lane, deque())
         self._lines.append(line)

@@ -180,7 +180,7 @@ class Pace:
             return self.paused_until
         if self._is_paused:
             self._resume(now)
-        if self._n_running >= int(self.bound) or lane.n_running >= lane.highest:
+        if self._n_running + 1 > self.bound or lane.n_running >= lane.highest:
             return inf
         moments = [now, *(spacing.next for spacing in lane.spacings.values())]
         if self._rate is not None:
