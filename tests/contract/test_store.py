@@ -148,6 +148,31 @@ class TestStore:
         store.add(world.records)
         assert list(store.unjudged(world.study)) == [world.assignments[1]]
 
+    def test_what_is_planned_and_judged_is_counted(self, store: Store, world: World) -> None:
+        again = replace(world.assignments[0], repeat=1, id="")
+        store.add([*world.records, again])
+        rater, pair = world.rater.id, world.pair.id
+        assert store.planned(world.study) == {(rater, 0): {pair: 2}, (rater, 1): {pair: 1}}
+        counts = sorted(store.count_assigned(world.study))
+        assert counts == [(rater, 0, 2, 1), (rater, 1, 1, 0)]
+        shrunk = replace(world.study, version=2, system_ids=(world.systems[0].id,))
+        store.add([shrunk])
+        assert list(store.count_assigned(shrunk)) == []
+        assert store.planned(shrunk) == store.planned(world.study)
+
+    def test_a_reply_is_found_whole_once_its_record_holds_it(
+        self, store: Store, world: World
+    ) -> None:
+        text = world.completions[0].text
+        replies = [
+            StoredReply(id=f"{n:032x}", reply={"text": text, "n": n}, cost=None, created_at=NOW)
+            for n in range(3)
+        ]
+        store.keep_replies(replies[:2])
+        store.add(world.records)
+        store.keep_replies(replies[2:])
+        assert [store.find_reply(reply.id) for reply in replies] == replies
+
     def test_judgment_table_gives_the_analysis_columns(self, store: Store, world: World) -> None:
         store.add(world.records)
         (batch,) = store.judgment_table(world.study)
