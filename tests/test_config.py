@@ -209,9 +209,9 @@ def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
         "  [people]: this version of hearteval does not have people as writers and raters yet; "
         "remove the section",
         "  study.sed: unknown setting (did you mean 'seed'?); known: name, seed, store, "
-        "fail_on_missing",
+        "fail_on_missing, stop_wait_s",
         "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store, "
-        "fail_on_missing",
+        "fail_on_missing, stop_wait_s",
         "  judging.judges: expected at least one entry, not []",
     ]
     assert set(caught.value.ids) == {"people", "study.sed", "study.stor", "judging.judges"}

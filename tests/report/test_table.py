@@ -104,12 +104,12 @@ def test_html_escapes_headings_cells_notes_and_labels() -> None:
     assert not any(raw in table.html() for raw in ("<a>", "<b>", "<c>", "<d>", "<e>"))
 
 
-def test_csv_has_values_in_full_and_text_as_it_is() -> None:
+def test_csv_has_values_in_full_and_no_formula() -> None:
     rows = [["=1+1", 0.1 + 0.2, None], ['a, "b"\nc', -1, True]]
     text = Table(columns=tuple(map(Column, "xyz")), rows=rows).csv()
     assert list(csv.reader(io.StringIO(text, newline=""))) == [
         ["x", "y", "z"],
-        ["=1+1", "0.30000000000000004", ""],
+        ["'=1+1", "0.30000000000000004", ""],
         ['a, "b"\nc', "-1", "True"],
     ]
 

@@ -22,6 +22,7 @@ BATCH_CALLS, MAX_BATCH_CALLS = 10_000, 50_000
 MAX_SECONDS = 86_400
 """A day: the longest time that a call may take or wait."""
 IMPORTED = "imported"
+MOST_TOKENS = 10_000_000
 MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
 
 
@@ -59,7 +60,7 @@ class System(Section):
     key_name: str | None = None
     refuses: list[str] | None = None
     price: Annotated[Price | None, BeforeValidator(_read_price)] = None
-    max_tokens: Annotated[int, Field(ge=1)] = SYSTEM_MAX_TOKENS
+    max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = SYSTEM_MAX_TOKENS
     concurrency: Annotated[int, Field(ge=1, le=MAX_BATCH_CALLS)] = 32
     rpm: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
     tpm: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
@@ -73,7 +74,7 @@ class System(Section):
 class Judge(System):
     """One ``[[judge]]``."""
 
-    max_tokens: Annotated[int, Field(ge=1)] = 4_096
+    max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

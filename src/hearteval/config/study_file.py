@@ -7,6 +7,7 @@ that a misspelt setting never becomes a default. Relative paths are relative to 
 import os
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
@@ -42,6 +43,9 @@ WRITTEN = (
     *("tables", "logs", "cache"),
 )
 """Endings of what stands beside a study file under the study's name, the store apart."""
+_NOT_LATIN = "АВЕКМНОРСТХаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"  # noqa: RUF001 - which is the point
+LOOK_ALIKE = str.maketrans(_NOT_LATIN, "ABEKMHOPCTXaeopcyxijsdhABEZHIKMNOPTYXo")
+"""Letters of Cyrillic and Greek that look like Latin ones."""
 EXPECTED = {
     "string_pattern_mismatch": "letters, digits, '.', '_' and '-', a letter or digit first",
     "too_short": "at least one entry",
@@ -224,6 +228,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: is not UTF-8 text, which a study file has to be") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path}: is not valid TOML: {error}") from error
+    except ValueError as error:
+        raise SettingsError(f"{path}: a number in it has too many digits") from error
+    except RecursionError as error:
+        raise SettingsError(f"{path}: its tables or lists are nested too deeply") from error
 
 
 def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> StudySettings:
@@ -363,7 +371,19 @@ def _system_settings(
             words = f"two systems have the {key} {repeated[0]!r}; give each another"
             faults.append(SettingsError(f"{path}: {words}"))
             break
+    alike: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        other = alike.setdefault(_as_it_looks(name), name)
+        if other != name:
+            words = f"the systems {other!r} and {name!r} look the same; name them apart"
+            faults.append(SettingsError(f"{path}: {words}", ids=(other, name)))
     return tuple(systems)
+
+
+def _as_it_looks(name: str) -> str:
+    """Return what two names share that a reader cannot tell apart."""
+    plain = unicodedata.normalize("NFKC", name).translate(LOOK_ALIKE)
+    return "".join(c for c in plain if unicodedata.category(c)[0] not in "ZC")
 
 
 def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
@@ -373,6 +393,10 @@ def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
         for number, entry in enumerate(wire.judge, start=1)
     ]
     own = {judge.name: judge for judge in described}
+    if "cue" in own:
+        raise SettingsError(
+            f"{path}: a [[judge]] is named 'cue', which is the offline baseline; rename it"
+        )
     if len(own) < len(described):
         raise SettingsError(f"{path}: two [[judge]] have one name; give each another")
     judges = tuple(find_judge(f"{path}: judging.judges", name, own) for name in judging.judges)

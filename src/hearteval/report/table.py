@@ -139,12 +139,20 @@ class Table:
         return table + _paragraphs(self.notes)
 
     def csv(self) -> str:
-        """Write values in full under their headings; a cell of None is empty."""
+        """Write values in full under their headings; a cell of None is empty.
+
+        Text that a spreadsheet would run as a formula begins with an apostrophe.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(column.heading for column in self.columns)
-        writer.writerows(self.rows)
+        writer.writerows([_no_formula(cell) for cell in row] for row in self.rows)
         return out.getvalue()
+
+
+def _no_formula(cell: object) -> object:
+    is_one = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{cell}" if is_one else cell
 
 
 def tabulate(
