@@ -18,6 +18,7 @@ from sqlalchemy import (
     Select,
     Table,
     Text,
+    bindparam,
     insert,
     select,
     update,
@@ -144,8 +145,13 @@ def _holders(connection: Connection) -> dict[str, tuple[str, str]]:
 
 
 def _take_out_texts(connection: Connection, holders: dict[str, tuple[str, str]]) -> None:
+    values: dict[str, Any] = {
+        "reply": bindparam("said"),
+        "held_in": bindparam("kind"),
+        "held_by": bindparam("holder"),
+    }
     for rows in _pages(connection, select(_replies.c.id, _replies.c.reply)):
-        texts = []
+        texts, changed = [], []
         for row in rows:
             reply = dict(row.reply)
             text = reply.pop("text", "")
@@ -157,8 +163,10 @@ def _take_out_texts(connection: Connection, holders: dict[str, tuple[str, str]])
             kind, holder = holders.get(digest, (None, None))
             if kind is None:
                 texts.append({"id": row.id, "digest": digest, "text": text})
-            values = {"reply": reply, "held_in": kind, "held_by": holder}
-            connection.execute(update(_replies).where(_replies.c.id == row.id).values(values))
+            changed.append({"of": row.id, "said": reply, "kind": kind, "holder": holder})
+        if changed:
+            of: Any = bindparam("of")
+            connection.execute(update(_replies).where(_replies.c.id == of).values(values), changed)
         if texts:
             connection.execute(insert(_texts), texts)
 
