@@ -1,5 +1,6 @@
 """Study files: what they may say, and what is said of a faulty one."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -355,6 +356,34 @@ def test_family_of_a_known_model_follows_from_its_id(
     else:
         named = [s.model for s in load_study(path).systems if s.model is not None]
         assert [one.family for one in named] == [family]
+
+
+LIMITS = "rpm = 60\ntpm = 30_000\ntimeout_s = 90\ntries = 2\nmax_wait_s = 0\nstop_after = 3\n"
+
+
+def test_limits_of_a_model_are_read_and_make_no_other_study(tmp_path: Path) -> None:
+    plain = load_study(write(tmp_path, WITH_MODELS))
+    limited = load_study(write(tmp_path, WITH_MODELS + LIMITS))
+
+    judge = limited.judging.judges[1].model
+    assert judge is not None
+    assert asdict(judge.limits) == {
+        "rpm": 60,
+        "tpm": 30_000,
+        "timeout_s": 90,
+        "tries": 2,
+        "max_wait_s": 0,
+        "stop_after": 3,
+    }
+    assert limited.settings_hash == plain.settings_hash
+
+
+@pytest.mark.parametrize(
+    "setting", ["rpm = 0", "tpm = -1", "timeout_s = 0", "tries = 0", "max_wait_s = -1", "rpm = inf"]
+)
+def test_limit_that_is_none_is_refused_by_its_name(tmp_path: Path, setting: str) -> None:
+    with pytest.raises(SettingsError, match=setting.split(maxsplit=1)[0]):
+        load_study(write(tmp_path, f"{WITH_MODELS}{setting}\n"))
 
 
 def test_addresses_and_keys_are_no_part_of_what_is_shown_or_hashed(tmp_path: Path) -> None:
