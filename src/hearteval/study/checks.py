@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from hearteval.analysis.calls import is_same_model, warn_of_models
+from hearteval.analysis.calls import NOTHING_SPENT, is_same_model, warn_of_models
 from hearteval.config import StudySettings, has_key, load_study
 from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import probe_model
@@ -115,13 +115,14 @@ def _check_ends(settings: StudySettings) -> list[Check]:
 
 def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
     """Say what models have answered so far, under what name, with which settings, at what cost."""
-    if not is_readable_as_is(settings.store):
-        return []
-    with open_session(settings, tell) as session:
-        study = session.store.latest_study(study_id(settings))
-        if study is None:
-            return []
-        spending = read_spending(session, study)
+    spending = NOTHING_SPENT
+    try:
+        if is_readable_as_is(settings.store):
+            with open_session(settings, tell) as session:
+                study = session.store.latest_study(study_id(settings))
+                spending = spending if study is None else read_spending(session, study)
+    except HeartError:
+        return []  # the check of the store has said so
     checks = [
         Check(
             f"calls of {use.role} {use.name}",
