@@ -5,11 +5,12 @@ from typing import Any
 
 import aiohttp
 import pytest
-from scripted_server import running_server, say
+from scripted_server import chunk, running_server, say, sse, stream
 
 from hearteval.models.base import Message, Reply, Sampling
+from hearteval.models.failures import CallFailureError
 from hearteval.models.http import Endpoint
-from hearteval.models.http.client import OpenAICompatibleModel, open_client
+from hearteval.models.http.client import OpenAICompatibleModel, Timeouts, open_client
 
 
 def test_time_to_connect_is_no_part_of_a_calls_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,3 +41,19 @@ def test_session_serves_requests_that_nobody_times() -> None:
                 return response.status
 
     assert asyncio.run(call()) == 200
+
+
+def test_body_that_trickles_ends_with_the_time_of_the_call() -> None:
+    piece = sse(chunk({"content": "so "}))
+
+    async def call() -> None:
+        trickle = stream(*[piece, 0.05] * 400)
+        async with running_server(trickle) as server, open_client() as client:
+            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
+            timeouts = Timeouts().within(0.2)
+            model = OpenAICompatibleModel(endpoint, client, timeouts=timeouts)
+            await model.complete([Message(role="user", content="Hello.")], Sampling())
+
+    with pytest.raises(CallFailureError, match=r"timeout: not done within 0\.2 s") as caught:
+        asyncio.run(call())
+    assert caught.value.reply.text.startswith("so ")
