@@ -44,10 +44,10 @@ def test_session_serves_requests_that_nobody_times() -> None:
 
 
 def test_body_that_trickles_ends_with_the_time_of_the_call() -> None:
-    piece = sse(chunk({"content": "so "}))
+    pieces: list[bytes | float] = [sse(chunk({"content": "so "})), 0.05]
 
     async def call() -> None:
-        trickle = stream(*[piece, 0.05] * 400)
+        trickle = stream(*pieces * 400)
         async with running_server(trickle) as server, open_client() as client:
             endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
             timeouts = Timeouts().within(0.2)
