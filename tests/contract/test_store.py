@@ -247,6 +247,15 @@ class TestStore:
         assert store.find_reply(kept.id) == kept
         assert store.spent_usd() == 0.5
 
+    def test_what_a_second_reply_cost_is_spent_once(self, store: Store) -> None:
+        kept = StoredReply(id="0" * 31 + "1", reply={"text": "é"}, cost=0.5, created_at=NOW)
+        second = replace(kept, reply={"text": "other"}, cost=0.25, created_at=LATER)
+        store.keep_replies([kept])
+        for _ in range(2):
+            store.keep_replies([second])
+            assert store.find_reply(kept.id) == kept
+            assert store.spent_usd() == 0.75
+
     def test_unknown_reply_is_none_and_nothing_is_spent(self, store: Store) -> None:
         store.keep_replies([])
         assert store.find_reply("0" * 32) is None

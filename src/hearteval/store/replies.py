@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from hearteval.domain import flat_fields
+from hearteval.domain import flat_fields, record_id
 from hearteval.store.base import Record, StoredReply
 from hearteval.store.rows import HOLDERS, kind_name, reply_query, to_reply
 from hearteval.store.schema import replies, reply_texts
@@ -25,11 +25,15 @@ def text_digest(text: str) -> str:
 
 
 def keep(connection: Connection, kept: Sequence[StoredReply]) -> None:
-    """Keep replies; of two under one id the first stays."""
+    """Keep replies; of two under one id the first stays, and what the second cost is spent."""
     unique: dict[str, StoredReply] = {}
     for reply in kept:
         unique.setdefault(reply.id, reply)
-    known = {id_ for id_, _ in _find(connection, replies.c.id, replies.c.cost, list(unique))}
+    known = dict(_find(connection, replies.c.id, replies.c.created_at, list(unique)))
+    came = {id_: reply.created_at for id_, reply in unique.items()} | known
+    lost = [_lost(reply) for reply in kept if reply.cost and reply.created_at != came[reply.id]]
+    if lost:
+        keep(connection, lost)
     new = [reply for reply in unique.values() if reply.id not in known]
     if not new:
         return
@@ -46,6 +50,12 @@ def keep(connection: Connection, kept: Sequence[StoredReply]) -> None:
     if texts:
         connection.execute(insert(reply_texts), texts)
     book(connection, new, contents)
+
+
+def _lost(reply: StoredReply) -> StoredReply:
+    """Return what is kept of a reply that came second: its cost."""
+    own = record_id("lost_call", {"reply": reply.id, "at": reply.created_at.isoformat()})
+    return StoredReply(id=own, reply={}, cost=reply.cost, created_at=reply.created_at)
 
 
 def find(connection: Connection, reply_id: str) -> StoredReply | None:
