@@ -11,6 +11,8 @@ from hearteval.errors import MAX_FAULTS_SHOWN, StoreError
 from hearteval.report.text import plural, printable
 
 MAX_FAULTS_IN_JSON = 1_000
+KINDS = {"latencyprobe": "latency probe", "storedreply": "stored reply"}
+"""Kinds of records whose names are two words."""
 
 
 @click.group("store")
@@ -83,19 +85,25 @@ def verify(place: str, *, as_json: bool) -> None:
         }
         emit_json("store_verify", body)
     else:
+        n = plural(sum(total.n for total in by_kind.values()), "record")
+        click.echo(_verdict(n, len(checked.faults)))
         for kind, total in by_kind.items():
-            click.echo(f"{kind:<13}{total.n:>9}  {total.as_hex}")
-        click.echo(f"all of it: {checked.hash}")
-    if not checked.faults:
-        Terminal().note("nothing was changed")
-        return
+            if total.n:
+                click.echo(f"{KINDS.get(kind, kind):<14}{total.n:>9,}  {total.as_hex}")
+        click.echo(f"hash of all   {checked.hash}")
     for one in checked.faults[:MAX_FAULTS_SHOWN]:
         Terminal().warn(printable(f"{f'{one.kind} {one.id}'.strip()}: {one.words}"))
-    Terminal().warn(
-        f"{plural(len(checked.faults), 'fault')}: the store was changed or damaged after it was"
-        " written; go on with a copy from before"
+    if checked.faults:
+        raise click.exceptions.Exit(1)
+
+
+def _verdict(n_records: str, n_faults: int) -> str:
+    if not n_faults:
+        return f"Nothing was changed: {n_records} are as they were written."
+    return (
+        f"The store was changed or damaged after it was written: {plural(n_faults, 'fault')} in"
+        f" {n_records}. Go on with a copy from before."
     )
-    raise click.exceptions.Exit(1)
 
 
 def _require_there(place: str) -> None:
