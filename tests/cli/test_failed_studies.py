@@ -222,7 +222,9 @@ def test_judge_whose_replies_are_no_use_is_to_be_replaced(heart: Heart, tmp_path
     said = "The judge theirs has no result (not-json)."
     assert said in done.out
     assert [words for words in again["warnings"] if "has no result" in words] == [said]
-    assert "more note" not in done.out
+    others = [words for words in again["warnings"] if words != said]
+    assert all("its replies say that they are of tiny-1" in words for words in others)
+    assert f"{len(others)} more notes" in done.out
     assert "take another model for theirs in" in done.out
     assert "heart judge" not in done.out
 
