@@ -60,6 +60,7 @@ def test_the_cue_judge_is_audited_without_a_key(heart: Heart, study: Path) -> No
         "n_before": 0,
         "n_added": n_wanted,
         "missing": {},
+        "stopped": None,
     }
     assert "measures nothing" in found["judge_notice"]
     (judge,) = found["judges"]
