@@ -77,5 +77,5 @@ def content(study: Path) -> tuple[dict[str, list[Any]], Any]:
     }
     connection.close()
     results = json.loads((study.parent / "long.results.json").read_text(encoding="utf-8"))
-    del results["provenance"]["created_at"]
+    del results["provenance"]["created_at"], results["provenance"]["data_hash"]  # holds times
     return rows, results
