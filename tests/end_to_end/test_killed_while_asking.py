@@ -10,11 +10,13 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -37,6 +39,13 @@ FORKS.set_forkserver_preload(["hearteval.study.asking", "hearteval.study.results
 CALL_SECONDS = 0.02
 N_AT_ONCE = 8
 MOST_CALLS_OF_A_RUN = 16
+NAME = re.compile("[0-9a-f]{64}")
+TEXTS = (
+    "SELECT text FROM completions",
+    "SELECT raw FROM judgments",
+    "SELECT text FROM reply_texts",
+)
+"""Where a reply may stand, once."""
 STUDY = """
 [study]
 name = "long"
@@ -80,7 +89,19 @@ class Provider:
         name = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
         self.begun.append(name)
         await asyncio.sleep(CALL_SECONDS)
-        return web.json_response({**completion(fitting_reply(body)), "id": name})
+        return web.json_response(completion(signed(fitting_reply(body), name)))
+
+
+def signed(text: str, name: str) -> str:
+    """Put the name of its call into a reply, or into the first reason of a verdict."""
+    if not text.startswith("{"):
+        return f"{text} ({name})"
+    verdict = json.loads(text)
+    first = next(iter(verdict))
+    if isinstance(verdict[first], str):  # the question that shows whether a schema is enforced
+        return json.dumps({first: name})
+    verdict[first]["reason"] = f"For {name}."
+    return json.dumps(verdict)
 
 
 def prepare(folder: Path, url: str) -> Path:
@@ -92,10 +113,9 @@ def prepare(folder: Path, url: str) -> Path:
 
 def kept(study: Path) -> list[str]:
     """Return the calls whose replies are durable."""
-    connection = sqlite3.connect(study.parent / "long.db")
-    replies = [json.loads(reply) for (reply,) in connection.execute("SELECT reply FROM replies")]
-    connection.close()
-    return [json.loads(reply["raw"])["id"] for reply in replies]
+    with closing(sqlite3.connect(study.parent / "long.db")) as connection:
+        texts = [text for query in TEXTS for (text,) in connection.execute(query)]
+    return [found[0] for text in texts if (found := NAME.search(text))]
 
 
 def start(study: Path) -> ForkServerProcess:
