@@ -5,6 +5,7 @@ import pytest
 from hearteval.analysis.calls import CallSum, is_same_model, sum_spending, warn_of_models
 from hearteval.domain import Rater, System
 from hearteval.notices import Kind
+from hearteval.report.spending import models_table, spending_words
 
 MADE = "2026-03-01T00:00:00+00:00"
 SYSTEM = System(
@@ -94,3 +95,23 @@ def test_model_at_home_may_have_a_name_of_its_own() -> None:
     calls = [call("completions", home, 1, 0.0, model="tiny")]
 
     assert warn_of_models(sum_spending([home], [], calls, total_usd=0.0, made=MADE)) == ()
+
+
+@pytest.mark.parametrize(
+    ("total", "other", "words"),
+    [
+        (0.0, 0.0, "All runs on the store have cost $0.00"),
+        (0.0036, 0.0, "All runs on the store have cost $0.0036"),
+        (2.0, 0.05, "have cost $2.00, of it $0.0500 for calls that left no reply here"),
+    ],
+)
+def test_small_sums_are_no_zero(total: float, other: float, words: str) -> None:
+    calls = [call("judgments", JUDGE, 6, total - other)]
+    found = sum_spending([SYSTEM], [JUDGE], calls, total_usd=total, made=MADE)
+    assert words in spending_words(found)
+
+
+def test_settings_are_told_in_words() -> None:
+    calls = [call("judgments", JUDGE, 6, 1.0, temperature=0.0, max_tokens=1024)]
+    found = sum_spending([SYSTEM], [JUDGE], calls, total_usd=1.0, made=MADE)
+    assert "max_tokens 1024, temperature 0.0" in models_table(found).text()

@@ -1,10 +1,13 @@
 """Which models were asked and what they cost, as tables and a sentence."""
 
+import json
+
 from hearteval.analysis.calls import Spending
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.text import listed
 
 MAX_NAMES = 3
+LEAST_SHOWN = 0.00005
 NOTHING = "\N{EN DASH}"
 
 
@@ -19,7 +22,7 @@ def models_table(spending: Spending) -> Table:
                 lambda use: f"{use.model} ({use.route or 'route unknown'})",
             ),
             (Column("Answered as", "text"), lambda use: _names(use.served_as)),
-            (Column("Settings used", "text"), lambda use: _names(use.settings)),
+            (Column("Settings used", "text"), lambda use: _names(_in_words(use.settings))),
             (Column("Ends", "text"), lambda use: use.ends or NOTHING),
         ],
     )
@@ -40,11 +43,11 @@ def costs_table(spending: Spending) -> Table:
 
 def spending_words(spending: Spending) -> str:
     """Say what all of it cost."""
-    words = f"All runs on the store have cost ${spending.total_usd:.2f}"
-    if spending.other_usd >= 0.005:
+    words = f"All runs on the store have cost ${_dollars(spending.total_usd)}"
+    if spending.other_usd >= LEAST_SHOWN:
         words += (
-            f", of it ${spending.other_usd:.2f} for calls that left no reply here (cut off, lost,"
-            " tests of schemas, times)"
+            f", of it ${_dollars(spending.other_usd)} for calls that left no reply here (cut off,"
+            " lost, tests of schemas, times)"
         )
     return words
 
@@ -57,6 +60,19 @@ def spending_lines(spending: Spending) -> list[str]:
         for use in spending.models
     ]
     return [*lines, f"{spending_words(spending)}."] if lines else []
+
+
+def _dollars(usd: float) -> str:
+    """Write cents, and of less than a dollar their parts."""
+    return f"{usd:.2f}" if usd >= 1 or usd < LEAST_SHOWN else f"{usd:.4f}"
+
+
+def _in_words(settings: tuple[str, ...]) -> tuple[str, ...]:
+    """Write settings, which are JSON, as names and values."""
+    return tuple(
+        ", ".join(f"{name} {value}" for name, value in json.loads(each).items())
+        for each in settings
+    )
 
 
 def _names(names: tuple[str, ...]) -> str:
