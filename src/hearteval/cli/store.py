@@ -8,7 +8,7 @@ import click
 from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import json_option
 from hearteval.errors import MAX_FAULTS_SHOWN, StoreError
-from hearteval.report.text import plural, printable
+from hearteval.report.text import plural, printable, wrapped
 
 MAX_FAULTS_IN_JSON = 1_000
 KINDS = {"latencyprobe": "latency probe", "storedreply": "stored reply"}
@@ -86,7 +86,7 @@ def verify(place: str, *, as_json: bool) -> None:
         emit_json("store_verify", body)
     else:
         n = plural(sum(total.n for total in by_kind.values()), "record")
-        click.echo(_verdict(n, len(checked.faults)))
+        click.echo(wrapped(_verdict(n, len(checked.faults)), indent=""))
         for kind, total in by_kind.items():
             if total.n:
                 click.echo(f"{KINDS.get(kind, kind):<14}{total.n:>9,}  {total.as_hex}")
