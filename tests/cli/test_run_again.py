@@ -13,7 +13,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Study
 from hearteval.judgments.plan import run as planning
 from hearteval.judgments.plan.pairs import Candidate, enumerate_pairs
-from hearteval.store.fingerprint import fingerprint_of
+from hearteval.store.integrity.fingerprint import fingerprint_of
 from hearteval.study import pipeline
 from hearteval.study.results import analyze
 from hearteval.study.session import Session

@@ -12,11 +12,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from hearteval.domain import flat_fields, record_id
 from hearteval.store.base import Record, StoredReply
-from hearteval.store.rows import HOLDERS, kind_name, reply_query, to_reply
+from hearteval.store.integrity.seal import book, content_of
+from hearteval.store.rows import HOLDERS, LOOKUP_IDS, kind_name, reply_query, to_reply
 from hearteval.store.schema import replies, reply_texts
-from hearteval.store.seal import book, content_of
-
-AT_ONCE = 500
 
 
 def text_digest(text: str) -> str:
@@ -80,6 +78,6 @@ def refer(connection: Connection, kind: type[Any], records: Sequence[Record]) ->
 
 
 def _find(connection: Connection, key: Any, value: Any, keys: Sequence[str]) -> Iterator[Any]:
-    for start in range(0, len(keys), AT_ONCE):
-        some = key.in_(keys[start : start + AT_ONCE])
+    for start in range(0, len(keys), LOOKUP_IDS):
+        some = key.in_(keys[start : start + LOOKUP_IDS])
         yield from connection.execute(select(key, value).where(some))

@@ -1,7 +1,7 @@
 """Records to table rows and back, and the SELECTs that find them: where a field is kept."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -44,6 +44,8 @@ from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
 
+LOOKUP_IDS = 500
+"""Ids that one query asks for: databases bound the number of its parameters."""
 TABLES: Mapping[type[Any], Table[Any]] = {
     Item: schema.items,
     Screening: schema.screenings,
@@ -325,3 +327,19 @@ def read_studies(connection: Connection) -> list[Study]:
             values[name] = tuple(lists.get((row["id"], row["version"], kind), ()))
         found.append(from_row(Study, values))
     return found
+
+
+def rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
+    """Return what a query finds, each row by the names of its columns."""
+    found = connection.execute(query)
+    names = tuple(found.keys())
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def rows_by_id(
+    connection: Connection, query: Select[Any], ids: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a query whose first column is an id, for some ids."""
+    column = query.selected_columns[0]
+    for start in range(0, len(ids), LOOKUP_IDS):
+        yield from rows_of(query.where(column.in_(ids[start : start + LOOKUP_IDS])), connection)

@@ -127,7 +127,7 @@ def _table(name: str, *parts: SchemaItem, **settings: Any) -> Table[Any]:
 
 
 def _sealed(name: str, *parts: SchemaItem, **settings: Any) -> Table[Any]:
-    """Make a table whose rows hold the hash of their whole content (`hearteval.store.seal`)."""
+    """Make a table whose rows hold the hash of their whole content (see `integrity.seal`)."""
     return _table(name, *parts, Column("content", Id), **settings)
 
 
@@ -362,4 +362,4 @@ totals = Table(
     Column("digest", Id, nullable=False),
     sqlite_with_rowid=False,
 )
-"""How many records were ever added, and the sum of their hashes (`hearteval.store.seal`)."""
+"""How many records were ever added, and the sum of their hashes (see `integrity.seal`)."""

@@ -9,27 +9,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar, cast, get_args
 
-from sqlalchemy import Column, Connection, Engine, Select, Table, func, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Column, Connection, Engine, Select, func, select
 
 from hearteval.domain import (
     Assignment,
     BatchJob,
     Choice,
     Judgment,
-    Pair,
     Rating,
     Study,
-    canonical_json,
     flat_fields,
 )
 from hearteval.errors import InvalidRecordError, StoreError
 from hearteval.store import claims, schema
+from hearteval.store.adding import add, insertion
 from hearteval.store.base import AssignedCount, Claimed, Record, StoredReply
 from hearteval.store.engines import (
     file_identity,
@@ -43,9 +40,11 @@ from hearteval.store.engines import (
     run_patiently,
     shrink,
 )
-from hearteval.store.fingerprint import fingerprint
+from hearteval.store.integrity.fingerprint import fingerprint
+from hearteval.store.integrity.seal import hash_of, n_written, read_totals
+from hearteval.store.integrity.verify import StoreCheck, check_store
 from hearteval.store.migrations import VERSIONS, is_current, migrate
-from hearteval.store.replies import find, keep, refer
+from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
     MEMBER_FIELDS,
     TABLES,
@@ -58,18 +57,17 @@ from hearteval.store.rows import (
     marks_from_text,
     planned_query,
     read_studies,
+    rows_by_id,
+    rows_of,
     study_query,
-    to_row,
     unjudged_query,
 )
-from hearteval.store.seal import book, content_of, hash_of, n_written, read_totals
-from hearteval.store.verify import StoreCheck, check_store
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 PAGE_ROWS = 2_000
-LOOKUP_IDS = 500
+
 PATIENCE_SECONDS = 120.0
 
 
@@ -144,14 +142,7 @@ class SqlStore:
         """Append records in one transaction; return how many were new."""
         if not records:
             return 0
-        order = list(TABLES)
-        ranked = sorted(records, key=lambda record: order.index(type(record)))
-        return self._write(
-            lambda connection: sum(
-                self._add_kind(connection, kind, list(group), first_stays=first_stays)
-                for kind, group in groupby(ranked, key=type)
-            )
-        )
+        return self._write(partial(add, records=records, first_stays=first_stays))
 
     def iter(self, kind: type[R], study: Study | None = None) -> Iterator[R]:
         """Yield the records of a kind in the order of their ids."""
@@ -170,7 +161,7 @@ class SqlStore:
     def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
         query, wanted = select(TABLES[kind]), sorted(set(ids))
-        rows = self._read(lambda connection: list(_rows_by_id(connection, query, wanted)))
+        rows = self._read(lambda connection: list(rows_by_id(connection, query, wanted)))
         found = [cast("R", from_row(kind, row)) for row in rows]
         return sorted(found, key=lambda record: record.id)
 
@@ -276,9 +267,13 @@ class SqlStore:
         """Keep a batch job, or what has become known of it."""
         values = flat_fields(job)
         known = {name: values[name] for name in ("custom_ids", "remote_id", "closed_at")}
-        insertion = self._insertion(schema.batch_jobs).values(**values)
-        updating = insertion.on_conflict_do_update(index_elements=["id"], set_=known)
-        self._write(lambda connection: connection.execute(updating))
+
+        def upsert(connection: Connection) -> None:
+            inserting = insertion(connection, schema.batch_jobs).values(**values)
+            updating = inserting.on_conflict_do_update(index_elements=["id"], set_=known)
+            connection.execute(updating)
+
+        self._write(upsert)
 
     def jobs(self) -> Sequence[BatchJob]:
         """Return all batch jobs in the order in which they were written down."""
@@ -345,58 +340,6 @@ class SqlStore:
             return None
         return self._read(lambda connection: fingerprint(_driver_of(connection)))
 
-    def _insertion(self, table: Table[Any]) -> Any:
-        """Return an INSERT that can say what to do with a row that is already there."""
-        return (sqlite if self._engine.dialect.name == "sqlite" else postgresql).insert(table)
-
-    def _add_kind(
-        self,
-        connection: Connection,
-        kind: type[Record],
-        records: Sequence[Record],
-        *,
-        first_stays: bool,
-    ) -> int:
-        unique = _without_repeats(records)
-        stored = self._stored(connection, kind, list(unique))
-        for key, record in unique.items():
-            if not first_stays and key in stored and not _is_same(stored[key], record):
-                changed = ", ".join(_differing_fields(stored[key], record))
-                raise StoreError(
-                    f"{kind_name(kind)} {record.id} is already stored with another {changed}; "
-                    "records are never edited: undo that change, or use a new store (study.store)",
-                    ids=(record.id,),
-                )
-        new = [record for key, record in unique.items() if key not in stored]
-        if new:
-            contents = {_key(record): content_of(record) for record in new}
-            rows = [{**to_row(record), "content": contents[_key(record)]} for record in new]
-            if kind is Pair:
-                _add_systems(connection, rows)
-            inserting = self._insertion(TABLES[kind])
-            if first_stays:
-                inserting = inserting.on_conflict_do_nothing()
-            connection.execute(inserting, rows)
-            if first_stays:
-                there = {key for key, _ in self._stored(connection, kind, [_key(r) for r in new])}
-                new = [record for record in new if record.id in there]
-            book(connection, new, [contents[_key(record)] for record in new])
-            refer(connection, kind, new)
-            members = [row for record in new for row in _member_rows(record)]
-            if members:
-                connection.execute(insert(schema.study_members), members)
-        return len(new)
-
-    def _stored(
-        self, connection: Connection, kind: type[Record], keys: Sequence[tuple[str, int]]
-    ) -> dict[tuple[str, int], Record]:
-        if kind is Study:
-            ids = {key[0] for key in keys}
-            found: list[Record] = [s for s in read_studies(connection) if s.id in ids]
-            return {_key(record): record for record in found}
-        rows = _rows_by_id(connection, select(TABLES[kind]), [id_ for id_, _ in keys])
-        return {(record.id, 0): record for record in (from_row(kind, row) for row in rows)}
-
     def _records(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
         names = query.selected_columns.keys()
         for page in self._pages(kind, query, TABLES[kind].c.id):
@@ -426,7 +369,7 @@ class SqlStore:
                 return
 
     def _rows(self, query: Select[Any]) -> list[dict[str, Any]]:
-        return self._read(partial(_rows_of, query))
+        return self._read(partial(rows_of, query))
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         def transaction() -> T:
@@ -467,68 +410,5 @@ def _driver_of(connection: Connection) -> sqlite3.Connection:
     return driver
 
 
-def _rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
-    found = connection.execute(query)
-    names = tuple(found.keys())
-    return [dict(zip(names, row, strict=True)) for row in found]
-
-
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:
     return cast("list[tuple[Any, ...]]", list(connection.execute(query)))
-
-
-def _rows_by_id(
-    connection: Connection, query: Select[Any], ids: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a query whose first column is an id, for some ids."""
-    column = query.selected_columns[0]
-    for start in range(0, len(ids), LOOKUP_IDS):
-        yield from _rows_of(query.where(column.in_(ids[start : start + LOOKUP_IDS])), connection)
-
-
-def _add_systems(connection: Connection, pairs: Sequence[dict[str, Any]]) -> None:
-    """Fill in the system of each completion of the pairs' rows."""
-    sides = ("low", "high")
-    ids = sorted({pair[f"{side}_completion_id"] for pair in pairs for side in sides})
-    query = select(schema.completions.c.id, schema.completions.c.system_id)
-    systems = {row["id"]: row["system_id"] for row in _rows_by_id(connection, query, ids)}
-    for pair in pairs:
-        for side in sides:
-            pair[f"{side}_system_id"] = systems.get(pair[f"{side}_completion_id"])
-
-
-def _member_rows(record: Record) -> list[dict[str, Any]]:
-    if not isinstance(record, Study):
-        return []
-    return [
-        {"study_id": record.id, "version": record.version, "kind": kind, "member_id": member}
-        for kind, name in MEMBER_FIELDS.items()
-        for member in getattr(record, name)
-    ]
-
-
-def _key(record: Record) -> tuple[str, int]:
-    return (record.id, record.version if isinstance(record, Study) else 0)
-
-
-def _is_same(one: Record, other: Record) -> bool:
-    """Say whether two records have the same content, ``created_at`` apart."""
-    return one == other or canonical_json(one) == canonical_json(other)
-
-
-def _differing_fields(one: Record, other: Record) -> list[str]:
-    before, after = flat_fields(one), flat_fields(other)
-    return [name for name in before if name != "created_at" and before[name] != after[name]]
-
-
-def _without_repeats(records: Sequence[Record]) -> dict[tuple[str, int], Record]:
-    unique: dict[tuple[str, int], Record] = {}
-    for record in records:
-        known = unique.setdefault(_key(record), record)
-        if known is not record and not _is_same(known, record):
-            raise StoreError(
-                f"{kind_name(type(record))} {record.id} stands twice in one batch with "
-                "different content",
-                ids=(record.id,),
-            )
-    return unique

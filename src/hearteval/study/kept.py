@@ -24,7 +24,7 @@ from hearteval.config import StudySettings
 from hearteval.domain import content_hash
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.errors import StoreError
-from hearteval.store.fingerprint import fingerprint_of
+from hearteval.store.integrity.fingerprint import fingerprint_of
 from hearteval.study import write_whole
 
 logger = logging.getLogger(__name__)

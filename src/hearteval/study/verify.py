@@ -10,8 +10,8 @@ from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
 from hearteval.judgments.prompt import PairProtocol
 from hearteval.judgments.reply import read_rating, read_reply
 from hearteval.store.base import Store
+from hearteval.store.integrity.verify import StoreCheck, StoreFault
 from hearteval.store.sql import SqlStore
-from hearteval.store.verify import StoreCheck, StoreFault
 
 OTHERWISE = "its reply says otherwise"
 

@@ -1,6 +1,6 @@
 """Every record keeps a hash of its whole content, and the store how many there are, and their sum.
 
-The hashes themselves are filled in by `hearteval.store.seal` after the last migration.
+The hashes themselves are filled in by `hearteval.store.integrity.seal` after the last migration.
 """
 
 from alembic import op

@@ -15,8 +15,7 @@ from hearteval.domain import Study
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import StoredReply
-from hearteval.store.rows import from_row, kind_name, read_studies, reply_query, to_reply
-from hearteval.store.seal import (
+from hearteval.store.integrity.seal import (
     NOTHING,
     ROWS,
     SEALED,
@@ -28,6 +27,7 @@ from hearteval.store.seal import (
     read_totals,
     studies_of,
 )
+from hearteval.store.rows import from_row, kind_name, read_studies, reply_query, to_reply
 
 Progress = Callable[[str, int], None]
 """Is told a kind and how many of it were read."""

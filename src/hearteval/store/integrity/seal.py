@@ -24,13 +24,20 @@ from hearteval.domain import (
 )
 from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
-from hearteval.store.rows import TABLES, from_row, kind_name, read_studies, reply_query, to_reply
+from hearteval.store.rows import (
+    LOOKUP_IDS,
+    TABLES,
+    from_row,
+    kind_name,
+    read_studies,
+    reply_query,
+    to_reply,
+)
 
 NO_STUDY = "0" * 32
 """Stands for the study of a kind whose records belong to none."""
 HEX_DIGITS = 32
 ROWS = 2_000
-LOOKUP_IDS = 500
 
 
 class Total(NamedTuple):
