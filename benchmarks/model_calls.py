@@ -54,7 +54,7 @@ from hearteval.models.wrappers.gate import Gate, Gated
 from hearteval.models.wrappers.pace import CallLimits
 from hearteval.store.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
-from hearteval.study.models import StoredReplies, keep_lost_cost
+from hearteval.study.asking.models import StoredReplies, keep_lost_cost
 from hearteval.study.session import utc_now
 
 CELLS = ((500, 256), (50, 64), (50, 256))

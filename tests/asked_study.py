@@ -25,7 +25,7 @@ from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
 from hearteval.store.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
-from hearteval.study.models import StoredReplies, keep_lost_cost
+from hearteval.study.asking.models import StoredReplies, keep_lost_cost
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ITEMS = load_starter_items()

@@ -6,7 +6,7 @@ import pytest
 
 from hearteval.config import ModelSettings, load_study
 from hearteval.errors import SettingsError
-from hearteval.study.models import asked_directly
+from hearteval.study.asking.models import asked_directly
 
 OWN = 'name = "x"\nmodel = "openai-compatible/m"\nbase_url = "http://127.0.0.1:9/v1"\nfamily = "f"'
 

@@ -22,12 +22,12 @@ from hearteval.domain import BatchJob
 from hearteval.models.batch.queue import BatchPolicy
 from hearteval.models.presets import load_model_presets
 from hearteval.store.sql import SqlStore
-from hearteval.study import models
+from hearteval.study.asking import models
 
 pytestmark = pytest.mark.server
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["hearteval.study.asking", "hearteval.study.results"])
+FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
 DEADLINE_SECONDS = 60
 QUICK = BatchPolicy(
     quiet_seconds=0.1, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
@@ -76,7 +76,7 @@ PRICE_OF_CALL = (TOKENS_IN * 1.0 + TOKENS_OUT * 2.0) / 1e6
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
-    monkeypatch.setattr("hearteval.study.models.BATCH_POLICY", QUICK)
+    monkeypatch.setattr("hearteval.study.asking.models.BATCH_POLICY", QUICK)
     with batch_server() as server:
         yield server
 

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.server
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "4"))
 """The whole measurement is 50: ``make soak``."""
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["hearteval.study.asking", "hearteval.study.results"])
+FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
 CALL_SECONDS = 0.02
 N_AT_ONCE = 8
 MOST_CALLS_OF_A_RUN = 16

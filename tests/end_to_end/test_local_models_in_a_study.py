@@ -28,7 +28,7 @@ from hearteval.domain import (
 )
 from hearteval.models.local import LocalSettings
 from hearteval.store.sql import SqlStore
-from hearteval.study import models
+from hearteval.study.asking import models
 
 pytestmark = pytest.mark.server
 

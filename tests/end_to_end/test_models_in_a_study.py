@@ -29,7 +29,7 @@ from served_study import (
 from hearteval.models import asking
 from hearteval.models.http.client import Timeouts, open_client
 from hearteval.models.wrappers import gate, pace
-from hearteval.study import models
+from hearteval.study.asking import models
 
 pytestmark = pytest.mark.server
 

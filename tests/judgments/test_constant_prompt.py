@@ -10,7 +10,7 @@ from hearteval.judgments.prompt import judge_messages, judge_schema
 from hearteval.models.base import Message, Sampling, Schema
 from hearteval.models.wrappers import cached
 from hearteval.models.wrappers.cached import ReplyKeys
-from hearteval.study import models
+from hearteval.study.asking import models
 
 CONTEXT = (Turn(role="seeker", text="It is late."),)
 

@@ -9,7 +9,7 @@ from canned_model import Answer, CannedModel
 from limited_endpoints import failing
 
 from hearteval.models.base import AskedModel, Sampling, Schema
-from hearteval.study.asking import warn_of_unheld_schemas
+from hearteval.study.asking.steps import warn_of_unheld_schemas
 
 SCHEMA = Schema(name="heart_judgment", schema={"type": "object"})
 HELD = '{"colour": "hearteval-probe"}'

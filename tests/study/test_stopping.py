@@ -14,9 +14,9 @@ from hearteval.models.base import Message, Reply, Sampling, Usage
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.store.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
-from hearteval.study.models import keep_lost_cost
+from hearteval.study.asking.models import keep_lost_cost
+from hearteval.study.asking.stopping import SIGNALS, Stopper, stopping_on_signals
 from hearteval.study.session import utc_now
-from hearteval.study.stopping import SIGNALS, Stopper, stopping_on_signals
 
 ASKED = (Message(role="user", content="Hello"),)
 FOREVER = 3600.0

@@ -82,7 +82,7 @@ def _run(
     as_json: bool,
 ) -> None:
     from hearteval.cli.results import show_results
-    from hearteval.study.cost import spent_words
+    from hearteval.study.asking.cost import spent_words
     from hearteval.study.grow import open_grown
     from hearteval.study.kept import keep_run
     from hearteval.study.pipeline import run_study

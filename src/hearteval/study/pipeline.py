@@ -30,14 +30,7 @@ from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell
-from hearteval.study.asking import (
-    complete_step,
-    complete_without_models,
-    cover_completions,
-    judge_step,
-    warn_of_unheld_schemas,
-)
-from hearteval.study.cost import (
+from hearteval.study.asking.cost import (
     NOTHING_DONE,
     Done,
     Spending,
@@ -55,8 +48,15 @@ from hearteval.study.cost import (
     spending_lines,
     what_is_done,
 )
+from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.steps import (
+    complete_step,
+    complete_without_models,
+    cover_completions,
+    judge_step,
+    warn_of_unheld_schemas,
+)
 from hearteval.study.grow import gather, imported_systems, judge_models, system_models
-from hearteval.study.models import Asking, ask_models
 from hearteval.study.results import (
     analyze,
     read_data,

@@ -20,7 +20,7 @@ from hearteval.models.http.client import open_client
 from hearteval.models.wrappers.cached import Cached
 from hearteval.store.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
-from hearteval.study.models import StoredReplies
+from hearteval.study.asking.models import StoredReplies
 from hearteval.study.session import utc_now
 
 pytestmark = pytest.mark.server

@@ -42,8 +42,8 @@ from hearteval.models.wrappers.gate import Gate, Gated, Line
 from hearteval.models.wrappers.plain_text import PlainText
 from hearteval.store.base import StoredReply
 from hearteval.store.grouped import GroupedWriter
+from hearteval.study.asking.stopping import Stopper, stopping_on_signals
 from hearteval.study.session import Now, Session
-from hearteval.study.stopping import Stopper, stopping_on_signals
 
 T = TypeVar("T")
 _schema_texts: dict[int, tuple[Schema, str]] = {}

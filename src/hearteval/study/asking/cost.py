@@ -39,6 +39,13 @@ from hearteval.models.prices import (
     price_per_million,
 )
 from hearteval.store.base import Record, Store
+from hearteval.study.asking.models import (
+    asked_directly,
+    judge_sampling,
+    paid_models,
+    schema_text,
+    tariff_of,
+)
 from hearteval.study.grow import (
     describe,
     is_same_version,
@@ -46,13 +53,6 @@ from hearteval.study.grow import (
     study_raters,
     study_systems,
     system_models,
-)
-from hearteval.study.models import (
-    asked_directly,
-    judge_sampling,
-    paid_models,
-    schema_text,
-    tariff_of,
 )
 from hearteval.study.session import Session, study_id
 
