@@ -17,8 +17,8 @@ from inspect_ai.solver import TaskState, generate
 
 from hearteval.completions.checks import check_completion
 from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.config.items import DEFAULT_ESCONV_REGULAR
 from hearteval.config.model_settings import SYSTEM_MAX_TOKENS
-from hearteval.config.study_file import DEFAULT_ESCONV_REGULAR
 from hearteval.domain import Item
 from hearteval.errors import InvalidReplyError
 from hearteval.exchange.inspect.samples import inspect_messages

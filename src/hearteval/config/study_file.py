@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from hearteval.analysis.missing import FAIL_ON_MISSING
+from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.model_settings import (
     Judge,
     JudgeSettings,
@@ -30,10 +31,8 @@ from hearteval.config.model_settings import (
 from hearteval.config.models import find_judge, read_judge, read_system
 from hearteval.domain import content_hash
 from hearteval.errors import SettingsError, raise_faults
-from hearteval.items.dialogues import DialogueNames
 from hearteval.judgments.plan import PlanPolicy
 
-DEFAULT_ESCONV_REGULAR = 280
 STOP_WAIT_S = 10.0
 MAX_SHOWN = 60
 NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\]*@|password=|\x00", re.IGNORECASE)
@@ -59,19 +58,6 @@ PAIR_SETTINGS = ("design", "comparisons", "both_orders")
 LATER_SECTIONS = {"people": "people as writers and raters", "analysis": "settings of the analysis"}
 
 _Read = TypeVar("_Read")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemSettings:
-    """Where the items come from, and how many: None takes all there are."""
-
-    source: Literal["starter", "esconv", "file"]
-    path: Path | None
-    """The corpus folder or the item file; None for the starter items."""
-    regular: int | None
-    adversarial: int | None
-    names: DialogueNames | None = None
-    """What a file of dialogues calls its columns and the people in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,18 +143,6 @@ class _Study(Section):
     stop_wait_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = STOP_WAIT_S
 
 
-class _Items(Section):
-    source: Annotated[str, Field(min_length=1)]
-    from_: Annotated[str | None, Field(alias="from")] = None
-    regular: Annotated[int | None, Field(ge=0)] = None
-    adversarial: Annotated[int | None, Field(ge=0)] = None
-    dialogue_column: Annotated[str | None, Field(min_length=1)] = None
-    role_column: Annotated[str | None, Field(min_length=1)] = None
-    text_column: Annotated[str | None, Field(min_length=1)] = None
-    seeker: Annotated[list[str], Field(default_factory=list)]
-    supporter: Annotated[list[str], Field(default_factory=list)]
-
-
 class _Judging(Section):
     judges: Annotated[list[str], Field(min_length=1)]
     protocol: Literal["forced-strength", "rating"] = "forced-strength"
@@ -195,7 +169,7 @@ def _read_one(value: Any) -> Any:
 
 class _StudyFile(Section):
     study: _Study
-    items: Annotated[_Items, BeforeValidator(_read_one)]
+    items: Annotated[Items, BeforeValidator(_read_one)]
     system: Annotated[list[System], Field(min_length=2)]
     judge: Annotated[list[Judge], Field(default_factory=list)]
     judging: _Judging
@@ -204,7 +178,7 @@ class _StudyFile(Section):
 
 SECTIONS: dict[str, type[BaseModel]] = {
     "study": _Study,
-    "items": _Items,
+    "items": Items,
     "system": System,
     "judge": Judge,
     "judging": _Judging,
@@ -237,7 +211,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> StudySettings:
     """Check what the sections say; raise what is wrong with them after the faults given."""
     store = _attempt(lambda: _store_place(path, wire.study), faults)
-    items = _attempt(lambda: _item_settings(path, wire.items), faults)
+    items = _attempt(lambda: read_items(path, wire.items), faults)
     systems = _system_settings(path, wire.system, faults)
     judging = _attempt(lambda: _judging_settings(path, wire), faults)
     if judging is not None:
@@ -289,68 +263,6 @@ def _store_place(path: Path, study: _Study) -> str:
             ids=("study.store",),
         )
     return str(found)
-
-
-def _item_settings(path: Path, items: _Items) -> ItemSettings:
-    names = DialogueNames(
-        dialogue=items.dialogue_column,
-        role=items.role_column,
-        text=items.text_column,
-        seeker=tuple(items.seeker),
-        supporter=tuple(items.supporter),
-    )
-    if names != DialogueNames() and items.source in ("esconv", "starter"):
-        raise SettingsError(
-            f"{path}: items: seeker, supporter and columns are named for a file of your own only; "
-            "remove them"
-        )
-    if items.source == "esconv":
-        return _esconv_settings(path, items)
-    is_starter = items.source == "starter"
-    if items.from_ is not None:
-        why = (
-            "the starter items need no folder"
-            if is_starter
-            else "an item file is named by items.source"
-        )
-        raise SettingsError(f"{path}: items.from: {why}; remove it")
-    file = None if is_starter else path.parent / items.source
-    if file is not None and not file.is_file():
-        raise SettingsError(
-            f"{path}: items.source: expected 'starter', 'esconv' or an item file; there is no "
-            f"file {file}"
-        )
-    return ItemSettings(
-        source="starter" if is_starter else "file",
-        path=file,
-        regular=items.regular,
-        adversarial=items.adversarial,
-        names=None if names == DialogueNames() else names,
-    )
-
-
-def _esconv_settings(path: Path, items: _Items) -> ItemSettings:
-    if items.from_ is None:
-        raise SettingsError(
-            f"{path}: items.from: give the folder that holds ESConv's train.jsonl, valid.jsonl "
-            "and test.jsonl, or ESConv.json"
-        )
-    if items.adversarial:
-        raise SettingsError(
-            f"{path}: items.adversarial: this version cannot rewrite corpus dialogues yet; set "
-            "adversarial = 0, or use the starter items"
-        )
-    folder = path.parent / items.from_
-    if not folder.is_dir():
-        raise SettingsError(
-            f"{path}: items.from: there is no folder {folder}; download ESConv (CC BY-NC 4.0, "
-            "github.com/thu-coai/Emotional-Support-Conversation) and name its folder",
-            ids=("items.from",),
-        )
-    regular = DEFAULT_ESCONV_REGULAR if items.regular is None else items.regular
-    if regular < 1:
-        raise SettingsError(f"{path}: items.regular: expected at least 1 for a corpus, not 0")
-    return ItemSettings(source="esconv", path=folder, regular=regular, adversarial=0)
 
 
 def _system_settings(
