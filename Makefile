@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
 	@echo "make test   the whole test suite        make quick  its part without servers"
-	@echo "make soak   fifty kills at random moments, and half a minute without a database"
+	@echo "make soak   fifty kills at random moments, twenty on PostgreSQL, and half a minute without a database"
 	@echo "make lint   format, lint, types, imports  make check  lint and test"
 
 install: $(STAMP)

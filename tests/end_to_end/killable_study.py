@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import text
+
+from hearteval.store.engines import open_engine
+
 DEADLINE_SECONDS = 120
 SYSTEMS = ("original", "shuffled", "retrieval", "reflective", "generic", "advice")
 TABLES = {
@@ -68,14 +72,19 @@ def count(database: Path, table: str) -> int:
     return int(n)
 
 
-def content(study: Path) -> tuple[dict[str, list[Any]], Any]:
+def read(store: str, *queries: str) -> list[list[tuple[Any, ...]]]:
+    """Return the rows of each query, from a path or a PostgreSQL address."""
+    engine, _ = open_engine(store)
+    with engine.connect() as connection:
+        rows = [[tuple(row) for row in connection.execute(text(query))] for query in queries]
+    engine.dispose()
+    return rows
+
+
+def content(study: Path, store: str | None = None) -> tuple[dict[str, list[Any]], Any]:
     """Return what a run leaves: every row that is no time, and the results without theirs."""
-    connection = sqlite3.connect(study.parent / "long.db")
-    rows = {
-        table: connection.execute(f"SELECT {columns} FROM {table} ORDER BY id").fetchall()
-        for table, columns in TABLES.items()
-    }
-    connection.close()
+    queries = [f"SELECT {columns} FROM {table} ORDER BY id" for table, columns in TABLES.items()]
+    rows = read(store or str(study.parent / "long.db"), *queries)
     results = json.loads((study.parent / "long.results.json").read_text(encoding="utf-8"))
     del results["provenance"]["created_at"], results["provenance"]["data_hash"]  # holds times
-    return rows, results
+    return dict(zip(TABLES, rows, strict=True)), results

@@ -12,18 +12,17 @@ import os
 import random
 import re
 import signal
-import sqlite3
 import time
+import uuid
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
 from aiohttp import web
-from killable_study import DEADLINE_SECONDS, content
+from killable_study import DEADLINE_SECONDS, content, read
 from scripted_server import completion
 from served_study import fitting_reply, serving
 
@@ -33,7 +32,8 @@ from hearteval.models.asking import WORKERS_PER_CALL
 pytestmark = pytest.mark.server
 
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "4"))
-"""The whole measurement is 50: ``make soak``."""
+"""The whole measurement is 50, 20 of them on PostgreSQL: ``make soak``."""
+MOST_ON_POSTGRES = 20
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["hearteval.study.asking.steps", "hearteval.study.results"])
 CALL_SECONDS = 0.02
@@ -79,6 +79,14 @@ repeat_pairs = 0
 """
 
 
+@dataclass(frozen=True)
+class Case:
+    """A study file and its store: a path, or the address of a database."""
+
+    study: Path
+    store: str
+
+
 @dataclass
 class Provider:
     """A provider that notes every call, and answers the same question always the same."""
@@ -104,45 +112,48 @@ def signed(text: str, name: str) -> str:
     return json.dumps(verdict)
 
 
-def prepare(folder: Path, url: str) -> Path:
+def prepare(folder: Path, url: str, store: str | None) -> Case:
     folder.mkdir()
     path = folder / "long.toml"
     path.write_text(STUDY.format(url=url, n=N_AT_ONCE), encoding="utf-8")
-    return path
+    return Case(path, store or str(folder / "long.db"))
 
 
-def kept(study: Path) -> list[str]:
-    """Return the calls whose replies are durable."""
-    with closing(sqlite3.connect(study.parent / "long.db")) as connection:
-        texts = [text for query in TEXTS for (text,) in connection.execute(query)]
+def kept(case: Case) -> list[str]:
+    """Return the calls whose replies are durable; what a killed one has sent is waited for."""
+    texts = [text for rows in read(case.store, *TEXTS) for (text,) in rows]
     return [found[0] for text in texts if (found := NAME.search(text))]
 
 
-def start(study: Path) -> ForkServerProcess:
+def start(case: Case) -> ForkServerProcess:
     """Start ``heart run`` in a process of its own, forked from one that has imported it already."""
-    process = FORKS.Process(target=run, args=(study,), daemon=True)
+    process = FORKS.Process(target=run, args=(case,), daemon=True)
     process.start()
     return process
 
 
-def run(study: Path) -> None:
-    os.environ.pop("HEART_STORE", None)
-    file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+def run(case: Case) -> None:
+    os.environ["HEART_STORE"] = case.store
+    file = os.open(case.study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
     os.dup2(file, 2)
-    run_command_line(["run", str(study), "--json"])
+    run_command_line(["run", str(case.study), "--json"])
 
 
-def finish(study: Path) -> None:
-    process = start(study)
+def said(case: Case) -> str:
+    return case.study.with_suffix(".said").read_text(encoding="utf-8")
+
+
+def finish(case: Case) -> None:
+    process = start(case)
     process.join(DEADLINE_SECONDS)
-    assert process.exitcode == 0, study.with_suffix(".said").read_text(encoding="utf-8")
+    assert process.exitcode == 0, said(case)
 
 
-def kill_after(study: Path, provider: Provider, *, n_calls: int, seconds: float) -> bool:
+def kill_after(case: Case, provider: Provider, *, n_calls: int, seconds: float) -> bool:
     """Start a run, kill it a while after so many calls; tell whether it was still running."""
     enough = len(provider.begun) + n_calls
-    process = start(study)
+    process = start(case)
     deadline = time.monotonic() + DEADLINE_SECONDS
     while process.is_alive() and len(provider.begun) < enough:
         assert time.monotonic() < deadline, "the run asks nothing"
@@ -150,24 +161,23 @@ def kill_after(study: Path, provider: Provider, *, n_calls: int, seconds: float)
     process.join(seconds)
     process.kill()
     process.join()
-    said = study.with_suffix(".said").read_text(encoding="utf-8")
-    assert process.exitcode in (-signal.SIGKILL, 0), said
+    assert process.exitcode in (-signal.SIGKILL, 0), said(case)
     return process.exitcode != 0
 
 
-def disturb(study: Path, provider: Provider, chance: random.Random, most: int) -> tuple[int, int]:
+def disturb(case: Case, provider: Provider, chance: random.Random, most: int) -> tuple[int, int]:
     """Run a study to its end with so many kills at most; return kills, and calls lost to them."""
     stored: set[str] = set()
     n_kills = n_lost = 0
     while n_kills < most:
         n_before = len(provider.begun)
         is_killed = kill_after(
-            study,
+            case,
             provider,
             n_calls=chance.randint(1, MOST_CALLS_OF_A_RUN),
             seconds=chance.uniform(0.0, 0.15),
         )
-        asked, stored_now = provider.begun[n_before:], set(kept(study))
+        asked, stored_now = provider.begun[n_before:], set(kept(case))
         assert stored.isdisjoint(asked)
         assert stored <= stored_now
         lost = set(asked) - stored_now
@@ -177,24 +187,46 @@ def disturb(study: Path, provider: Provider, chance: random.Random, most: int) -
             return n_kills, n_lost
         n_kills += 1
     n_before = len(provider.begun)
-    finish(study)
+    finish(case)
     assert stored.isdisjoint(provider.begun[n_before:])
     return n_kills, n_lost
 
 
-def test_kills_at_random_moments_pay_for_nothing_twice(tmp_path: Path) -> None:
+@pytest.fixture
+def new_store(database: str, request: pytest.FixtureRequest) -> Callable[[], str | None]:
+    """Return what makes a database; a file comes into being beside its study."""
+    if database == "sqlite":
+        return lambda: None
+    server = request.getfixturevalue("postgres")
+    return lambda: server.create_database(f"killed_{uuid.uuid4().hex}")
+
+
+@pytest.mark.parametrize(
+    ("database", "most"),
+    [
+        ("sqlite", N_RANDOM_KILLS),
+        pytest.param(
+            "postgres",
+            min(N_RANDOM_KILLS, MOST_ON_POSTGRES),
+            marks=[pytest.mark.postgres, pytest.mark.xdist_group("postgres")],
+        ),
+    ],
+)
+def test_kills_at_random_moments_pay_for_nothing_twice(
+    tmp_path: Path, most: int, new_store: Callable[[], str | None]
+) -> None:
     provider, chance = Provider(), random.Random(2026)
     with serving(provider.answer) as server:
-        reference = prepare(tmp_path / "undisturbed", server.url)
+        reference = prepare(tmp_path / "undisturbed", server.url, new_store())
         finish(reference)
-        expected, calls = content(reference), Counter(provider.begun)
+        expected, calls = content(reference.study, reference.store), Counter(provider.begun)
         assert set(calls.values()) == {1}
         n_kills = n_studies = 0
-        while n_kills < N_RANDOM_KILLS:
-            study = prepare(tmp_path / f"study-{n_studies}", server.url)
+        while n_kills < most:
+            case = prepare(tmp_path / f"study-{n_studies}", server.url, new_store())
             provider.begun.clear()
-            n, n_lost = disturb(study, provider, chance, N_RANDOM_KILLS - n_kills)
+            n, n_lost = disturb(case, provider, chance, most - n_kills)
             n_kills, n_studies = n_kills + n, n_studies + 1
             assert set(provider.begun) == set(calls)
             assert len(provider.begun) == len(calls) + n_lost
-            assert content(study) == expected
+            assert content(case.study, case.store) == expected
