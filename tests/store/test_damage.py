@@ -2,6 +2,8 @@
 
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -118,6 +120,39 @@ def test_a_file_that_was_not_closed_is_checked(place: str, tmp_path: Path) -> No
         file.write(bytes(40))
     with pytest.raises(StoreError, match="damaged"):
         SqlStore.open(str(killed))
+
+
+WRITER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("PRAGMA journal_mode = WAL")
+connection.execute("UPDATE replies SET cost = 3")
+connection.commit()
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who has it open")
+def test_a_file_is_checked_that_a_killed_process_left_and_none_that_a_living_one_uses(
+    place: str,
+) -> None:
+    with closing(sqlite3.connect(place)) as connection:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'ix_judgments_counts'"
+        (page,), (size,) = (connection.execute(q).fetchone() for q in (query, "PRAGMA page_size"))
+    with Path(place).open("r+b") as file:
+        file.seek(page * size - 40)
+        file.write(bytes(40))
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, place], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"\n"
+        SqlStore.open(place).close()
+        writer.kill()
+    with pytest.raises(StoreError, match="damaged"):
+        SqlStore.open(place)
 
 
 @pytest.mark.parametrize("ending", ["tiny.report.html", "./tiny.results.json", "tiny.toml"])
