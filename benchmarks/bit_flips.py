@@ -1,10 +1,11 @@
-"""What notices one flipped bit in a store: opening, a read, SQLite's checks, `heart store verify`.
+"""What notices a flipped bit, or an edit by SQL: opening, a read, SQLite's checks, verification.
 
-    .venv/bin/python benchmarks/bit_flips.py [N]
+    PYTHONPATH=tests python benchmarks/bit_flips.py [N]
 
 Makes a study of 20 items by the cue judge, then N times (60) copies its store, flips one random bit
 (seed 12) and asks each. A record is changed where reading all of them gives another hash, or ends
-in an error; the read is what `heart analyze` reads and computes.
+in an error; the read is what `heart analyze` reads and computes. After that it makes each edit of
+the suite in a small store; there the read is of every record of every kind.
 """
 
 import shutil
@@ -17,10 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from store_edits import EDITS
+from store_versions import make_store
 
 from hearteval.cli.main import run_command_line
+from hearteval.domain import Study
 from hearteval.errors import HeartError
 from hearteval.store.copy import store_hashes
+from hearteval.store.migrations import VERSIONS
+from hearteval.store.rows import TABLES
 from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
 from hearteval.study.results import analyze
@@ -119,6 +125,34 @@ def flip_one(study: Path, whole: bytes, rng: np.random.Generator) -> tuple[Path,
     return store, place
 
 
+def reading_says(path: Path) -> bool:
+    try:
+        with closing(SqlStore.open_to_read(str(path))) as store:
+            for kind in TABLES:
+                list(store.iter(kind))
+            for study in store.iter(Study):
+                list(store.judgment_table(study))
+    except HeartError:
+        return True
+    return False
+
+
+def tell_edits() -> None:
+    print("| edit | opening | a read | heart store verify | integrity_check |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, edit in EDITS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "study.db"
+            make_store(str(path), VERSIONS[-1])
+            with closing(sqlite3.connect(path)) as connection:
+                for statement in edit.split(";"):
+                    connection.execute(statement)
+                connection.commit()
+            says = (opening_says(path), reading_says(path), verify_says(path))
+            said = (*says, sqlite_says(path, "integrity_check"))
+            print(f"| {name} | {' | '.join('yes' if each else 'no' for each in said)} |")
+
+
 def tell(flips: list[Flip]) -> None:
     groups: defaultdict[tuple[str, bool], list[Flip]] = defaultdict(list)
     for flip in flips:
@@ -171,6 +205,7 @@ def main(n: int) -> None:
             flips.append(Flip(place, where, is_change, board, noticed))
     print(f"{n} flips in {len(whole):,} bytes, {sum(flip.is_change for flip in flips)} of a record")
     tell(flips)
+    tell_edits()
 
 
 if __name__ == "__main__":
