@@ -176,6 +176,12 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["x.html"]
 
 
+def test_a_path_that_is_no_text_leaves_a_file_of_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "x.html"
+    write_whole(path, "caf\udce9/study.toml, 模型")
+    assert path.read_text(encoding="utf-8") == "caf?/study.toml, 模型"
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 @pytest.mark.parametrize("style", [(), ("--json",)])
 def test_a_narrow_encoding_gets_plain_characters_and_whole_json(

@@ -213,7 +213,7 @@ def run_log(settings: "StudySettings", verb: str) -> Iterator[_LogFile]:
     path = settings.file.parent / f"{settings.name}.logs" / f"{time}-{verb}.log"
     try:
         path.parent.mkdir(exist_ok=True)
-        handler = _LogFile(path, encoding="utf-8")
+        handler = _LogFile(path, encoding="utf-8", errors="replace")
     except OSError as error:
         raise not_written(path, error) from error
     handler.setFormatter(_UtcFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

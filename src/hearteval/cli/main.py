@@ -100,6 +100,7 @@ def main() -> None:
 def run_command_line(arguments: list[str] | None = None) -> None:
     """Run ``heart`` and exit: 0 ok, 1 error, 2 usage."""
     words = sys.argv[1:] if arguments is None else arguments
+    open_what_is_closed()
     write_what_can_be_written()
     wants_json = "--json" in words
     end_like_ctrl_c()
@@ -109,7 +110,8 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         if exit_code:
             sys.exit(exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        with suppress(OSError):
+            click.echo(error.format_message(), err=True)
         sys.exit(EXIT_USAGE)
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
@@ -139,16 +141,14 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
     except BrokenPipeError:
         # Whoever read the output has gone; nobody is left to tell.
-        _silence_stdout()
         sys.exit(EXIT_ERROR)
     except OSError as error:
-        with suppress(OSError):  # it may be stdout itself that cannot be written
-            words_of_it = f"the system refused: {error}; nothing stored is lost"
-            _fail("system", words_of_it, wants_json=wants_json)
-        _silence_stdout()
+        words_of_it = f"the system refused: {error}; nothing stored is lost"
+        _fail("system", words_of_it, wants_json=wants_json)
         sys.exit(EXIT_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
-        traceback.print_exc()
+        with suppress(OSError):
+            traceback.print_exc()
         _fail(
             "internal",
             f"this is a fault of hearteval ({type(error).__name__}); what was acknowledged is "
@@ -156,6 +156,8 @@ def run_command_line(arguments: list[str] | None = None) -> None:
             wants_json=wants_json,
         )
         sys.exit(EXIT_ERROR)
+    finally:
+        _silence_what_is_gone()
 
 
 def end_like_ctrl_c() -> None:
@@ -165,6 +167,13 @@ def end_like_ctrl_c() -> None:
         is_main = threading.current_thread() is threading.main_thread()
         if number is not None and is_main and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
+
+
+def open_what_is_closed() -> None:
+    """Let a stream that is closed (``>&-``) be as /dev/null: no file of ours takes its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 def write_what_can_be_written() -> None:
@@ -182,9 +191,13 @@ def _plainer(error: UnicodeError) -> tuple[str, int]:
     return "".join(PLAINER.get(character, "?") for character in lacking), error.end
 
 
-def _silence_stdout() -> None:
-    """Let nothing more be written, so that Python does not complain of it when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _silence_what_is_gone() -> None:
+    """Let nothing more be written where it cannot be, so that Python ends without a complaint."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _fail(
@@ -199,9 +212,11 @@ def _fail(
     from hearteval.report.text import printable
 
     lines = message.split("\n") if faults or is_list else [message]
-    click.echo("heart: " + "\n".join(map(printable, lines)), err=True)
+    with suppress(OSError):  # whoever reads may have gone: the exit status still says what failed
+        click.echo("heart: " + "\n".join(map(printable, lines)), err=True)
     if wants_json:
         error: dict[str, Any] = {"kind": kind, "message": message, "ids": list(ids)}
         if faults:
             error["faults"] = list(faults)
-        emit_json("error", {"error": error})
+        with suppress(OSError):
+            emit_json("error", {"error": error})

@@ -87,7 +87,8 @@ def write_whole(
     """Write a file so that at every moment it is either the old one or the whole new one.
 
     Without `outlasts_power` a power cut may lose it: for many small files that a command makes
-    again. A private one, which holds dialogues, is its owner's alone to read.
+    again. A private one, which holds dialogues, is its owner's alone to read. It is UTF-8 always: a
+    byte of a path that is none is a question mark.
 
     Raises:
         StoreError: The folder cannot be written.
@@ -95,7 +96,8 @@ def write_whole(
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         mode = 0o600 if is_private else 0o666
-        with open(draft, "w", encoding="utf-8", opener=partial(os.open, mode=mode)) as file:
+        opener = partial(os.open, mode=mode)
+        with open(draft, "w", encoding="utf-8", errors="replace", opener=opener) as file:
             file.write(text)
             file.flush()
             if outlasts_power:

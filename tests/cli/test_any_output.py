@@ -1,0 +1,237 @@
+"""Streams that cannot hold every character, that nobody reads, or that are closed."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import pytest
+
+from hearteval.cli.main import VERBS, main, run_command_line
+
+C_LOCALE = {
+    "LC_ALL": "C",
+    "PYTHONUTF8": "0",
+    "PYTHONCOERCECLOCALE": "0",
+    "PYTHONIOENCODING": "ascii",
+}
+ALL_OF_THEM = """
+import json, os, sys
+from hearteval.cli.main import run_command_line
+for words in json.loads(sys.argv[1]):
+    try:
+        run_command_line([os.fsdecode(word.encode()) for word in words])
+    except SystemExit:
+        pass
+"""
+NAME = "Bücher 模型"
+STUDY = f"""
+[study]
+name = "tiny"
+seed = 5
+[items]
+source = "starter"
+regular = 4
+adversarial = 1
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[[system]]
+preset = "reflective"
+name = "{NAME}"
+[judging]
+judges = ["cue"]
+stress_items = 1
+"""
+VOTES = "model_a,model_b,winner\n" + "".join(
+    f"{NAME},b,{NAME if k % 3 else 'b'}\nb,c,{'b' if k % 3 else 'c'}\n" for k in range(6)
+)
+LABELS = "text,coder,label\n" + "".join(
+    f"t{k},{coder},{1 + k % 3}\n" for k in range(6) for coder in (NAME, "Ben")
+)
+COMMANDS = {
+    "run": ("run", "study.toml"),
+    "init": ("init", NAME),
+    "doctor": ("doctor", "study.toml"),
+    "items new": ("items", "new", "new.txt"),
+    "items build": ("items", "build", "--source", "starter", "--out", "built.jsonl"),
+    "items check": ("items", "check", "own.txt"),
+    "items convert": ("items", "convert", "own.txt", "--out", "converted.jsonl"),
+    "complete": ("complete", "study.toml"),
+    "judge": ("judge", "study.toml"),
+    "latency": ("latency", "study.toml"),
+    "import": ("import", "study.toml", "absent.eval"),
+    "analyze": ("analyze", "study.toml"),
+    "report": ("report", "study.toml"),
+    "export": ("export", "study.toml", "--to", "inspect", "--out", "logs"),
+    "rank": ("rank", "votes.csv"),
+    "agree": ("agree", "labels.csv"),
+    "systems": ("systems",),
+    "judges list": ("judges", "list"),
+    "judges audit": ("judges", "audit", "study.toml"),
+    "store copy": ("store", "copy", "tiny.db", "copy.db"),
+    "store verify": ("store", "verify", "tiny.db"),
+}
+
+
+STYLES = pytest.mark.parametrize("style", [(), ("--json",)], ids=["text", "json"])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a finished study, in which a name is one that narrow encodings lack."""
+    folder = tmp_path_factory.mktemp("made") / NAME
+    folder.mkdir()
+    for name, text in (
+        ("study.toml", STUDY),
+        ("votes.csv", VOTES),
+        ("labels.csv", LABELS),
+        ("own.txt", "Seeker: Ich fühle mich allein, 模型.\n"),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    run_command_line(["run", str(folder / "study.toml")])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(made)
+    monkeypatch.delenv("HEART_STORE", raising=False)
+    return made
+
+
+def exit_code(*words: str) -> int:
+    try:
+        run_command_line(list(words))
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def in_shell(
+    folder: Path, line: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of bash, in which ``heart`` is this one."""
+    script = f'heart() {{ "{sys.executable}" -m hearteval "$@"; }}; {line}'
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_no_verb_is_left_out() -> None:
+    leaves = set()
+    for verb in VERBS:
+        command = main.get_command(click.Context(main), verb)
+        if isinstance(command, click.Group):
+            leaves |= {f"{verb} {name}" for name in command.commands}
+        else:
+            leaves.add(verb)
+    assert set(COMMANDS) == leaves
+
+
+@STYLES
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.usefixtures("folder")
+def test_a_narrow_encoding_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, name: str, style: tuple[str, ...]
+) -> None:
+    out, err = io.BytesIO(), io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, "cp1252"))
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, "cp1252"))
+    exit_code(*COMMANDS[name], *style)
+    assert "fault of hearteval" not in err.getvalue().decode("cp1252")
+    told = out.getvalue().decode("cp1252")
+    assert json.loads(told)["schema"].startswith("heart.") if style else told or err.getvalue()
+
+
+@contextmanager
+def reader_gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let stdout be a pipe that nobody reads any more."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as gone, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", gone)
+        patch.setattr(sys, "stderr", sys.stderr)  # click wraps both
+        yield
+        os.dup2(os.open(os.devnull, os.O_WRONLY), gone.fileno())
+
+
+@STYLES
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.usefixtures("folder")
+def test_a_reader_that_has_gone_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    style: tuple[str, ...],
+) -> None:
+    with reader_gone(monkeypatch):
+        code = exit_code(*COMMANDS[name], *style)
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    assert "the system refused" not in told
+    assert code in (1, 2)
+
+
+@pytest.mark.server
+@STYLES
+def test_an_ascii_locale_is_no_fault_and_files_are_utf_8(
+    folder: Path, style: tuple[str, ...]
+) -> None:
+    words = json.dumps([[*line, *style] for line in COMMANDS.values()])
+    done = subprocess.run(
+        [sys.executable, "-c", ALL_OF_THEM, words],
+        cwd=folder,
+        env={**os.environ, **C_LOCALE},
+        capture_output=True,
+        check=True,
+    )
+    assert b"Traceback" not in done.stderr, done.stderr
+    if style:
+        assert len(done.stdout.decode("ascii").splitlines()) == len(COMMANDS)
+    assert NAME in done.stdout.decode("utf-8") or style
+    for name in ("tiny.leaderboard.csv", "tiny.results.json", "tiny.report.html"):
+        assert NAME in (folder / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("heart rank votes.csv", 1, ""),
+        ("heart rank votes.csv --json", 1, ""),
+        ("heart rank absent.csv --json", 2, "heart: there is no file"),
+        ("heart run study.toml", 1, ""),
+        ("heart --help", 1, ""),
+        ("heart rank votes.csv 2>&1", 1, ""),
+        ("heart rank absent.csv 2>&1", 2, ""),
+        ("heart 2>&1", 2, ""),
+    ],
+)
+def test_a_pipe_closed_early_leaves_an_exit_code_and_no_traceback(
+    folder: Path, line: str, code: int, told: str
+) -> None:
+    done = in_shell(folder, f"mkfifo p; : <p & exec 3>p; wait; rm p; {line} >&3")
+    assert done.returncode == code
+    assert done.stderr.decode().startswith(told)
+    assert done.stderr.count(b"\n") == bool(told)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("words", ["rank votes.csv", "systems", "run absent.toml"])
+def test_a_closed_stream_is_as_dev_null(folder: Path, words: str) -> None:
+    told = in_shell(folder, f"heart {words} --json")
+    closed = in_shell(folder, f"heart {words} --json >&- <&-")
+    silent = in_shell(folder, f"heart {words} --json 2>&-")
+    assert (silent.returncode, silent.stdout) == (told.returncode, told.stdout)
+    assert (closed.returncode, closed.stderr) == (told.returncode, told.stderr)
