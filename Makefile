@@ -1,25 +1,32 @@
 # Everything sets itself up: only Python 3.11+ and make are needed.
 PYTHON ?= python3
+VENV ?= .venv
 DEMO ?= demo
-BIN := .venv/bin
-STAMP := .venv/.installed
-TEST_STAMP := .venv/.installed-for-tests
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TEST_STAMP := $(VENV)/.installed-for-tests
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
 PYTEST := $(BIN)/python -m pytest
+QUICK := -m "not server and not postgres and not engine and not live"
+LOWEST := .venv-lowest
 
-.PHONY: help install install-tests demo test soak quick lint format check count pictures clean
+.PHONY: help install install-tests demo test soak quick lowest package lint format check count
+.PHONY: pictures clean
 
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
 	@echo "make test   the whole test suite        make quick  its part without servers"
 	@echo "make soak   fifty kills at random moments, twenty on PostgreSQL, and half a minute without a database"
 	@echo "make lint   format, lint, types, imports  make check  lint and test"
+	@echo "make lowest   make quick with the oldest versions that pyproject.toml allows"
+	@echo "make package  sdist and wheel into dist/, and make quick in the unpacked sdist"
+	@echo "Another Python: make test PYTHON=python3.13 VENV=.venv-3.13"
 
 install: $(STAMP)
 
 install-tests: $(TEST_STAMP)
 
-# $(call bring,WHAT): uv installs it into .venv, or pip where there is no uv.
+# $(call bring,WHAT): uv installs it into $(VENV), or pip where there is no uv.
 define bring
 	@if [ -x $(BIN)/uv ] && $(UV) pip install --compile-bytecode --python $(BIN)/python -c constraints.txt -e '$(1)'; then :; \
 	else \
@@ -29,8 +36,8 @@ define bring
 endef
 
 $(STAMP): pyproject.toml constraints.txt
-	@test -x $(BIN)/python || { echo "Making .venv with $$($(PYTHON) --version)"; $(PYTHON) -m venv .venv; }
-	@echo "Installing hearteval into .venv; the first time takes a minute"
+	@test -x $(BIN)/python || { echo "Making $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing hearteval into $(VENV); the first time takes a minute"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
 	$(call bring,.)
 	@touch $@
@@ -51,7 +58,22 @@ soak: install-tests
 	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=30 $(PYTEST) tests/end_to_end
 
 quick: install-tests
-	$(PYTEST) -m "not server and not postgres and not engine and not live"
+	$(PYTEST) $(QUICK)
+
+# Lower bounds that nothing installs are claims: a test in this environment compares them.
+lowest: install
+	$(UV) venv --clear --python $(BIN)/python $(LOWEST)
+	$(UV) pip install --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
+	$(LOWEST)/bin/python -m pytest -n 2 --dist loadgroup $(QUICK)
+
+# The wheel made from the sdist is the one made from the tree, and the sdist's own tests pass.
+package: install
+	rm -rf dist
+	$(UV) build --quiet --out-dir dist
+	$(UV) build --quiet --wheel --out-dir dist/tree
+	cmp dist/*.whl dist/tree/*.whl
+	tar -xzf dist/*.tar.gz -C dist
+	$(MAKE) -C dist/hearteval-* quick VENV=.venv PYTHON=$(abspath $(BIN))/python
 
 lint: install-tests
 	$(BIN)/ruff format --check
@@ -79,4 +101,4 @@ count: install-tests
 	$(BIN)/python benchmarks/count.py
 
 clean:
-	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

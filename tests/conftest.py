@@ -3,6 +3,7 @@
 import math
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import settings
 from postgres_server import PostgresServer, running_server
 
 from hearteval.cli.main import run_command_line
+from hearteval.store.sql import SqlStore
 
 # No test asserts a time: a machine may be busy with something else.
 settings.register_profile("untimed", deadline=None)
@@ -33,6 +35,20 @@ preset = "reflective"
 [judging]
 judges = ["cue"]
 """
+
+
+@pytest.fixture(autouse=True)
+def stores_in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close what a test opened in memory: from Python 3.13 on an unclosed one is a warning."""
+    in_memory = vars(SqlStore)["in_memory"].__func__
+    with ExitStack() as opened:
+
+        def closed_at_the_end(cls: type[SqlStore]) -> SqlStore:
+            store: SqlStore = opened.enter_context(closing(in_memory(cls)))
+            return store
+
+        monkeypatch.setattr(SqlStore, "in_memory", classmethod(closed_at_the_end))
+        yield
 
 
 @pytest.fixture(scope="session")

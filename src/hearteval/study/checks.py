@@ -1,6 +1,7 @@
 """What one study needs to run: its file, items, store, imports, keys, and models that answer."""
 
 from collections.abc import Callable
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -167,8 +168,9 @@ def _probe_models(settings: StudySettings, tell: Tell) -> list[Check]:
         named = zip(paid_models(settings), asked, strict=True)
         return [await _probe(f"probe {name}", one) for (name, _), one in named]
 
-    session = Session(settings=settings, store=SqlStore.in_memory(), tell=tell, now=utc_now)
-    return ask_models(session, probe, systems=systems, judges=judges)
+    with closing(SqlStore.in_memory()) as store:
+        session = Session(settings=settings, store=store, tell=tell, now=utc_now)
+        return ask_models(session, probe, systems=systems, judges=judges)
 
 
 async def _probe(name: str, asked: AskedModel) -> Check:
