@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, func, insert, select, update
 
 from hearteval.domain import (
     Assignment,
@@ -123,16 +123,29 @@ def seal(connection: Connection) -> None:
     for kind, table in SEALED.items():
         for records in _pages(connection, kind):
             contents = [content_of(record) for record in records]
-            for record, content in zip(records, contents, strict=True):
-                key = table.c.id == record.id
-                if isinstance(record, Study):
-                    key &= table.c.version == record.version
-                connection.execute(update(table).where(key).values(content=content))
+            _write_contents(connection, table, records, contents)
             studies = studies_of(connection, records)
             for record, content in zip(records, contents, strict=True):
                 place = (kind_name(kind), studies[record.id])
                 totals[place] = totals.get(place, NOTHING).plus([content])
     _write(connection, totals)
+
+
+def _write_contents(
+    connection: Connection, table: Table[Any], records: Sequence[Sealed], contents: Sequence[str]
+) -> None:
+    """Write the hash of each record into its row, of many rows in one call of the driver."""
+    key = table.c.id == bindparam("of_id")
+    rows: list[dict[str, Any]] = [
+        {"of_id": record.id, "hash": content}
+        for record, content in zip(records, contents, strict=True)
+    ]
+    if table is schema.studies:
+        key &= table.c.version == bindparam("of_version")
+        for row, record in zip(rows, records, strict=True):
+            assert isinstance(record, Study)
+            row["of_version"] = record.version
+    connection.execute(update(table).where(key).values(content=bindparam("hash")), rows)
 
 
 def is_sealed(connection: Connection) -> bool:
