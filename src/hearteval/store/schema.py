@@ -11,6 +11,7 @@ one).
 import json
 import re
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -49,9 +50,14 @@ class Id(TypeDecorator[str]):
         """Convert digits to bytes."""
         return None if value is None else bytes.fromhex(value)
 
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
-        """Convert bytes to digits; of an id that stands in many rows there is one text."""
-        return None if value is None else sys.intern(bytes(value).hex())
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], str | None]:
+        """Convert bytes to digits, with no layer between: a large study has millions of ids."""
+        return _digits
+
+
+def _digits(value: bytes | None) -> str | None:
+    """Return an id as text; of one that stands in many rows there is one text."""
+    return None if value is None else sys.intern(bytes(value).hex())
 
 
 class VerbatimJson(TypeDecorator[Any]):

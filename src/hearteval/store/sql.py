@@ -5,7 +5,7 @@ databases are opened and waited for is in `engines`.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
@@ -19,9 +19,13 @@ from hearteval.domain import (
     Assignment,
     BatchJob,
     Choice,
+    Completion,
+    Item,
     Judgment,
+    Rater,
     Rating,
     Study,
+    System,
     flat_fields,
 )
 from hearteval.errors import InvalidRecordError, StoreError
@@ -69,6 +73,8 @@ T = TypeVar("T")
 PAGE_ROWS = 2_000
 
 PATIENCE_SECONDS = 120.0
+KEPT_IN_MEMORY = (Item, System, Rater, Completion)
+"""Kinds that every step of a study reads, and of which there are thousands, not millions."""
 
 
 class SqlStore:
@@ -88,6 +94,7 @@ class SqlStore:
         self._name = name
         self._patience_seconds = patience_seconds
         self._file: tuple[int, int] | None = None
+        self._last_read: dict[str, tuple[Hashable, Any]] = {}
         if is_read_only:
             return
         try:
@@ -150,6 +157,16 @@ class SqlStore:
             found = self._read(read_studies)
             yield from cast("list[R]", [s for s in found if study is None or s.id == study.id])
             return
+        if study is not None and kind in KEPT_IN_MEMORY:
+            read = partial(self._all_of, kind, study)
+            yield from self._unless_more_came(kind_name(kind), study, (kind,), read)
+        else:
+            yield from self._iter_anew(kind, study)
+
+    def _all_of(self, kind: type[R], study: Study) -> tuple[R, ...]:
+        return tuple(self._iter_anew(kind, study))
+
+    def _iter_anew(self, kind: type[R], study: Study | None) -> Iterator[R]:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
         n_least = self._n_written(kind, study)
         n_read = 0
@@ -157,6 +174,19 @@ class SqlStore:
             n_read += 1
             yield record
         self._require_all(kind, n_read, n_least)
+
+    def _unless_more_came(
+        self, what: str, study: Study, kinds: Sequence[type[Any]], read: Callable[[], T]
+    ) -> T:
+        """Return what was read of a study last, or read it: records are added, never changed.
+
+        `kinds` are those of whose records it is made; their totals say whether more came.
+        """
+        n_of_each = tuple(self._n_written(kind, None) for kind in kinds)
+        state = (study.id, study.version, n_of_each)
+        if what not in self._last_read or self._last_read[what][0] != state:
+            self._last_read[what] = (state, read())
+        return cast("T", self._last_read[what][1])
 
     def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
@@ -197,8 +227,12 @@ class SqlStore:
 
     def count_assigned(self, study: Study) -> Sequence[AssignedCount]:
         """Count the study's assignments about items and systems of this version, by rater."""
-        rows = self._read(partial(_tuples_of, assigned_query(study)))
-        return [AssignedCount(*row) for row in rows]
+
+        def read() -> Sequence[AssignedCount]:
+            rows = self._read(partial(_tuples_of, assigned_query(study)))
+            return [AssignedCount(*row) for row in rows]
+
+        return self._unless_more_came("counts", study, (Assignment, Judgment), read)
 
     def judgment_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Yield the study's judgments as batches of parallel columns."""
