@@ -25,6 +25,7 @@ from hearteval.domain import (
     Axis,
     AxisMark,
     Call,
+    Choice,
     Completion,
     Item,
     Judgment,
@@ -134,7 +135,13 @@ def _words_of(judgment: Mapping[str, Any]) -> tuple[Mapping[Axis, str], str]:
 
 
 def _marks_from_json(axes: Mapping[str, Any]) -> dict[str, AxisMark]:
-    return {axis: AxisMark(*mark) for axis, mark in axes.items()}
+    return {axis: _mark(*mark) for axis, mark in axes.items()}
+
+
+@cache
+def _mark(choice: Choice, strength: int | None) -> AxisMark:
+    """Return an axis mark; there are eleven."""
+    return AxisMark(choice, strength)
 
 
 @cache
@@ -293,6 +300,21 @@ def checks_query(study: Study) -> Select[Any]:
     return judged.where(a.c.study_id == study.id, a.c.check.is_not(None))
 
 
+def with_id_bytes(query: Select[Any]) -> Select[Any]:
+    """Return the query with its ids as the database holds them."""
+    return query.with_only_columns(
+        *(
+            type_coerce(column, schema.IdBytes).label(name) if is_id(column) else column
+            for name, column in query.selected_columns.items()
+        )
+    )
+
+
+def is_id(column: Any) -> bool:
+    """Say whether a column holds ids."""
+    return isinstance(column.type, schema.Id)
+
+
 def _is_member(column: Any, kind: str, study: Study) -> Any:
     members = schema.study_members
     return exists().where(
@@ -335,7 +357,7 @@ def rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
     """Return what a query finds, each row by the names of its columns."""
     found = connection.execute(query)
     names = tuple(found.keys())
-    return [dict(zip(names, row, strict=True)) for row in found]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def rows_by_id(

@@ -55,6 +55,22 @@ class Id(TypeDecorator[str]):
         return _digits
 
 
+class IdBytes(LargeBinary):
+    """An id as the database holds it, for reads of many rows that make text of them at once."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        """Leave bytes as they are."""
+
+
+class Digits(dict[bytes, str]):
+    """Ids as text by their bytes, each made once."""
+
+    def __missing__(self, value: bytes) -> str:
+        """Make the text of an id."""
+        made = self[value] = sys.intern(value.hex())
+        return made
+
+
 def _digits(value: bytes | None) -> str | None:
     """Return an id as text; of one that stands in many rows there is one text."""
     return None if value is None else sys.intern(bytes(value).hex())

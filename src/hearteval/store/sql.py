@@ -7,6 +7,7 @@ databases are opened and waited for is in `engines`.
 import sqlite3
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,7 @@ from hearteval.store.rows import (
     call_queries,
     checks_query,
     from_row,
+    is_id,
     judgment_query,
     kind_name,
     marks_from_text,
@@ -65,6 +67,7 @@ from hearteval.store.rows import (
     rows_of,
     study_query,
     unjudged_query,
+    with_id_bytes,
 )
 
 R = TypeVar("R", bound=Record)
@@ -238,16 +241,13 @@ class SqlStore:
         """Yield the study's judgments as batches of parallel columns."""
         self._read(refresh_statistics)
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
-        query = judgment_query(study)
-        names = query.selected_columns.keys()
         n_read, n_least = 0, self._n_written(Judgment, study)
-        for page in self._pages(Judgment, query, *keys):
-            columns = dict(zip(names, map(list, zip(*page, strict=True)), strict=True))
+        for columns in self._columns(Judgment, judgment_query(study), *keys):
             with self._sound(Judgment):
-                columns["axes"] = [marks_from_text(axes) for axes in columns["axes"]]
+                columns["axes"] = list(map(marks_from_text, columns["axes"]))
                 if not set(columns["choice"]) <= set(get_args(Choice)):
                     raise ValueError("a choice is none")
-            n_read += len(page)
+            n_read += len(columns["axes"])
             yield columns
         if n_read < n_least:
             n_read += len(self._rows(checks_query(study)))
@@ -375,12 +375,42 @@ class SqlStore:
         return self._read(lambda connection: fingerprint(_driver_of(connection)))
 
     def _records(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
+        if kind is Assignment:
+            yield from cast("Iterator[R]", self._assignments(query))
+            return
         names = query.selected_columns.keys()
         for page in self._pages(kind, query, TABLES[kind].c.id):
             with self._sound(kind):
                 rows = (dict(zip(names, row, strict=True)) for row in page)
                 found = [cast("R", from_row(kind, row)) for row in rows]
             yield from found
+
+    def _assignments(self, query: Select[Any]) -> Iterator[Assignment]:
+        """Yield assignments, of which a study has hundreds of thousands."""
+        of_table = query.selected_columns
+        names = [field.name for field in fields(Assignment)]
+        light = query.with_only_columns(of_table["id"], *(of_table[name] for name in names[:-1]))
+        for columns in self._columns(Assignment, light, schema.assignments.c.id):
+            with self._sound(Assignment):
+                rows = zip(*(columns[name] for name in names), strict=True)
+                found = [Assignment(**dict(zip(names, row, strict=True))) for row in rows]
+            yield from found
+
+    def _columns(
+        self, kind: type[Any], query: Select[Any], *keys: Column[str]
+    ) -> Iterator[dict[str, list[Any]]]:
+        """Yield pages of a query, as `_pages`, as columns by name; they are of one length."""
+        selected = query.selected_columns
+        shared = [name for name, column in selected.items() if is_id(column)][1:]
+        digits = schema.Digits()
+        for page in self._pages(kind, with_id_bytes(query), *keys):
+            values = map(list, zip(*page, strict=True))
+            columns: dict[str, list[Any]] = dict(zip(selected.keys(), values, strict=True))
+            own = selected.keys()[0]
+            columns[own] = [id_.hex() for id_ in columns[own]]
+            for name in shared:
+                columns[name] = [digits[id_] for id_ in columns[name]]
+            yield columns
 
     def _pages(
         self, kind: type[Any], query: Select[Any], *keys: Column[str]
@@ -397,7 +427,7 @@ class SqlStore:
             with self._sound(kind):
                 rows = self._read(partial(_tuples_of, page))
             if rows:
-                last = rows[-1][0]
+                last = rows[-1][0].hex() if isinstance(rows[-1][0], bytes) else rows[-1][0]
                 yield rows
             if len(rows) < PAGE_ROWS:
                 return
@@ -445,4 +475,4 @@ def _driver_of(connection: Connection) -> sqlite3.Connection:
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:
-    return cast("list[tuple[Any, ...]]", list(connection.execute(query)))
+    return cast("list[tuple[Any, ...]]", connection.execute(query).fetchall())
