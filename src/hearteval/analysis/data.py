@@ -48,9 +48,9 @@ class JudgmentRow(NamedTuple):
     @property
     def winner(self) -> str:
         """The id of the system that is preferred, or ``tie``."""
-        return {"first": self.first_system_id, "second": self.second_system_id, "tie": TIE}[
-            self.choice
-        ]
+        if self.choice == TIE:
+            return TIE
+        return self.first_system_id if self.choice == "first" else self.second_system_id
 
     def is_among(self, system_ids: Collection[str]) -> bool:
         """Return whether both systems are among these."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.data import TIE, JudgmentRow
 from hearteval.domain import System
 
 ChosenAs = Literal["contested", "decisive", "random"]
@@ -92,8 +92,12 @@ def _contest(example: Example) -> tuple[float, float, str]:
 
 
 def _example(rows: Sequence[JudgmentRow], ends: tuple[str, str], names: tuple[str, str]) -> Example:
-    strengths = [sum(row.strength or 0 for row in rows if row.winner == end) for end in ends]
-    n_for = [sum(row.winner == end for row in rows) for end in ends]
+    n_for, strengths = [0, 0], [0, 0]
+    for row in rows:
+        if row.choice != TIE:
+            side = ends.index(row.winner)
+            n_for[side] += 1
+            strengths[side] += row.strength or 0
     is_decisive = len(rows) in n_for
     return Example(
         pair_id=rows[0].pair_id,

@@ -18,7 +18,7 @@ WINNERS = ("low", "high", "tie")
 
 
 def majority(answers: dict[str, list[str]]) -> PairMajority:
-    return pair_majority([merge_answers(given) for given in answers.values()])
+    return pair_majority(tuple(map(merge_answers, answers.values())))
 
 
 @pytest.mark.parametrize("winner", WINNERS)

@@ -142,6 +142,8 @@ def consistency_results(
 
 def _compare_answers(given: Mapping[tuple[str, int], str]) -> Iterator[tuple[str, bool]]:
     """Yield what the answers to one pair say: order against order, repeat against first time."""
+    if len(given) < 2:
+        return
     in_order = [winner for (_, repeat), winner in sorted(given.items()) if repeat == 0]
     if len(in_order) == 2:
         yield "order", in_order[0] == in_order[1]

@@ -10,6 +10,7 @@ Intervals and chance-corrected agreement are not here either.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -80,8 +81,12 @@ def majority_of(votes: Counter[str]) -> str:
     return ranked[0][0]
 
 
-def pair_majority(merged: Iterable[str]) -> PairMajority:
-    """Count the raters of one pair, from what `merge_answers` says of each."""
+@lru_cache(maxsize=4_096)
+def pair_majority(merged: tuple[str, ...]) -> PairMajority:
+    """Count the raters of one pair, from what `merge_answers` says of each.
+
+    The same few answers come again and again, so what they make is shared.
+    """
     votes = Counter(merged)
     n_flips = votes.pop(FLIP, 0)
     return PairMajority(majority_of(votes), votes, n_flips)
@@ -176,7 +181,7 @@ def count_judges_together(
         pair_id: {judge: merge_answers(said) for judge, said in given.items()}
         for pair_id, given in answers.items()
     }
-    majorities = {pair_id: pair_majority(given.values()) for pair_id, given in votes.items()}
+    majorities = {pair_id: pair_majority(tuple(given.values())) for pair_id, given in votes.items()}
     names = sorted({judge for given in votes.values() for judge in given})
     by_judge = {judge: [given.get(judge, FLIP) for given in votes.values()] for judge in names}
     groups = [*combinations(names, 2), *([tuple(names)] if len(names) > 2 else [])]

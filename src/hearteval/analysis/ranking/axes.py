@@ -5,7 +5,7 @@ why it has no Elo; the other axes and the overall ranking go on. Overall and axi
 are known also where there is no ranking.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -74,12 +74,14 @@ class AxisTable(NamedTuple):
 
 def win_rates(judgments: Sequence[JudgmentRow], systems: Sequence[System]) -> tuple[WinRate, ...]:
     """Return the win rate of every system, a tie counting half, sorted by name."""
-    counts: defaultdict[tuple[str, str, str, Choice], int] = defaultdict(int)
-    for row in judgments:
-        first, second = row.first_system_id, row.second_system_id
-        counts[first, second, "", row.choice] += 1
-        for marked, mark in row.axes.items():
-            counts[first, second, marked, mark.choice] += 1
+    counts: Counter[tuple[str, str, str, Choice]] = Counter(
+        (row.first_system_id, row.second_system_id, "", row.choice) for row in judgments
+    )
+    counts.update(
+        (row.first_system_id, row.second_system_id, axis, mark.choice)
+        for row in judgments
+        for axis, mark in row.axes.items()
+    )
     n: Counter[tuple[str, str]] = Counter()
     n_half_wins: Counter[tuple[str, str]] = Counter()
     for (first, second, axis, choice), count in counts.items():

@@ -8,6 +8,8 @@ judgments changes nothing.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress, repeat
+from operator import attrgetter
 
 import numpy as np
 
@@ -32,6 +34,9 @@ MIN_ITEMS = 2
 
 Mark = JudgmentRow | AxisMark
 """What has a choice and a strength."""
+FIRST, SECOND = attrgetter("first_system_id"), attrgetter("second_system_id")
+ITEM, PAIR, RATER = attrgetter("item_id"), attrgetter("pair_id"), attrgetter("rater_id")
+CHOICE, STRENGTH = attrgetter("choice"), attrgetter("strength")
 
 
 def people_among(raters: Sequence[Rater]) -> list[str]:
@@ -61,22 +66,27 @@ def to_comparisons(
     Raises:
         ValueError: `use_strength` is set and a decided judgment has no strength.
     """
-    system = _positions(system_ids)
-    rows = [row for row in judgments if row.is_among(system) and (axis is None or axis in row.axes)]
-    marks: Sequence[Mark] = rows if axis is None else [row.axes[axis] for row in rows]
-    if use_strength:
-        _require_strengths(rows, marks)
-    item = _positions(sorted({row.item_id for row in judgments}))
-    rater = _positions(rater_ids)
-    raters = _integers(rater.get(row.rater_id, -1) for row in rows)
-    weights = [mark.strength if use_strength and mark.strength else 1 for mark in marks]
+    item = _positions(sorted(set(map(ITEM, judgments))))
+    rows: Sequence[JudgmentRow] = judgments
+    marks: Sequence[Mark | None] = rows if axis is None else [row.axes.get(axis) for row in rows]
+    left, right = (
+        _find(map(of, rows), _positions(system_ids), len(rows)) for of in (FIRST, SECOND)
+    )
+    is_used = (left >= 0) & (right >= 0) & np.fromiter(map(bool, marks), dtype=bool)
+    if not is_used.all():
+        rows, marks = list(compress(rows, is_used)), list(compress(marks, is_used))
+        left, right = left[is_used], right[is_used]
+    n = len(rows)
+    raters = _find(map(RATER, rows), _positions(rater_ids), n)
+    score = np.fromiter(map(SCORES.__getitem__, map(CHOICE, marks)), np.float64, n)
+    weight = _strengths(rows, marks, score) if use_strength else np.ones(n)
     return Comparisons(
-        left=_integers(system[row.first_system_id] for row in rows),
-        right=_integers(system[row.second_system_id] for row in rows),
-        score=np.array([SCORES[mark.choice] for mark in marks], dtype=np.float64),
-        weight=_balance(rows, np.array(weights, dtype=np.float64), raters),
-        count=np.ones(len(rows), dtype=np.int64),
-        item=_integers(item[row.item_id] for row in rows),
+        left=left,
+        right=right,
+        score=score,
+        weight=_balance(rows, weight, raters),
+        count=np.ones(n, dtype=np.int64),
+        item=_find(map(ITEM, rows), item, n),
         rater=raters,
         n_systems=len(system_ids),
     )
@@ -147,8 +157,8 @@ def _balance(rows: Sequence[JudgmentRow], weight: FloatArray, rater: IntArray) -
     is_person = rater >= 0
     if is_person.all() or not is_person.any():
         return weight
-    number = _positions(tuple(dict.fromkeys(row.pair_id for row in rows)))
-    pair = _integers(number[row.pair_id] for row in rows)
+    number = _positions(tuple(dict.fromkeys(map(PAIR, rows))))
+    pair = _find(map(PAIR, rows), number, len(rows))
     people, judges = (
         sum_by(pair[kind], weight[kind], len(number))[pair] for kind in (is_person, ~is_person)
     )
@@ -156,18 +166,24 @@ def _balance(rows: Sequence[JudgmentRow], weight: FloatArray, rater: IntArray) -
     return np.where((people > 0) & (judges > 0), weight * scale, weight)
 
 
-def _require_strengths(rows: Sequence[JudgmentRow], marks: Sequence[Mark]) -> None:
-    for row, mark in zip(rows, marks, strict=True):
-        if (mark.strength is None) != (mark.choice == "tie"):
-            raise ValueError(
-                f"assignment {row.assignment_id}: a decided judgment needs a strength to be"
-                f" weighted, a tie has none; choice is {mark.choice!r}, strength {mark.strength!r}"
-            )
+def _strengths(
+    rows: Sequence[JudgmentRow], marks: Sequence[Mark | None], score: FloatArray
+) -> FloatArray:
+    """Return the weight of each mark, whose score is given: its strength, 1 for a tie."""
+    strengths = list(map(STRENGTH, marks))
+    is_without = np.fromiter((strength is None for strength in strengths), bool, len(strengths))
+    for i in np.flatnonzero(is_without != (score == TIE_SCORE))[:1]:
+        raise ValueError(
+            f"assignment {rows[i].assignment_id}: a decided judgment needs a strength to be"
+            f" weighted, a tie has none; choice is {CHOICE(marks[i])!r}, strength {strengths[i]!r}"
+        )
+    return np.fromiter((strength or 1 for strength in strengths), np.float64, len(strengths))
 
 
 def _positions(names: Sequence[str]) -> dict[str, int]:
     return {name: position for position, name in enumerate(names)}
 
 
-def _integers(values: Iterable[int]) -> IntArray:
-    return np.fromiter(values, dtype=np.int64)
+def _find(values: Iterable[str], positions: Mapping[str, int], n: int) -> IntArray:
+    """Return the positions of `n` values, -1 for one that has none."""
+    return np.fromiter(map(positions.get, values, repeat(-1)), np.int64, n)

@@ -165,8 +165,9 @@ def _covariates(
     first = [first_of[row.assignment_id] for row in judgments]
     shown = zip(first, (pairs[row.pair_id] for row in judgments), strict=True)
     second = [other if first_id == one else one for first_id, (one, other) in shown]
-    left = np.array([counts[completion_id] for completion_id in first], dtype=np.float64)
-    right = np.array([counts[completion_id] for completion_id in second], dtype=np.float64)
+    place = {completion_id: i for i, completion_id in enumerate(counts)}
+    table = np.array([*counts.values()], dtype=np.float64).reshape(-1, len(UNVARIED))
+    left, right = (table[[place[id_] for id_ in side]] for side in (first, second))
     values = {name: relative_difference(left[:, i], right[:, i]) for i, name in enumerate(UNVARIED)}
     return values | {"position": np.ones(len(judgments))}
 

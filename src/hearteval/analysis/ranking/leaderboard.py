@@ -5,9 +5,10 @@ once stands beside it, and a system whose rank differs is marked. People are sam
 judges a fixed panel; where both judged a pair they have equal total weight in it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from hearteval.analysis.data import JudgmentRow
 from hearteval.analysis.ranking.axes import AxisInterval, AxisStanding, AxisTable, axis_tables
@@ -262,9 +263,8 @@ def _warn_of_axes(
             " speak for other people."
         )
         warnings.append(Notice(Kind.FEW_RATERS, text))
-    shares = {
-        axis: sum(axis in row.axes for row in judgments) / len(judgments) for axis in AXIS_NAMES
-    }
+    n_marked = Counter(chain.from_iterable(row.axes for row in judgments))
+    shares = {axis: n_marked[axis] / len(judgments) for axis in AXIS_NAMES}
     few = {axis: share for axis, share in shares.items() if 0 < share < FEW_MARKS}
     if few:
         text = ", ".join(f"{axis} in {100 * share:.0f} %" for axis, share in few.items())
