@@ -94,11 +94,11 @@ def main() -> None:
     print("| server | in flight | client | calls/s | of the possible | CPU ms a call |")
     print("| --- | --- | --- | --- | --- | --- |")
     for latency_ms, n_workers in CELLS:
-        with _Server(latency_ms) as server:
+        with Server(latency_ms) as server:
             for name, opening in PEERS.items():
                 if arguments.only and name not in arguments.only:
                     continue
-                row = asyncio.run(_measure(opening, server.url, n_workers, arguments.seconds))
+                row = asyncio.run(measure(opening, server.url, n_workers, arguments.seconds))
                 gc.collect()
                 rate = row.n_calls / row.wall
                 share = rate / (n_workers / latency_ms * 1000)
@@ -109,7 +109,7 @@ def main() -> None:
                 )
 
 
-async def _measure(opening: Opening, url: str, n_workers: int, seconds: float) -> Measured:
+async def measure(opening: Opening, url: str, n_workers: int, seconds: float) -> Measured:
     async with opening(url, n_workers) as (call, n_callers):
         n_calls, is_over = 0, False
 
@@ -289,7 +289,7 @@ PEERS: dict[str, Opening] = {
 }
 
 
-class _Server:
+class Server:
     """The endpoint, in a process of its own."""
 
     def __init__(self, latency_ms: int) -> None:
@@ -300,7 +300,7 @@ class _Server:
             target=_serve, args=(self._socket, latency_ms / 1000), daemon=True
         )
 
-    def __enter__(self) -> "_Server":
+    def __enter__(self) -> "Server":
         self._process.start()
         return self
 

@@ -45,10 +45,12 @@ MODEL = """
 [[{kind}]]
 name = "{name}"
 model = "openai-compatible/{name}"
-base_url = "http://127.0.0.1:9/v1"
+base_url = "{base_url}"
 family = "{name}"
 price = 0
+{settings}
 """
+NOBODY = "http://127.0.0.1:9/v1"
 STUDY = """
 [study]
 name = "large"
@@ -90,8 +92,15 @@ def main() -> None:
             print(line, flush=True)
 
 
-def make(folder: Path, *, n_items: int) -> None:
-    """Write a study file and its items, and fill its store."""
+def make(
+    folder: Path,
+    *,
+    n_items: int,
+    base_url: str = NOBODY,
+    settings: str = "",
+    is_judged: bool = True,
+) -> None:
+    """Write a study file and its items, and fill its store; `settings` are each model's."""
     folder.mkdir(parents=True)
     items = [
         replace(item, dialogue_id=f"{item.dialogue_id}-{number}", id="")
@@ -102,17 +111,20 @@ def make(folder: Path, *, n_items: int) -> None:
         "system": [f"system-{number:02}" for number in range(N_SYSTEMS)],
         "judge": [f"judge-{number}" for number in range(N_JUDGES)],
     }
-    models = "".join(MODEL.format(kind=kind, name=n) for kind in names for n in names[kind])
+    each = {"base_url": base_url, "settings": settings}
+    models = "".join(MODEL.format(kind=kind, name=n, **each) for kind in names for n in names[kind])
     judges = ", ".join(f'"{name}"' for name in names["judge"])
     path = folder / "large.toml"
     path.write_text(STUDY.format(models=models, judges=judges), "utf-8")
-    settings = load_study(path)
-    with open_grown(settings, Quiet()) as (session, study):
+    study_settings = load_study(path)
+    with open_grown(study_settings, Quiet()) as (session, study):
         store = session.store
         systems = [one for one in store.iter(System, study) if one.kind == "model"]
         store.add(list(_completions(store.iter(Item, study), systems)))
-        plan = plan_judgments(store, study, settings.judging.plan, now=lambda: NOW)
+        plan = plan_judgments(store, study, study_settings.judging.plan, now=lambda: NOW)
         print(f"{plan.n_assignments:,} assignments", flush=True)
+        if not is_judged:
+            return
         open_ones = (assignment.id for assignment in store.unjudged(study))
         while batch := list(islice(open_ones, BATCH)):
             answers = [_answer(assignment_id) for assignment_id in batch]
@@ -196,13 +208,13 @@ def measure(folder: Path, heart: str) -> Iterator[str]:
 
 
 def _line(heart: str, *words: str) -> str:
-    peer = _run([sys.executable, "-c", PEER])[1]
-    wall, cpu, peak = _run(list(words))
-    peer = (peer + _run([sys.executable, "-c", PEER])[1]) / 2
+    peer = run_process([sys.executable, "-c", PEER])[1]
+    wall, cpu, peak = run_process(list(words))
+    peer = (peer + run_process([sys.executable, "-c", PEER])[1]) / 2
     return f"{Path(heart).parts[-4]} | {wall:.1f} | {cpu:.1f} | {cpu / peer:.1f} | {peak:,.0f} |"
 
 
-def _run(words: list[str]) -> Row:
+def run_process(words: list[str]) -> Row:
     started = time.perf_counter()
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout is not None

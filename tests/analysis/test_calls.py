@@ -18,7 +18,9 @@ ORIGINAL = System(name="original", kind="original", family="original", settings=
 
 
 def call(step: str, owner: System | Rater, n: int, usd: float, **effective: object) -> CallSum:
-    return CallSum(step=step, owner_id=owner.id, effective=effective, n_calls=n, usd=usd)
+    return CallSum(
+        step=step, owner_id=owner.id, requested={}, effective=effective, n_calls=n, usd=usd
+    )
 
 
 def test_costs_are_summed_by_model_and_step_and_the_rest_is_said() -> None:

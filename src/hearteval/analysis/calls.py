@@ -45,6 +45,7 @@ class CallSum(NamedTuple):
     step: str
     """``completions``, ``judgments``, ``ratings`` or ``failed tries``."""
     owner_id: str
+    requested: Mapping[str, Any]
     effective: Mapping[str, Any]
     n_calls: int
     usd: float

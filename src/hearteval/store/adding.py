@@ -56,7 +56,8 @@ def _add_kind(
     inserting = insertion(connection, TABLES[kind])
     if first_stays:
         connection.execute(inserting.on_conflict_do_nothing(), rows)
-        there = {key for key, _ in _stored(connection, kind, [_key(record) for record in new])}
+        ids = select(TABLES[kind].c.id)
+        there = {row["id"] for row in rows_by_id(connection, ids, [record.id for record in new])}
         new = [record for record in new if record.id in there]
     else:
         connection.execute(inserting, rows)

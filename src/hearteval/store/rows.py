@@ -250,9 +250,10 @@ def call_queries(study: Study) -> dict[str, Select[Any]]:
 def _summed(table: Table[Any], owner: Any, *, among: Any = None) -> Select[Any]:
     owner_id = type_coerce(owner, schema.Id).label("owner_id")
     usd = func.coalesce(func.sum(table.c.cost), 0.0).label("usd")
-    query = select(owner_id, table.c.effective, func.count().label("n_calls"), usd)
+    settings = (table.c.requested, table.c.effective)
+    query = select(owner_id, *settings, func.count().label("n_calls"), usd)
     from_ = table if among is None else among
-    return query.select_from(from_).group_by(owner, table.c.effective)
+    return query.select_from(from_).group_by(owner, *settings)
 
 
 def unjudged_query(study: Study) -> Select[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hearteval.models.base import Reply, Usage
 from hearteval.models.failures import FaultError, find_fault, read_error
-from hearteval.models.http import read_echo, used_settings
+from hearteval.models.http import ECHOED, read_echo, used_settings
 
 MOST_TOKENS = 10**12
 """What is beyond this is no count, and may be beyond what a float or a database holds."""
@@ -118,14 +118,16 @@ class ReplyParts:
             fault.may_be_charged = bool(body.get("choices") or self._head)
             raise fault
         self._model = self._model or _text_of(body, "model")
-        self._echo |= read_echo(body)
+        if not body.keys().isdisjoint(ECHOED):
+            self._echo |= read_echo(body)
         choices = body.get("choices")
         if choices is not None and not isinstance(choices, list):
             raise FaultError("not-a-completion", "choices is no list")
         if not choices:
             return None
-        if not all(isinstance(choice, dict) for choice in choices):
-            raise FaultError("not-a-completion", "a choice is no object")
+        for choice in choices:
+            if not isinstance(choice, dict):
+                raise FaultError("not-a-completion", "a choice is no object")
         by_index = {read_count(choice, "index") or 0: choice for choice in reversed(choices)}
         if self._index is None:
             self._index = min(by_index)
@@ -237,7 +239,7 @@ def parse_json(text: str) -> Any:
 
 def read_usage(usage: Any) -> Usage:
     """Read token counts; what is absent or no count is None, never zero."""
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return Usage()
     prompt, output = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
     cached = (
@@ -255,7 +257,7 @@ def read_usage(usage: Any) -> Usage:
 
 def read_count(table: Any, key: str) -> int | None:
     """Return the count at a key; None where there is no table, no key or no count."""
-    value = table.get(key) if isinstance(table, Mapping) else None
+    value = table.get(key) if isinstance(table, dict) else None
     return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 

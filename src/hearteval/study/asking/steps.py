@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -11,14 +11,10 @@ from hearteval.analysis.data import StudyData
 from hearteval.completions.run import ask_systems, complete_items, systems_to_ask
 from hearteval.config import ModelSettings
 from hearteval.domain import (
-    Assignment,
     Attempt,
-    Call,
     Completion,
     Item,
-    Judgment,
     Rater,
-    Rating,
     Study,
     System,
     record_id,
@@ -84,8 +80,7 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
         tell.warn(words)
     if asked.n_added:
         names = {system.id: system.name for system in session.store.iter(System, study)}
-        calls = [(one.system_id, one.call) for one in session.store.iter(Completion, study)]
-        _warn_of_dropped(session, names, system_models(session.settings), calls)
+        _warn_of_dropped(session, study, names, system_models(session.settings))
     return {**total, "missing": dict(missing)}
 
 
@@ -164,7 +159,8 @@ def _ask_judges(
             for words in missing_lines(f"judge {name}", word.removesuffix("s"), causes[rater_id]):
                 session.tell.warn(words)
     if asked.n_added:
-        _warn_of_dropped_by_judges(session, study)
+        raters = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
+        _warn_of_dropped(session, study, raters, judge_models(session.settings))
     return counts
 
 
@@ -250,32 +246,20 @@ async def _find_schema_fault(judge: AskedModel) -> str:
     )
 
 
-def _warn_of_dropped_by_judges(session: Session, study: Study) -> None:
-    store = session.store
-    names = {rater.id: rater.name for rater in store.iter(Rater, study)}
-    who = {assignment.id: assignment.rater_id for assignment in store.iter(Assignment, study)}
-    calls = [(who[one.assignment_id], one.call) for one in store.iter(Judgment, study)]
-    calls += [(one.rater_id, one.call) for one in store.iter(Rating, study)]
-    _warn_of_dropped(session, names, judge_models(session.settings), calls)
-
-
 def _warn_of_dropped(
-    session: Session,
-    names: Mapping[str, str],
-    models: Mapping[str, ModelSettings],
-    calls: Iterable[tuple[str, Call]],
+    session: Session, study: Study, names: Mapping[str, str], models: Mapping[str, ModelSettings]
 ) -> None:
     """Warn once of each setting that a model did not keep, as its stored replies show, by id."""
     said: set[tuple[str, str]] = set()
-    for id_, call in calls:
-        if id_ not in models:
+    for sum_ in session.store.call_sums(study):
+        id_, requested = sum_["owner_id"], sum_["requested"]
+        if id_ not in models or sum_["step"] == "failed tries":
             continue
-        dropped = find_dropped(call.requested, call.effective, refuses=models[id_].refuses)
+        dropped = find_dropped(requested, sum_["effective"], refuses=models[id_].refuses)
         for setting, used in dropped.items():
             if (id_, setting) not in said:
                 said.add((id_, setting))
-                words = _describe(setting, call.requested[setting], used)
-                session.tell.warn(f"{names[id_]} {words}")
+                session.tell.warn(f"{names[id_]} {_describe(setting, requested[setting], used)}")
 
 
 def _describe(setting: str, asked: Any, used: Any) -> str:
