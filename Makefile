@@ -73,7 +73,7 @@ package: install
 	$(UV) build --quiet --wheel --out-dir dist/tree
 	cmp dist/*.whl dist/tree/*.whl
 	tar -xzf dist/*.tar.gz -C dist
-	$(MAKE) -C dist/hearteval-* quick VENV=.venv PYTHON=$(abspath $(BIN))/python
+	$(MAKE) -C dist/hearteval-*/ quick VENV=.venv PYTHON=$(abspath $(BIN))/python
 
 lint: install-tests
 	$(BIN)/ruff format --check
