@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ C_LOCALE = {
     "PYTHONCOERCECLOCALE": "0",
     "PYTHONIOENCODING": "ascii",
 }
+COMPLAINT = re.compile(b"Traceback|Exception ignored|fault of hearteval|the system refused")
 ALL_OF_THEM = """
 import json, os, sys
 from hearteval.cli.main import run_command_line
@@ -149,7 +151,7 @@ def test_a_narrow_encoding_is_no_fault(
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, "cp1252"))
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, "cp1252"))
     exit_code(*COMMANDS[name], *style)
-    assert "fault of hearteval" not in err.getvalue().decode("cp1252")
+    assert not COMPLAINT.search(err.getvalue()), err.getvalue()
     told = out.getvalue().decode("cp1252")
     assert json.loads(told)["schema"].startswith("heart.") if style else told or err.getvalue()
 
@@ -178,8 +180,7 @@ def test_a_reader_that_has_gone_is_no_fault(
     with reader_gone(monkeypatch):
         code = exit_code(*COMMANDS[name], *style)
     told = capsys.readouterr().err
-    assert "Traceback" not in told
-    assert "the system refused" not in told
+    assert not COMPLAINT.search(told.encode()), told
     assert code in (1, 2)
 
 
@@ -196,7 +197,7 @@ def test_an_ascii_locale_is_no_fault_and_files_are_utf_8(
         capture_output=True,
         check=True,
     )
-    assert b"Traceback" not in done.stderr, done.stderr
+    assert not COMPLAINT.search(done.stderr), done.stderr
     if style:
         assert len(done.stdout.decode("ascii").splitlines()) == len(COMMANDS)
     assert NAME in done.stdout.decode("utf-8") or style
@@ -223,8 +224,8 @@ def test_a_pipe_closed_early_leaves_an_exit_code_and_no_traceback(
 ) -> None:
     done = in_shell(folder, f"mkfifo p; : <p & exec 3>p; wait; rm p; {line} >&3")
     assert done.returncode == code
-    assert done.stderr.decode().startswith(told)
-    assert done.stderr.count(b"\n") == bool(told)
+    assert told in done.stderr.decode()
+    assert not COMPLAINT.search(done.stderr), done.stderr
 
 
 @pytest.mark.server
@@ -234,4 +235,5 @@ def test_a_closed_stream_is_as_dev_null(folder: Path, words: str) -> None:
     closed = in_shell(folder, f"heart {words} --json >&- <&-")
     silent = in_shell(folder, f"heart {words} --json 2>&-")
     assert (silent.returncode, silent.stdout) == (told.returncode, told.stdout)
-    assert (closed.returncode, closed.stderr) == (told.returncode, told.stderr)
+    assert (closed.returncode, closed.stdout) == (told.returncode, b"")
+    assert not COMPLAINT.search(closed.stderr), closed.stderr
