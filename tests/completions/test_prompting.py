@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearteval.completions.prompting import support_messages, support_prompt_hash
-from hearteval.domain import Item, Turn
+from hearteval.domain import Item, Turn, shows_text
 from hearteval.protocol import load_protocol
 
 OPENING = load_protocol("support_prompt")["before_supporter"]
@@ -65,7 +65,7 @@ def test_turns_of_one_speaker_in_a_row_become_one_message() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["seeker", "supporter"]), st.text(min_size=1).filter(str.strip)),
+        st.tuples(st.sampled_from(["seeker", "supporter"]), st.text(min_size=1).filter(shows_text)),
         max_size=8,
     )
 )

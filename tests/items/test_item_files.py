@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hearteval.domain import PROFILES, Item, Screening, Turn
+from hearteval.domain import PROFILES, Item, Screening, Turn, shows_text
 from hearteval.errors import SettingsError
 from hearteval.items.files import (
     format_items,
@@ -49,7 +49,7 @@ SCREENING = {
     "version": "1",
 }
 
-some_text = st.text(min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
+some_text = st.text(min_size=1, max_size=20).filter(shows_text)
 
 
 @st.composite

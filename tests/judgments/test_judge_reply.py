@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hearteval.domain import AXES, AXIS_NAMES, Axis, AxisMark
+from hearteval.domain import AXES, AXIS_NAMES, Axis, AxisMark, shows_text
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.prompt import PairProtocol, judge_schema
 from hearteval.judgments.reply import REPLY_FAULTS, JudgeVerdict, read_reply
@@ -297,7 +297,7 @@ JSON_VALUES = st.recursive(
     ),
     max_leaves=8,
 )
-WORDS = st.text(min_size=1, max_size=20).filter(str.strip)
+WORDS = st.text(min_size=1, max_size=20).filter(shows_text)
 FIVE_POINT_ANSWERS = FIVE_POINT["properties"]["overall"]["properties"]["answer"]["enum"]
 FORCED_MARKS = st.builds(
     mark, reason=WORDS, winner=st.sampled_from("AB"), strength=st.integers(1, 5)

@@ -33,13 +33,16 @@ def check_completion(
     accepted = load_protocol("replies")
     finish = (finish_reason or "").lower()
     whole = text.strip()
-    if refusal or finish in accepted["finish"]["refused"] or _is_refusal(whole, accepted):
+    bounds = accepted["completion"]
+    # What is longer is no stock refusal, and looking for one would take hours in megabytes.
+    may_be_stock = len(whole) <= bounds["max_characters"]
+    is_refusal = bool(refusal) or finish in accepted["finish"]["refused"]
+    if is_refusal or (may_be_stock and _is_refusal(whole, accepted)):
         raise _fault("refused", "the model refused")
     if finish in accepted["finish"]["cut_off"]:
         raise _fault("cut-off", f"the endpoint cut the reply off ({finish}); raise its token limit")
     if not shows_text(whole):
         raise _fault("empty", "the reply holds no text")
-    bounds = accepted["completion"]
     if any(mark in whole for mark in bounds["reasoning_marks"]):
         raise _fault("shows-reasoning", "the reply holds reasoning that its server should part off")
     n_words = len(whole.split())

@@ -35,7 +35,7 @@ from hearteval.judgments.plan import PlanPolicy
 
 STOP_WAIT_S = 10.0
 MAX_SHOWN = 60
-NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\]*@|password=|\x00", re.IGNORECASE)
+NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\:]*@|password=|\x00", re.IGNORECASE)
 """What a store's place never holds where it is a path; it is not repeated in messages."""
 WRITTEN = (
     *("results.json", "report.html", "public.html", "leaderboard.csv", "ratings.csv"),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Literal, get_args
+from unicodedata import category
 
 from hearteval.domain.ids import fill_id, require
 
@@ -15,9 +16,19 @@ SUBSETS: tuple[Subset, ...] = get_args(Subset)
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
+LONGEST_TEXT = 100_000
+"""Characters of a turn or reply in a file from outside; more is a file read wrongly."""
+_SHOWS_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
+    chr(selector) for selector in range(0xFE00, 0xFE10)
+}
+"""Fillers, blank letters and variation selectors: letters and marks as Unicode has it."""
+_BLANK_KINDS = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"})
+"""Of characters: control, format (zero width, direction), halves of pairs, and white space."""
+
+
 def shows_text(text: str) -> bool:
     """Return whether a text shows anything: more than blanks and characters of no width."""
-    return any(character.isprintable() and not character.isspace() for character in text)
+    return any(category(c) not in _BLANK_KINDS and c not in _SHOWS_NOTHING for c in text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +40,7 @@ class Turn:
 
     def __post_init__(self) -> None:
         require(self.role in ROLES, "turn", f"role must be one of {ROLES}, not {self.role!r}")
-        require(bool(self.text.strip()), "turn", "text is empty")
+        require(shows_text(self.text), "turn", "text is empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +99,7 @@ class Item:
             "a rewritten (adversarial) item has no reference: it answers another turn",
         )
         require(
-            self.reference is None or bool(self.reference.strip()), where, "reference is empty text"
+            self.reference is None or shows_text(self.reference), where, "reference is empty text"
         )
         fill_id(self, "item", "source", "dialogue_id", "turn_index", "context", "subset", "profile")
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 
 from hearteval.domain.ids import fill_id, require
+from hearteval.domain.items import shows_text
 
 SystemKind = Literal["model", "human", "original", "baseline", "stress"]
 JsonObject = Mapping[str, Any]
@@ -83,7 +84,7 @@ class Completion:
 
     def __post_init__(self) -> None:
         where = f"completion of item {self.item_id} by system {self.system_id}"
-        require(bool(self.text.strip()), where, "text is empty; a failed call is an Attempt")
+        require(shows_text(self.text), where, "text is empty; a failed call is an Attempt")
         require(self.repeat >= 0, where, f"repeat is {self.repeat}")
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
         names = ("item_id", "system_id", "text", "repeat")

@@ -7,6 +7,7 @@ of a file. Reading and writing the file itself is the caller's; dialogue text st
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from itertools import pairwise
@@ -15,7 +16,17 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from hearteval.domain import PROFILES, Item, Profile, Role, Screening, Subset, Turn
+from hearteval.domain import (
+    LONGEST_TEXT,
+    PROFILES,
+    Item,
+    Profile,
+    Role,
+    Screening,
+    Subset,
+    Turn,
+    shows_text,
+)
 from hearteval.domain.items import Verdict
 from hearteval.errors import SettingsError, raise_faults
 
@@ -34,12 +45,19 @@ _EXPECTED_TYPES = {
 
 
 def _refuse_blank(text: str) -> str:
-    if not text.strip():
+    if not shows_text(text):
         raise ValueError("blank")
     return text
 
 
-_Text = Annotated[str, AfterValidator(_refuse_blank)]
+def _refuse_long(text: str) -> str:
+    if len(text) > LONGEST_TEXT:
+        raise ValueError("long")
+    return text
+
+
+_ShortText = Annotated[str, AfterValidator(_refuse_long)]
+_Text = Annotated[_ShortText, AfterValidator(_refuse_blank)]
 
 
 class _Line(BaseModel):
@@ -55,7 +73,7 @@ class _ItemLine(_Line):
     source: _Text
     dialogue_id: _Text
     turn_index: Annotated[int, Field(ge=0, lt=2**31)]
-    situation: str
+    situation: _ShortText
     context: list[_TurnObject]
     subset: Subset
     profile: Profile | None = None
@@ -186,11 +204,13 @@ def _read_line(
 
 def _refuse_repeated_keys(line: str, where: str) -> None:
     def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        repeated = next((key for key in keys if keys.count(key) > 1), None)
-        if repeated is not None:
-            raise _fault(where, "each key once", f"{repeated!r} again", "remove one of the two")
-        return dict(pairs)
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        keys = Counter(key for key, _ in pairs)
+        repeated, _ = keys.most_common(1)[0]
+        got = f"{repeated[:_SHOWN_CHARACTERS]!r} again"
+        raise _fault(where, "each key once", got, "remove one of the two")
 
     # What is no JSON at all is explained by the next reading.
     with contextlib.suppress(ValueError, RecursionError):
@@ -243,12 +263,14 @@ def _expected(details: ErrorDetails) -> str:
         return "a whole number from 0, below 2147483648"
     if details["type"] == "string_pattern_mismatch":
         return "a language tag such as en or pt-BR"
+    if details["type"] == "value_error" and len(details["input"]) > LONGEST_TEXT:
+        return f"text of at most {LONGEST_TEXT:,} characters"
     return _EXPECTED_TYPES.get(details["type"], details["msg"])
 
 
 def _key_path(location: tuple[int | str, ...]) -> str:
     """Write a pydantic location as people do, e.g. ``context[2].text``."""
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    parts = (f"[{p}]" if isinstance(p, int) else f".{p[:_SHOWN_CHARACTERS]}" for p in location)
     return "".join(parts).removeprefix(".")
 
 
@@ -258,7 +280,7 @@ def _describe(value: object) -> str:
         return "an object"
     if isinstance(value, list):
         return f"a list of {len(value)}"
-    if isinstance(value, str) and not value.strip():
+    if isinstance(value, str) and not shows_text(value):
         return "empty text"
     if isinstance(value, str) and (len(value) > _SHOWN_CHARACTERS or " " in value):
         return f"text of {len(value)} characters"  # it may be somebody's words

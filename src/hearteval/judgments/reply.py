@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from hearteval.domain import AXES, OVERALL, Axis, AxisMark, Choice, axis_key
+from hearteval.domain import AXES, OVERALL, Axis, AxisMark, Choice, axis_key, shows_text
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.prompt import (
     MARKS,
@@ -180,7 +180,7 @@ def _read_object(
         raise _invalid("truncated", f"the endpoint cut the reply off ({finish})")
     if len(text) > accepted["judgment"]["max_characters"]:
         raise _invalid("too-long", f"the reply has {len(text)} characters")
-    if not text.strip():
+    if not shows_text(text):
         raise _invalid("empty", "the reply holds no text")
     found = _require_object(_parse(text.strip()), "the reply")
     missing = [key for key in keys if key not in found and key != OVERALL]
@@ -214,7 +214,7 @@ def _read_scale(value: Any, where: str, *, fault: ReplyFault) -> int:
 
 
 def _read_words(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not shows_text(value):
         raise _invalid("empty-reason", f"{where} must be words, not {_kind(value)}")
     return value
 
@@ -247,7 +247,7 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _kind(value: Any) -> str:
     if isinstance(value, str):
-        return "other text" if value.strip() else "empty text"
+        return "other text" if shows_text(value) else "empty text"
     if isinstance(value, Number):
         return "another number"
     names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 
-from hearteval.domain import Item, Turn, shows_text
+from hearteval.domain import LONGEST_TEXT, Item, Role, Turn, shows_text
 from hearteval.errors import SettingsError, raise_faults
 from hearteval.items.files import LANGUAGE_TAG
 
@@ -49,6 +49,7 @@ NO_LANGUAGE = "und"
 NO_CONSENT = "Not stated who wrote the dialogues, nor why they may be used."
 LONG_TURN = 10_000
 """Characters from which a turn is so long that a break may be missing before it ends."""
+TOO_LONG = f"a turn of over {LONGEST_TEXT:,} characters; is a break missing? Shorten or remove it"
 _ID_DIGITS = 12
 
 
@@ -248,7 +249,7 @@ def _make_item(dialogue: Spoken, findings: Findings) -> Item | None:
 
 def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str | None]:
     """Return the turns, neighbours of one side joined, and the reference reply."""
-    turns: list[Turn] = []
+    joined: list[tuple[Role, list[str]]] = []
     reference = None
     words: dict[Part, dict[str, str]] = {}
     for said in dialogue.turns:
@@ -258,19 +259,21 @@ def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str |
             findings.unknown.setdefault(said.who, []).append(said.place)
         elif part == "left out":
             findings.left_out[f"{folded(said.who)} messages"] += 1
-        elif not shows_text(text):
-            findings.fault(said.place, f"an empty turn of the {part}; write it, or remove it")
-        elif reference is not None:
-            findings.fault(said.place, "the reference reply is not the last turn; move it there")
+        elif fault := _turn_fault(part, text, is_after_reference=reference is not None):
+            findings.fault(said.place, fault)
         elif part == "reference":
             reference = text
         else:
             words.setdefault(part, {}).setdefault(folded(said.who), said.who)
             findings.heard.setdefault(part, Counter())[said.who] += 1
-            if turns and turns[-1].role == part:
+            if joined and joined[-1][0] == part:
                 findings.n_joined += 1
-                text = f"{turns.pop().text}\n{text}"
-            turns.append(Turn(role=part, text=text))
+                joined[-1][1].append(text)
+            else:
+                joined.append((part, [text]))
+    turns = [Turn(role=role, text="\n".join(texts)) for role, texts in joined]
+    if any(len(turn.text) > LONGEST_TEXT for turn in turns):
+        findings.fault(dialogue.place, TOO_LONG)
     for part, spellings in words.items():
         unnamed = [who for word, who in spellings.items() if word not in findings.named]
         if len(unnamed) > 1:
@@ -282,6 +285,14 @@ def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str |
                 " items.supporter in a study file",
             )
     return turns, reference
+
+
+def _turn_fault(part: Part, text: str, *, is_after_reference: bool) -> str | None:
+    if not shows_text(text):
+        return f"an empty turn of the {part}; write it, or remove it"
+    if len(text) > LONGEST_TEXT:
+        return TOO_LONG
+    return "the reference reply is not the last turn; move it there" if is_after_reference else None
 
 
 def whole_text(text: str) -> str:

@@ -5,6 +5,7 @@ A blank line ends a dialogue; in a file with ``---`` between them blank lines ma
 
 import re
 
+from hearteval.domain import LONGEST_TEXT
 from hearteval.items.dialogues.spoken import (
     LABELS,
     OF_ONE_DIALOGUE,
@@ -18,8 +19,8 @@ _RULE = re.compile(r"\s*-{3,}\s*$")
 _COMMENT = re.compile(r"#+(\s|$)")
 _PREFIX = re.compile(
     r"(?:[\[(*>\d-][\[\]()*>\d:.,/ TZ-]*)?"  # what chats put before a speaker: a time, a dash
-    r"(?P<who>[^\W\d_][\w .'/-]{0,29}?)\s*(?:\([^)]*\)|\[[^\]]*\])?"
-    r"\s*\**[:\N{FULLWIDTH COLON}]\**(?P<gap>\s*)(?P<text>.*)$"
+    r"(?P<who>[^\W\d_][\w .'/-]{0,29}?)\s*+(?:\([^)]*\)|\[[^\]]*\])?"
+    r"\s*+\**[:\N{FULLWIDTH COLON}]\**(?P<gap>\s*)(?P<text>.*)$"
 )
 """``Seeker: …``, also as ``**Seeker:** …``, ``[10:32] Seeker: …`` or ``Seeker (10:32): …``."""
 _NAME_WORDS = 2
@@ -131,6 +132,7 @@ class _Reader:
 
     def _continue(self, line: str) -> None:
         assert self._now is not None
-        *before, last = self._now.turns
-        text = f"{last.text}\n{line.strip()}"
-        self._now.turns = [*before, Said(who=last.who, text=text, place=last.place)]
+        last = self._now.turns[-1]
+        if len(last.text) <= LONGEST_TEXT:  # else it is refused, whatever follows
+            text = f"{last.text}\n{line.strip()}"
+            self._now.turns[-1] = Said(who=last.who, text=text, place=last.place)

@@ -243,7 +243,7 @@ def _unknown_person(case: _Case) -> _Found:
 def _copied(case: _Case) -> _Found:
     """Return how far the text only repeats: a long span of one turn, or nearly all its words."""
     scales, reply = case.scales, case.reply
-    span = _longest_span(reply.words, case.context.places)
+    span = _longest_span(reply.words, case.context.places, enough=scales["copied_span"])
     value = _ramp(span, scales["natural_span"], scales["copied_span"])
     rare = [one for one, weight in reply.content.items() if weight == 1]
     if len(rare) >= scales["shared_min_words"]:
@@ -310,14 +310,21 @@ def _as_written(reply: Reading, word: str) -> tuple[str, ...]:
     return (reply.as_written[reply.words.index(word)],)
 
 
-def _longest_span(words: tuple[str, ...], places: Mapping[str, tuple[int, ...]]) -> int:
-    """Return the number of words in the longest run that stands in the context too."""
+def _longest_span(
+    words: tuple[str, ...], places: Mapping[str, tuple[int, ...]], *, enough: float
+) -> int:
+    """Return the number of words in the first run of `enough` that stands in the context too.
+
+    Where there is none, of the longest one.
+    """
     longest = 0
     ending: dict[int, int] = {}
     for word in words:
         found = places.get(word, ())
         ending = {index: ending.get(index - 1, 0) + 1 for index in found} if found else {}
         longest = max(longest, *ending.values()) if ending else longest
+        if longest >= enough:
+            break
     return longest
 
 

@@ -11,6 +11,8 @@ NEGATION_REACH = 3
 MAX_GAP = 3
 REPORTED_REACH = 4
 EXCLAMATION_WORDS = 4
+LOOK_BACK = 1_000
+"""Characters before a phrase in which the words before it are looked for."""
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "ers", "er", "ly", "es", "s")
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _SEARCHED = _STRAIGHT | str.maketrans(ascii_uppercase, ascii_lowercase)
@@ -121,7 +123,8 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterable[tuple[str, list[st
     """Yield each match as written, with the lower-case words before it in its sentence."""
     searched = text.translate(_SEARCHED)
     for match in pattern.finditer(searched):
-        in_sentence = _SENTENCE_END.split(searched[: match.start()])[-1]
+        near = searched[max(0, match.start() - LOOK_BACK) : match.start()]
+        in_sentence = _SENTENCE_END.split(near)[-1]
         before = _WORD.findall(in_sentence)
         yield text[match.start() : match.end()], before
 

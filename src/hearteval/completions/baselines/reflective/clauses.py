@@ -21,11 +21,13 @@ from hearteval.protocol import load_protocol
 Kind = Literal["asking", "feeling", "want", "stuck", "others", "plain"]
 
 _MIN_WORDS, _MAX_WORDS = 3, 18
+LONGEST_READ = 4_000
+"""Characters at the end of a turn that clauses are looked for in."""
 _QUOTES = str.maketrans("\u2018\u2019\u00b4`\u201c\u201d", "''''\"\"")
 _EMOTICON = re.compile(r"(?<!\w)[:;=8xX]['-]?[)(DPpoO/|\\3]+(?!\w)|<3")
 _UNREADABLE = re.compile(r"[^\w\s.,;:!?'\"&%$\u20ac\u00a3/\u2026\u2013\u2014-]+")
 _ASIDE = re.compile(r"(?:^|,)\s*you know\s*(?=[,.!]|$)", re.IGNORECASE)
-_TAG = re.compile(r",?\s*\b(?:you know|right|huh|yeah|ok|okay)\s*\?", re.IGNORECASE)
+_TAG = re.compile(r"(?:,|(?<!\s))\s*+\b(?:you know|right|huh|yeah|ok|okay)\s*\?", re.IGNORECASE)
 _ITS = re.compile(
     r"\bits(?= (?:so|very|really|just|not|no|hard|difficult|been|a|an|like|the|too|getting|all)\b)",
     re.IGNORECASE,
@@ -75,7 +77,7 @@ class Clause:
 
 def find_clauses(turn: str) -> list[Clause]:
     """Return the clauses of a turn that can be echoed, the most salient first."""
-    sentences = list(_split_sentences(tidy(turn)))
+    sentences = list(_split_sentences(tidy(turn)[-LONGEST_READ:]))
     found: list[Clause] = []
     for position, (sentence, is_asked) in enumerate(sentences, start=1):
         lateness = position / len(sentences)
@@ -86,7 +88,7 @@ def find_clauses(turn: str) -> list[Clause]:
 def tidy(turn: str) -> str:
     """Return a turn with straight quotes and usual contractions, without emojis and fillers."""
     text = _EMOTICON.sub(". ", turn.translate(_QUOTES))
-    text = re.sub(r"\([^)]*\)", " ", text)
+    text = re.sub(r"\([^)]{0,1000}\)", " ", text)
     text = _UNREADABLE.sub(" ", _ABBREVIATION.sub(lambda m: m[0].replace(".", ""), text))
     letters = [c for c in text if c.isalpha()]
     if len(letters) > 10 and sum(c.isupper() for c in letters) > 0.7 * len(letters):
