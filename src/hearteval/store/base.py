@@ -142,6 +142,10 @@ class Store(Protocol):
         """Return a reply that was kept, or None."""
         ...
 
+    def find_replies(self, reply_ids: Sequence[str]) -> Sequence[StoredReply]:
+        """Return those of some replies that were kept, in no order."""
+        ...
+
     def reply_ids(self) -> frozenset[str]:
         """Return the ids of all replies that were kept."""
         ...

@@ -11,7 +11,7 @@ from hearteval.store.base import Record, Store
 from hearteval.store.rows import TABLES, kind_name
 
 BATCH = 2_000
-REPLY_BATCH = 100
+REPLY_BATCH = 500
 
 
 def copy_store(
@@ -25,7 +25,8 @@ def copy_store(
     Raises:
         StoreError: A record contradicts one that the target holds.
     """
-    n_replies = _copy_replies(source, target)  # first: their records then hold their texts
+    # First: their records then hold their texts.
+    n_replies = _copy_replies(source, target, progress=progress)
     n_new = {}
     for kind in TABLES:
         n_done = n_added = 0
@@ -40,12 +41,12 @@ def copy_store(
     return n_new
 
 
-def _copy_replies(source: Store, target: Store) -> int:
+def _copy_replies(source: Store, target: Store, *, progress: Callable[[str, int], None]) -> int:
     """Copy the replies that were paid for: without them the study's limit would begin anew."""
     missing = sorted(source.reply_ids() - target.reply_ids())
     for start in range(0, len(missing), REPLY_BATCH):
-        found = [source.find_reply(id_) for id_ in missing[start : start + REPLY_BATCH]]
-        target.keep_replies([reply for reply in found if reply is not None])
+        target.keep_replies(source.find_replies(missing[start : start + REPLY_BATCH]))
+        progress("reply", min(start + REPLY_BATCH, len(missing)))
     return len(missing)
 
 

@@ -13,7 +13,14 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from hearteval.domain import flat_fields, record_id
 from hearteval.store.base import Record, StoredReply
 from hearteval.store.integrity.seal import book, content_of
-from hearteval.store.rows import HOLDERS, LOOKUP_IDS, kind_name, reply_query, to_reply
+from hearteval.store.rows import (
+    HOLDERS,
+    LOOKUP_IDS,
+    kind_name,
+    reply_query,
+    rows_by_id,
+    to_reply,
+)
 from hearteval.store.schema import replies, reply_texts
 
 
@@ -56,10 +63,9 @@ def _lost(reply: StoredReply) -> StoredReply:
     return StoredReply(id=own, reply={}, cost=reply.cost, created_at=reply.created_at)
 
 
-def find(connection: Connection, reply_id: str) -> StoredReply | None:
-    """Return a reply that was kept, or None."""
-    row = connection.execute(reply_query().where(replies.c.id == reply_id)).mappings().first()
-    return None if row is None else to_reply(dict(row))
+def find(connection: Connection, reply_ids: Sequence[str]) -> list[StoredReply]:
+    """Return those of some replies that were kept."""
+    return [to_reply(row) for row in rows_by_id(connection, reply_query(), reply_ids)]
 
 
 def refer(connection: Connection, kind: type[Any], records: Sequence[Record]) -> None:

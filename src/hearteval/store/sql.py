@@ -290,7 +290,11 @@ class SqlStore:
 
     def find_reply(self, reply_id: str) -> StoredReply | None:
         """Return a reply that was kept, or None."""
-        return self._read(lambda connection: find(connection, reply_id))
+        return next(iter(self.find_replies([reply_id])), None)
+
+    def find_replies(self, reply_ids: Sequence[str]) -> Sequence[StoredReply]:
+        """Return those of some replies that were kept."""
+        return self._read(partial(find, reply_ids=reply_ids))
 
     def reply_ids(self) -> frozenset[str]:
         """Return the ids of all replies that were kept."""
