@@ -9,13 +9,23 @@ from typing import Any
 import pytest
 from aiohttp import web
 from heart_command import Done, Heart
-from scripted_server import Answer, fail
-from served_study import FREE, KEY_NAME, always, by_model, healthy, serving, write_study
+from scripted_server import Answer, fail, say
+from served_study import (
+    FREE,
+    KEY_NAME,
+    always,
+    by_model,
+    healthy,
+    is_probe,
+    serving,
+    write_study,
+)
 
 from hearteval.completions.checks import COMPLETION_FAULTS
 from hearteval.domain.reasons import BY_DESIGN, FAILS_AGAIN, MAY_PASS
 from hearteval.judgments.reply import REPLY_FAULTS
 from hearteval.models.failures import RETRYABLE
+from hearteval.study import pipeline
 
 pytestmark = pytest.mark.server
 DEAD = "http://127.0.0.1:9/v1"
@@ -227,6 +237,31 @@ def test_judge_whose_replies_are_no_use_is_to_be_replaced(heart: Heart, tmp_path
     assert f"{len(others)} more notes" in done.out
     assert "take another model for theirs in" in done.out
     assert "heart judge" not in done.out
+
+
+def test_what_is_given_up_is_no_work_for_the_next_run(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    async def refuse_one(request: web.Request, body: Mapping[str, Any]) -> web.StreamResponse:
+        if not is_probe(body):
+            question = body["messages"][1]["content"]
+            refused.append(question)
+            if question.startswith(refused[0]):
+                return await say("I cannot say")(request, body)
+        return await healthy()(request, body)
+
+    with serving(always(their_judge=refuse_one)) as server:
+        path = write_study(tmp_path, server.url)
+        allow(path, 0.06)
+        heart("run", path)
+        after_asking = heart("run", path)
+    monkeypatch.setattr(pipeline, "run_study", None)  # no server, and nothing to compute
+    again = heart("run", path)
+
+    assert "judge theirs: 1 judgment is missing: not-json" in after_asking.err
+    assert (again.code, again.out, again.err) == (0, after_asking.out, after_asking.err)
 
 
 def test_public_page_holds_no_words_of_a_provider(heart: Heart, tmp_path: Path) -> None:

@@ -94,6 +94,8 @@ class Terminal:
         self._yes, self.is_verbose = yes, is_verbose
         self._took: dict[str, float] = {}
         """Seconds of the steps whose counts are still to be said."""
+        self.warnings: list[str] = []
+        """What was warned of."""
 
     def note(self, message: str) -> None:
         """Tell a person at a terminal something, and the log of the run."""
@@ -117,6 +119,7 @@ class Terminal:
         """Say what must not be missed, on stderr, terminal or not, and in the log of the run."""
         message = _printable_lines(message)
         logger.info("warning: %s", message)
+        self.warnings.append(message)
         _echo_warning(message)
 
     @contextmanager
@@ -186,12 +189,11 @@ class _LogFile(logging.FileHandler):
     """A log that says once when it cannot be written, and lets the run go on."""
 
     _is_broken = False
-    has_warned = False
-    """Whether anything was warned of."""
+    has_trouble = False
+    """Whether anything went wrong that may not go wrong again: a database away for a while."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        is_warning = record.levelno >= logging.WARNING or str(record.msg).startswith("warning:")
-        self.has_warned |= is_warning
+        self.has_trouble |= record.levelno >= logging.WARNING
         super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802

@@ -64,6 +64,8 @@ def _say_again(
         return False
     with run_log(settings, "run"):
         logger.info("nothing has changed since the last run")
+        for words in last.warnings:
+            Terminal().warn(words)
     if as_json:
         emit_json("run", last.body)
     else:
@@ -97,9 +99,9 @@ def _run(
         written = {"cost": spent_words(settings, spent)} if spent else {}
         written["report"] = shorter(body["report"])
         text = show_results(results, study_file, written, is_verbose=terminal.is_verbose)
-    if not log.has_warned:
-        kept = None if terminal.is_verbose else text
-        keep_run(settings, body, stored=stored, text=kept, shown=_how_shown(study_file))
+    if not log.has_trouble:
+        kept, shown = None if terminal.is_verbose else text, _how_shown(study_file)
+        keep_run(settings, body, stored=stored, text=kept, warnings=terminal.warnings, shown=shown)
     if is_opened:
         open_page(body["report"])
     end_with(results.failures, settings, stopped=body["stopped"])

@@ -6,14 +6,15 @@ what is asked for, counts as none.
 
 `grow` keeps a choice from a corpus. Here stands how a run is kept that a later one would only
 repeat: it rests on the study file, the files of its items, what the store holds, the pages that
-were written, and the software. A run that left anything open, or warned of anything, is not kept.
+were written, and the software. A run that asked anybody, or failed, is not kept; what one warned of
+is kept beside it, to be said again.
 """
 
 import hashlib
 import json
 import logging
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,7 +23,6 @@ from typing import Any, NamedTuple
 import hearteval
 from hearteval.config import StudySettings
 from hearteval.domain import content_hash
-from hearteval.domain.reasons import BY_DESIGN
 from hearteval.errors import StoreError
 from hearteval.store.integrity.fingerprint import fingerprint_of
 from hearteval.study import write_whole
@@ -111,6 +111,8 @@ class LastRun(NamedTuple):
     """What it did as JSON says it: nothing, for all was there."""
     text: str | None
     """What it printed; None where it was shown otherwise than it would be now."""
+    warnings: tuple[str, ...]
+    """What it warned of."""
 
 
 def find_last_run(settings: StudySettings, shown: Any) -> LastRun | None:
@@ -126,7 +128,8 @@ def find_last_run(settings: StudySettings, shown: Any) -> LastRun | None:
         return None
     if kept["written"] != _written(kept["body"]):
         return None
-    return LastRun(kept["body"], kept["text"] if kept["shown"] == shown else None)
+    text = kept["text"] if kept["shown"] == shown else None
+    return LastRun(kept["body"], text, tuple(kept["warnings"]))
 
 
 def keep_run(
@@ -135,6 +138,7 @@ def keep_run(
     *,
     stored: str | None,
     text: str | None,
+    warnings: Sequence[str],
     shown: Any,
 ) -> None:
     """Keep what a run said, where the next one would have nothing to do.
@@ -144,6 +148,7 @@ def keep_run(
         body: What it did, as JSON says it.
         stored: The fingerprint of what its results rest on; None where the store has none.
         text: What it printed; None where that was JSON.
+        warnings: What it warned of.
         shown: How.
     """
     key, written = _key(settings), _written(body)
@@ -151,15 +156,15 @@ def keep_run(
         return
     again = {**body, **{step: _as_before(body[step]) for step in STEPS}}
     again["plan"] = {**body["plan"], "n_new": 0}
-    kept = {"stored": stored, "written": written, "body": again, "text": text, "shown": shown}
-    KeptFile(settings, "run").write(key, kept)
+    found = {"stored": stored, "written": written, "body": again}
+    said = {"text": text, "warnings": list(warnings), "shown": shown}
+    KeptFile(settings, "run").write(key, found | said)
 
 
 def _is_settled(body: Mapping[str, Any]) -> bool:
+    # What is missing and asked for no more stays missing.
     is_asked = body["ceiling"]["estimate"]["n_calls"] > 0
-    steps = [body[step] for step in STEPS if body[step] is not None]
-    is_missing = any(step["missing"].keys() - BY_DESIGN for step in steps)
-    return not (is_asked or is_missing or body.get("failures"))
+    return not (is_asked or body.get("failures"))
 
 
 def _as_before(step: Mapping[str, Any] | None) -> dict[str, Any] | None:
