@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.special import ndtr, ndtri, stdtr, stdtrit
 
 ROUNDING = 1e-12
 """Distance of two means of the same numbers, each of about 1, that counts as none."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from hearteval.analysis.ranking.intervals import choose_interval, vary
 from hearteval.analysis.ranking.rank import name_components
@@ -26,6 +25,7 @@ from hearteval.stats.bradley_terry.differences import MIN_SE
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA, fit_bradley_terry
 from hearteval.stats.bradley_terry.intervals import Intervals, clustered, influence_on_strengths
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray
+from hearteval.stats.special import expit
 
 TWICE_AS_MUCH = 1 / 3
 """The relative difference of 2 n and n."""

@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.agreement.table import Coefficient, RatingTable
 from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.special import stdtrit
 
 MAX_UNDEFINED = 0.01
 """Share of samples with an undefined coefficient above which there is no interval."""

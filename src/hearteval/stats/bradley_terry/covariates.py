@@ -14,8 +14,7 @@ vectors); as many constraints (strengths of mean 0) fix the parameters.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.special import expit, log_expit
+import scipy
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
@@ -28,6 +27,7 @@ from hearteval.stats.comparisons import (
     sum_by,
     win_matrix,
 )
+from hearteval.stats.special import expit, log_expit
 
 SEPARATION_TOLERANCE = 1e-6
 """Part of the longest move below which a row counts as left where it was."""
@@ -91,22 +91,24 @@ def merge_rows(comparisons: Comparisons, covariates: FloatArray, label: IntArray
     )
 
 
-def incidence(rows: Rows, n_systems: int) -> sparse.csr_array:
+def incidence(rows: Rows, n_systems: int) -> "scipy.sparse.csr_array":
     """Return D, (n_rows, n_systems): 1 at the first system of a row and -1 at the second."""
     n_rows = len(rows.first)
     columns = np.stack((rows.first, rows.second), axis=1).ravel()
     ends = np.arange(0, 2 * n_rows + 1, 2)
-    return sparse.csr_array((np.tile((1.0, -1.0), n_rows), columns, ends), (n_rows, n_systems))
+    return scipy.sparse.csr_array(
+        (np.tile((1.0, -1.0), n_rows), columns, ends), (n_rows, n_systems)
+    )
 
 
-def sum_scores(rows: Rows, eta: FloatArray, derivatives: sparse.csr_array) -> FloatArray:
+def sum_scores(rows: Rows, eta: FloatArray, derivatives: "scipy.sparse.csr_array") -> FloatArray:
     """Return the derivative of the log-likelihood of each label, (n_labels, m).
 
     Labels of rows run from 0; derivatives are those of eta by each of m parameters, (n_rows, m).
     """
     n_rows = len(eta)
     entries = (rows.residual(eta), (rows.label, np.arange(n_rows)))
-    sums = sparse.csr_array(entries, (int(rows.label.max()) + 1, n_rows))
+    sums = scipy.sparse.csr_array(entries, (int(rows.label.max()) + 1, n_rows))
     return np.asarray((sums @ derivatives).toarray())
 
 
@@ -172,7 +174,7 @@ class _Basis:
     Columns of Q are orthogonal to D and to each other, rows weighted as they count, and at most 1.
     """
 
-    d: sparse.csr_array
+    d: "scipy.sparse.csr_array"
     q: FloatArray
     c: FloatArray
     t: FloatArray
@@ -231,7 +233,9 @@ def influence(
     shift = _equal_shift(len(fit.information), comparisons.n_systems)
     with one_blas_thread():
         eta = d @ fit.theta + rows.covariates @ fit.beta
-        derivatives = sparse.hstack((d, sparse.csr_array(rows.covariates)), format="csr")
+        derivatives = scipy.sparse.hstack(
+            (d, scipy.sparse.csr_array(rows.covariates)), format="csr"
+        )
         scores = sum_scores(rows, eta, derivatives)
         return np.asarray(scores @ constrained_inverse(fit.information, shift, shift.T))
 
@@ -260,7 +264,7 @@ def _split_covariates(rows: Rows, n_systems: int) -> _Basis:
     n = rows.won + rows.lost
     largest = np.abs(rows.covariates).max(axis=0, initial=0.0)
     x = rows.covariates / np.where(largest > 0, largest, 1.0)
-    met = (d.T @ sparse.diags_array(n) @ d).toarray()
+    met = (d.T @ scipy.sparse.diags_array(n) @ d).toarray()
     c = np.linalg.solve(fix_gauge(met, slice(0, n_systems)), d.T @ (n[:, None] * x))
     root = np.sqrt(n)[:, None]
     q, t = np.linalg.qr(root * (x - d @ c))
@@ -300,10 +304,10 @@ def _fit_rows(rows: Rows, basis: _Basis) -> CovariateFit:
     )
 
 
-def _information(d: sparse.csr_array, x: FloatArray, curvature: FloatArray) -> FloatArray:
+def _information(d: "scipy.sparse.csr_array", x: FloatArray, curvature: FloatArray) -> FloatArray:
     weighted = curvature[:, None] * x
     cross = d.T @ weighted
-    systems = (d.T @ sparse.diags_array(curvature) @ d).toarray()
+    systems = (d.T @ scipy.sparse.diags_array(curvature) @ d).toarray()
     return np.block([[systems, cross], [cross.T, x.T @ weighted]])
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import false_discovery_q
+from hearteval.stats.special import stdtr, stdtrit
 
 MIN_SE = 1e-9
 """In theta's units; below it there is rounding only (1e8 even votes leave 1e-4)."""

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.lapack import dpotri
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
+import scipy
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.comparisons import Comparisons, FloatArray, win_matrix
+from hearteval.stats.special import expit
 
 STEP_TOLERANCE = 1e-10
 MAX_ITERATIONS = 1_000
@@ -68,7 +66,11 @@ def solve_symmetric(matrix: FloatArray, values: FloatArray) -> FloatArray:
     """
     if len(matrix) < MANY:
         return np.asarray(np.linalg.solve(matrix, values))
-    return np.asarray(cho_solve(cho_factor(matrix, lower=True, check_finite=False), values))
+    return np.asarray(
+        scipy.linalg.cho_solve(
+            scipy.linalg.cho_factor(matrix, lower=True, check_finite=False), values
+        )
+    )
 
 
 def fix_gauge(information: FloatArray, gauge: slice) -> FloatArray:
@@ -170,7 +172,9 @@ def require_identified(wins: FloatArray) -> None:
 
 def strong_components(wins: FloatArray) -> list[list[int]]:
     """Return the groups within which wins lead from every system to every other and back."""
-    n_components, label = connected_components(wins > 0, directed=True, connection="strong")
+    n_components, label = scipy.sparse.csgraph.connected_components(
+        wins > 0, directed=True, connection="strong"
+    )
     return sorted(np.flatnonzero(label == k).tolist() for k in range(n_components))
 
 
@@ -195,8 +199,8 @@ def centred_inverse(information: FloatArray) -> FloatArray:
 
 
 def _invert_symmetric(matrix: FloatArray) -> FloatArray:
-    factor, _ = cho_factor(matrix, lower=True)
-    inverse, _ = dpotri(factor, lower=1)
+    factor, _ = scipy.linalg.cho_factor(matrix, lower=True)
+    inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
     return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
 
 

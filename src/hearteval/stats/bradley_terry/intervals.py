@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, ndtri, stdtrit
 
 from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,
@@ -25,6 +24,7 @@ from hearteval.stats.comparisons import (
     order_pairs,
     sum_scores,
 )
+from hearteval.stats.special import expit, ndtri, stdtrit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
@@ -200,7 +200,7 @@ def _ascent(rows: Rows, point: _Point) -> FloatArray:
     return np.asarray(scale * (along @ ((along.T @ (scale * gradient)) / values[is_steep])))
 
 
-def _derivatives(rows: Rows, point: _Point) -> sparse.csr_array:
+def _derivatives(rows: Rows, point: _Point) -> "scipy.sparse.csr_array":
     """Return the derivatives of each row's log odds, (n_rows, S + 2K)."""
     n_rows, n_systems, n_judges = len(rows.first), len(point.theta), len(point.a)
     shape = (n_rows, n_systems + 2 * n_judges)
@@ -209,12 +209,12 @@ def _derivatives(rows: Rows, point: _Point) -> sparse.csr_array:
     values = (a, -a, point.theta[rows.first] - point.theta[rows.second], rows.covariates[:, 0])
     columns = (rows.first, rows.second, of_a, of_a + n_judges)
     flat = (np.stack(parts, axis=1).ravel() for parts in (values, columns))
-    return sparse.csr_array((*flat, np.arange(0, 4 * n_rows + 1, 4)), shape)
+    return scipy.sparse.csr_array((*flat, np.arange(0, 4 * n_rows + 1, 4)), shape)
 
 
 def _expected_information(rows: Rows, point: _Point) -> FloatArray:
     derivatives = _derivatives(rows, point)
-    curvature = sparse.diags_array(rows.curvature(point.log_odds(rows)))
+    curvature = scipy.sparse.diags_array(rows.curvature(point.log_odds(rows)))
     return np.asarray((derivatives.T @ curvature @ derivatives).toarray())
 
 

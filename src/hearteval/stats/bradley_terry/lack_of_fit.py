@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, stdtr
 
 from hearteval.stats import one_blas_thread
 from hearteval.stats.bradley_terry.fit import centred_inverse
@@ -33,6 +32,7 @@ from hearteval.stats.comparisons import (
     sum_scores,
 )
 from hearteval.stats.means import false_discovery_q
+from hearteval.stats.special import chdtrc, stdtr
 from hearteval.stats.tally import MAX_CELLS
 
 MAX_GROUPS = 512
