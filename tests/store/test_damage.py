@@ -4,7 +4,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -80,6 +80,24 @@ def test_a_value_that_is_none_is_damage(place: str, store: SqlStore, column: str
         list(store.judgment_table(asked(store)))
     with pytest.raises(StoreError, match="judgment cannot be read"):
         list(store.iter(Judgment))
+
+
+@pytest.mark.parametrize("value", ["'sixteen letters.'", "7"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda store: list(store.judgment_table(asked(store))),
+        lambda store: list(store.iter(Assignment, asked(store))),
+        lambda store: store.planned(asked(store)),
+        lambda store: store.count_assigned(asked(store)),
+    ],
+)
+def test_an_id_that_is_none_is_damage(
+    place: str, store: SqlStore, read: Callable[[SqlStore], object], value: str
+) -> None:
+    change(place, f"UPDATE assignments SET rater_id = {value}")
+    with pytest.raises(StoreError, match="cannot be read"):
+        read(store)
 
 
 @pytest.mark.parametrize("away", ["deleted", "renamed", "replaced"])

@@ -66,14 +66,14 @@ class Digits(dict[bytes, str]):
     """Ids as text by their bytes, each made once."""
 
     def __missing__(self, value: bytes) -> str:
-        """Make the text of an id."""
-        made = self[value] = sys.intern(value.hex())
+        """Make the text of an id; a value that is none is a `TypeError`."""
+        made = self[value] = sys.intern(bytes.hex(value))
         return made
 
 
 def _digits(value: bytes | None) -> str | None:
-    """Return an id as text; of one that stands in many rows there is one text."""
-    return None if value is None else sys.intern(bytes(value).hex())
+    """Return an id as text, one for all the rows it stands in; else it is a `TypeError`."""
+    return None if value is None else sys.intern(bytes.hex(value))
 
 
 class VerbatimJson(TypeDecorator[Any]):

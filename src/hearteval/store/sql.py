@@ -194,8 +194,9 @@ class SqlStore:
     def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
         query, wanted = select(TABLES[kind]), sorted(set(ids))
-        rows = self._read(lambda connection: list(rows_by_id(connection, query, wanted)))
-        found = [cast("R", from_row(kind, row)) for row in rows]
+        with self._sound(kind):
+            rows = self._read(lambda connection: list(rows_by_id(connection, query, wanted)))
+            found = [cast("R", from_row(kind, row)) for row in rows]
         return sorted(found, key=lambda record: record.id)
 
     def latest_study(self, study_id: str) -> Study | None:
@@ -222,7 +223,9 @@ class SqlStore:
         """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
         found: dict[tuple[str, int], dict[str, int]] = {}
         n_least, n_read = self._n_written(Assignment, study), 0
-        for rater_id, repeat, pair_id, n in self._read(partial(_tuples_of, planned_query(study))):
+        with self._sound(Assignment):
+            rows = self._read(partial(_tuples_of, planned_query(study)))
+        for rater_id, repeat, pair_id, n in rows:
             found.setdefault((rater_id, repeat), {})[pair_id] = n
             n_read += n
         self._require_all(Assignment, n_read, n_least)
@@ -232,7 +235,8 @@ class SqlStore:
         """Count the study's assignments about items and systems of this version, by rater."""
 
         def read() -> Sequence[AssignedCount]:
-            rows = self._read(partial(_tuples_of, assigned_query(study)))
+            with self._sound(Assignment):
+                rows = self._read(partial(_tuples_of, assigned_query(study)))
             return [AssignedCount(*row) for row in rows]
 
         return self._unless_more_came("counts", study, (Assignment, Judgment), read)
@@ -405,15 +409,15 @@ class SqlStore:
     ) -> Iterator[dict[str, list[Any]]]:
         """Yield pages of a query, as `_pages`, as columns by name; they are of one length."""
         selected = query.selected_columns
-        shared = [name for name, column in selected.items() if is_id(column)][1:]
+        own, *shared = (name for name, column in selected.items() if is_id(column))
         digits = schema.Digits()
         for page in self._pages(kind, with_id_bytes(query), *keys):
             values = map(list, zip(*page, strict=True))
             columns: dict[str, list[Any]] = dict(zip(selected.keys(), values, strict=True))
-            own = selected.keys()[0]
-            columns[own] = [id_.hex() for id_ in columns[own]]
-            for name in shared:
-                columns[name] = [digits[id_] for id_ in columns[name]]
+            with self._sound(kind):
+                columns[own] = list(map(bytes.hex, columns[own]))
+                for name in shared:
+                    columns[name] = [digits[id_] for id_ in columns[name]]
             yield columns
 
     def _pages(
