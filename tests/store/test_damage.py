@@ -15,6 +15,7 @@ from store_versions import make_store
 
 from hearteval.domain import Assignment, Item, Judgment, Study
 from hearteval.errors import StoreError
+from hearteval.store.engines import OPEN_LOCK, is_in_use
 from hearteval.store.migrations import VERSIONS
 from hearteval.store.sql import SqlStore
 
@@ -174,6 +175,15 @@ def test_a_file_is_checked_that_a_killed_process_left_and_none_that_a_living_one
         writer.kill()
     with pytest.raises(StoreError, match="damaged"):
         SqlStore.open(place)
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who has it open")
+def test_a_reader_does_not_hide_that_a_file_is_in_use(place: str) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    with Path(f"{place}-shm").open("w+b") as shared:
+        fcntl.lockf(shared, fcntl.LOCK_SH, 2, OPEN_LOCK - 1)
+        assert is_in_use(place)
+    assert not is_in_use(place)
 
 
 @pytest.mark.parametrize("ending", ["tiny.report.html", "./tiny.results.json", "tiny.toml"])

@@ -10,6 +10,7 @@ on the next try. Parameters never stand in an error: they hold dialogue text.
 import importlib.util
 import logging
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable
@@ -141,7 +142,9 @@ def require_sound(path: str) -> None:
 
 
 def is_in_use(path: str) -> bool:
-    """Say whether a living process has a SQLite file open; only Linux tells, others say no.
+    """Say whether a living process has a SQLite file open; no where that cannot be told.
+
+    Only Linux tells, of processes of this machine or container, on most file systems.
 
     Whoever has it open in WAL mode holds a lock on one byte of the file ``-shm`` beside it. The
     lock is looked up, not tried: closing that file would drop the locks of this very process.
@@ -151,8 +154,9 @@ def is_in_use(path: str) -> bool:
         there = Path(f"{path}-shm").stat()
     except OSError:
         return False
-    device = f"{os.major(there.st_dev):02x}:{os.minor(there.st_dev):02x}"
-    return f" {device}:{there.st_ino} {OPEN_LOCK} {OPEN_LOCK}\n" in locks
+    file = f"{os.major(there.st_dev):02x}:{os.minor(there.st_dev):02x}:{there.st_ino}"
+    # It may begin earlier: Linux joins it with the lock of a reader on the byte before.
+    return re.search(rf" {file} \d+ {OPEN_LOCK}$", locks, re.MULTILINE) is not None
 
 
 def is_writable(name: str) -> bool:
