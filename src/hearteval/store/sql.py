@@ -74,7 +74,6 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 PAGE_ROWS = 2_000
-
 PATIENCE_SECONDS = 120.0
 KEPT_IN_MEMORY = (Item, System, Rater, Completion)
 """Kinds that every step of a study reads, and of which there are thousands, not millions."""
@@ -161,13 +160,11 @@ class SqlStore:
             yield from cast("list[R]", [s for s in found if study is None or s.id == study.id])
             return
         if study is not None and kind in KEPT_IN_MEMORY:
-            read = partial(self._all_of, kind, study)
-            yield from self._unless_more_came(kind_name(kind), study, (kind,), read)
+            yield from self._unless_more_came(
+                kind_name(kind), study, (kind,), lambda: tuple(self._iter_anew(kind, study))
+            )
         else:
             yield from self._iter_anew(kind, study)
-
-    def _all_of(self, kind: type[R], study: Study) -> tuple[R, ...]:
-        return tuple(self._iter_anew(kind, study))
 
     def _iter_anew(self, kind: type[R], study: Study | None) -> Iterator[R]:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
@@ -183,13 +180,14 @@ class SqlStore:
     ) -> T:
         """Return what was read of a study last, or read it: records are added, never changed.
 
-        `kinds` are those of whose records it is made; their totals say whether more came.
+        `kinds` are those of whose records it is made; their totals say whether more came. They are
+        read first, so that what comes meanwhile is found the next time.
         """
-        n_of_each = tuple(self._n_written(kind, None) for kind in kinds)
-        state = (study.id, study.version, n_of_each)
-        if what not in self._last_read or self._last_read[what][0] != state:
-            self._last_read[what] = (state, read())
-        return cast("T", self._last_read[what][1])
+        state = (study.id, study.version, *(self._n_written(kind, None) for kind in kinds))
+        last = self._last_read.get(what)
+        if last is None or last[0] != state:
+            last = self._last_read[what] = (state, read())
+        return cast("T", last[1])
 
     def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
@@ -396,8 +394,8 @@ class SqlStore:
     def _assignments(self, query: Select[Any]) -> Iterator[Assignment]:
         """Yield assignments, of which a study has hundreds of thousands."""
         of_table = query.selected_columns
-        names = [field.name for field in fields(Assignment)]
-        light = query.with_only_columns(of_table["id"], *(of_table[name] for name in names[:-1]))
+        names = ["id", *(field.name for field in fields(Assignment) if field.name != "id")]
+        light = query.with_only_columns(*(of_table[name] for name in names))
         for columns in self._columns(Assignment, light, schema.assignments.c.id):
             with self._sound(Assignment):
                 rows = zip(*(columns[name] for name in names), strict=True)
