@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from hearteval.domain import record_id
 from hearteval.store.base import Claimed
-from hearteval.store.rows import LOOKUP_IDS
+from hearteval.store.rows import in_groups
 from hearteval.store.schema import claims
 
 IsGone = Callable[[str, datetime], bool]
@@ -54,15 +54,14 @@ def take(
     if not others:
         _drop_marks(connection, claims.c.owner == owner)
     known: dict[str, Any] = {}
-    for start in range(0, len(keys), LOOKUP_IDS):
-        some = claims.c.id.in_(keys[start : start + LOOKUP_IDS])
-        known |= {row.id: row for row in connection.execute(select(claims).where(some))}
+    for some in in_groups(keys):
+        rows = connection.execute(select(claims).where(claims.c.id.in_(some)))
+        known |= {row.id: row for row in rows}
     old = [id_ for id_, row in known.items() if row.stamp is not None and row.stamp <= seen]
     new = [key for key in keys if key not in known]
     values = {"owner": owner, "expires_at": until, "stamp": None}
-    for start in range(0, len(old), LOOKUP_IDS):
-        some = claims.c.id.in_(old[start : start + LOOKUP_IDS])
-        connection.execute(update(claims).where(some).values(values))
+    for some in in_groups(old):
+        connection.execute(update(claims).where(claims.c.id.in_(some)).values(values))
     if new:
         connection.execute(insert(claims), [{"id": key, **values} for key in new])
     mine = [id_ for id_, row in known.items() if row.stamp is None and row.owner == owner]
@@ -73,10 +72,9 @@ def are_claimed(
     connection: Connection, keys: Sequence[str], owner: str, *, is_gone: IsGone
 ) -> bool:
     """Say whether another process claims one of these questions."""
-    for start in range(0, len(keys), LOOKUP_IDS):
-        some = claims.c.id.in_(keys[start : start + LOOKUP_IDS])
+    for some in in_groups(keys):
         held = select(claims.c.owner, claims.c.expires_at).where(
-            some, claims.c.stamp.is_(None), claims.c.owner != owner
+            claims.c.id.in_(some), claims.c.stamp.is_(None), claims.c.owner != owner
         )
         rows = connection.execute(held).all()
         if any(not is_gone(row.owner, row.expires_at) for row in rows):
@@ -87,9 +85,8 @@ def are_claimed(
 def release(connection: Connection, keys: Sequence[str], owner: str) -> None:
     """Release claims."""
     stamp = _last_stamp(connection) + 1
-    for start in range(0, len(keys), LOOKUP_IDS):
-        some = claims.c.id.in_(keys[start : start + LOOKUP_IDS])
-        mine = (some, claims.c.owner == owner)
+    for some in in_groups(keys):
+        mine = (claims.c.id.in_(some), claims.c.owner == owner)
         connection.execute(update(claims).where(*mine).values(stamp=stamp, expires_at=PAST))
 
 

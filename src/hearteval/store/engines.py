@@ -144,10 +144,9 @@ def require_sound(path: str) -> None:
 def is_in_use(path: str) -> bool:
     """Say whether a living process has a SQLite file open; no where that cannot be told.
 
-    Only Linux tells, of processes of this machine or container, on most file systems.
-
-    Whoever has it open in WAL mode holds a lock on one byte of the file ``-shm`` beside it. The
-    lock is looked up, not tried: closing that file would drop the locks of this very process.
+    Only Linux tells, of processes of this machine or container, on most file systems. Whoever has
+    it open in WAL mode holds a lock on one byte of the file ``-shm`` beside it. The lock is looked
+    up, not tried: closing that file would drop the locks of this very process.
     """
     try:
         locks = Path("/proc/locks").read_text("ascii")

@@ -15,7 +15,7 @@ from hearteval.store.base import Record, StoredReply
 from hearteval.store.integrity.seal import book, content_of
 from hearteval.store.rows import (
     HOLDERS,
-    LOOKUP_IDS,
+    in_groups,
     kind_name,
     reply_query,
     rows_by_id,
@@ -84,6 +84,5 @@ def refer(connection: Connection, kind: type[Any], records: Sequence[Record]) ->
 
 
 def _find(connection: Connection, key: Any, value: Any, keys: Sequence[str]) -> Iterator[Any]:
-    for start in range(0, len(keys), LOOKUP_IDS):
-        some = key.in_(keys[start : start + LOOKUP_IDS])
-        yield from connection.execute(select(key, value).where(some))
+    for some in in_groups(keys):
+        yield from connection.execute(select(key, value).where(key.in_(some)))

@@ -46,7 +46,7 @@ from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
 
 LOOKUP_IDS = 500
-"""Ids that one query asks for: databases bound the number of its parameters."""
+"""Ids that one query asks for at most: databases bound the number of its parameters."""
 TABLES: Mapping[type[Any], Table[Any]] = {
     Item: schema.items,
     Screening: schema.screenings,
@@ -354,6 +354,12 @@ def read_studies(connection: Connection) -> list[Study]:
     return found
 
 
+def in_groups(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield ids in groups of as many as one query asks for."""
+    for start in range(0, len(ids), LOOKUP_IDS):
+        yield ids[start : start + LOOKUP_IDS]
+
+
 def rows_of(query: Select[Any], connection: Connection) -> list[dict[str, Any]]:
     """Return what a query finds, each row by the names of its columns."""
     found = connection.execute(query)
@@ -366,5 +372,5 @@ def rows_by_id(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a query whose first column is an id, for some ids."""
     column = query.selected_columns[0]
-    for start in range(0, len(ids), LOOKUP_IDS):
-        yield from rows_of(query.where(column.in_(ids[start : start + LOOKUP_IDS])), connection)
+    for some in in_groups(ids):
+        yield from rows_of(query.where(column.in_(some)), connection)

@@ -25,9 +25,9 @@ from hearteval.domain import (
 from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
 from hearteval.store.rows import (
-    LOOKUP_IDS,
     TABLES,
     from_row,
+    in_groups,
     kind_name,
     read_studies,
     reply_query,
@@ -187,11 +187,10 @@ def studies_of(connection: Connection, records: Sequence[Sealed]) -> Mapping[str
         return {}
     if isinstance(records[0], Judgment):
         wanted = {one.assignment_id: one.id for one in records if isinstance(one, Judgment)}
-        a, ids = schema.assignments.c, list(wanted)
+        a = schema.assignments.c
         found: dict[str, str] = {}
-        for start in range(0, len(ids), LOOKUP_IDS):
-            query = select(a.id, a.study_id).where(a.id.in_(ids[start : start + LOOKUP_IDS]))
-            for row in connection.execute(query):
+        for some in in_groups(list(wanted)):
+            for row in connection.execute(select(a.id, a.study_id).where(a.id.in_(some))):
                 found[wanted[str(row.id)]] = row.study_id
         # Of an assignment that is not there: the database refuses the judgment, or did once.
         return {record.id: found.get(record.id, NO_STUDY) for record in records}
