@@ -14,11 +14,10 @@ from small_world import make_item
 from hearteval.completions.baselines.reflective import write_reflection
 from hearteval.completions.checks import check_completion
 from hearteval.domain import OVERALL, Turn
-from hearteval.domain.items import LONGEST_TEXT
 from hearteval.errors import HeartError, InvalidRecordError, InvalidReplyError, SettingsError
 from hearteval.items.dialogues import parse_any
 from hearteval.items.dialogues.text import split_turn
-from hearteval.items.files import format_items, parse_items
+from hearteval.items.files import LONGEST_TEXT, format_items, parse_items
 from hearteval.judgments.cue_judge.judge import Text, judge_pair
 from hearteval.judgments.reply import read_reply
 from hearteval.models.failures import hide_secrets

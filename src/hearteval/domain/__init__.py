@@ -13,7 +13,6 @@ from hearteval.domain.ids import (
     record_id,
 )
 from hearteval.domain.items import (
-    LONGEST_TEXT,
     PROFILES,
     Item,
     Profile,
@@ -55,7 +54,6 @@ from hearteval.domain.systems import (
 __all__ = [
     "AXES",
     "AXIS_NAMES",
-    "LONGEST_TEXT",
     "MAX_SCORE",
     "OVERALL",
     "PROFILES",

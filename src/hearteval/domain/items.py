@@ -14,10 +14,6 @@ Verdict = Literal["pass", "fail"]
 ROLES: tuple[Role, ...] = get_args(Role)
 SUBSETS: tuple[Subset, ...] = get_args(Subset)
 PROFILES: tuple[Profile, ...] = get_args(Profile)
-
-
-LONGEST_TEXT = 100_000
-"""Characters of a turn or reply in a file from outside; more is a file read wrongly."""
 _SHOWS_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(selector) for selector in range(0xFE00, 0xFE10)
 }

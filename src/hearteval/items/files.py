@@ -17,7 +17,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from hearteval.domain import (
-    LONGEST_TEXT,
     PROFILES,
     Item,
     Profile,
@@ -31,6 +30,8 @@ from hearteval.domain.items import Verdict
 from hearteval.errors import SettingsError, raise_faults
 
 LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+LONGEST_TEXT = 100_000
+"""Characters of a text in a file from outside; more is a file read wrongly."""
 MIN_ADVERSARIAL_TURNS = 8
 """Half of them are the seeker's; with fewer, three of the four profiles coincide."""
 

@@ -13,9 +13,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 
-from hearteval.domain import LONGEST_TEXT, Item, Role, Turn, shows_text
+from hearteval.domain import Item, Role, Turn, shows_text
 from hearteval.errors import SettingsError, raise_faults
-from hearteval.items.files import LANGUAGE_TAG
+from hearteval.items.files import LANGUAGE_TAG, LONGEST_TEXT
 
 Part = Literal["seeker", "supporter", "reference", "left out"]
 

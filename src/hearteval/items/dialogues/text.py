@@ -5,7 +5,6 @@ A blank line ends a dialogue; in a file with ``---`` between them blank lines ma
 
 import re
 
-from hearteval.domain import LONGEST_TEXT
 from hearteval.items.dialogues.spoken import (
     LABELS,
     OF_ONE_DIALOGUE,
@@ -14,6 +13,7 @@ from hearteval.items.dialogues.spoken import (
     Spoken,
     folded,
 )
+from hearteval.items.files import LONGEST_TEXT
 
 _RULE = re.compile(r"\s*-{3,}\s*$")
 _COMMENT = re.compile(r"#+(\s|$)")
