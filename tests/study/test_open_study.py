@@ -10,6 +10,7 @@ import pytest
 from heart_command import Heart
 from invented_ratings import invented_ratings
 from invented_results import invented_results, without_ranking
+from served_study import healthy, serving, write_study
 
 import hearteval as he
 from hearteval.analysis.study import StudyResults
@@ -89,6 +90,44 @@ def test_judgments_can_be_ranked_like_any_votes(opened: OpenStudy) -> None:
     assert board is not None
     elos = {row.system: row.unweighted.elo for row in board.rows}
     assert {row.system: row.elo for row in votes.systems} == pytest.approx(elos)
+
+
+def test_judgments_are_those_of_what_the_version_names(heart: Heart, study: Path) -> None:
+    text = study.read_text("utf-8")
+    heart("run", study)
+    before = he.open_study(study)
+    n_before = len(before.judgments)
+    more = text.replace("regular = 4", "regular = 6")
+    study.write_text(more, "utf-8")
+    heart("run", study)
+    assert len(before.judgments) == n_before
+    study.write_text(text.replace('preset = "generic"', 'preset = "advice"'), "utf-8")
+    heart("run", study)
+
+    with he.open_study(study) as opened:
+        asked = opened.judgments
+        rates = opened.analyze().win_rates
+
+    assert "generic" not in {*asked["first"], *asked["second"]}
+    ranked = asked[~asked.is_stress & (asked.repeat == 0)]
+    assert 2 * len(ranked) == sum(rate.n_comparisons for rate in rates)
+
+
+@pytest.mark.server
+def test_ratings_are_those_of_what_the_version_names(heart: Heart, tmp_path: Path) -> None:
+    with serving(healthy()) as server:
+        path = write_study(tmp_path, server.url)
+        text = path.read_text("utf-8").replace("[judging]", '[judging]\nprotocol = "rating"')
+        path.write_text(text, "utf-8")
+        heart("run", path)
+        path.write_text(text.replace("regular = 3", "regular = 2"), "utf-8")
+        heart("run", path)
+
+    with he.open_study(path) as opened:
+        ratings, items = opened.ratings, opened.items
+
+    assert len(ratings) == 2 * 3
+    assert set(ratings.item_id) == set(items.item_id)
 
 
 def test_a_kind_without_records_has_its_columns(opened: OpenStudy) -> None:

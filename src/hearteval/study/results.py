@@ -280,8 +280,8 @@ OF_A_CALL = ("finish_reason", "cost", "cached")
 
 
 def read_columns(session: Session, study: Study, kind: type[Frame]) -> Columns:
-    """Read all records of one kind, a row each, in the order of their ids."""
-    records = list(session.store.iter(kind, study))
+    """Read the records of one kind about what a version names, a row each, in their order."""
+    records = _of_version(session, study, kind)
     columns: Columns = {f"{kind.__name__.lower()}_id": [record.id for record in records]}
     for each in fields(kind):
         if each.name != "id":
@@ -301,6 +301,25 @@ def read_columns(session: Session, study: Study, kind: type[Frame]) -> Columns:
         by_completion = {id_: systems[one.system_id] for id_, one in completions.items()}
         columns |= _compared(columns, by_completion)
     return columns
+
+
+def _of_version(session: Session, study: Study, kind: type[Frame]) -> list[Any]:
+    """Return a study's records; judgments and ratings without those of what other versions name."""
+    store = session.store
+    records: list[Any] = list(store.iter(kind, study))
+    if kind not in (Judgment, Rating):
+        return records
+    raters = {rater.id for rater in store.iter(Rater, study)}
+    texts = {completion.id for completion in store.iter(Completion, study)}
+    if kind is Rating:
+        return [one for one in records if one.rater_id in raters and one.completion_id in texts]
+    pairs = {pair.id for pair in store.iter(Pair, study) if texts.issuperset(pair.completion_ids)}
+    asked = {
+        assignment.id
+        for assignment in store.iter(Assignment, study)
+        if assignment.rater_id in raters and assignment.pair_id in pairs
+    }
+    return [one for one in records if one.assignment_id in asked]
 
 
 def _spread(name: str, values: Sequence[Any]) -> Columns:
