@@ -197,6 +197,11 @@ def test_what_is_kept_holds_no_reply(study: Path, heart: Heart) -> None:
     assert not [text for text in texts if json.dumps(text)[1:-1] in kept]
 
 
+def test_what_is_kept_is_its_owners_alone_to_read(study: Path, heart: Heart) -> None:
+    heart("run", study)
+    assert (study.parent / "small.cache" / "run.json").stat().st_mode & 0o077 == 0
+
+
 def test_only_a_sqlite_file_has_a_fingerprint(tmp_path: Path) -> None:
     assert fingerprint_of("postgresql://user@host/base") is None
     assert fingerprint_of(str(tmp_path / "none.db")) is None

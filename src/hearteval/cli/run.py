@@ -62,10 +62,11 @@ def _say_again(
     last = find_last_run(settings, _how_shown(study_file))
     if last is None or not (as_json or last.text):
         return False
+    terminal = Terminal()
     with run_log(settings, "run"):
         logger.info("nothing has changed since the last run")
         for words in last.warnings:
-            Terminal().warn(words)
+            terminal.warn(words)
     if as_json:
         emit_json("run", last.body)
     else:
@@ -100,8 +101,14 @@ def _run(
         written["report"] = shorter(body["report"])
         text = show_results(results, study_file, written, is_verbose=terminal.is_verbose)
     if not log.has_trouble:
-        kept, shown = None if terminal.is_verbose else text, _how_shown(study_file)
-        keep_run(settings, body, stored=stored, text=kept, warnings=terminal.warnings, shown=shown)
+        keep_run(
+            settings,
+            body,
+            stored=stored,
+            text=None if terminal.is_verbose else text,
+            warnings=terminal.warnings,
+            shown=_how_shown(study_file),
+        )
     if is_opened:
         open_page(body["report"])
     end_with(results.failures, settings, stopped=body["stopped"])

@@ -6,8 +6,8 @@ what is asked for, counts as none.
 
 `grow` keeps a choice from a corpus. Here stands how a run is kept that a later one would only
 repeat: it rests on the study file, the files of its items, what the store holds, the pages that
-were written, and the software. A run that asked anybody, or failed, is not kept; what one warned of
-is kept beside it, to be said again.
+were written, and the software. A run that asked anybody, failed, or met trouble that may pass is
+not kept; what one warned of is kept with it, to be said again.
 """
 
 import hashlib
@@ -63,7 +63,9 @@ class KeptFile:
         said = json.dumps(body, allow_nan=False)
         try:
             self._path.parent.mkdir(exist_ok=True)
-            write_whole(self._path, f"{json.dumps(_head(key, said))}\n{said}\n")
+            # A warning may repeat the words of a provider, and those a dialogue.
+            text = f"{json.dumps(_head(key, said))}\n{said}\n"
+            write_whole(self._path, text, is_private=True)
         except (OSError, StoreError) as error:
             logger.info("%s is not kept: %s", self._path, error)
 
@@ -149,7 +151,7 @@ def keep_run(
         stored: The fingerprint of what its results rest on; None where the store has none.
         text: What it printed; None where that was JSON.
         warnings: What it warned of.
-        shown: How.
+        shown: How it was shown, as JSON says it.
     """
     key, written = _key(settings), _written(body)
     if key is None or stored is None or written is None or not _is_settled(body):
@@ -162,7 +164,7 @@ def keep_run(
 
 
 def _is_settled(body: Mapping[str, Any]) -> bool:
-    # What is missing and asked for no more stays missing.
+    """Say whether a next run would ask nobody: what is missing even so stays missing."""
     is_asked = body["ceiling"]["estimate"]["n_calls"] > 0
     return not (is_asked or body.get("failures"))
 
