@@ -10,6 +10,7 @@ from small_world import NOW, World, make_item, make_world
 
 from hearteval.analysis.data import JudgmentRow
 from hearteval.domain import (
+    Assignment,
     Attempt,
     BatchJob,
     Call,
@@ -105,6 +106,20 @@ class TestStore:
         found = [item.id for item in store.iter(Item)]
         assert found == sorted(item.id for item in items)
 
+    def test_what_is_read_by_columns_is_whole_across_pages(
+        self, store: Store, world: World
+    ) -> None:
+        repeats = range(1, PAGE_ROWS + 5)
+        more = [replace(world.assignments[0], repeat=n, id="") for n in repeats]
+        judged = [replace(world.judgment, assignment_id=one.id, id="") for one in more]
+        store.add([*world.records, *more, *judged])
+        ids = sorted(one.id for one in (*world.assignments, *more))
+        assert [one.id for one in store.iter(Assignment, world.study)] == ids
+        tables = list(store.judgment_table(world.study))
+        found = [id_ for columns in tables for id_ in columns["assignment_id"]]
+        assert len(tables) == 2
+        assert found == [id_ for id_ in ids if id_ != world.assignments[1].id]
+
     def test_records_are_found_by_id_each_once_and_in_order(self, store: Store) -> None:
         items = [make_item(number) for number in range(LOOKUP_IDS + 5)]
         store.add(items)
@@ -160,6 +175,23 @@ class TestStore:
         store.add([shrunk])
         assert list(store.count_assigned(shrunk)) == []
         assert store.planned(shrunk) == store.planned(world.study)
+
+    def test_what_came_since_a_read_is_in_the_next(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        before = list(store.iter(Completion, world.study))
+        n_judged = sum(count.n_judged for count in store.count_assigned(world.study))
+        more = replace(world.completions[0], repeat=1, text="And then?", id="")
+        judgment = replace(world.judgment, assignment_id=world.assignments[1].id, id="")
+        store.add([more, judgment])
+        assert sorted([*before, more], key=lambda one: one.id) == list(
+            store.iter(Completion, world.study)
+        )
+        assert sum(count.n_judged for count in store.count_assigned(world.study)) == n_judged + 1
+
+    def test_what_nobody_added_to_is_not_read_again(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        once, again = (list(store.iter(Item, world.study)) for _ in range(2))
+        assert once[0] is again[0]
 
     def test_a_reply_is_found_whole_once_its_record_holds_it(
         self, store: Store, world: World
