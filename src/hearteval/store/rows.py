@@ -253,7 +253,8 @@ def _summed(table: Table[Any], owner: Any, *, among: Any = None) -> Select[Any]:
     settings = (table.c.requested, table.c.effective)
     query = select(owner_id, *settings, func.count().label("n_calls"), usd)
     from_ = table if among is None else among
-    return query.select_from(from_).group_by(owner, *settings)
+    # Ordered, so that what is said first of a model is the same each time.
+    return query.select_from(from_).group_by(owner, *settings).order_by(owner, *settings)
 
 
 def unjudged_query(study: Study) -> Select[Any]:
