@@ -141,6 +141,24 @@ def test_each_signal_stops(number: signal.Signals) -> None:
         signal.signal(number, before)
 
 
+@pytest.mark.parametrize("number", SIGNALS, ids=[one.name for one in SIGNALS])
+def test_signal_that_comes_in_the_last_moment_of_the_work_stops_too(number: signal.Signals) -> None:
+    async def work_to_the_end() -> None:
+        os.kill(os.getpid(), number)  # while a large study is read, the loop hears of nothing
+
+    async def send() -> None:
+        work = Work(wait_s=FOREVER)
+        with stopping_on_signals(work.stopper):
+            await work.stopper.watch(work_to_the_end())
+
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with pytest.raises(StoppedError):
+            asyncio.run(send())
+    finally:
+        signal.signal(number, before)
+
+
 def test_signal_that_is_ignored_stays_ignored() -> None:
     async def send() -> Work:
         work = Work(wait_s=FOREVER)

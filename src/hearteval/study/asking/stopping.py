@@ -73,6 +73,7 @@ class Stopper:
         task, told = asyncio.ensure_future(work), asyncio.ensure_future(self._stopped.wait())
         try:
             await asyncio.wait((task, told), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.sleep(0)  # a signal that came while nothing else ran is heard of now
             if not self._stopped.is_set():
                 return await task
             await self._let_end(task)
