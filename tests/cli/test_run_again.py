@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from heart_command import Heart
+from served_study import healthy, serving, write_study
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Completion, Study
+from hearteval.domain import Completion, Rater, Study
 from hearteval.judgments.plan import run as planning
 from hearteval.judgments.plan.pairs import Candidate, enumerate_pairs
 from hearteval.store.integrity.fingerprint import fingerprint_of
-from hearteval.study import pipeline
+from hearteval.store.sql import SqlStore
+from hearteval.study import kept, pipeline
 from hearteval.study.results import analyze
 from hearteval.study.session import Session
 
@@ -197,13 +199,45 @@ def test_what_is_kept_holds_no_reply(study: Path, heart: Heart) -> None:
     assert not [text for text in texts if json.dumps(text)[1:-1] in kept]
 
 
-def test_what_is_kept_is_its_owners_alone_to_read(study: Path, heart: Heart) -> None:
+def test_what_is_kept_and_logged_is_its_owners_alone_to_read(study: Path, heart: Heart) -> None:
     heart("run", study)
-    assert (study.parent / "small.cache" / "run.json").stat().st_mode & 0o077 == 0
+    (log,) = (study.parent / "small.logs").iterdir()
+    for path in (study.parent / "small.cache" / "run.json", log):
+        assert path.stat().st_mode & 0o077 == 0
 
 
-def test_only_a_sqlite_file_has_a_fingerprint(tmp_path: Path) -> None:
-    assert fingerprint_of("postgresql://user@host/base") is None
+def test_what_is_no_store_has_no_fingerprint(tmp_path: Path) -> None:
+    assert fingerprint_of("postgresql://user@127.0.0.1:9/base") is None
     assert fingerprint_of(str(tmp_path / "none.db")) is None
     (tmp_path / "text.db").write_text("no database", "utf-8")
     assert fingerprint_of(str(tmp_path / "text.db")) is None
+
+
+@pytest.mark.postgres
+def test_run_on_postgresql_is_said_again_until_the_database_changes(
+    study: Path, heart: Heart, analyzed: list[int], postgres_url: str
+) -> None:
+    study.write_text(STUDY.replace("seed = 3", f'seed = 3\nstore = "{postgres_url}"'), "utf-8")
+    first, again = heart("run", study), heart("run", study)
+    assert (again.code, again.out, again.err) == (first.code, first.out, first.err)
+    assert len(analyzed) == 1
+    with closing(SqlStore.open(postgres_url)) as store:
+        store.add([Rater(name="somebody else", kind="human", family="human")])
+    assert heart("run", study).code == 0
+    assert len(analyzed) == 2
+
+
+def test_what_is_said_of_a_model_s_end_is_today_s(
+    heart: Heart, analyzed: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(healthy()) as server:
+        path = write_study(tmp_path, server.url)
+        path.write_text(path.read_text().replace('family = "ours"', 'preset = "gpt-5"'))
+        heart("run", path)
+        said = heart("run", path)
+    monkeypatch.setattr(kept, "end_words", lambda _end, *, today: f"ends soon, it is {today}")
+    heart("run", path)
+    assert said.code == 0
+    assert len(analyzed) == 3
+    heart("run", path)
+    assert len(analyzed) == 3

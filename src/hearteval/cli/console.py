@@ -215,6 +215,7 @@ def run_log(settings: "StudySettings", verb: str) -> Iterator[_LogFile]:
     path = settings.file.parent / f"{settings.name}.logs" / f"{time}-{verb}.log"
     try:
         path.parent.mkdir(exist_ok=True)
+        path.touch(mode=0o600)  # warnings may repeat a provider's words
         handler = _LogFile(path, encoding="utf-8", errors="replace")
     except OSError as error:
         raise not_written(path, error) from error

@@ -208,8 +208,8 @@ class Store(Protocol):
         """Return one hash of all records that were added; the same records, the same hash."""
         ...
 
-    def fingerprint(self) -> str | None:
-        """Return a hash of what the store holds; None where only reading all of it would tell."""
+    def fingerprint(self) -> str:
+        """Return a hash of what the store holds, by which a change of it is seen."""
         ...
 
     def close(self) -> None:

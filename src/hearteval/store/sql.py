@@ -4,7 +4,6 @@ Each call is one transaction, repeated where the database goes away in the middl
 databases are opened and waited for is in `engines`.
 """
 
-import sqlite3
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
@@ -374,11 +373,9 @@ class SqlStore:
         """Read every record again and compare it with what was written of it."""
         return self._read(partial(check_store, progress=progress))
 
-    def fingerprint(self) -> str | None:
-        """Return a hash of what a SQLite store holds; None of another database."""
-        if self._engine.dialect.name != "sqlite":
-            return None
-        return self._read(lambda connection: fingerprint(_driver_of(connection)))
+    def fingerprint(self) -> str:
+        """Return a hash of what the store holds."""
+        return self._read(lambda it: fingerprint(it.connection.driver_connection))
 
     def _records(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
         if kind is Assignment:
@@ -472,12 +469,6 @@ class SqlStore:
             return run_patiently(
                 transaction, name=self._name, patience_seconds=self._patience_seconds
             )
-
-
-def _driver_of(connection: Connection) -> sqlite3.Connection:
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ import json
 import logging
 import platform
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,6 +25,7 @@ import hearteval
 from hearteval.config import StudySettings
 from hearteval.domain import content_hash
 from hearteval.errors import StoreError
+from hearteval.models.presets import end_words, load_model_presets
 from hearteval.store.integrity.fingerprint import fingerprint_of
 from hearteval.study import write_whole
 
@@ -138,7 +140,7 @@ def keep_run(
     settings: StudySettings,
     body: Mapping[str, Any],
     *,
-    stored: str | None,
+    stored: str,
     text: str | None,
     warnings: Sequence[str],
     shown: Any,
@@ -148,13 +150,13 @@ def keep_run(
     Args:
         settings: Of the study.
         body: What it did, as JSON says it.
-        stored: The fingerprint of what its results rest on; None where the store has none.
+        stored: The fingerprint of what its results rest on.
         text: What it printed; None where that was JSON.
         warnings: What it warned of.
         shown: How it was shown, as JSON says it.
     """
     key, written = _key(settings), _written(body)
-    if key is None or stored is None or written is None or not _is_settled(body):
+    if key is None or written is None or not _is_settled(body):
         return
     again = {**body, **{step: _as_before(body[step]) for step in STEPS}}
     again["plan"] = {**body["plan"], "n_new": 0}
@@ -184,7 +186,10 @@ def _written(body: Mapping[str, Any]) -> dict[str, str] | None:
 
 
 def _key(settings: StudySettings) -> str | None:
-    """Name the study file, the store's place and the files of items; None where one is not read."""
+    """Name the study file, its store, its items and how near its models' ends are today.
+
+    None where a file is not read.
+    """
     source = settings.items.path
     folder = source if source is not None and source.is_dir() else None
     files = [settings.file, *(sorted(folder.iterdir()) if folder else [source] if source else [])]
@@ -195,4 +200,16 @@ def _key(settings: StudySettings) -> str | None:
     except OSError:
         return None
     settled = {"settings": settings.settings_hash, "store": settings.store}
-    return content_hash({"files": hashes, **settled})
+    return content_hash({"files": hashes, "ends": _ends_of_models(settings), **settled})
+
+
+def _ends_of_models(settings: StudySettings) -> list[str]:
+    """Return what is said today of models that have ended or soon will."""
+    today, presets = datetime.now(UTC).date(), load_model_presets()
+    systems, judges = settings.systems, settings.judging.judges
+    asked = [*(one.model for one in systems), *(one.model for one in judges)]
+    return [
+        end_words(presets[model.preset].end_at(model.provider), today=today)
+        for model in asked
+        if model is not None and model.preset is not None and model.preset in presets
+    ]

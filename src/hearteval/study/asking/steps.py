@@ -251,11 +251,11 @@ def _warn_of_dropped(
 ) -> None:
     """Warn once of each setting that a model did not keep, as its stored replies show, by id."""
     said: set[tuple[str, str]] = set()
-    for sum_ in session.store.call_sums(study):
-        id_, requested = sum_["owner_id"], sum_["requested"]
-        if id_ not in models or sum_["step"] == "failed tries":
+    for calls in session.store.call_sums(study):
+        id_, requested = calls["owner_id"], calls["requested"]
+        if id_ not in models or calls["step"] == "failed tries":
             continue
-        dropped = find_dropped(requested, sum_["effective"], refuses=models[id_].refuses)
+        dropped = find_dropped(requested, calls["effective"], refuses=models[id_].refuses)
         for setting, used in dropped.items():
             if (id_, setting) not in said:
                 said.add((id_, setting))
