@@ -19,6 +19,10 @@ def with_judge(text: str, name: str) -> str:
 
 HARD = {
     "a long number": (lambda text: text.replace("5", "9" * 5_000, 1), "too many digits"),
+    "a long hexadecimal number": (
+        lambda text: text.replace("5", "0x" + "f" * 5_000, 1),
+        "too many digits",
+    ),
     "deep lists": (
         lambda text: text.replace("seed = 5", "seed = 5\nx = " + "[" * 3_000 + "]" * 3_000),
         "nested too deeply",
@@ -26,6 +30,10 @@ HARD = {
     "many tokens": (
         lambda text: text + NAMED.format("m") + "max_tokens = 1000000000000000000000\n",
         "max_tokens",
+    ),
+    "a price that no sum of can be written": (
+        lambda text: text + NAMED.format("m").replace("= 0", "= { input = 1e308, output = 1 }"),
+        "price.input: input should be less than or equal to 1000000",
     ),
     "a Cyrillic letter": (
         lambda text: text + NAMED.format("gener\u0456c") + NAMED.format("generic"),

@@ -25,6 +25,9 @@ def test_a_name_for_messages_holds_no_password() -> None:
         ("://localhost", "address cannot be read"),
         ("postgresql://u:hunter2/db", "address cannot be read"),
         ("postgresql://u:pa@sshunter2@127.0.0.1:1/db", "address cannot be read"),
+        ("postgresql://u:hunter2@localhost:65536/db", "address cannot be read"),
+        ("postgresql://localhost/db?password=hunter2&port=x", "address cannot be read"),
+        ("postgresql://u:hunter2@/db?host=a&host=b&port=1", "address cannot be read"),
     ],
 )
 def test_an_unknown_address_is_refused(address: str, message: str) -> None:

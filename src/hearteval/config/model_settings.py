@@ -23,6 +23,8 @@ MAX_SECONDS = 86_400
 """A day: the longest time that a call may take or wait."""
 IMPORTED = "imported"
 MOST_TOKENS = 10_000_000
+MOST_DOLLARS = 1_000_000
+"""Per million tokens: a dollar a token."""
 MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
 
 
@@ -35,8 +37,8 @@ class Section(BaseModel):
 class Price(Section):
     """US dollars per million tokens; 0 for what really costs nothing."""
 
-    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    input: Annotated[float, Field(ge=0, le=MOST_DOLLARS, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, le=MOST_DOLLARS, allow_inf_nan=False)]
 
 
 def _read_price(given: object) -> object:

@@ -189,7 +189,9 @@ SECTIONS: dict[str, type[BaseModel]] = {
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        _require_numbers_that_can_be_written(data)
+        return data
     except FileNotFoundError:
         raise SettingsError(
             f"{path}: there is no such study file; check the path, or make one: heart init DIR"
@@ -206,6 +208,19 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: a number in it has too many digits") from error
     except RecursionError as error:
         raise SettingsError(f"{path}: its tables or lists are nested too deeply") from error
+
+
+def _require_numbers_that_can_be_written(data: dict[str, Any]) -> None:
+    """Raise `ValueError` where a number in 0x, 0o or 0b is too long to be written in decimals."""
+    left: list[Any] = [data]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+        elif isinstance(value, int):
+            str(value)
 
 
 def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> StudySettings:

@@ -39,6 +39,7 @@ WRITER_LOCK = 0x4845_4152_5442
 """Key of the advisory lock that PostgreSQL writers queue for: the letters HEARTB."""
 OPEN_LOCK = 128
 """The byte that a SQLite connection locks as long as it is open (``UNIX_SHM_DMS``)."""
+HIGHEST_PORT = 65_535
 POSTGRES_NAMES = ("postgres", "postgresql", "postgresql+psycopg")
 TOLD = ("host", "port", "dbname", "user", "service")
 """What of an address's query stands in messages."""
@@ -88,11 +89,14 @@ def open_engine(place: str, *, read_only: bool = False) -> tuple[Engine, str]:
             "postgresql://USER@HOST/DATABASE"
         )
     is_local = place.split("?", maxsplit=1)[0].endswith("://") or ":///" in place or "@/" in place
-    if "@" in (url.host or "") or not (url.host or is_local):
+    if "@" in (url.host or "") or not (url.host or is_local) or (url.port or 0) > HIGHEST_PORT:
         raise _unreadable_address()
     told = {name: value for name, value in url.query.items() if name in TOLD}
     shown = url.set(drivername="postgresql", query=told).render_as_string()
-    return _postgres_engine(url), shown
+    try:
+        return _postgres_engine(url), shown
+    except ArgumentError:  # its hosts and ports do not fit
+        raise _unreadable_address() from None
 
 
 def _unreadable_address() -> SettingsError:
