@@ -72,6 +72,7 @@ def batches() -> Iterator[dict[str, list[Any]]]:
                 "item_id": str(ITEMS[item].id.encode(), "ascii"),
                 "first_system_id": str(SYSTEMS[first].id.encode(), "ascii"),
                 "second_system_id": str(SYSTEMS[second].id.encode(), "ascii"),
+                "first_completion_id": f"{item:016x}{first:016x}",
                 "rater_id": str(RATERS[rater].id.encode(), "ascii"),
                 "repeat": repeat,
                 "choice": str(choice.encode(), "ascii"),

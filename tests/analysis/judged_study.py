@@ -132,6 +132,7 @@ class StudyMaker:
                 item_id=item.id,
                 first_system_id=first.id,
                 second_system_id=second.id,
+                first_completion_id=assignment.first_completion_id,
                 rater_id=assignment.rater_id,
                 repeat=0,
                 choice=choice,

@@ -36,6 +36,7 @@ def rows_of(votes: list[Vote], *, repeat: int = 0) -> list[JudgmentRow]:
             item_id=vote.item,
             first_system_id=vote.first.id,
             second_system_id=vote.second.id,
+            first_completion_id=f"c{number}",
             rater_id=vote.rater.id,
             repeat=repeat,
             choice=vote.choice,

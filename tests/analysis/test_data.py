@@ -2,7 +2,8 @@
 
 import pytest
 
-from hearteval.analysis.data import JudgmentRow, judgment_rows
+from hearteval.analysis.data import JudgmentRow, assigned, judgment_rows
+from hearteval.domain import Assignment, Pair
 
 
 def batch_of(choices: tuple[str, ...], strengths: tuple[int | None, ...]) -> dict[str, object]:
@@ -13,6 +14,7 @@ def batch_of(choices: tuple[str, ...], strengths: tuple[int | None, ...]) -> dic
         "item_id": ["i"] * n,
         "first_system_id": ["x"] * n,
         "second_system_id": ["y"] * n,
+        "first_completion_id": ["c"] * n,
         "rater_id": ["r"] * n,
         "repeat": [0] * n,
         "choice": list(choices),
@@ -42,7 +44,7 @@ def test_rows_keep_the_order_of_batches_and_their_fields() -> None:
         ("a1", "tie", None),
         ("a0", "second", 5),
     ]
-    assert rows[0] == JudgmentRow("a0", "p0", "i", "x", "y", "r", 0, "first", 3, {}, None)
+    assert rows[0] == JudgmentRow("a0", "p0", "i", "x", "y", "c", "r", 0, "first", 3, {}, None)
 
 
 def test_a_text_of_many_rows_is_kept_once() -> None:
@@ -71,3 +73,17 @@ def test_a_row_is_among_systems_if_both_are() -> None:
     assert row.is_among({"x", "y", "z"})
     assert not row.is_among({"x", "z"})
     assert not row.is_among({"y", "z"})
+
+
+def test_what_was_asked_is_what_is_judged_and_what_is_open() -> None:
+    pair = Pair(item_id="i", completion_ids=("c", "d"))
+    open_one = Assignment(study_id="s", pair_id=pair.id, rater_id="r", first_completion_id="c")
+    judged, meanwhile = rows_of("first", "tie")
+    meanwhile = meanwhile._replace(assignment_id=open_one.id)
+
+    assert [one.id for one in assigned([judged], [open_one])] == ["a0", open_one.id]
+    asked = assigned([judged, meanwhile], [open_one])
+    assert [(one.id, one.first_completion_id, one.check) for one in asked] == [
+        ("a0", "c", None),
+        (open_one.id, "c", None),
+    ]

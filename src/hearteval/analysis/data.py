@@ -6,6 +6,7 @@ choices of each analysis. Texts of judgments and what they cost are left out.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from hearteval.analysis.calls import CallSum
@@ -36,6 +37,8 @@ class JudgmentRow(NamedTuple):
     first_system_id: str
     """Who wrote the completion shown as A."""
     second_system_id: str
+    first_completion_id: str
+    """The one shown as A."""
     rater_id: str
     repeat: int
     choice: Choice
@@ -78,6 +81,34 @@ def judgment_rows(batches: Iterable[Mapping[str, Sequence[Any]]]) -> list[Judgme
         ]
         rows.extend(map(JudgmentRow._make, zip(*columns, strict=True)))
     return rows
+
+
+class Assigned(NamedTuple):
+    """What was asked of a rater, as its `Assignment` says it; no attention check."""
+
+    id: str
+    pair_id: str
+    rater_id: str
+    repeat: int
+    first_completion_id: str
+
+    @property
+    def check(self) -> None:
+        """None, as of every assignment that is no attention check."""
+
+
+_ASSIGNED = attrgetter("assignment_id", *Assigned._fields[1:])
+
+
+def assigned(
+    rows: Sequence[JudgmentRow], open_ones: Sequence[Assignment]
+) -> list[Assigned | Assignment]:
+    """Return what was asked, from what is judged and what was open before that was read."""
+    judged = {row.assignment_id for row in rows} if open_ones else set[str]()
+    return [
+        *map(Assigned._make, map(_ASSIGNED, rows)),
+        *(one for one in open_ones if one.id not in judged),
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +155,7 @@ class StudyData:
     attempts: Sequence[Attempt] = ()
     pairs: Sequence[Pair] = ()
     """Planned; assignments likewise."""
-    assignments: Sequence[Assignment] = ()
+    assignments: Sequence[Assigned | Assignment] = ()
     judgments: Sequence[JudgmentRow] = ()
     exclude_own_family: bool = True
     """Whether judges are kept from their own family's completions."""

@@ -281,6 +281,7 @@ def judgment_query(study: Study) -> Select[Any]:
             case((is_low_first, p.c.high_system_id), else_=p.c.low_system_id).label(
                 "second_system_id"
             ),
+            a.c.first_completion_id,
             a.c.rater_id,
             a.c.repeat,
             j.c.choice,

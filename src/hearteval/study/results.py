@@ -16,7 +16,13 @@ import sqlalchemy
 
 from hearteval import __version__
 from hearteval.analysis.calls import CallSum, Spending, sum_spending
-from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, judgment_rows
+from hearteval.analysis.data import (
+    JudgmentRow,
+    Provenance,
+    StudyData,
+    assigned,
+    judgment_rows,
+)
 from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, analyze_study, without_words
 from hearteval.domain import (
@@ -82,6 +88,7 @@ def read_data(session: Session, study: Study) -> StudyData:
     stress = {system.id for system in systems if system.kind == "stress"}
     ranked = [c for c in completions if c.system_id not in stress]
     targets = plan_ratings(store, study, stored_plan(study)).targets if is_rated(study) else None
+    open_ones, judgments = list(store.unjudged(study)), read_judgments(session, study)
     return StudyData(
         items=items,
         systems=systems,
@@ -89,8 +96,8 @@ def read_data(session: Session, study: Study) -> StudyData:
         completions=completions,
         attempts=list(store.iter(Attempt, study)),
         pairs=list(store.iter(Pair, study)),
-        assignments=list(store.iter(Assignment, study)),
-        judgments=read_judgments(session, study),
+        assignments=assigned(judgments, open_ones),
+        judgments=judgments,
         audit=stored_audit(session, study),
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
@@ -216,12 +223,13 @@ def stored_audit(session: Session, study: Study) -> StudyData | None:
     audit = store.latest_study(audit_study_id(study))
     if audit is None:
         return None
+    open_ones, judgments = list(store.unjudged(audit)), read_judgments(session, audit)
     return StudyData(
         systems=list(store.iter(System, audit)),
         pairs=list(store.iter(Pair, audit)),
-        assignments=list(store.iter(Assignment, audit)),
+        assignments=assigned(judgments, open_ones),
         attempts=list(store.iter(Attempt, audit)),
-        judgments=read_judgments(session, audit),
+        judgments=judgments,
     )
 
 

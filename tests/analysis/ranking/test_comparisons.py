@@ -23,6 +23,7 @@ def rows_of(votes: list[Vote]) -> list[JudgmentRow]:
             item_id=item,
             first_system_id=first,
             second_system_id=second,
+            first_completion_id="c",
             rater_id=rater,
             repeat=0,
             choice=choice,

@@ -55,6 +55,7 @@ def row_of(said: Judgment, asked: Assignment) -> JudgmentRow:
         item_id=WORLD.item.id,
         first_system_id="",
         second_system_id="",
+        first_completion_id=asked.first_completion_id,
         rater_id=asked.rater_id,
         repeat=asked.repeat,
         choice=said.choice,
