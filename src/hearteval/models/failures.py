@@ -276,12 +276,15 @@ def _refused_setting(error: ErrorBody, sent: Collection[str]) -> str:
 def spellings(secret: str) -> tuple[str, ...]:
     """Return a secret as bodies and addresses may hold it, the longest first.
 
-    Plain, with escaped slashes, in escapes of URLs and of JSON, and in base64 wherever it begins.
+    Plain, with escaped slashes, in escapes of URLs, JSON and HTML, and in base64 wherever it begins.
     """
     found = {secret, secret.replace("/", r"\/"), quote(secret, safe=""), quote(secret, safe="/")}
     escaped = "".join(c if c.isalnum() else f"\\u{ord(c):04x}" for c in secret)
     found |= {escaped, re.sub(r"u00..", lambda code: "u" + code[0][1:].upper(), escaped)}
     found |= {re.sub("%..", lambda code: code[0].lower(), each) for each in found}
+    for signs in ("[/=]", "[+]", r"[^\w.-]"):  # which of them a page of HTML escapes differs
+        for form in ("&#{};", "&#x{:X};", "&#x{:x};"):
+            found.add(re.sub(signs, lambda sign, form=form: form.format(ord(sign[0])), secret))
     for n_before in range(3):
         encoded = b64encode(b"." * n_before + secret.encode()).decode().rstrip("=")
         # The first and the last digits depend on what stands beside the secret.
