@@ -69,6 +69,27 @@ def test_a_read_only_folder_is_one_clear_line(small_disk: Path) -> None:
     finish(study)
 
 
+def test_a_study_on_a_read_only_disk_is_planned_and_says_what_it_cannot_write(
+    small_disk: Path,
+) -> None:
+    resize(small_disk, "size=100m")
+    study = write_study(small_disk / "study")
+    finish(study)
+    resize(small_disk, "ro")
+    heart = [sys.executable, "-m", "hearteval"]
+    plan = subprocess.run(
+        [*heart, "run", str(study), "--dry-run"], capture_output=True, check=False
+    )
+    report = subprocess.run(
+        [*heart, "report", str(study)], capture_output=True, check=False, text=True
+    )
+    resize(small_disk, "rw,size=100m")
+
+    assert (plan.returncode, plan.stderr) == (0, b"")
+    assert report.returncode == 1
+    assert ".leaderboard.csv: cannot be written (Read-only file system)" in report.stderr
+
+
 def test_a_disk_that_turns_read_only_keeps_what_was_made(small_disk: Path) -> None:
     resize(small_disk, "size=100m")
     study = write_study(small_disk / "study")

@@ -8,7 +8,7 @@ import logging
 import os
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -104,7 +104,8 @@ def write_whole(
                 os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that may not be written refuses this too
+            draft.unlink(missing_ok=True)
         raise not_written(path, error) from error
 
 

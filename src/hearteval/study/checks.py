@@ -119,7 +119,7 @@ def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
     spending = NOTHING_SPENT
     try:
         if is_readable_as_is(settings.store):
-            with open_session(settings, tell) as session:
+            with open_session(settings, tell, is_only_read=True) as session:
                 study = session.store.latest_study(study_id(settings))
                 spending = spending if study is None else read_spending(session, study)
     except HeartError:

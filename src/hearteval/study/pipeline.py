@@ -174,7 +174,7 @@ def show_plan(settings: StudySettings, tell: Tell) -> tuple[tuple[Item, ...], Sp
     """Return a study's items and what it still needs; nothing is asked, made or stored."""
     gathered, done = gather(settings, tell), NOTHING_DONE
     if is_readable_as_is(settings.store):
-        with open_session(settings, tell) as session:
+        with open_session(settings, tell, is_only_read=True) as session:
             done = plan_unwritten(session, gathered)
     return gathered.items, estimate_spending(settings, gathered.items, done, when=utc_now())
 

@@ -34,9 +34,15 @@ def utc_now() -> datetime:
 
 
 @contextmanager
-def open_session(settings: StudySettings, tell: Tell) -> Iterator[Session]:
-    """Open a study's store, made where there is none, and close it at the end."""
-    with closing(SqlStore.open(settings.store)) as store:
+def open_session(
+    settings: StudySettings, tell: Tell, *, is_only_read: bool = False
+) -> Iterator[Session]:
+    """Open a study's store, made where there is none, and close it at the end.
+
+    One that `is_only_read` is there already, and need not be one that may be written.
+    """
+    open_store = SqlStore.open_to_read if is_only_read else SqlStore.open
+    with closing(open_store(settings.store)) as store:
         yield Session(settings=settings, store=store, tell=tell, now=utc_now)
 
 
