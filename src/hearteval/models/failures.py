@@ -276,7 +276,7 @@ def _refused_setting(error: ErrorBody, sent: Collection[str]) -> str:
 def spellings(secret: str) -> tuple[str, ...]:
     """Return a secret as bodies and addresses may hold it, the longest first.
 
-    Plain, with escaped slashes, in escapes of URLs, JSON and HTML, and in base64 wherever it begins.
+    Plain, with escaped slashes, in escapes of URLs, JSON and HTML, in base64 wherever it begins.
     """
     found = {secret, secret.replace("/", r"\/"), quote(secret, safe=""), quote(secret, safe="/")}
     escaped = "".join(c if c.isalnum() else f"\\u{ord(c):04x}" for c in secret)
