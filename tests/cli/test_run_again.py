@@ -167,6 +167,22 @@ def test_a_changed_study_file_or_damaged_cache_is_run_again(
     assert len(analyzed) == 3
 
 
+def test_a_study_file_that_is_edited_during_a_run_is_followed_by_the_next(
+    study: Path, heart: Heart, analyzed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(session: Session, stored: Study) -> StudyResults:
+        study.write_text(f"{STUDY}[budget]\nmax_usd = 5\n", "utf-8")
+        analyzed.append(1)
+        return analyze(session, stored)
+
+    monkeypatch.setattr(pipeline, "analyze", edit)
+    heart("run", study)
+    heart("run", study)
+    assert len(analyzed) == 2
+    heart("run", study)
+    assert len(analyzed) == 2
+
+
 def test_another_width_or_study_file_is_shown_anew(
     study: Path, heart: Heart, analyzed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

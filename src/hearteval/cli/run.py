@@ -87,9 +87,10 @@ def _run(
     from hearteval.cli.results import show_results
     from hearteval.study.asking.cost import spent_words
     from hearteval.study.grow import open_grown
-    from hearteval.study.kept import keep_run
+    from hearteval.study.kept import keep_run, run_key
     from hearteval.study.pipeline import run_study
 
+    begun = run_key(settings)
     with run_log(settings, "run") as log, open_grown(settings, terminal) as (session, study):
         body, results = run_study(session, study)
     stored, text = body.pop("stored"), None
@@ -102,7 +103,7 @@ def _run(
         text = show_results(results, study_file, written, is_verbose=terminal.is_verbose)
     if not log.has_trouble:
         keep_run(
-            settings,
+            begun,
             body,
             stored=stored,
             text=None if terminal.is_verbose else text,

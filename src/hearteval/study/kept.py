@@ -126,7 +126,7 @@ def find_last_run(settings: StudySettings, shown: Any) -> LastRun | None:
         settings: Of the study.
         shown: How its results are shown, as JSON says it.
     """
-    key = _key(settings)
+    key = run_key(settings).key
     kept = None if key is None else KeptFile(settings, "run").read(key)
     if kept is None or kept["stored"] != fingerprint_of(settings.store):
         return None
@@ -136,8 +136,17 @@ def find_last_run(settings: StudySettings, shown: Any) -> LastRun | None:
     return LastRun(kept["body"], text, tuple(kept["warnings"]))
 
 
+class RunKey(NamedTuple):
+    """What a run begins with."""
+
+    settings: StudySettings
+    key: str | None
+    """Names the study file, its store, its items and how near its models' ends are today; None
+    where a file is not read."""
+
+
 def keep_run(
-    settings: StudySettings,
+    begun: RunKey,
     body: Mapping[str, Any],
     *,
     stored: str,
@@ -148,21 +157,21 @@ def keep_run(
     """Keep what a run said, where the next one would have nothing to do.
 
     Args:
-        settings: Of the study.
+        begun: Taken before anything was read, so that a file edited meanwhile is read again.
         body: What it did, as JSON says it.
         stored: The fingerprint of what its results rest on.
         text: What it printed; None where that was JSON.
         warnings: What it warned of.
         shown: How it was shown, as JSON says it.
     """
-    key, written = _key(settings), _written(body)
-    if key is None or written is None or not _is_settled(body):
+    written = _written(body)
+    if begun.key is None or written is None or not _is_settled(body):
         return
     again = {**body, **{step: _as_before(body[step]) for step in STEPS}}
     again["plan"] = {**body["plan"], "n_new": 0}
     found = {"stored": stored, "written": written, "body": again}
     said = {"text": text, "warnings": list(warnings), "shown": shown}
-    KeptFile(settings, "run").write(key, found | said)
+    KeptFile(begun.settings, "run").write(begun.key, found | said)
 
 
 def _is_settled(body: Mapping[str, Any]) -> bool:
@@ -185,11 +194,8 @@ def _written(body: Mapping[str, Any]) -> dict[str, str] | None:
         return None
 
 
-def _key(settings: StudySettings) -> str | None:
-    """Name the study file, its store, its items and how near its models' ends are today.
-
-    None where a file is not read.
-    """
+def run_key(settings: StudySettings) -> RunKey:
+    """Return what a run begins with, the store's content apart."""
     source = settings.items.path
     folder = source if source is not None and source.is_dir() else None
     files = [settings.file, *(sorted(folder.iterdir()) if folder else [source] if source else [])]
@@ -198,9 +204,10 @@ def _key(settings: StudySettings) -> str | None:
     try:
         hashes = {str(path): file_hash(path) for path in files if path.is_file()}
     except OSError:
-        return None
+        return RunKey(settings, None)
     settled = {"settings": settings.settings_hash, "store": settings.store}
-    return content_hash({"files": hashes, "ends": _ends_of_models(settings), **settled})
+    ends = _ends_of_models(settings)
+    return RunKey(settings, content_hash({"files": hashes, "ends": ends, **settled}))
 
 
 def _ends_of_models(settings: StudySettings) -> list[str]:
