@@ -43,6 +43,15 @@ HARD = {
         lambda text: text + NAMED.format("one") + NAMED.format("o\u00adne"),
         "look the same|visible characters",
     ),
+    "a system named as no winner": (lambda text: text + NAMED.format("Tie"), "without a winner"),
+    "an address that is none": (
+        lambda text: text + NAMED.format("m").replace("http://localhost:1/v1", "ftp://localhost"),
+        "base_url: expected an address",
+    ),
+    "a pace that never comes": (
+        lambda text: text + NAMED.format("m") + "rpm = 1e-300\n",
+        "rpm: input should be greater than or equal to 0.001",
+    ),
     "a judge named as the baseline": (lambda text: with_judge(text, "cue"), "offline baseline"),
 }
 

@@ -202,9 +202,9 @@ def test_missing_key_of_a_judge_is_named_before_a_completion_is_paid_for(
 def test_plan_says_that_the_limit_is_less_than_it_needs(
     heart: Heart, server: PayingServer, tmp_path: Path
 ) -> None:
-    done = heart("run", write(tmp_path, server.url, limit="max_usd = 0.02"), "--dry-run")
-
-    assert "stops at budget.max_usd, $0.02 in all, which is less than it needs" in done.out
+    for limit in ("0.02", "0.001"):
+        done = heart("run", write(tmp_path, server.url, limit=f"max_usd = {limit}"), "--dry-run")
+        assert f"stops at budget.max_usd, ${limit} in all, which is less than it needs" in done.out
 
 
 @pytest.mark.server

@@ -130,8 +130,6 @@ def test_a_page_that_is_gone_or_changed_is_written_again(
     "change",
     [
         "UPDATE judgments SET choice = 'tie', strength = NULL",
-        "UPDATE completions SET created_at = created_at + 1",
-        "UPDATE studies SET settings_hash = 'other'",
         "CREATE TABLE other (id)",
     ],
 )
@@ -143,6 +141,27 @@ def test_a_store_that_holds_anything_else_is_analyzed_again(
         connection.execute(change)
     heart("run", study)
     assert len(analyzed) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE studies SET design = '{}'",
+        "UPDATE systems SET kind = 'stress' WHERE kind = 'baseline'",
+        "UPDATE raters SET name = 'somebody'",
+        "UPDATE items SET situation = 'another'",
+        "UPDATE completions SET created_at = created_at + 1",
+    ],
+)
+def test_a_store_that_was_edited_ends_in_one_line(study: Path, heart: Heart, change: str) -> None:
+    heart("run", study)
+    with closing(sqlite3.connect(study.parent / "small.db")) as connection, connection:
+        assert connection.execute(change).rowcount > 0
+    for verb in ("run", "analyze", "report"):
+        done = heart(verb, study)
+        assert done.code == 1
+        assert "is not what was written" in done.err
+        assert done.err.count("\n") == 1
 
 
 def test_a_store_that_has_lost_something_ends_in_no_leaderboard(study: Path, heart: Heart) -> None:

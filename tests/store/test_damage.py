@@ -13,8 +13,9 @@ from heart_command import Heart
 from small_world import make_item
 from store_versions import make_store
 
-from hearteval.domain import Assignment, Item, Judgment, Study
+from hearteval.domain import Assignment, Completion, Item, Judgment, Rater, Study, System
 from hearteval.errors import StoreError
+from hearteval.store.base import Record
 from hearteval.store.engines import OPEN_LOCK, is_in_use
 from hearteval.store.migrations import VERSIONS
 from hearteval.store.sql import SqlStore
@@ -71,6 +72,31 @@ def test_a_read_that_finds_too_little_says_so(
         pytest.raises(StoreError, match=r"damaged: \d of \d records") as caught,
     ):
         read(anew)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ('UPDATE studies SET design = \'{"design":"other"}\'', Study),
+        ("UPDATE systems SET settings = '[]'", System),
+        ("UPDATE systems SET kind = 'stress'", System),
+        ("UPDATE raters SET name = 'else'", Rater),
+        ("UPDATE completions SET text = 'I hear you.'", Completion),
+        ("UPDATE items SET situation = 'else'", Item),
+    ],
+)
+def test_what_an_analysis_rests_on_is_read_as_it_was_written(
+    place: str, statement: str, kind: type[Record]
+) -> None:
+    with closing(SqlStore.open(place)) as store:
+        study = asked(store)
+    change(place, statement)
+    with (
+        closing(SqlStore.open(place)) as store,
+        pytest.raises(StoreError, match=r"is damaged: the .* is not what was written") as caught,
+    ):
+        list(store.iter(kind, study))
     assert "\n" not in str(caught.value)
 
 

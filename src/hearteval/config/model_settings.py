@@ -64,8 +64,8 @@ class System(Section):
     price: Annotated[Price | None, BeforeValidator(_read_price)] = None
     max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = SYSTEM_MAX_TOKENS
     concurrency: Annotated[int, Field(ge=1, le=MAX_BATCH_CALLS)] = 32
-    rpm: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
-    tpm: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
+    rpm: Annotated[float | None, Field(ge=0.001, allow_inf_nan=False)] = None
+    tpm: Annotated[float | None, Field(ge=1, allow_inf_nan=False)] = None
     timeout_s: Annotated[float | None, Field(gt=0, le=MAX_SECONDS)] = None
     tries: Annotated[int, Field(ge=1, le=100)] = CallLimits.tries
     max_wait_s: Annotated[float, Field(ge=0, le=MAX_SECONDS)] = CallLimits.max_wait_s

@@ -20,6 +20,7 @@ from hearteval.config.model_settings import (
     guess_meant,
 )
 from hearteval.errors import SettingsError
+from hearteval.models.http import is_http
 from hearteval.models.presets import (
     CUE_JUDGE,
     INSPECT,
@@ -148,6 +149,8 @@ def _clean_name(where: str, name: str) -> str:
         raise SettingsError(
             f"{where}: name: expected visible characters that do not begin with 'stress-'"
         )
+    if clean.casefold() == "tie":
+        raise SettingsError(f"{where}: name: {clean!r} is what a comparison without a winner says")
     return clean
 
 
@@ -248,6 +251,10 @@ def _own_endpoint(where: str, entry: System, *, preset: ModelPreset | None) -> M
         raise SettingsError(
             f"{where}: {lacking} is missing: an endpoint of your own needs model ="
             ' "openai-compatible/ID" and base_url = "http://HOST/v1"'
+        )
+    if not is_http(entry.base_url):
+        raise SettingsError(
+            f'{where}: base_url: expected an address such as "http://HOST/v1"', ids=("base_url",)
         )
     model = entry.model.removeprefix(f"{OWN_ENDPOINT}/")
     family = preset.family if preset else entry.family

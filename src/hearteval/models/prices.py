@@ -107,6 +107,11 @@ class CallPlan:
             raise ValueError("expected at least one attempt and one call at once, and no time < 0")
 
 
+def money(usd: float) -> str:
+    """Write dollars with cents, and less than a cent as it is."""
+    return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{usd:.6g}"
+
+
 def price_list() -> str:
     """Name the pinned list that prices come from, e.g. ``genai-prices 0.2.3``."""
     return f"genai-prices {version('genai-prices')}"

@@ -87,7 +87,7 @@ def _stored(
 ) -> dict[tuple[str, int], Record]:
     if kind is Study:
         ids = {key[0] for key in keys}
-        found: list[Record] = [s for s in read_studies(connection) if s.id in ids]
+        found: list[Record] = [s for s, _ in read_studies(connection) if s.id in ids]
         return {_key(record): record for record in found}
     rows = rows_by_id(connection, select(TABLES[kind]), [id_ for id_, _ in keys])
     return {(record.id, 0): record for record in (from_row(kind, row) for row in rows)}

@@ -338,8 +338,8 @@ def _is_attempt_of(study: Study) -> Any:
     )
 
 
-def read_studies(connection: Connection) -> list[Study]:
-    """Return every version of every study, with its members."""
+def read_studies(connection: Connection) -> list[tuple[Study, str | None]]:
+    """Return every version of every study, with its members, and the hash that its row holds."""
     members = schema.study_members
     lists: dict[tuple[str, int, str], list[str]] = {}
     for member in connection.execute(select(members).order_by(members.c.member_id)):
@@ -352,7 +352,7 @@ def read_studies(connection: Connection) -> list[Study]:
         values: dict[str, Any] = dict(row)
         for kind, name in MEMBER_FIELDS.items():
             values[name] = tuple(lists.get((row["id"], row["version"], kind), ()))
-        found.append(from_row(Study, values))
+        found.append((from_row(Study, values), row["content"]))
     return found
 
 

@@ -45,7 +45,7 @@ from hearteval.store.engines import (
     shrink,
 )
 from hearteval.store.integrity.fingerprint import fingerprint
-from hearteval.store.integrity.seal import hash_of, n_written, read_totals
+from hearteval.store.integrity.seal import content_of, hash_of, n_written, read_totals
 from hearteval.store.integrity.verify import StoreCheck, check_store
 from hearteval.store.migrations import VERSIONS, is_current, migrate
 from hearteval.store.replies import find, keep
@@ -75,7 +75,8 @@ T = TypeVar("T")
 PAGE_ROWS = 2_000
 PATIENCE_SECONDS = 120.0
 KEPT_IN_MEMORY = (Item, System, Rater, Completion)
-"""Kinds that every step of a study reads, and of which there are thousands, not millions."""
+"""Kinds that every step of a study reads, and of which there are thousands, not millions: what is
+read of them of a study is compared with the hash of what was written."""
 
 
 class SqlStore:
@@ -155,8 +156,7 @@ class SqlStore:
     def iter(self, kind: type[R], study: Study | None = None) -> Iterator[R]:
         """Yield the records of a kind in the order of their ids."""
         if kind is Study:
-            found = self._read(read_studies)
-            yield from cast("list[R]", [s for s in found if study is None or s.id == study.id])
+            yield from cast("list[R]", self._studies(None if study is None else study.id))
             return
         if study is not None and kind in KEPT_IN_MEMORY:
             yield from self._unless_more_came(
@@ -169,7 +169,7 @@ class SqlStore:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
         n_least = self._n_written(kind, study)
         n_read = 0
-        for record in self._records(kind, query):
+        for record in self._records(kind, query, is_checked=study is not None):
             n_read += 1
             yield record
         self._require_all(kind, n_read, n_least)
@@ -198,8 +198,16 @@ class SqlStore:
 
     def latest_study(self, study_id: str) -> Study | None:
         """Return the newest version of a study, or None."""
-        versions = [study for study in self._read(read_studies) if study.id == study_id]
-        return max(versions, key=lambda study: study.version, default=None)
+        return max(self._studies(study_id), key=lambda study: study.version, default=None)
+
+    def _studies(self, study_id: str | None) -> list[Study]:
+        """Return the versions of one study, which are as they were written, or of all."""
+        with self._sound(Study):
+            found = self._read(read_studies)
+        if study_id is not None:
+            found = [(study, kept) for study, kept in found if study.id == study_id]
+            self._require_as_written([study for study, _ in found], [kept for _, kept in found])
+        return [study for study, _ in found]
 
     def unjudged(self, study: Study) -> Iterator[Assignment]:
         """Yield the study's assignments that have no judgment yet."""
@@ -265,11 +273,9 @@ class SqlStore:
 
     def _require_all(self, kind: type[Any], n_read: int, n_least: int) -> None:
         if n_read < n_least:
-            raise StoreError(
-                f"store {self._name} is damaged: {n_read:,} of {n_least:,} records of the kind "
-                f"{kind_name(kind)} can be read; go on with a copy of it, and see "
-                "`heart store verify`",
-                ids=(kind_name(kind),),
+            raise self._damaged(
+                kind,
+                f"{n_read:,} of {n_least:,} records of the kind {kind_name(kind)} can be read",
             )
 
     @contextmanager
@@ -278,11 +284,15 @@ class SqlStore:
         try:
             yield
         except (InvalidRecordError, ValueError, TypeError, KeyError) as error:
-            raise StoreError(
-                f"store {self._name} is damaged: a record of the kind {kind_name(kind)} cannot be "
-                "read; go on with a copy of it, and see `heart store verify`",
-                ids=(kind_name(kind),),
-            ) from error
+            words = f"a record of the kind {kind_name(kind)} cannot be read"
+            raise self._damaged(kind, words) from error
+
+    def _damaged(self, kind: type[Any], words: str) -> StoreError:
+        return StoreError(
+            f"store {self._name} is damaged: {words}; go on with a copy of it, and see "
+            "`heart store verify`",
+            ids=(kind_name(kind),),
+        )
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
         """Keep replies in one transaction; of two under one id the first stays."""
@@ -377,16 +387,32 @@ class SqlStore:
         """Return a hash of what the store holds."""
         return self._read(lambda it: fingerprint(it.connection.driver_connection))
 
-    def _records(self, kind: type[R], query: Select[Any]) -> Iterator[R]:
+    def _records(
+        self, kind: type[R], query: Select[Any], *, is_checked: bool = False
+    ) -> Iterator[R]:
         if kind is Assignment:
             yield from cast("Iterator[R]", self._assignments(query))
             return
         names = query.selected_columns.keys()
         for page in self._pages(kind, query, TABLES[kind].c.id):
             with self._sound(kind):
-                rows = (dict(zip(names, row, strict=True)) for row in page)
+                rows = [dict(zip(names, row, strict=True)) for row in page]
+                kept = [row.get("content") for row in rows]
                 found = [cast("R", from_row(kind, row)) for row in rows]
+            if is_checked and kind in KEPT_IN_MEMORY:
+                self._require_as_written(found, kept)
             yield from found
+
+    def _require_as_written(
+        self, records: Sequence[Record], contents: Sequence[str | None]
+    ) -> None:
+        """Raise where a record is not what its row's hash says; rows before there were any pass."""
+        for record, kept in zip(records, contents, strict=True):
+            if kept is not None and content_of(record) != kept:
+                raise self._damaged(
+                    type(record),
+                    f"the {kind_name(type(record))} {record.id} is not what was written",
+                )
 
     def _assignments(self, query: Select[Any]) -> Iterator[Assignment]:
         """Yield assignments, of which a study has hundreds of thousands."""

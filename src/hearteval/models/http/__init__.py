@@ -44,7 +44,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         """Check what would otherwise fail later, in a message that repeats the secret."""
-        if not _is_http(self.base_url):
+        if not is_http(self.base_url):
             raise ValueError(f"{self.name}: base_url: expected http://HOST/… or https://HOST/…")
         if self.api_key is not None and not (
             self.api_key and _is_header(self.api_key) and " " not in self.api_key
@@ -165,7 +165,8 @@ def find_dropped(
     }
 
 
-def _is_http(address: str) -> bool:
+def is_http(address: str) -> bool:
+    """Say whether an address is one of HTTP, with a host."""
     try:
         url = urlsplit(address)
         return url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0

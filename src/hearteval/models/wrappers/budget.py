@@ -14,7 +14,7 @@ from dataclasses import replace
 from hearteval.errors import BudgetError, ModelCallError, StoppedError
 from hearteval.models.base import ChatModel, Message, Reply, Sampling, Usage
 from hearteval.models.failures import CallFailureError
-from hearteval.models.prices import is_plausible
+from hearteval.models.prices import is_plausible, money
 
 _log = logging.getLogger(__name__)
 
@@ -50,9 +50,9 @@ class SpendingLimit:
         while self._limit is not None and self.spent_usd + self._reserved + usd > self._limit:
             if not self._n_under_way:
                 raise BudgetError(
-                    f"the limit of {self._limit:.2f} dollars would be passed: {self.spent_usd:.4f}"
-                    f" are spent, and the next call may cost {usd:.4f}; raise budget.max_usd to go"
-                    " on",
+                    f"the limit of {money(self._limit)} dollars would be passed:"
+                    f" {self.spent_usd:.4f} are spent, and the next call may cost {usd:.4f}; raise"
+                    " budget.max_usd to go on",
                     reason="budget",
                     n_attempts=0,
                 )

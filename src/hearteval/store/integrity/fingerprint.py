@@ -1,7 +1,8 @@
 """Whether a store has changed: a hash of what it holds, read by the database's bare driver.
 
-So a run that finds nothing to do need not load what a run needs. Of judgments it takes what an
-analysis reads; of records that their ids say all of, how many there are: nothing is ever deleted.
+So a run that finds nothing to do need not load what a run needs. What a study is made of it takes
+whole, of judgments what an analysis reads; of records that their ids say all of, how many there
+are: nothing is ever deleted.
 """
 
 import hashlib
@@ -18,7 +19,10 @@ _TABLES = (
     "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY name"
 )
 _WHOLE = (
-    "SELECT id, version, settings_hash, created_at FROM studies ORDER BY id, version",
+    "SELECT * FROM studies ORDER BY id, version",
+    "SELECT * FROM items ORDER BY id",
+    "SELECT * FROM systems ORDER BY id",
+    "SELECT * FROM raters ORDER BY id",
     "SELECT id, text, finish_reason, created_at FROM completions ORDER BY id",
     "SELECT assignment_id, choice, strength, axes, finish_reason FROM judgments"
     " ORDER BY assignment_id",
@@ -29,10 +33,7 @@ _WHOLE = (
     "SELECT count(*), round(CAST(sum(cost) AS numeric), 9) FROM replies",
 )
 _COUNTED = (
-    "items",
     "screenings",
-    "systems",
-    "raters",
     "pairs",
     "study_members",
     "assignments",

@@ -166,7 +166,7 @@ def _write(connection: Connection, totals: Totals) -> None:
 
 def _pages(connection: Connection, kind: type[Any]) -> Iterator[Sequence[Sealed]]:
     if kind is Study:
-        yield from ([study] for study in read_studies(connection))
+        yield from ([study] for study, _ in read_studies(connection))
         return
     table = SEALED[kind]
     last: str | None = None

@@ -126,11 +126,7 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
 def _pages(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of a kind, each with the hash that it holds."""
     if kind is Study:
-        table = schema.studies
-        query = select(table.c.id, table.c.version, table.c.content)
-        contents = {(row.id, row.version): row.content for row in connection.execute(query)}
-        studies = read_studies(connection)
-        yield [{"record": s, "content": contents[s.id, s.version]} for s in studies]
+        yield [{"record": study, "content": kept} for study, kept in read_studies(connection)]
         return
     table, last = SEALED[kind], None
     while True:

@@ -36,6 +36,7 @@ from hearteval.models.prices import (
     Estimate,
     estimate_calls,
     estimate_prompt_tokens,
+    money,
     price_per_million,
 )
 from hearteval.store.base import Record, Store
@@ -361,14 +362,14 @@ def limit_words(settings: StudySettings, estimate: Estimate) -> str:
     if limit is None or not estimate.usd_high:
         return ""
     early = ", which is less than it needs" if limit < (estimate.usd_low or 0.0) else ""
-    return f"; it stops at budget.max_usd, ${limit:.2f} in all{early}"
+    return f"; it stops at budget.max_usd, ${money(limit)} in all{early}"
 
 
 def spent_words(settings: StudySettings, usd: float) -> str:
     """Say what all runs of a study have cost so far."""
     limit = settings.max_usd
-    of = "" if limit is None else f" of ${limit:.2f} (budget.max_usd)"
-    return f"spent so far, all runs of this store together: ${usd:.2f}{of}"
+    of = "" if limit is None else f" of ${money(limit)} (budget.max_usd)"
+    return f"spent so far, all runs of this store together: ${money(usd)}{of}"
 
 
 def confirm_spending(session: Session, estimate: Estimate) -> None:
