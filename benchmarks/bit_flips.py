@@ -5,7 +5,7 @@
 Makes a study of 20 items by the cue judge, then N times (60) copies its store, flips one random bit
 (seed 12) and asks each. A record is changed where reading all of them gives another hash, or ends
 in an error; the read is what `heart analyze` reads and computes. After that it makes each edit of
-the suite in a small store; there the read is of every record of every kind.
+the suite in a small store; there the read is of every record of every study.
 """
 
 import shutil
@@ -128,9 +128,10 @@ def flip_one(study: Path, whole: bytes, rng: np.random.Generator) -> tuple[Path,
 def reading_says(path: Path) -> bool:
     try:
         with closing(SqlStore.open_to_read(str(path))) as store:
-            for kind in TABLES:
-                list(store.iter(kind))
             for study in store.iter(Study):
+                store.latest_study(study.id)
+                for kind in TABLES:
+                    list(store.iter(kind, study))
                 list(store.judgment_table(study))
     except HeartError:
         return True
