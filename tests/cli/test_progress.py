@@ -2,10 +2,14 @@
 
 import sys
 import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from heart_command import Heart
 
+from hearteval.cli import console
 from hearteval.cli.console import open_page
 from hearteval.cli.progress import Lines, duration, shown_progress
 
@@ -104,3 +108,19 @@ def test_a_pipe_opens_nothing(
     open_page(str(tmp_path / "report.html"))
     assert opened == []
     assert "from a terminal only" in capsys.readouterr().err
+
+
+def test_records_of_all_kinds_are_counted_together(
+    heart: Heart, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+
+    @contextmanager
+    def listen(_label: str, **_: object) -> Iterator[Callable[[int, int | None], None]]:
+        yield lambda done, _total: told.append(done)
+
+    heart("run", study)
+    monkeypatch.setattr(console, "shown_progress", listen)
+    verified = heart("store", "verify", study, "--json").json
+    assert told == sorted(told)
+    assert told[-1] == sum(verified["n"].values())

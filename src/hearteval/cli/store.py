@@ -1,5 +1,6 @@
 """``heart store``: move studies between databases, and see whether one was changed."""
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     with closing(SqlStore.open(source)) as old, closing(SqlStore.open(target)) as new:
         require_room(old, new)
         with Terminal().progress("copying") as progress:
-            n_new = copy_store(old, new, progress=lambda _kind, done: progress(done, None))
+            n_new = copy_store(old, new, progress=_in_all(progress))
         hashes = {"from": store_hashes(old), "to": store_hashes(new)}
     require_equal(hashes["from"], hashes["to"])
     if as_json:
@@ -73,7 +74,7 @@ def verify(place: str, *, as_json: bool) -> None:
         closing(SqlStore.open_to_read(place)) as store,
         Terminal().progress("verifying") as progress,
     ):
-        checked = verify_store(store, progress=lambda _kind, done: progress(done, None))
+        checked = verify_store(store, progress=_in_all(progress))
     by_kind = checked.by_kind
     if as_json:
         body = {
@@ -95,6 +96,17 @@ def verify(place: str, *, as_json: bool) -> None:
         Terminal().warn(printable(f"{f'{one.kind} {one.id}'.strip()}: {one.words}"))
     if checked.faults:
         raise click.exceptions.Exit(1)
+
+
+def _in_all(progress: Callable[[int, int | None], None]) -> Callable[[str, int], None]:
+    """Show how many records of all kinds are done, from how many of each."""
+    done_of: dict[str, int] = {}
+
+    def advance(kind: str, done: int) -> None:
+        done_of[kind] = done
+        progress(sum(done_of.values()), None)
+
+    return advance
 
 
 def _verdict(n_records: str, n_faults: int) -> str:
