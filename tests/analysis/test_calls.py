@@ -104,7 +104,7 @@ def test_model_at_home_may_have_a_name_of_its_own() -> None:
     [
         (0.0, 0.0, "All runs on the store have cost $0.00"),
         (0.0036, 0.0, "All runs on the store have cost $0.0036"),
-        (2.0, 0.05, "have cost $2.00, of it $0.0500 for calls that left no reply here"),
+        (2.0, 0.05, "have cost $2.00, of it $0.05 for calls that left no reply here"),
     ],
 )
 def test_small_sums_are_no_zero(total: float, other: float, words: str) -> None:

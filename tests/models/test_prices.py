@@ -24,6 +24,7 @@ from hearteval.models.prices import (
     estimate_calls,
     estimate_prompt_tokens,
     estimate_tokens,
+    money,
     price_call,
     price_list,
     price_per_million,
@@ -233,3 +234,18 @@ def test_a_plan_whose_ceiling_lies_below_what_it_expects_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match="expected"):
         CallPlan(**settings)
+
+
+@pytest.mark.parametrize(
+    ("usd", "words"),
+    [
+        (40, "40.00"),
+        (0, "0.00"),
+        (0.02, "0.02"),
+        (0.5, "0.50"),
+        (0.0042, "0.0042"),
+        (3e-5, "0.00003"),
+    ],
+)
+def test_no_amount_is_written_as_nothing(usd: float, words: str) -> None:
+    assert money(usd) == words

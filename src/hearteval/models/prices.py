@@ -108,8 +108,11 @@ class CallPlan:
 
 
 def money(usd: float) -> str:
-    """Write dollars with cents, and less than a cent as it is."""
-    return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{usd:.6g}"
+    """Write dollars with cents, and of less than a dollar their parts."""
+    if usd >= 1 or not usd:
+        return f"{usd:.2f}"
+    whole, _, parts = (f"{usd:.4f}" if usd >= 0.0001 else f"{usd:.10f}").partition(".")
+    return f"{whole}.{parts[:2]}{parts[2:].rstrip('0')}"
 
 
 def price_list() -> str:

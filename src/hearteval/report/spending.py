@@ -3,6 +3,7 @@
 import json
 
 from hearteval.analysis.calls import Spending
+from hearteval.models.prices import money
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.text import listed
 
@@ -43,10 +44,10 @@ def costs_table(spending: Spending) -> Table:
 
 def spending_words(spending: Spending) -> str:
     """Say what all of it cost."""
-    words = f"All runs on the store have cost ${_dollars(spending.total_usd)}"
+    words = f"All runs on the store have cost ${money(spending.total_usd)}"
     if spending.other_usd >= LEAST_SHOWN:
         words += (
-            f", of it ${_dollars(spending.other_usd)} for calls that left no reply here (cut off,"
+            f", of it ${money(spending.other_usd)} for calls that left no reply here (cut off,"
             " lost, tests of schemas, times)"
         )
     return words
@@ -60,11 +61,6 @@ def spending_lines(spending: Spending) -> list[str]:
         for use in spending.models
     ]
     return [*lines, f"{spending_words(spending)}."] if lines else []
-
-
-def _dollars(usd: float) -> str:
-    """Write cents, and of less than a dollar their parts."""
-    return f"{usd:.2f}" if usd >= 1 or usd < LEAST_SHOWN else f"{usd:.4f}"
 
 
 def _in_words(settings: tuple[str, ...]) -> tuple[str, ...]:
