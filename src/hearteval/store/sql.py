@@ -357,11 +357,8 @@ class SqlStore:
         is_gone: claims.IsGone,
     ) -> Claimed:
         """Claim what is free of these questions."""
-        return self._write(
-            lambda connection: claims.take(
-                connection, keys, owner, until=until, seen=seen, is_gone=is_gone
-            )
-        )
+        taking = partial(claims.take, until=until, seen=seen, is_gone=is_gone)
+        return self._write(lambda connection: taking(connection, keys, owner))
 
     def claimed(self, keys: Sequence[str], *, owner: str, is_gone: claims.IsGone) -> bool:
         """Say whether another owner claims one of these questions."""

@@ -161,8 +161,7 @@ def _covariates(
 ) -> dict[str, FloatArray]:
     """Return each covariate of each judgment, first minus second."""
     pairs = {pair.id: pair.completion_ids for pair in data.pairs}
-    first_of = {a.id: a.first_completion_id for a in data.assignments}
-    first = [first_of[row.assignment_id] for row in judgments]
+    first = [row.first_completion_id for row in judgments]
     shown = zip(first, (pairs[row.pair_id] for row in judgments), strict=True)
     second = [other if first_id == one else one for first_id, (one, other) in shown]
     place = {completion_id: i for i, completion_id in enumerate(counts)}

@@ -121,7 +121,8 @@ def seal(connection: Connection) -> None:
     connection.execute(delete(schema.totals))
     totals: dict[tuple[str, str], Total] = {}
     for kind, table in SEALED.items():
-        for records in _pages(connection, kind):
+        for rows in sealed_rows(connection, kind):
+            records = [record_of(kind, row) for row in rows]
             contents = [content_of(record) for record in records]
             _write_contents(connection, table, records, contents)
             studies = studies_of(connection, records)
@@ -164,21 +165,31 @@ def _write(connection: Connection, totals: Totals) -> None:
         connection.execute(insert(table).values(**values))
 
 
-def _pages(connection: Connection, kind: type[Any]) -> Iterator[Sequence[Sealed]]:
+def sealed_rows(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, Any]]]:
+    """Yield pages of the rows of a kind, each with the hash that it holds as ``content``.
+
+    Of a study, which more than a row makes, the row is its ``record``.
+    """
     if kind is Study:
-        yield from ([study] for study, _ in read_studies(connection))
+        yield [{"record": study, "content": kept} for study, kept in read_studies(connection)]
         return
-    table = SEALED[kind]
-    last: str | None = None
+    table, last = SEALED[kind], None
     while True:
-        rows = reply_query() if kind is StoredReply else select(table)
-        query = rows.order_by(table.c.id).limit(ROWS)
-        query = query if last is None else query.where(table.c.id > last)
-        found = [dict(row) for row in connection.execute(query).mappings()]
-        if not found:
+        page = reply_query() if kind is StoredReply else select(table)
+        page = page.order_by(table.c.id).limit(ROWS)
+        page = page if last is None else page.where(table.c.id > last)
+        rows = [dict(row) for row in connection.execute(page).mappings()]
+        if not rows:
             return
-        last = found[-1]["id"]
-        yield [to_reply(row) if kind is StoredReply else from_row(kind, row) for row in found]
+        last = rows[-1]["id"]
+        yield rows
+
+
+def record_of(kind: type[Any], row: dict[str, Any]) -> Any:
+    """Build the record of a row that `sealed_rows` yields, which this uses up."""
+    if kind is Study:
+        return row["record"]
+    return to_reply(row) if kind is StoredReply else from_row(kind, row)
 
 
 def studies_of(connection: Connection, records: Sequence[Sealed]) -> Mapping[str, str]:

@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, or_, select
 from sqlalchemy.exc import DBAPIError
 
-from hearteval.domain import Study
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import StoredReply
 from hearteval.store.integrity.seal import (
     NOTHING,
-    ROWS,
     SEALED,
     Sealed,
     Total,
@@ -25,9 +23,11 @@ from hearteval.store.integrity.seal import (
     content_of,
     hash_of,
     read_totals,
+    record_of,
+    sealed_rows,
     studies_of,
 )
-from hearteval.store.rows import from_row, kind_name, read_studies, reply_query, to_reply
+from hearteval.store.rows import kind_name
 
 Progress = Callable[[str, int], None]
 """Is told a kind and how many of it were read."""
@@ -80,7 +80,7 @@ def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
     for kind in SEALED:
         n_read = 0
         try:
-            for rows in _pages(connection, kind):
+            for rows in sealed_rows(connection, kind):
                 good = []
                 for row in rows:
                     record, content, found = _read(kind, row)
@@ -123,23 +123,6 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
         yield StoreFault("database", "", " ".join(str(error.orig).split()))
 
 
-def _pages(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of a kind, each with the hash that it holds."""
-    if kind is Study:
-        yield [{"record": study, "content": kept} for study, kept in read_studies(connection)]
-        return
-    table, last = SEALED[kind], None
-    while True:
-        page = reply_query() if kind is StoredReply else select(table)
-        page = page.order_by(table.c.id).limit(ROWS)
-        page = page if last is None else page.where(table.c.id > last)
-        rows = [dict(row) for row in connection.execute(page).mappings()]
-        if not rows:
-            return
-        last = rows[-1]["id"]
-        yield rows
-
-
 def _read(
     kind: type[Any], row: dict[str, Any]
 ) -> tuple[Sealed | None, str, tuple[StoreFault, ...]]:
@@ -147,9 +130,7 @@ def _read(
     name, kept = kind_name(kind), row.pop("content")
     id_ = row["record"].id if "record" in row else row["id"]
     try:
-        record = row.get("record") or (
-            to_reply(row) if kind is StoredReply else from_row(kind, row)
-        )
+        record = record_of(kind, row)
         same = record if kind is StoredReply else replace(record, id="")
     except UNREADABLE:
         return None, "", (StoreFault(name, id_, f"{UNREAD} as a record"),)
