@@ -1,6 +1,8 @@
 """``heart run`` and its steps: files, JSON, growth, and what a second run does."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +234,22 @@ def test_evidence_beside_an_item_file_comes_into_the_report(
     results = results_of(study)
     assert results["funnel"][-1]["n_out"] == 6
     assert "ESConv" in results["provenance"]["consent_bases"][0]
+
+
+LOADED = """
+import sys
+from hearteval.cli.main import run_command_line
+try:
+    run_command_line(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end.code
+print([name for name in ("scipy.special", "hearteval.analysis.study") if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize("verb", ["complete", "judge"])
+def test_asking_loads_no_statistics(heart: Heart, study: Path, verb: str) -> None:
+    heart("run", study)
+    words = [sys.executable, "-c", LOADED, verb, str(study)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

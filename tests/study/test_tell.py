@@ -10,8 +10,9 @@ from hearteval.config import load_study
 from hearteval.domain import Completion, System
 from hearteval.errors import SettingsError
 from hearteval.study import Advance, Quiet
+from hearteval.study.asking.verbs import complete_study
 from hearteval.study.grow import open_grown
-from hearteval.study.pipeline import complete_study, run_study
+from hearteval.study.pipeline import run_study
 from hearteval.study.session import open_stored
 
 PAID = """

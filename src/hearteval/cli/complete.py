@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import emit_json, end_with, working_on
+from hearteval.cli.console import emit_json, end_with, labelled, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 from hearteval.study import quoted
 
@@ -16,12 +16,12 @@ from hearteval.study import quoted
 @json_option
 def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """Have every system of a study answer every item it has not answered yet."""
-    from hearteval.cli.results import labelled
     from hearteval.config import load_study
-    from hearteval.study.pipeline import complete_study
 
     settings = load_study(study_file)
     with working_on(settings, "complete", yes=yes) as (session, study):
+        from hearteval.study.asking.verbs import complete_study  # not before it begins
+
         counts, failures = complete_study(session, study)
     if as_json:
         body = {"study": study.name, "version": study.version, "completions": counts}

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 LOGGER = logging.getLogger("hearteval")
 """Of the whole package."""
+NAMED = 8
+"""Columns of the label of a line that says where something was written, or what is next."""
 
 
 def emit_json(name: str, body: Mapping[str, Any]) -> None:
@@ -80,6 +82,15 @@ def terminal_width() -> int:
     from hearteval.report.text import WIDTH
 
     return min(shutil.get_terminal_size().columns, WIDTH)
+
+
+def labelled(label: str, words: str) -> str:
+    """Write a line with its label before it; a command stays whole, to be copied."""
+    from hearteval.report.text import wrapped
+
+    text = f"{label:<{NAMED}}{words}"
+    is_command = words.startswith("heart ") or " " not in words
+    return text if is_command else wrapped(text, terminal_width(), indent=" " * NAMED)
 
 
 class Terminal:

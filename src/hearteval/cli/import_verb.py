@@ -21,7 +21,8 @@ def command(study_file: Path, log_file: Path, *, name: str, as_json: bool) -> No
     spent. The same log a second time adds nothing; another text for the same item is refused.
     """
     from hearteval.config import load_study
-    from hearteval.study.exchange import import_command, import_log, read_log_of
+    from hearteval.study.exchange import import_log, read_log_of
+    from hearteval.study.imports import import_command
 
     settings = load_study(study_file)
     log = read_log_of(settings, name, log_file)

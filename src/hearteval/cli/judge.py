@@ -2,12 +2,16 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import emit_json, end_with, working_on
+from hearteval.cli.console import emit_json, end_with, labelled, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 from hearteval.study import quoted
+
+if TYPE_CHECKING:
+    from hearteval.analysis.missing import Failure
 
 
 @click.command("judge")
@@ -21,19 +25,25 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
     With --again the judges are asked about every ranked pair once more, as the first time. The
     answers are no part of the ranking: they show how far it stands when the same is asked again.
     """
-    from hearteval.cli.results import labelled
     from hearteval.config import load_study
-    from hearteval.study.pipeline import find_stop, judge_study
 
     settings = load_study(study_file)
     with working_on(settings, "judge", yes=yes) as (session, study):
-        counts, failures = judge_study(session, study, again=again)
+        from hearteval.study.asking.verbs import find_stop, judge_study  # not before it begins
+
+        counts = judge_study(session, study, again=again)
+        made = counts["ratings"] or counts["judgments"]
+        failures: tuple[Failure, ...] = ()
+        if made["missing"]:
+            from hearteval.study.pipeline import failed_judges
+
+            failures = failed_judges(session, study)
     if as_json:
         body = {"study": study.name, "version": study.version, **counts}
         emit_json("judge", {**body, "failures": [asdict(failure) for failure in failures]})
     else:
         rated = counts["ratings"]
-        made, word = (counts["judgments"], "judgments") if rated is None else (rated, "ratings")
+        word = "judgments" if rated is None else "ratings"
         if not (counts["plan"]["n_pairs"] or made["n_wanted"]):
             what = "pair to judge" if rated is None else "completion to rate"
             click.echo(f"no {what} yet; first: heart complete {quoted(study_file)}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, end_with, open_page, shorter
+from hearteval.cli.console import Terminal, emit_json, end_with, labelled, open_page, shorter
 from hearteval.cli.options import json_option, open_option, study_argument
 
 
@@ -31,12 +31,12 @@ def command(
     """Compute a study's results and write NAME.report.html and NAME.leaderboard.csv."""
     if full is not None and is_public:
         raise click.UsageError("--full writes all texts and --public none; choose one of them.")
-    from hearteval.cli.results import labelled
-    from hearteval.study.results import analyze, write_report
     from hearteval.study.session import open_stored
 
     with open_stored(study_file, Terminal()) as (session, study):
         with session.tell.progress("analysis"):
+            from hearteval.study.results import analyze, write_report  # not before it begins
+
             results = analyze(session, study)
         paths = write_report(session, study, results, full=full, is_public=is_public)
     if as_json:

@@ -7,13 +7,11 @@ from pathlib import Path
 import click
 
 from hearteval.analysis.study import StudyResults
-from hearteval.cli.console import terminal_width
+from hearteval.cli.console import labelled, terminal_width
 from hearteval.report.headline import sentence
 from hearteval.report.summary import brief_display, details_display, next_step, results_table
 from hearteval.report.text import wrapped
 from hearteval.study import quoted
-
-LABEL = 8
 
 
 def show_results(
@@ -35,10 +33,3 @@ def show_results(
     text = "\n\n".join(filter(None, parts))
     click.echo(text)
     return text
-
-
-def labelled(label: str, words: str) -> str:
-    """Write a line with its label before it; a command stays whole, to be copied."""
-    text = f"{label:<{LABEL}}{words}"
-    is_command = words.startswith("heart ") or " " not in words
-    return text if is_command else wrapped(text, terminal_width(), indent=" " * LABEL)

@@ -84,14 +84,16 @@ def _run(
     is_opened: bool,
     as_json: bool,
 ) -> None:
-    from hearteval.cli.results import show_results
-    from hearteval.study.asking.cost import spent_words
     from hearteval.study.grow import open_grown
     from hearteval.study.kept import keep_run, run_key
-    from hearteval.study.pipeline import run_study
 
     begun = run_key(settings)
     with run_log(settings, "run") as log, open_grown(settings, terminal) as (session, study):
+        # Statistics and clients load once the items are there, so that the run begins at once.
+        from hearteval.cli.results import show_results
+        from hearteval.study.asking.cost import spent_words
+        from hearteval.study.pipeline import run_study
+
         body, results = run_study(session, study)
     stored, text = body.pop("stored"), None
     if as_json:

@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.missing import Cause, Failure
-from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import ADVICE, NOT_ASKED, Outlook
 from hearteval.report.text import count, listed, percent
+
+if TYPE_CHECKING:
+    from hearteval.analysis.study import StudyResults
 
 OUTLOOK: Mapping[Outlook, str] = {
     "may-pass": "running again may help",
@@ -90,7 +92,7 @@ def coverage_totals(coverage: Coverage) -> CoverageTotals:
     )
 
 
-def missing_replies(results: StudyResults) -> list[str]:
+def missing_replies(results: "StudyResults") -> list[str]:
     """Say why replies and answers are missing, a line for each cause of a system or rater."""
     answer = "rating" if results.ratings else "judgment"
     coverage = results.coverage

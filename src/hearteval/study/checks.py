@@ -20,8 +20,8 @@ from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
 from hearteval.study.asking.cost import require_prices
 from hearteval.study.asking.models import Asking, ask_models, asked_directly, paid_models
-from hearteval.study.exchange import import_command, stored_imports
 from hearteval.study.grow import gather, judge_models, system_models
+from hearteval.study.imports import import_command, stored_imports
 from hearteval.study.results import read_spending
 from hearteval.study.session import Session, open_session, study_id, utc_now
 

@@ -1,31 +1,27 @@
 """What comes into a study from elsewhere, and goes out: logged completions, logs."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hearteval.completions.imported import (
-    NOT_IMPORTED,
-    ImportCounts,
     ImportedReplies,
     count_imports,
     import_replies,
 )
 from hearteval.completions.prompting import support_messages, support_prompt_hash
 from hearteval.config import StudySettings
-from hearteval.domain import Attempt, Completion, Item, Study
+from hearteval.domain import Completion, Item, Study
 from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.inspect import ExportedLog, export_study
 from hearteval.exchange.inspect.logs import read_inspect_log
 from hearteval.models.base import ReplyLog
 from hearteval.report.text import printable, shortened
-from hearteval.store.base import Store
-from hearteval.store.engines import is_readable_as_is
-from hearteval.study import Tell, quoted
+from hearteval.study import Tell
 from hearteval.study.grow import imported_systems
+from hearteval.study.imports import outcomes
 from hearteval.study.results import read_data
-from hearteval.study.session import Session, open_session, study_id
+from hearteval.study.session import Session
 
 MAX_NAMED, MAX_WIDTH = 3, 40
 
@@ -60,7 +56,7 @@ def import_log(session: Session, study: Study, name: str, log: ReplyLog) -> dict
     settings = session.settings
     system_id = {name: id_ for id_, name in imported_systems(settings).items()}[name]
     items = list(session.store.iter(Item, study))
-    stored = [c for c in _completions(session.store, study) if c.system_id == system_id]
+    stored = [c for c in outcomes(session.store, study) if c.system_id == system_id]
     found = import_replies(log, system_id, items, stored=stored, now=session.now())
     session.store.add(found.records)
     _warn(found, log, session.tell)
@@ -80,49 +76,6 @@ def import_log(session: Session, study: Study, name: str, log: ReplyLog) -> dict
     }
 
 
-def count_study_imports(store: Store, study: Study, settings: StudySettings) -> ImportCounts:
-    """Count the completions of a study's imported systems."""
-    system_ids = sorted(imported_systems(settings))
-    return count_imports(system_ids, store.iter(Item, study), _completions(store, study))
-
-
-def missing_imports(settings: StudySettings, counts: ImportCounts) -> list[str]:
-    """Say what is missing of each imported system, and how it is brought in."""
-    names, said = imported_systems(settings), []
-    for system_id, reasons in counts.missing.items():
-        name = names[system_id]
-        for reason, n in sorted(reasons.items()):
-            how = f"are missing, their logged replies unusable: {reason}"
-            if reason == NOT_IMPORTED:
-                how = f"are not imported yet: {import_command(settings, name)}"
-            said.append(f"{n} completions of {name} {how}")
-    return said
-
-
-def stored_imports(settings: StudySettings, tell: Tell) -> dict[str, tuple[int, int]]:
-    """Return completions stored and items, by imported system, of a study as it was last stored.
-
-    Nothing is made or changed; empty where there is no store yet, or one of an older hearteval.
-    """
-    if not is_readable_as_is(settings.store):
-        return {}
-    with open_session(settings, tell) as session:
-        study = session.store.latest_study(study_id(settings))
-        if study is None:
-            return {}
-        counts = count_study_imports(session.store, study, settings)
-    n_items = len(study.item_ids)
-    return {
-        name: (n_items - sum(counts.missing[system_id].values()), n_items)
-        for system_id, name in imported_systems(settings).items()
-    }
-
-
-def import_command(settings: StudySettings, name: str) -> str:
-    """Return the command that imports completions of a system."""
-    return f"heart import {quoted(settings.file)} LOG --system {shlex.quote(name)}"
-
-
 def export_logs(
     session: Session, study: Study, out: Path, *, replace: bool
 ) -> tuple[ExportedLog, ...]:
@@ -136,10 +89,6 @@ def export_logs(
         prompt_hash=support_prompt_hash(),
         replace=replace,
     )
-
-
-def _completions(store: Store, study: Study) -> list[Completion | Attempt]:
-    return [*store.iter(Completion, study), *store.iter(Attempt, study)]
 
 
 def _warn(found: ImportedReplies, log: ReplyLog, tell: Tell) -> None:

@@ -4,9 +4,9 @@ What costs money is estimated and agreed to before the first call is made.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 from hearteval.analysis.coverage import cover_data, find_failures
 from hearteval.analysis.data import StudyData
@@ -25,14 +25,13 @@ from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
 from hearteval.report.headline import results_notices
 from hearteval.report.leaderboard import leaderboard_rows
-from hearteval.report.missing import failure_words, missing_lines
+from hearteval.report.missing import missing_lines
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell
 from hearteval.study.asking.cost import (
     NOTHING_DONE,
-    Done,
     Spending,
     confirm_spending,
     estimate_judgments,
@@ -41,21 +40,19 @@ from hearteval.study.asking.cost import (
     estimate_words,
     in_all,
     n_judgments,
-    plan_again,
     plan_unwritten,
     plan_what_is_done,
     require_keys,
     spending_lines,
-    what_is_done,
 )
 from hearteval.study.asking.models import Asking, ask_models
 from hearteval.study.asking.steps import (
     complete_step,
     complete_without_models,
-    cover_completions,
     judge_step,
     warn_of_unheld_schemas,
 )
+from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
 from hearteval.study.grow import gather, imported_systems, judge_models, system_models
 from hearteval.study.results import (
     analyze,
@@ -74,45 +71,11 @@ IMPORTED = "its completions are imported"
 WARM_UP = "The first call of each model in a run warms it up and is left out."
 
 
-def complete_study(session: Session, study: Study) -> tuple[dict[str, Any], tuple[Failure, ...]]:
-    """Have every system answer every item it has not answered; return counts and failures."""
-    free = complete_without_models(session, study)
-    _confirm(session, study, what_is_done(session.store, study), of="systems")
-    counts = complete_step(session, study, free)
-    allowed = session.settings.fail_on_missing
-    return counts, _log_failures(
-        session, find_failures(cover_completions(session, study), fail_on_missing=allowed)
-    )
-
-
-def judge_study(
-    session: Session, study: Study, *, again: bool = False
-) -> tuple[dict[str, Any], tuple[Failure, ...]]:
-    """Plan pairs, or ratings, and have the judges answer what they have not.
-
-    Returns the counts, and the judges that failed.
-
-    With `again` they are asked about every ranked pair once more.
-    """
-    done = plan_what_is_done(session, study, judges_only=True)
-    more, done = plan_again(session, study, done) if again else ((), done)
-    _confirm(session, study, done, of="judges")
-    if more:
-        session.store.add(more)
-    counts = judge_step(session, study, done.plan)
-    if not (counts["ratings"] or counts["judgments"])["missing"]:
-        return counts, ()
+def failed_judges(session: Session, study: Study) -> tuple[Failure, ...]:
+    """Return the judges of a study that failed, as its results do."""
     judges = cover_data(read_data(session, study)).judges
     allowed = session.settings.fail_on_missing
-    return counts, _log_failures(session, find_failures((), judges, fail_on_missing=allowed))
-
-
-def _log_failures(session: Session, failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
-    """Write failures into the log of the run, and return them."""
-    if failures:
-        allowed = session.settings.fail_on_missing
-        logger.info("incomplete: %s", failure_words(failures, fail_on_missing=allowed))
-    return failures
+    return log_failures(session, find_failures((), judges, fail_on_missing=allowed))
 
 
 def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResults]:
@@ -138,7 +101,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     stored = session.store.fingerprint()  # first, so that what comes meanwhile is a change
     with session.tell.progress("analysis"):
         results = analyze(session, study)
-        _log_failures(session, results.failures)
+        log_failures(session, results.failures)
     with session.tell.progress("report"):
         paths = {"results": write_results(session, results)}
         paths |= write_report(session, study, results)
@@ -163,11 +126,6 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "stored": stored,
     }
     return body, results
-
-
-def find_stop(*steps: Mapping[str, Any] | None) -> str | None:
-    """Return why asking ended at the limit on spending, from the counts of steps, or None."""
-    return next((step["stopped"] for step in steps if step and step.get("stopped")), None)
 
 
 def show_plan(settings: StudySettings, tell: Tell) -> tuple[tuple[Item, ...], Spending]:
@@ -218,20 +176,6 @@ def plan_words(settings: StudySettings, items: Sequence[Item], spending: Spendin
     )
 
 
-def _confirm(
-    session: Session, study: Study, done: Done, *, of: Literal["systems", "judges"]
-) -> None:
-    items = list(session.store.iter(Item, study))
-    spending = estimate_spending(session.settings, items, done, when=session.now(), of=of)
-    _agree_to(session, spending)
-
-
-def _agree_to(session: Session, spending: Spending) -> None:
-    tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
-    tell(f"plan:\n{spending_lines(session.settings, spending)}")
-    confirm_spending(session, in_all(spending))
-
-
 def audit_study(
     session: Session, study: Study, *, n_items: int
 ) -> tuple[dict[str, Any], tuple[JudgeAudit, ...], tuple[Failure, ...]]:
@@ -251,7 +195,7 @@ def audit_study(
     tell.note(f"audit: {n_found} items, {n_assigned} judgments, {n_open} of them new")
     items = list(session.store.iter(Item, study))
     when = session.now()
-    _agree_to(session, estimate_judgments(session.settings, items, plan.n_open, when=when))
+    agree_to(session, estimate_judgments(session.settings, items, plan.n_open, when=when))
     session.store.add(plan.records)
     given = _judge(session, study, plan)
     data = _audit_data(session, study, plan)
@@ -266,7 +210,7 @@ def audit_study(
             "stopped": given.stopped,
         },
     }
-    return counts, audit_judges(data, level=LEVEL), _log_failures(session, failures)
+    return counts, audit_judges(data, level=LEVEL), log_failures(session, failures)
 
 
 def _audit_failures(session: Session, data: StudyData) -> tuple[Failure, ...]:

@@ -36,8 +36,8 @@ from hearteval.models.http import find_dropped
 from hearteval.report.missing import missing_lines
 from hearteval.study import Tell
 from hearteval.study.asking.models import Asking, ask_models
-from hearteval.study.exchange import count_study_imports, missing_imports
 from hearteval.study.grow import imported_systems, judge_models, system_models
+from hearteval.study.imports import count_study_imports, missing_imports
 from hearteval.study.session import Session
 
 NO_JUDGMENTS = {
