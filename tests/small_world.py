@@ -11,6 +11,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     LatencyProbe,
     Pair,
     Rater,
@@ -41,11 +42,13 @@ class World:
     judgment: Judgment
     probe: LatencyProbe
     rating: Rating
+    labels: tuple[Label, Label]
 
     @property
     def records(self) -> list[Record]:
         """Every record, in an order in which none may refer to an earlier one."""
         return [
+            *self.labels,
             self.probe,
             self.rating,
             self.judgment,
@@ -118,6 +121,15 @@ def make_world() -> World:
         )
         for completion in completions
     )
+    judgment = Judgment(
+        assignment_id=assignments[0].id,
+        choice="first",
+        strength=4,
+        axes={"H": AxisMark("second", 2), "E": AxisMark("tie", None)},
+        reasons={"H": "sounds like a person"},
+        rationale="Warm.",
+        created_at=NOW,
+    )
     return World(
         item=item,
         screening=Screening(
@@ -130,15 +142,7 @@ def make_world() -> World:
         study=study,
         assignments=(assignments[0], assignments[1]),
         attempt=Attempt(assignment_id=assignments[1].id, reason="timeout", created_at=NOW),
-        judgment=Judgment(
-            assignment_id=assignments[0].id,
-            choice="first",
-            strength=4,
-            axes={"H": AxisMark("second", 2), "E": AxisMark("tie", None)},
-            reasons={"H": "sounds like a person"},
-            rationale="Warm.",
-            created_at=NOW,
-        ),
+        judgment=judgment,
         probe=LatencyProbe(
             study_id=study.id,
             system_id=systems[1].id,
@@ -157,5 +161,25 @@ def make_world() -> World:
             axes={"H": 4, "T": 1},
             comments={"H": "sounds like a person"},
             created_at=NOW,
+        ),
+        labels=(
+            Label(
+                completion_id=completions[0].id,
+                taxonomy="safety",
+                category="safety",
+                verdict="present",
+                probability=0.75,
+                evidence="bläh",
+                rater_id=rater.id,
+                created_at=NOW,
+            ),
+            Label(
+                judgment_id=judgment.id,
+                taxonomy="safety",
+                category="safety",
+                verdict="absent",
+                rater_id=rater.id,
+                created_at=NOW,
+            ),
         ),
     )

@@ -44,6 +44,7 @@ EDITS = {
     "a verdict of a screening changed": "UPDATE screenings SET verdict = 'fail'",
     "a rating raised": "UPDATE ratings SET axes = replace(axes, '1', '5')",
     "a rating deleted": "DELETE FROM ratings",
+    "a label turned": "UPDATE labels SET verdict = 'absent' WHERE verdict = 'present'",
     "a time to first word changed": "UPDATE latency_probes SET first_token_ms = 1",
     "a paid reply made cheaper": "UPDATE replies SET cost = 0",
     "a paid reply deleted": "DELETE FROM replies WHERE cost > 0",

@@ -17,6 +17,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     LatencyProbe,
     Pair,
     Rating,
@@ -264,6 +265,35 @@ class TestStore:
         store.add([*world.records, other, elsewhere, of_stranger])
         assert list(store.iter(LatencyProbe, world.study)) == [world.probe]
         assert len(list(store.iter(LatencyProbe))) == 3
+
+    def test_labels_are_of_a_studys_completions_and_judgments(
+        self, store: Store, world: World
+    ) -> None:
+        other = make_item(9)
+        stranger = replace(world.completions[0], item_id=other.id, id="")
+        elsewhere = replace(world.assignments[0], study_id="0" * 32, id="")
+        foreign = replace(world.judgment, assignment_id=elsewhere.id, id="")
+        own = world.labels
+        others = (
+            replace(own[0], completion_id=stranger.id, id=""),
+            replace(own[1], judgment_id=foreign.id, id=""),
+        )
+        store.add([*world.records, other, stranger, elsewhere, foreign, *others])
+        ordered = sorted(own, key=lambda label: label.id)
+        assert list(store.iter(Label, world.study)) == ordered
+        assert len(list(store.iter(Label))) == 4
+
+    def test_a_rater_labels_a_category_of_a_text_once(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        with pytest.raises(StoreError, match="another verdict"):
+            store.add([replace(world.labels[0], verdict="absent")])
+
+    def test_a_label_of_a_text_that_is_not_there_is_refused(
+        self, store: Store, world: World
+    ) -> None:
+        store.add(world.records)
+        with pytest.raises(StoreError, match="refers to one"):
+            store.add([replace(world.labels[0], completion_id="0" * 32, id="")])
 
     def test_a_probe_at_another_concurrency_is_another_measurement(
         self, store: Store, world: World

@@ -13,6 +13,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     LatencyProbe,
     Pair,
     Rater,
@@ -53,6 +54,18 @@ def judgment(**changes: Any) -> Judgment:
         "created_at": NOW,
     }
     return Judgment(**(values | changes))
+
+
+def label(**changes: Any) -> Label:
+    values: dict[str, Any] = {
+        "completion_id": "c",
+        "taxonomy": "safety",
+        "category": "insult",
+        "verdict": "present",
+        "rater_id": "r",
+        "created_at": NOW,
+    }
+    return Label(**(values | changes))
 
 
 def study(**changes: Any) -> Study:
@@ -134,6 +147,13 @@ BROKEN: dict[str, Callable[[], object]] = {
     "axis 'Q' is not one of": lambda: judgment(axes={"Q": AxisMark("first", 1)}),
     "axis H: strength must be": lambda: judgment(axes={"H": AxisMark("first", 0)}),
     "a reason names no known axis": lambda: judgment(reasons={"Q": "x"}),
+    "of c and j: must name either a completion or": lambda: label(judgment_id="j"),
+    "of no text: must name either a completion or": lambda: label(completion_id=None),
+    "taxonomy is empty": lambda: label(taxonomy=" "),
+    "category is empty": lambda: label(category=""),
+    "verdict is 'pass'": lambda: label(verdict="pass"),
+    "probability must be 0 to 1, not 1.5": lambda: label(probability=1.5),
+    "label safety/insult of c: created_at has no": lambda: label(created_at=NAIVE),
     "items are listed twice": lambda: study(item_ids=("a", "a")),
     "study: name is empty": lambda: study(name=""),
     "version is 0": lambda: study(version=0),
@@ -156,3 +176,16 @@ def test_a_pair_has_no_order() -> None:
 def test_tie_has_no_strength_and_axis_strength_is_optional() -> None:
     marks = {"H": AxisMark("first", None), "E": AxisMark("tie", None)}
     assert judgment(choice="tie", strength=None, axes=marks).strength is None
+
+
+def test_a_label_is_named_by_its_text_its_category_and_its_rater() -> None:
+    one = label()
+    assert label(verdict="absent", probability=0.0, evidence="words").id == one.id
+    others = [
+        label(completion_id=None, judgment_id="c"),
+        label(completion_id="d"),
+        label(taxonomy="strategies"),
+        label(category="threat"),
+        label(rater_id="q"),
+    ]
+    assert len({one.id, *(other.id for other in others)}) == 6

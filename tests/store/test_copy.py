@@ -51,7 +51,7 @@ def test_a_study_runs_on_postgresql_as_on_sqlite(
     for kind in TABLES:
         ids = [record.id for record in on_sqlite.iter(kind)]
         assert [record.id for record in on_postgres.iter(kind)] == ids
-        assert ids or kind.__name__ in {"Screening", "Attempt", "LatencyProbe", "Rating"}
+        assert ids or kind.__name__ in {"Screening", "Attempt", "LatencyProbe", "Rating", "Label"}
     on_sqlite.close()
     on_postgres.close()
 

@@ -39,6 +39,7 @@ from hearteval.domain.judging import (
     axis_key,
     words_in,
 )
+from hearteval.domain.labels import Label, LabelVerdict
 from hearteval.domain.study import Study
 from hearteval.domain.systems import (
     Attempt,
@@ -68,6 +69,8 @@ __all__ = [
     "Item",
     "JsonObject",
     "Judgment",
+    "Label",
+    "LabelVerdict",
     "LatencyProbe",
     "Pair",
     "Profile",

@@ -22,6 +22,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     LatencyProbe,
     Pair,
     Rater,
@@ -44,6 +45,7 @@ Record = (
     | Judgment
     | Rating
     | LatencyProbe
+    | Label
 )
 R = TypeVar("R", bound=Record)
 
@@ -101,8 +103,8 @@ class Store(Protocol):
 
         With a study: its items, systems and raters, as listed in this version; screenings,
         completions and failed calls of these, and their latency probes under this study; and the
-        pairs, assignments, judgments and ratings that were planned under this study. Without one:
-        everything of that kind.
+        pairs, assignments, judgments and ratings that were planned under this study; and labels of
+        these completions and judgments. Without one: everything of that kind.
         """
         ...
 

@@ -29,6 +29,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     LatencyProbe,
     Pair,
     Rater,
@@ -60,6 +61,7 @@ TABLES: Mapping[type[Any], Table[Any]] = {
     Judgment: schema.judgments,
     Rating: schema.ratings,
     LatencyProbe: schema.latency_probes,
+    Label: schema.labels,
 }
 """Kinds in the order in which they may refer to each other: a batch is written in this order."""
 
@@ -196,6 +198,8 @@ def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
         return (exists().where(a.pair_id == columns.id, a.study_id == study.id),)
     if kind is Attempt:
         return (_is_attempt_of(study),)
+    if kind is Label:
+        return (_is_label_of(study),)
     planned = (columns.study_id == study.id,) if kind in _PLANNED else ()
     about = (_is_member(columns[f"{m}_id"], m, study) for m in _ABOUT.get(kind, ()))
     return (*planned, *about)
@@ -335,6 +339,22 @@ def _is_attempt_of(study: Study) -> Any:
         & _is_member(attempts.system_id, "system", study),
         exists().where(assignments.id == attempts.assignment_id, assignments.study_id == study.id),
         attempts.study_id == study.id,
+    )
+
+
+def _is_label_of(study: Study) -> Any:
+    labels, completions = schema.labels.c, schema.completions.c
+    judgments, assignments = schema.judgments.c, schema.assignments.c
+    return or_(
+        exists().where(
+            completions.id == labels.completion_id,
+            *_belongs(Completion, completions, study),
+        ),
+        exists().where(
+            judgments.id == labels.judgment_id,
+            assignments.id == judgments.assignment_id,
+            assignments.study_id == study.id,
+        ),
     )
 
 

@@ -356,6 +356,19 @@ latency_probes = _sealed(
     Index("ix_latency_probes_study", "study_id", "id"),
 )
 
+labels = _sealed(
+    "labels",
+    _ref("completion_id", "completions", nullable=True),
+    _ref("judgment_id", "judgments", nullable=True),
+    *_required(Text, "taxonomy", "category", "verdict"),
+    Column("probability", Double),
+    Column("evidence", Words, nullable=False),
+    _ref("rater_id", "raters"),
+    Column("created_at", Utc, nullable=False),
+    Index("ix_labels_completion", "completion_id"),
+    Index("ix_labels_judgment", "judgment_id"),
+)
+
 batch_jobs = _table(
     "batch_jobs",
     Column("provider", Text, nullable=False),

@@ -28,6 +28,7 @@ _WHOLE = (
     " ORDER BY assignment_id",
     "SELECT id, reason, created_at FROM attempts ORDER BY id",
     "SELECT id, axes, created_at FROM ratings ORDER BY id",
+    "SELECT id, verdict, created_at FROM labels ORDER BY id",
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
     # Rounded: a server may add up in any order.
     "SELECT count(*), round(CAST(sum(cost) AS numeric), 9) FROM replies",

@@ -1,0 +1,50 @@
+"""What is said of a text: whether one category of a taxonomy holds of it (HEART 9.2, 9.10)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from hearteval.domain.ids import fill_id, require
+
+LabelVerdict = Literal["present", "absent", "uncertain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A rater's verdict on one category of a taxonomy for one text, be it a person, model or rule.
+
+    Its text is a completion, or the reasons of a judgment.
+    """
+
+    completion_id: str | None = None
+    """The completion it is of; else None."""
+    judgment_id: str | None = None
+    """The judgment whose reasons it is of; else None."""
+    taxonomy: str
+    """What the category belongs to, e.g. ``safety``."""
+    category: str
+    verdict: LabelVerdict
+    """Whether the category is in the text."""
+    probability: float | None = None
+    """That it is, 0 to 1; None where the rater gave none."""
+    evidence: str = ""
+    """The few words it rests on; may be empty, and holds nothing that identifies a person."""
+    rater_id: str
+    created_at: datetime
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        named = [text for text in (self.completion_id, self.judgment_id) if text is not None]
+        where = f"label {self.taxonomy}/{self.category} of {' and '.join(named) or 'no text'}"
+        require(len(named) == 1, where, "must name either a completion or a judgment")
+        require(bool(self.taxonomy.strip()), where, "taxonomy is empty")
+        require(bool(self.category.strip()), where, "category is empty")
+        require(self.verdict in get_args(LabelVerdict), where, f"verdict is {self.verdict!r}")
+        require(
+            self.probability is None or 0 <= self.probability <= 1,
+            where,
+            f"probability must be 0 to 1, not {self.probability}",
+        )
+        require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
+        names = ("completion_id", "judgment_id", "taxonomy", "category", "rater_id")
+        fill_id(self, "label", *names)
