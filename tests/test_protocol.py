@@ -15,7 +15,7 @@ PINNED = {
     "injections": ("1", "3dde2d67e637f4b8"),
     "judge_prompt": ("1", "8f2c4cc9ff27927c"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
-    "people_consent": ("1", "6b42d7b8eb15cd04"),
+    "people_consent": ("1", "459bf778f0528b26"),
     "people_judging": ("1", "307b203f56b6c02a"),
     "people_review": ("1", "35ba62bf9ba688b9"),
     "people_writing": ("1", "58943e567599b9e1"),
