@@ -5,7 +5,7 @@ choices of each analysis. Texts of judgments and what they cost are left out.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -163,6 +163,10 @@ class StudyData:
     """Every rating that is wanted; None unless the study's protocol is ``rating``."""
     ratings: Sequence[Rating] = ()
     """Every rating that is stored, wanted or not."""
+    writer_groups: Mapping[str, str] = field(default_factory=dict)
+    """Group (crowd, peer, clinician) of each writer by pseudonym, where it is known."""
+    people_per_pair: int | None = None
+    """Judgments by people that the study wants of each pair; None where it says nothing."""
     n_identical: int = 0
     """Pairs not planned because both texts are the same."""
     funnel: Sequence[Mapping[str, Any]] = ()

@@ -32,6 +32,7 @@ from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
+from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
@@ -63,6 +64,8 @@ class StudyResults:
         majorities: What the judges say together; None without a judgment by one.
         rank_stability: Rankings by whole repeats beside the first; empty where there are none.
         judge_audits: What the audits say of each judge; None where none has judged.
+        people: People beside judges, and models beside people; None where no person judged or
+            wrote what is judged.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -90,6 +93,7 @@ class StudyResults:
     failures: tuple[Failure, ...] = ()
     examples: tuple[Example, ...] = ()
     spending: Spending = NOTHING_SPENT
+    people: PeopleResults | None = None
 
 
 def analyze_study(
@@ -137,6 +141,7 @@ def analyze_study(
             of_ranked, ranked, people=people_among(data.raters), level=level
         ),
         judge_audits=judge_audits,
+        people=analyze_people(rows, data, level=level, seed=data.provenance.seed),
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(rows, ranked, seed=data.provenance.seed),
@@ -208,6 +213,7 @@ def _with_ratings(
         coverage=replace(results.coverage, judges=cover_ratings(data), n_pairs=0),
         leaderboard=None,
         leaderboard_problem=RATED,
+        people=None,
         examples=(),
         stress=stress,
         ratings=ratings,

@@ -11,7 +11,7 @@ import numpy as np
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.agreement.table import Coefficient, RatingTable
-from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.special import stdtrit
 
 MAX_UNDEFINED = 0.01
@@ -41,19 +41,24 @@ def bootstrap_units(
     *,
     n_resamples: int,
     rng: np.random.Generator,
+    cluster: IntArray | None = None,
 ) -> FloatArray:
     """Return the coefficients on samples of units, as (coefficients, samples); NaN if undefined.
 
     Each sample draws as many units as there are, with replacement (Efron and Tibshirani 1993), and
-    all coefficients see the same samples. A sample enters as how often it holds each unit.
+    all coefficients see the same samples. A sample enters as how often it holds each unit. Where
+    units are of clusters (`cluster` numbers them from 0), clusters are drawn, with all their units.
     """
     size = max(1, BATCH_CELLS // max(table.n_units, len(table.unit)))
-    n_units = table.count.sum()
+    sizes = table.count if cluster is None else np.ones(int(cluster.max()) + 1, dtype=np.int64)
+    n_drawn = sizes.sum()
     batches = []
     with one_blas_thread():
         for start in range(0, n_resamples, size):
             n_samples = min(size, n_resamples - start)
-            drawn = rng.multinomial(n_units, table.count / n_units, size=n_samples)
+            drawn = rng.multinomial(n_drawn, sizes / n_drawn, size=n_samples)
+            if cluster is not None:
+                drawn = drawn[:, cluster] * table.count
             weights = np.ascontiguousarray(drawn.T, dtype=np.float64)
             batches.append(np.stack([each.of_weights(weights) for each in coefficients]))
     return np.concatenate(batches, axis=1)

@@ -1,0 +1,160 @@
+"""Models against people: how often a model's completion is preferred to a person's (SPEC 6).
+
+Every judgment counts once. Which writer's completion a model met is chance, as which item is;
+the corpus's own replies and baselines are neither model nor person here.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hearteval.analysis.data import TIE, JudgmentRow, StudyData
+from hearteval.analysis.ranking.comparisons import people_among
+from hearteval.analysis.ranking.warnings import MIN_RATERS
+from hearteval.stats.bradley_terry.clustered_variance import (
+    ClusteredVariance,
+    vary_over_items,
+    vary_over_items_and_raters,
+)
+from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.means import ROUNDING, wilson_interval
+from hearteval.stats.special import stdtrit
+
+MODEL, PERSON = "model", "person"
+OUTCOMES = (MODEL, TIE, PERSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeShare:
+    """A share of judgments with its interval."""
+
+    rate: float
+    low: float | None
+    """None under two items."""
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstModels:
+    """What one kind of rater says of models' and people's completions of the same items."""
+
+    judged_by: str
+    """``people`` or ``judges``."""
+    writers: str | None
+    """Group of the writers; None for all writers."""
+    n_judgments: int
+    n_items: int
+    n_raters: int
+    n_completions: int
+    """Completions by people among these."""
+    model: OutcomeShare
+    """The model's is preferred."""
+    tie: OutcomeShare
+    person: OutcomeShare
+    interval_used: str
+    """``two-way`` with five people or more, else ``item-sandwich``, conditional on these raters;
+    where nothing varies, Wilson's over items."""
+
+
+class _Met(NamedTuple):
+    """A judgment of a model's completion and a person's."""
+
+    item_id: str
+    rater_id: str
+    completion_id: str
+    """The person's."""
+    outcome: str
+
+
+def compare_with_models(
+    judgments: Sequence[JudgmentRow], data: StudyData, *, level: float
+) -> tuple[AgainstModels, ...]:
+    """Return wins, ties and losses of models against people, by kind of rater.
+
+    Then, where writers' groups are known, by these too. Repeats are left out.
+    """
+    met = list(_meetings(judgments, data))
+    people = frozenset(people_among(data.raters))
+    groups = {
+        completion.id: data.writer_groups.get(completion.writer_id or "")
+        for completion in data.completions
+    }
+    known = sorted({group for one in met if (group := groups[one.completion_id])})
+    found = []
+    for writers in (None, *known):
+        of_writers = [one for one in met if writers in (None, groups[one.completion_id])]
+        for kind, is_person in (("people", True), ("judges", False)):
+            rows = [one for one in of_writers if (one.rater_id in people) is is_person]
+            if rows:
+                found.append(_against(rows, kind, writers, level=level))
+    return tuple(found)
+
+
+def _meetings(judgments: Iterable[JudgmentRow], data: StudyData) -> Iterable[_Met]:
+    kinds: Mapping[str, str] = {system.id: system.kind for system in data.systems}
+    texts = {pair.id: pair.completion_ids for pair in data.pairs}
+    for row in judgments:
+        sides = (kinds[row.first_system_id], kinds[row.second_system_id])
+        if row.repeat or sorted(sides) != ["human", "model"]:
+            continue
+        is_first = sides[0] == "human"
+        one, other = texts[row.pair_id]
+        second = other if row.first_completion_id == one else one
+        outcome = row.choice if row.choice == TIE else MODEL
+        if row.choice == ("first" if is_first else "second"):
+            outcome = PERSON
+        shown = row.first_completion_id if is_first else second
+        yield _Met(row.item_id, row.rater_id, shown, outcome)
+
+
+def _against(
+    rows: Sequence[_Met], kind: str, writers: str | None, *, level: float
+) -> AgainstModels:
+    outcomes = np.array([[row.outcome == each for each in OUTCOMES] for row in rows], dtype=float)
+    items, item = np.unique([row.item_id for row in rows], return_inverse=True)
+    raters, rater = np.unique([row.rater_id for row in rows], return_inverse=True)
+    is_sampled = kind == "people" and len(raters) >= MIN_RATERS
+    shares = _shares(outcomes, item, rater if is_sampled else None, level=level)
+    return AgainstModels(
+        judged_by=kind,
+        writers=writers,
+        n_judgments=len(rows),
+        n_items=len(items),
+        n_raters=len(raters),
+        n_completions=len({row.completion_id for row in rows}),
+        model=shares[0],
+        tie=shares[1],
+        person=shares[2],
+        interval_used="two-way" if is_sampled else "item-sandwich",
+    )
+
+
+def _shares(
+    outcomes: FloatArray, item: IntArray, rater: IntArray | None, *, level: float
+) -> list[OutcomeShare]:
+    """Return the mean of each column with its interval, (judgments, columns)."""
+    rates, n_items = outcomes.mean(axis=0), int(item.max()) + 1
+    if n_items < 2:
+        return [OutcomeShare(rate=float(rate), low=None, high=None) for rate in rates]
+    influence = (outcomes - rates) / len(outcomes)
+
+    def influence_of(label: IntArray) -> FloatArray:
+        total = np.zeros((int(label.max()) + 1, outcomes.shape[1]))
+        np.add.at(total, label, influence)
+        return total
+
+    variance: ClusteredVariance = (
+        vary_over_items(influence_of, item)
+        if rater is None
+        else vary_over_items_and_raters(influence_of, item, rater)
+    )
+    reach = float(stdtrit(variance.df, (1 + level) / 2)) * np.sqrt(variance.of_parameters())
+    shares = []
+    for rate, margin in zip(map(float, rates), map(float, reach), strict=True):
+        low, high = max(0.0, rate - margin), min(1.0, rate + margin)
+        if margin <= ROUNDING:
+            low, high = wilson_interval(rate, n_items, level=level)
+        shares.append(OutcomeShare(rate=rate, low=low, high=high))
+    return shares

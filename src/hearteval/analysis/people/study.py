@@ -1,0 +1,40 @@
+"""A study's judgments -> `PeopleResults`: people beside judges, and models beside people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.people.against_models import AgainstModels, compare_with_models
+from hearteval.analysis.people.agreement import AgreementPart, measure_people
+from hearteval.analysis.people.rankings import KindRanking, rank_by_kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleResults:
+    """What people say beside judges, and how models fare against people."""
+
+    rankings: tuple[KindRanking, ...]
+    """By people alone and by judges alone; empty unless both kinds judged."""
+    agreement: tuple[AgreementPart, ...]
+    """On all items, then by subset where there are several; empty where no person judged."""
+    against_models: tuple[AgainstModels, ...]
+    """By kind of rater, for all writers and then by their groups; empty unless models met people.
+    """
+    level: float
+    """Nominal coverage of every interval."""
+
+
+def analyze_people(
+    judgments: Sequence[JudgmentRow], data: StudyData, *, level: float, seed: int
+) -> PeopleResults | None:
+    """Set people beside judges and models; None where no person judged or wrote what is judged.
+
+    `judgments` are the first ones of ranked systems; `seed` draws the bootstrap's items.
+    """
+    results = PeopleResults(
+        rankings=rank_by_kind(judgments, data.ranked, data.raters, level=level),
+        agreement=measure_people(judgments, data, level=level, seed=seed),
+        against_models=compare_with_models(judgments, data, level=level),
+        level=level,
+    )
+    return results if results.agreement or results.against_models else None
