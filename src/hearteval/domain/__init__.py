@@ -42,6 +42,7 @@ from hearteval.domain.judging import (
 from hearteval.domain.labels import Label, LabelVerdict
 from hearteval.domain.study import Study
 from hearteval.domain.systems import (
+    WITHDRAWN,
     Attempt,
     BatchJob,
     Call,
@@ -58,6 +59,7 @@ __all__ = [
     "MAX_SCORE",
     "OVERALL",
     "PROFILES",
+    "WITHDRAWN",
     "Assignment",
     "Attempt",
     "Axis",

@@ -56,6 +56,8 @@ class Call:
 
 
 NO_CALL = Call()
+WITHDRAWN = "[withdrawn by the person who wrote it]"
+"""Stands for the text of a person who has withdrawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,11 @@ class Completion:
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
         names = ("item_id", "system_id", "text", "repeat")
         fill_id(self, "completion", *names, writer=self.writer_id)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether the person who wrote it has withdrawn: then nobody is shown it any more."""
+        return self.writer_id is not None and self.text == WITHDRAWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ Rules every store keeps, tested by one class for all of them (``tests/contract``
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from hearteval.domain import (
     Assignment,
@@ -31,6 +31,9 @@ from hearteval.domain import (
     Study,
     System,
 )
+
+if TYPE_CHECKING:
+    from hearteval.store.people.base import PeopleStore
 
 Record = (
     Item
@@ -85,6 +88,11 @@ class AssignedCount(NamedTuple):
 
 class Store(Protocol):
     """One study store: a SQLite file, a database, or memory."""
+
+    @property
+    def people(self) -> "PeopleStore":
+        """The people of its studies, and what is given to them."""
+        ...
 
     def add(self, records: Sequence[Record], *, first_stays: bool = False) -> int:
         """Append records in one transaction; return how many were new.

@@ -45,6 +45,7 @@ from hearteval.domain import (
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import Record, StoredReply
+from hearteval.store.people.tables import people
 
 LOOKUP_IDS = 500
 """Ids that one query asks for at most: databases bound the number of its parameters."""
@@ -191,7 +192,12 @@ def study_query(kind: type[Any], study: Study) -> Select[Any]:
 
 def _belongs(kind: type[Any], columns: Any, study: Study) -> tuple[Any, ...]:
     """Return what holds of the records of a kind that belong to a study's version."""
-    if kind in (Item, System, Rater):
+    if kind is Rater:
+        # People come and go within a version: whoever takes part belongs to the study.
+        takes_part = exists().where(people.c.name == columns.name, people.c.study_id == study.id)
+        is_person = (columns.kind == "human") & takes_part
+        return (or_(_is_member(columns.id, kind_name(kind), study), is_person),)
+    if kind in (Item, System):
         return (_is_member(columns.id, kind_name(kind), study),)
     if kind is Pair:
         a = schema.assignments.c

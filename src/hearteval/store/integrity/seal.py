@@ -92,10 +92,27 @@ def book(connection: Connection, records: Sequence[Sealed], contents: Sequence[s
         _write(connection, {key: before.get(key, NOTHING).plus(found)})
 
 
+def rebook(connection: Connection, before: Sequence[Sealed], after: Sequence[Sealed]) -> None:
+    """Follow in the totals records of one kind that have changed, which withdrawals alone do."""
+    if not before:
+        return
+    kind = kind_name(type(before[0]))
+    totals = dict(read_totals(connection, kind))
+    studies = studies_of(connection, after)
+    for old, new in zip(before, after, strict=True):
+        key = (kind, studies[new.id])
+        n, digest = totals.get(key, NOTHING)
+        changed = digest - int(content_of(old), 16) + int(content_of(new), 16)
+        totals[key] = Total(n, changed % 2 ** (4 * HEX_DIGITS))
+    _write(connection, totals)
+
+
 def read_totals(connection: Connection, kind: str | None = None) -> Totals:
     """Return what was ever added, of one kind or of all."""
     table = schema.totals
-    query = select(table) if kind is None else select(table).where(table.c.kind == kind)
+    # The end of the audit log stands there too, which is no record (`store.people.audit`).
+    wanted = table.c.kind != "event" if kind is None else table.c.kind == kind
+    query = select(table).where(wanted)
     return {
         (row.kind, row.study_id): Total(row.n, int(row.digest, 16))
         for row in connection.execute(query)

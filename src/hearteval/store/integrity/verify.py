@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, or_, select
 from sqlalchemy.exc import DBAPIError
 
+from hearteval.domain import WITHDRAWN, Completion
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import StoredReply
@@ -27,6 +28,7 @@ from hearteval.store.integrity.seal import (
     sealed_rows,
     studies_of,
 )
+from hearteval.store.people.audit import HEAD, check_chain, iter_events
 from hearteval.store.rows import kind_name
 
 Progress = Callable[[str, int], None]
@@ -97,6 +99,7 @@ def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
             words = str(getattr(error, "orig", "a value is no value of its column"))
             faults.append(StoreFault(kind_name(kind), "", f"{UNREAD}: {words}"))
     faults += _count_faults(totals, read_totals(connection))
+    faults += _people_faults(connection)
     return StoreCheck(totals, tuple(faults))
 
 
@@ -123,6 +126,26 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
         yield StoreFault("database", "", " ".join(str(error.orig).split()))
 
 
+def _people_faults(connection: Connection) -> Iterator[StoreFault]:
+    """Check the audit log, and that it tells of every text that was withdrawn."""
+    try:
+        _, words = check_chain(connection)
+        yield from (StoreFault(HEAD, "", each) for each in words)
+        told = {
+            id_
+            for event in iter_events(connection)
+            if event.what == "withdrawn"
+            for id_ in event.about["texts"]
+        }
+        c = schema.completions.c
+        gone = select(c.id).where(c.text == WITHDRAWN, c.writer_id.is_not(None))
+        for id_ in connection.execute(gone).scalars():
+            if id_ not in told:
+                yield StoreFault("completion", id_, "its text is gone, and nobody has withdrawn it")
+    except UNREADABLE:
+        yield StoreFault(HEAD, "", f"the log {UNREAD}")
+
+
 def _read(
     kind: type[Any], row: dict[str, Any]
 ) -> tuple[Sealed | None, str, tuple[StoreFault, ...]]:
@@ -135,7 +158,8 @@ def _read(
     except UNREADABLE:
         return None, "", (StoreFault(name, id_, f"{UNREAD} as a record"),)
     faults = []
-    if same.id != id_:
+    is_tombstone = isinstance(record, Completion) and record.is_withdrawn
+    if same.id != id_ and not is_tombstone:
         faults.append(StoreFault(name, id_, "its id is not that of its content"))
     content = content_of(record)
     if content != kept:

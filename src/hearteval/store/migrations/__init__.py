@@ -30,6 +30,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from hearteval.errors import StoreError
 from hearteval.store import schema
 from hearteval.store.integrity.seal import is_sealed, seal
+from hearteval.store.people import tables as _tables_of_people  # noqa: F401 - its tables are made
 
 VERSIONS = ("v0001", "v0002", "v0003", "v0004", "v0005", "v0006")
 """Each but the first, which has no tables before it, is a module of this folder that brings the

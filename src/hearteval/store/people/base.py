@@ -1,0 +1,307 @@
+"""`PeopleStore`: all that the pages ask of a store, each call one transaction with its event."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from hearteval.domain import Completion
+from hearteval.store.adding import add
+from hearteval.store.base import Record
+from hearteval.store.people import persons, tasks
+from hearteval.store.people.audit import Event, iter_events, log, salted
+from hearteval.store.people.persons import Invite, Person
+from hearteval.store.people.tasks import (
+    Claimant,
+    Closing,
+    Lease,
+    OpenCount,
+    Outcome,
+    PlannedTask,
+)
+from hearteval.store.people.withdrawal import bury_words
+
+T = TypeVar("T")
+
+
+class Transaction(Protocol):
+    """Runs something in a transaction of its own; again where the database went away."""
+
+    def __call__(self, work: Callable[[Connection], T], /) -> T:
+        """Return what the work returns."""
+        ...
+
+
+class Answered(NamedTuple):
+    """What a person has answered: the records of it, and which of them closes the task."""
+
+    records: Sequence[Record]
+    record_id: str
+    content: Any
+    """The answer as JSON: the same once more is the same answer."""
+    signs: Mapping[str, Any]
+    """What was noticed while they answered: pastes, times away."""
+
+
+class Progress(NamedTuple):
+    """How far the people of a study are."""
+
+    counts: Sequence[OpenCount]
+    people: Sequence[Person]
+    work: Mapping[tuple[str, str, str], int]
+    """Tasks by person, kind and state."""
+    signs: Sequence[tuple[str, Mapping[str, Any]]]
+    """By person, for each answer."""
+    invites: Sequence[Invite]
+    is_paused: bool
+
+
+class PeopleStore:
+    """The people and tasks of the studies in one store.
+
+    Args:
+        write: Runs something in a transaction that writes, again where the database went away.
+        read: The same for one that only reads.
+    """
+
+    def __init__(self, *, write: Transaction, read: Transaction) -> None:
+        self._write, self._read = write, read
+
+    def plan(self, planned: Sequence[PlannedTask]) -> int:
+        """Add tasks, or places to those that had fewer; return how many tasks were new."""
+        return self._write(lambda it: tasks.plan(it, planned)) if planned else 0
+
+    def close(self, study_id: str, targets: Sequence[str], *, now: datetime) -> int:
+        """Give out no more places of the tasks about these targets; return how many there were."""
+        return self._write(lambda it: tasks.close(it, study_id, targets, now=now))
+
+    def claim(
+        self, person: Person, kind: str, *, ticket: str, now: datetime, lease: timedelta
+    ) -> Lease | None:
+        """Give a person a task of a kind; None where there is none for them, or all is paused."""
+
+        def work(connection: Connection) -> Lease | None:
+            if persons.is_paused(connection, person.study_id):
+                return None
+            found = tasks.claim(
+                connection, _claimant(person, kind), ticket=ticket, now=now, lease=lease
+            )
+            if found is not None and found.shown_at == now:
+                about = {"person": person.name, "task": found.task_id, "side": found.side}
+                log(connection, "shown", about, now=now)
+            return found
+
+        # A page that is loaded again needs no writer's lock, while its lease is far from its end.
+        return self.live(person, kind, now=now + lease / 2) or self._write(work)
+
+    def live(self, person: Person, kind: str, *, now: datetime) -> Lease | None:
+        """Return the task of a kind that a person has in hand at a time."""
+        return self._read(lambda it: tasks.find_live(it, _claimant(person, kind), until=now))
+
+    def find_ticket(self, person: Person, ticket: str) -> Lease | None:
+        """Return what a person's ticket stands for; None for another's."""
+        return self._read(lambda it: tasks.find_ticket(it, person_id=person.id, ticket=ticket))
+
+    def answer(self, person: Person, lease: Lease, answered: Answered, *, now: datetime) -> Outcome:
+        """Store an answer, with the records it makes, unless its task is closed or given on."""
+        assert person.salt is not None, "somebody who has withdrawn answers"
+        digest = salted(person.salt, answered.content)
+        closing = Closing(answered.record_id, digest[:32], answered.signs)
+
+        def work(connection: Connection) -> Outcome:
+            outcome = tasks.finish(connection, lease, person_id=person.id, closing=closing, now=now)
+            if outcome == "stored":
+                add(connection, answered.records, first_stays=False)
+                about = {
+                    "person": person.name,
+                    "task": lease.task_id,
+                    "record": answered.record_id,
+                    "answer": digest,
+                }
+                log(connection, "answered", about, now=now)
+            return outcome
+
+        return self._write(work)
+
+    def skip(self, person: Person, lease: Lease, *, now: datetime) -> bool:
+        """Pass a task on; say whether it was the person's to pass on."""
+
+        def work(connection: Connection) -> bool:
+            done = tasks.skip(connection, lease, person_id=person.id)
+            if done:
+                log(connection, "skipped", {"person": person.name, "task": lease.task_id}, now=now)
+            return done
+
+        return self._write(work)
+
+    def bring_back(self, person: Person, kind: str) -> int:
+        """Offer a person again what they skipped; return how many tasks."""
+        return self._write(lambda it: tasks.bring_back(it, _claimant(person, kind)))
+
+    def keep_draft(self, person: Person, lease: Lease, draft: str, *, until: datetime) -> bool:
+        """Keep what is written so far; say whether the task is still the person's."""
+        return self._write(
+            lambda it: tasks.keep_draft(it, lease, person_id=person.id, draft=draft, until=until)
+        )
+
+    def answered(self, person: Person, kind: str) -> list[datetime]:
+        """Return when a person answered tasks of a kind, the last first."""
+        return self._read(lambda it: tasks.answered(it, person_id=person.id, kind=kind))
+
+    def add_invite(self, invite: Invite, *, now: datetime) -> None:
+        """Keep a new link."""
+
+        def work(connection: Connection) -> None:
+            persons.add_invite(connection, invite)
+            about = {"invite": invite.id, "kinds": list(invite.kinds), "most": invite.most_people}
+            log(connection, "invited", about, now=now)
+
+        self._write(work)
+
+    def revoke_invite(self, invite_id: str, *, now: datetime) -> bool:
+        """Let nobody else come by a link; say whether it was one that worked."""
+
+        def work(connection: Connection) -> bool:
+            done = persons.revoke_invite(connection, invite_id, now=now)
+            if done:
+                log(connection, "revoked", {"invite": invite_id}, now=now)
+            return done
+
+        return self._write(work)
+
+    def find_invite(self, invite_id: str, *, now: datetime) -> Invite | None:
+        """Return a link that works, though it may be full; None for any other."""
+        return self._read(lambda it: persons.find_invite(it, invite_id, now=now))
+
+    def find_guest(self, invite: Invite, platform_id: str | None) -> Person | None:
+        """Return who has come by a link before."""
+        return self._read(lambda it: persons.find_guest(it, invite, platform_id))
+
+    def join(
+        self, person: Person, *, session_id: str, until: datetime, now: datetime
+    ) -> Person | None:
+        """Let somebody in, or back in who came by the same link; None where the link is full."""
+
+        def work(connection: Connection) -> Person | None:
+            invite = persons.find_invite(connection, person.invite_id, now=now)
+            if invite is None:
+                return None
+            there = persons.find_guest(connection, invite, person.platform_id)
+            if there is None:
+                if not persons.add_person(connection, person):
+                    return None
+                about = {"person": person.name, "invite": person.invite_id}
+                about |= {"consent": str(person.consent_version)}
+                log(connection, "joined", about, now=now)
+            found = there or person
+            persons.open_browser(
+                connection, session_id=session_id, person_id=found.id, expires_at=until
+            )
+            return found
+
+        return self._write(work)
+
+    def find_browser(self, session_id: str, *, now: datetime) -> Person | None:
+        """Return whose browser it is."""
+        return self._read(lambda it: persons.find_browser(it, session_id, now=now))
+
+    def change_person(
+        self, person: Person, what: str, values: Mapping[str, Any], *, now: datetime
+    ) -> Person:
+        """Change what is known of a person, under the name of an event; return them changed."""
+
+        def work(connection: Connection) -> None:
+            persons.change_person(connection, person.id, values)
+            about: dict[str, Any] = {"person": person.name}
+            if "vetting" in values:
+                about["vetting"] = values["vetting"]
+            log(connection, what, about, now=now)
+
+        self._write(work)
+        return replace(person, **values)
+
+    def stop(self, person: Person, session_id: str, *, now: datetime) -> None:
+        """Let somebody leave: their places are free, what they answered stays."""
+
+        def work(connection: Connection) -> None:
+            tasks.let_go(connection, person_id=person.id)
+            persons.close_browser(connection, session_id)
+            persons.change_person(connection, person.id, {"stopped_at": now})
+            log(connection, "stopped", {"person": person.name}, now=now)
+
+        self._write(work)
+
+    def withdraw(self, person: Person, *, rater_id: str, now: datetime) -> dict[str, int]:
+        """Delete who somebody is and every word of theirs; return how many texts, by kind."""
+
+        def work(connection: Connection) -> dict[str, int]:
+            tasks.let_go(connection, person_id=person.id)
+            buried = bury_words(connection, name=person.name, rater_id=rater_id)
+            texts = buried[Completion.__name__.lower()]
+            n_closed = tasks.close_about(connection, texts, now=now)
+            persons.forget_person(connection, person.id, now=now)
+            counts = {kind: len(ids) for kind, ids in buried.items()}
+            about = {"person": person.name, "texts": texts, "counts": counts, "closed": n_closed}
+            log(connection, "withdrawn", about, now=now)
+            return counts
+
+        return self._write(work)
+
+    def forget_details(self, study_id: str, *, before: datetime, now: datetime) -> int:
+        """Delete what is known of people who came before a time; return of how many."""
+
+        def work(connection: Connection) -> int:
+            found = persons.forget_details(connection, study_id, before=before)
+            if found:
+                log(connection, "forgotten", {"study": study_id, "n": len(found)}, now=now)
+            return len(found)
+
+        return self._write(work)
+
+    def pause(self, study_id: str, *, is_paused: bool, now: datetime) -> None:
+        """Give out nothing new in a study, or again."""
+
+        def work(connection: Connection) -> None:
+            persons.set_pause(connection, study_id, at=now if is_paused else None)
+            what = "paused" if is_paused else "resumed"
+            log(connection, what, {"study": study_id}, now=now)
+
+        self._write(work)
+
+    def is_paused(self, study_id: str) -> bool:
+        """Say whether nothing new is given out."""
+        return self._read(lambda it: persons.is_paused(it, study_id))
+
+    def people(self, study_id: str) -> list[Person]:
+        """Return the people of a study, in the order in which they came."""
+        return self._read(lambda it: persons.list_people(it, study_id))
+
+    def find_name(self, name: str) -> Person | None:
+        """Return the person of a pseudonym."""
+        found = self._read(lambda it: persons.find_names(it, [name]))
+        return found[0] if found else None
+
+    def progress(self, study_id: str) -> Progress:
+        """Return how far the people of a study are."""
+
+        def work(connection: Connection) -> Progress:
+            return Progress(
+                tasks.count_tasks(connection, study_id=study_id),
+                persons.list_people(connection, study_id),
+                persons.count_work(connection, study_id),
+                persons.signs_by_person(connection, study_id),
+                persons.list_invites(connection, study_id),
+                persons.is_paused(connection, study_id),
+            )
+
+        return self._read(work)
+
+    def events(self) -> list[Event]:
+        """Return the audit log."""
+        return self._read(lambda it: list(iter_events(it)))
+
+
+def _claimant(person: Person, kind: str) -> Claimant:
+    return Claimant(person.study_id, person.id, kind)

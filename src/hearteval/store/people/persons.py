@@ -1,0 +1,238 @@
+"""People: the links they come by, who they are, their browsers, and how they leave."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
+
+from hearteval.store.people.tables import (
+    PRIVATE,
+    dealings,
+    invites,
+    pauses,
+    people,
+    sessions,
+    tasks,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invite:
+    """A link by which people come."""
+
+    id: str
+    """Half of the SHA-256 of its token."""
+    study_id: str
+    label: str
+    kinds: tuple[str, ...]
+    """Of tasks that those who come by it may take."""
+    group: str | None
+    vetting: str
+    """What those who come by it have: ``none`` needed, ``pending``, or ``passed``."""
+    most_people: int
+    n_people: int = 0
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody who takes part, under a pseudonym."""
+
+    id: str
+    study_id: str
+    name: str
+    """The pseudonym: the name of the rater, and the writer of a completion."""
+    invite_id: str
+    kinds: tuple[str, ...]
+    group: str | None
+    vetting: str
+    locale: str
+    created_at: datetime
+    consent_version: str | None = None
+    consented_at: datetime | None = None
+    stopped_at: datetime | None = None
+    withdrawn_at: datetime | None = None
+    platform_id: str | None = field(default=None, repr=False)
+    background: Mapping[str, Any] | None = field(default=None, repr=False)
+    practice: str | None = field(default=None, repr=False)
+    """What they wrote to show how they write; no completion."""
+    salt: str | None = field(default=None, repr=False)
+    """Of the hashes of their words in the log; None once they have withdrawn."""
+
+
+def add_invite(connection: Connection, invite: Invite) -> None:
+    """Keep a new link."""
+    connection.execute(insert(invites), [_row_of(invite)])
+
+
+def list_invites(connection: Connection, study_id: str) -> list[Invite]:
+    """Return the links of a study, the newest first."""
+    query = select(invites).where(invites.c.study_id == study_id)
+    rows = connection.execute(query.order_by(invites.c.created_at.desc(), invites.c.id))
+    return [_invite(row) for row in rows]
+
+
+def revoke_invite(connection: Connection, invite_id: str, *, now: datetime) -> bool:
+    """Let nobody else come by a link; say whether it was one that worked."""
+    one = update(invites).where(invites.c.id == invite_id, invites.c.revoked_at.is_(None))
+    return connection.execute(one.values(revoked_at=now)).rowcount == 1
+
+
+def find_invite(connection: Connection, invite_id: str, *, now: datetime) -> Invite | None:
+    """Return a link that works, though it may be full; None for any other, whatever it lacks."""
+    query = select(invites).where(
+        invites.c.id == invite_id, invites.c.revoked_at.is_(None), invites.c.expires_at > now
+    )
+    row = connection.execute(query).first()
+    return None if row is None else _invite(row)
+
+
+def find_guest(connection: Connection, invite: Invite, platform_id: str | None) -> Person | None:
+    """Return who has come by a link before: by that platform id, or by a link for one person."""
+    query = select(people).where(people.c.invite_id == invite.id, people.c.withdrawn_at.is_(None))
+    if platform_id is not None:
+        query = query.where(people.c.platform_id == platform_id)
+    elif invite.most_people > 1:
+        return None
+    row = connection.execute(query).first()
+    return None if row is None else _person(row)
+
+
+def add_person(connection: Connection, person: Person) -> bool:
+    """Let somebody in; False where the link is full."""
+    one = update(invites).where(
+        invites.c.id == person.invite_id, invites.c.n_people < invites.c.most_people
+    )
+    if connection.execute(one.values(n_people=invites.c.n_people + 1)).rowcount != 1:
+        return False
+    connection.execute(insert(people), [_row_of(person)])
+    return True
+
+
+def find_person(connection: Connection, person_id: str) -> Person | None:
+    """Return a person."""
+    row = connection.execute(select(people).where(people.c.id == person_id)).first()
+    return None if row is None else _person(row)
+
+
+def list_people(connection: Connection, study_id: str) -> list[Person]:
+    """Return the people of a study, in the order in which they came."""
+    query = select(people).where(people.c.study_id == study_id)
+    rows = connection.execute(query.order_by(people.c.created_at, people.c.id))
+    return [_person(row) for row in rows]
+
+
+def find_names(connection: Connection, names: Sequence[str]) -> list[Person]:
+    """Return the people of these pseudonyms."""
+    rows = connection.execute(select(people).where(people.c.name.in_(names)))
+    return [_person(row) for row in rows]
+
+
+def change_person(connection: Connection, person_id: str, values: Mapping[str, Any]) -> None:
+    """Change what is known of a person."""
+    connection.execute(update(people).where(people.c.id == person_id).values(**values))
+
+
+def open_browser(
+    connection: Connection, *, session_id: str, person_id: str, expires_at: datetime
+) -> None:
+    """Know a browser as a person's."""
+    row = {"id": session_id, "person_id": person_id, "expires_at": expires_at}
+    connection.execute(insert(sessions), [row])
+
+
+def find_browser(connection: Connection, session_id: str, *, now: datetime) -> Person | None:
+    """Return whose browser it is."""
+    query = (
+        select(people)
+        .join(sessions, sessions.c.person_id == people.c.id)
+        .where(sessions.c.id == session_id, sessions.c.expires_at > now)
+        .where(people.c.withdrawn_at.is_(None))
+    )
+    row = connection.execute(query).first()
+    return None if row is None else _person(row)
+
+
+def close_browser(connection: Connection, session_id: str) -> None:
+    """Know a browser no more."""
+    connection.execute(delete(sessions).where(sessions.c.id == session_id))
+
+
+def forget_person(connection: Connection, person_id: str, *, now: datetime) -> None:
+    """Delete who somebody is: what is left is a pseudonym that has withdrawn."""
+    connection.execute(delete(sessions).where(sessions.c.person_id == person_id))
+    gone: dict[str, Any] = dict.fromkeys(PRIVATE)
+    change_person(connection, person_id, {**gone, "withdrawn_at": now})
+    theirs = update(dealings).where(dealings.c.person_id == person_id)
+    connection.execute(theirs.values(signs=None, answer_hash=None))
+
+
+def forget_details(connection: Connection, study_id: str, *, before: datetime) -> list[str]:
+    """Delete platform ids and answers about themselves of people who came before; return who."""
+    old = (
+        people.c.study_id == study_id,
+        people.c.created_at < before,
+        or_(
+            people.c.platform_id.is_not(None),
+            people.c.background.is_not(None),
+            people.c.practice.is_not(None),
+        ),
+    )
+    found = list(connection.execute(select(people.c.id).where(*old)).scalars())
+    gone: dict[str, Any] = {"platform_id": None, "background": None, "practice": None}
+    for person_id in found:
+        change_person(connection, person_id, gone)
+    return found
+
+
+def set_pause(connection: Connection, study_id: str, *, at: datetime | None) -> None:
+    """Give out nothing new in a study from now on, or again."""
+    connection.execute(delete(pauses).where(pauses.c.study_id == study_id))
+    if at is not None:
+        connection.execute(insert(pauses), [{"study_id": study_id, "paused_at": at}])
+
+
+def is_paused(connection: Connection, study_id: str) -> bool:
+    """Say whether nothing new is given out in a study."""
+    query = select(pauses.c.study_id).where(pauses.c.study_id == study_id)
+    return connection.execute(query).first() is not None
+
+
+def count_work(connection: Connection, study_id: str) -> dict[tuple[str, str, str], int]:
+    """Count each person's dealings, by person, kind of task and state."""
+    query = (
+        select(dealings.c.person_id, tasks.c.kind, dealings.c.state, func.count())
+        .join(tasks, tasks.c.id == dealings.c.task_id)
+        .where(tasks.c.study_id == study_id)
+        .group_by(dealings.c.person_id, tasks.c.kind, dealings.c.state)
+    )
+    return {(row[0], row[1], row[2]): row[3] for row in connection.execute(query)}
+
+
+def signs_by_person(connection: Connection, study_id: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what was noticed while people answered: pastes, times away."""
+    query = (
+        select(dealings.c.person_id, dealings.c.signs)
+        .join(tasks, tasks.c.id == dealings.c.task_id)
+        .where(tasks.c.study_id == study_id, dealings.c.signs.is_not(None))
+    )
+    return [(row.person_id, row.signs) for row in connection.execute(query)]
+
+
+def _row_of(one: Invite | Person) -> dict[str, Any]:
+    values = {name: getattr(one, name) for name in one.__slots__}
+    return {**values, "kinds": list(one.kinds)}
+
+
+def _invite(row: Row[Any]) -> Invite:
+    values = dict(row._mapping)
+    return Invite(**{**values, "kinds": tuple(values["kinds"])})
+
+
+def _person(row: Row[Any]) -> Person:
+    values = dict(row._mapping)
+    return Person(**{**values, "kinds": tuple(values["kinds"])})

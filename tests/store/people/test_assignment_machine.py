@@ -1,0 +1,146 @@
+"""Assignment as a state machine: whatever people do, in any order, the rules of DESIGN 7 hold."""
+
+import os
+from collections import Counter
+from datetime import timedelta
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from people_world import LEASE, NOW, invite_to, join, new_id, task
+
+from hearteval.domain import record_id
+from hearteval.store.people.base import Answered
+from hearteval.store.people.persons import Person
+from hearteval.store.people.tasks import Lease, PlannedTask
+from hearteval.store.sql import SqlStore
+
+STEPS = int(os.environ.get("HEART_TEST_STEPS", "300"))
+N_PEOPLE = 6
+PERSON = st.integers(0, N_PEOPLE - 1)
+
+
+class Assignment(RuleBasedStateMachine):
+    """People claim, answer, skip, wait and come late; the database keeps the rules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store = SqlStore.in_memory()
+        self.now = NOW
+        invite = invite_to(self.store, "judge")
+        self.people = [join(self.store, invite, f"P-{n}") for n in range(N_PEOPLE)]
+        self.planned: dict[str, PlannedTask] = {}
+        self.done: dict[tuple[str, str], tuple[str, int]] = {}
+        self.leases: dict[str, list[Lease]] = {person.id: [] for person in self.people}
+        self.skipped: set[tuple[str, str]] = set()
+
+    def teardown(self) -> None:
+        self.store.close()
+
+    @rule(number=st.integers(0, 8), n_places=st.integers(1, 4), writer=st.none() | PERSON)
+    def plan(self, number: int, n_places: int, writer: int | None) -> None:
+        writers = () if writer is None else (self.people[writer].name,)
+        new = task(number, n_places=n_places, writers=writers)
+        known = self.planned.get(new.id)
+        self.store.people.plan([new])
+        if known is None:
+            self.planned[new.id] = new
+        elif n_places > known.n_places:
+            grown = task(number, n_places=n_places, writers=known.writers)
+            self.planned[new.id] = grown
+
+    @rule(minutes=st.integers(1, 40))
+    def wait(self, minutes: int) -> None:
+        self.now += timedelta(minutes=minutes)
+
+    @rule(who=PERSON)
+    def claim(self, who: int) -> None:
+        person = self.people[who]
+        lease = self.store.people.claim(person, "judge", ticket=new_id(), now=self.now, lease=LEASE)
+        if lease is None:
+            # No dead end: nothing is left that they could do.
+            assert not [t for t in self.planned.values() if self._could_do(person, t)]
+            return
+        planned = self.planned[lease.task_id]
+        assert person.name not in planned.writers
+        assert (person.id, lease.task_id) not in self.done
+        assert (person.id, lease.task_id) not in self.skipped
+        self.leases[person.id].append(lease)
+
+    def _could_do(self, person: Person, planned: PlannedTask) -> bool:
+        key = (person.id, planned.id)
+        if person.name in planned.writers or key in self.done or key in self.skipped:
+            return False
+        return self._n_taken(planned.id) < planned.n_places
+
+    def _n_taken(self, task_id: str) -> int:
+        n_done = sum(1 for _, done in self.done if done == task_id)
+        return n_done + sum(1 for _, held in self._live() if held == task_id)
+
+    def _live(self) -> set[tuple[str, str]]:
+        found = set()
+        for person in self.people:
+            lease = self.store.people.live(person, "judge", now=self.now)
+            if lease is not None:
+                found.add((person.id, lease.task_id))
+        return found
+
+    @precondition(lambda self: any(self.leases.values()))
+    @rule(who=PERSON, which=st.integers(0, 50), content=st.sampled_from("ab"))
+    def answer(self, who: int, which: int, content: str) -> None:
+        person = self.people[who]
+        if not self.leases[person.id]:
+            return
+        lease = self.leases[person.id][which % len(self.leases[person.id])]
+        key = (person.id, lease.task_id)
+        found = self.store.people.find_ticket(person, lease.ticket)
+        assert found is not None
+        record = record_id("test", {"who": who, "task": lease.task_id})
+        answered = Answered([], record, content, {})
+        outcome = self.store.people.answer(person, found, answered, now=self.now)
+        if key in self.done:
+            assert outcome == ("same" if self.done[key][0] == content else "other")
+        elif outcome == "stored":
+            self.done[key] = (content, found.side)
+        else:
+            assert outcome == "late"
+
+    @precondition(lambda self: any(self.leases.values()))
+    @rule(who=PERSON, which=st.integers(0, 50))
+    def skip(self, who: int, which: int) -> None:
+        person = self.people[who]
+        if not self.leases[person.id]:
+            return
+        lease = self.leases[person.id][which % len(self.leases[person.id])]
+        found = self.store.people.find_ticket(person, lease.ticket)
+        assert found is not None
+        if self.store.people.skip(person, found, now=self.now):
+            self.skipped.add((person.id, lease.task_id))
+
+    @rule(who=PERSON)
+    def bring_back(self, who: int) -> None:
+        person = self.people[who]
+        theirs = {key for key in self.skipped if key[0] == person.id}
+        assert self.store.people.bring_back(person, "judge") == len(theirs)
+        self.skipped -= theirs
+
+    @invariant()
+    def quotas_are_exact(self) -> None:
+        counts = Counter(task_id for _, task_id in self.done)
+        assert all(n <= self.planned[task_id].n_places for task_id, n in counts.items())
+        for found in self.store.people.progress(self.people[0].study_id).counts:
+            assert found.n_done == len(self.done)
+            assert found.n_places == sum(one.n_places for one in self.planned.values())
+
+    @invariant()
+    def sides_of_a_task_are_balanced(self) -> None:
+        for task_id, planned in self.planned.items():
+            sides = [side for (_, done), (_, side) in self.done.items() if done == task_id]
+            if len(sides) == planned.n_places:
+                assert abs(sides.count(0) - sides.count(1)) <= 1
+
+
+TestAssignment = Assignment.TestCase
+TestAssignment.settings = settings(
+    max_examples=max(1, STEPS // 50), stateful_step_count=min(STEPS, 50), deadline=None
+)
