@@ -1,0 +1,201 @@
+"""What a rater may read: a rule screen that holds texts back, and whose word releases them.
+
+Nobody reads a completion, or another person's reason, that no screen has seen (SPEC section 15).
+The rules are words and forms in ``protocol/safety.toml``. What they hold waits for a person, and is
+not rejected; what a person says counts more than what they say. They cannot read: unkindness in
+polite words passes them, so a study's own review of all texts is the stronger screen. Nothing here
+decides which texts a person is shown: the queue of reviews is the pages' work.
+"""
+
+import re
+import unicodedata
+from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Literal, NamedTuple
+
+from hearteval.analysis.naming import NOTHING_ELSE, OF_FAMILY, find_name
+from hearteval.domain import (
+    Completion,
+    Item,
+    Judgment,
+    Label,
+    LabelVerdict,
+    Rater,
+    System,
+    content_hash,
+)
+from hearteval.protocol import load_protocol
+
+SAFETY = "safety"
+"""The taxonomy of these labels, and the category of the one that says whether a text may be read:
+``absent`` where nothing speaks against it, ``present`` where something does."""
+NAMES_A_MODEL = "names-a-model"
+
+Standing = Literal["unscreened", "waiting", "released", "kept-out"]
+"""Of a text: nothing was said of it; a person is to read it; raters may; nobody is shown it."""
+_STANDING: Mapping[LabelVerdict, Standing] = {
+    "absent": "released",
+    "present": "kept-out",
+    "uncertain": "waiting",
+}
+
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_SENTENCE_ENDS = re.compile(r"[.!?;:\n]+")
+_TOKEN = re.compile(r"[a-z']+")
+
+
+class _Rules(NamedTuple):
+    words: Mapping[str, re.Pattern[str]]
+    forms: Mapping[str, re.Pattern[str]]
+    unless: Mapping[str, re.Pattern[str]]
+    says_a_model: re.Pattern[str]
+    encoded: re.Pattern[str]
+    english: frozenset[str]
+    bounds: Mapping[str, float]
+    of_reasons: frozenset[str]
+
+
+def safety_rater() -> Rater:
+    """Return the rule screen as a rater, which is no person; other rules are another rater."""
+    rules = load_protocol("safety")
+    names = [NOTHING_ELSE, OF_FAMILY]
+    settings = {"version": rules["version"], "rules_hash": content_hash([rules, names])}
+    return Rater(name="rule screen", kind="llm", family="rules", settings=settings)
+
+
+def label_completion(completion: Completion, item: Item, system: System, *, now: datetime) -> Label:
+    """Say whether a rule holds a completion, which is one of this system for this item.
+
+    The evidence names the rules, never what they found.
+    """
+    hits = screen_text(completion.text)
+    if find_name(completion.text, item, system) is not None:
+        hits = (*hits, NAMES_A_MODEL)
+    return _label(hits, completion_id=completion.id, now=now)
+
+
+def label_reasons(judgment: Judgment, *, now: datetime) -> Label:
+    """Say whether a rule holds the reasons of a judgment; where it has none, nothing does.
+
+    Rules about who wrote a text and about texts for judges do not apply: reasons speak of that.
+    """
+    words = "\n".join((judgment.rationale, *judgment.reasons.values()))
+    hits = tuple(rule for rule in screen_text(words) if rule in _rules().of_reasons)
+    return _label(hits, judgment_id=judgment.id, now=now)
+
+
+def screen_text(text: str) -> tuple[str, ...]:
+    """Return the names of the rules that hold a text, each once; none where it passes."""
+    rules = _rules()
+    most = int(rules.bounds["max_characters"])
+    raw = text[:most]
+    written = unicodedata.normalize("NFKC", raw).translate(_QUOTES)
+    seen = rules.forms["hidden"].sub("", written)
+    words = " ".join(seen.lower().split())
+    found = {
+        **{rule: pattern.search(words) for rule, pattern in rules.words.items()},
+        "says-what-it-is": rules.words["says-what-it-is"].search(words)
+        or rules.says_a_model.search(words),
+    }
+    hits = {rule for rule, hit in found.items() if hit}
+    hits -= {rule for rule, pattern in rules.unless.items() if pattern.search(words)}
+    hits |= {rule for rule, pattern in rules.forms.items() if pattern.search(written)}
+    others = {
+        "hidden": rules.forms["hidden"].search(raw),
+        "other-script": any(map(_is_foreign, raw)),
+        "encoded": rules.encoded.search(seen),
+        "other-language": any(map(_is_other_language, _SENTENCE_ENDS.split(seen.lower()))),
+        "over-long": len(text) > most,
+    }
+    return tuple(sorted(hits | {rule for rule, hit in others.items() if hit}))
+
+
+def is_released(labels: Iterable[Label], *, people: Container[str]) -> bool:
+    """Say whether raters may read a text, by all labels of it; as `safety_standing`."""
+    return safety_standing(labels, people=people) == "released"
+
+
+def safety_standing(labels: Iterable[Label], *, people: Container[str]) -> Standing:
+    """Return what becomes of a text, by all labels of it and the ids of raters who are people.
+
+    Labels of other taxonomies and categories say nothing here. Where no person has spoken, screens
+    release what all of them found harmless. One person's word beats theirs, either way. Where two
+    people differ, or one is uncertain, the text waits for the next, who decides; whoever speaks
+    after a difference decides anew. Who speaks later is told by ``created_at``.
+
+    Raises:
+        ValueError: The labels are of several texts.
+    """
+    own = [label for label in labels if (label.taxonomy, label.category) == (SAFETY, SAFETY)]
+    if len({label.completion_id or label.judgment_id for label in own}) > 1:
+        raise ValueError("these labels are of several texts; a decision is about one")
+    by_people = [label for label in own if label.rater_id in people]
+    if by_people:
+        by_people.sort(key=lambda label: (label.created_at, label.id))
+        return _standing_by_people([label.verdict for label in by_people])
+    if not own:
+        return "unscreened"
+    return "released" if all(label.verdict == "absent" for label in own) else "waiting"
+
+
+def _standing_by_people(verdicts: Sequence[LabelVerdict]) -> Standing:
+    *before, last = verdicts
+    is_decided = len(set(verdicts)) == 1 or len(set(before)) > 1
+    return _STANDING[last] if is_decided else "waiting"
+
+
+def _label(
+    hits: Sequence[str],
+    *,
+    completion_id: str | None = None,
+    judgment_id: str | None = None,
+    now: datetime,
+) -> Label:
+    return Label(
+        completion_id=completion_id,
+        judgment_id=judgment_id,
+        taxonomy=SAFETY,
+        category=SAFETY,
+        verdict="present" if hits else "absent",
+        evidence=", ".join(hits),
+        rater_id=safety_rater().id,
+        created_at=now,
+    )
+
+
+def _is_foreign(character: str) -> bool:
+    """Say whether a letter is not of the Latin script as it is usually written."""
+    if character.isascii() or not character.isalpha():
+        return False
+    return not unicodedata.name(character, "").startswith("LATIN ")
+
+
+def _is_other_language(sentence: str) -> bool:
+    rules = _rules()
+    words = _TOKEN.findall(sentence)
+    n_known = sum(word in rules.english for word in words)
+    return len(words) >= rules.bounds["min_words"] and (
+        n_known < rules.bounds["min_english"] * len(words)
+    )
+
+
+@cache
+def _rules() -> _Rules:
+    data = load_protocol("safety")
+    names = "|".join((*map(re.escape, NOTHING_ELSE), *(n for of in OF_FAMILY.values() for n in of)))
+    return _Rules(
+        words={rule: _compile_words(lines) for rule, lines in data["words"].items()},
+        forms={rule: re.compile(form) for rule, form in data["forms"].items()},
+        unless={rule: _compile_words(lines) for rule, lines in data["unless"].items()},
+        says_a_model=re.compile(rf"(?i)\b(?:{data['saying']['words']}) (?:{names})(?!\w)"),
+        encoded=re.compile(rf"[\w+/=-]{{{data['bounds']['max_token']}}}"),
+        english=frozenset(data["english"]["words"].split()),
+        bounds=data["bounds"],
+        of_reasons=frozenset(data["reasons"]["rules"]),
+    )
+
+
+def _compile_words(lines: str) -> re.Pattern[str]:
+    alternatives = lines.strip().replace("\n", "|")
+    return re.compile(rf"\b(?:{alternatives})\b")
