@@ -9,7 +9,7 @@ from itertools import combinations
 from judged_study import NOW, STUDY_ID, make_items, provenance
 
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.domain import Choice, Completion, Item, Pair, Rater, System
+from hearteval.domain import Assignment, Choice, Completion, Item, Pair, Rater, System
 
 BEACON, EMBER, HARBOUR = (
     System(name=name, kind="model", family=name) for name in ("beacon", "ember", "harbour")
@@ -44,6 +44,7 @@ class PeopleStudy:
         self.raters = raters
         self.completions: dict[tuple[str, str, str | None], Completion] = {}
         self.pairs: dict[str, Pair] = {}
+        self.assignments: list[Assignment] = []
         self.rows: list[JudgmentRow] = []
 
     def completion(self, item: Item, system: System, writer: str | None = None) -> Completion:
@@ -68,9 +69,16 @@ class PeopleStudy:
     ) -> None:
         pair = Pair(item_id=first.item_id, completion_ids=(first.id, second.id))
         self.pairs[pair.id] = pair
+        assignment = Assignment(
+            study_id=STUDY_ID,
+            pair_id=pair.id,
+            rater_id=rater.id,
+            first_completion_id=first.id,
+        )
+        self.assignments.append(assignment)
         self.rows.append(
             JudgmentRow(
-                assignment_id=f"a{len(self.rows)}",
+                assignment_id=assignment.id,
                 pair_id=pair.id,
                 item_id=first.item_id,
                 first_system_id=first.system_id,
@@ -94,8 +102,10 @@ class PeopleStudy:
             completions=list(self.completions.values()),
             pairs=list(self.pairs.values()),
             judgments=self.rows,
-            assignments=[],
-            provenance=replace(provenance(), study_id=STUDY_ID),
+            assignments=self.assignments,
+            provenance=replace(
+                provenance(), protocols={"human": "five-point", "llm": "forced-strength"}
+            ),
         )
 
 

@@ -16,7 +16,7 @@ from hearteval.analysis.missing import (
     last_attempts,
 )
 from hearteval.analysis.naming import find_name
-from hearteval.domain import Attempt, Rater
+from hearteval.domain import Attempt, Rater, System
 
 UNDECIDED = "undecided"
 BASELINE_FAMILY = "cue"
@@ -27,6 +27,7 @@ class SystemCoverage:
     """How many of the study's items one system answered, and why not the others."""
 
     system: str
+    kind: str = "model"
     n_items: int
     n_completions: int
     missing: Mapping[str, int]
@@ -60,6 +61,36 @@ class JudgeCoverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WriterCoverage:
+    """What people have written as one system."""
+
+    system: str
+    n_writers: int
+    n_completions: int
+    n_items_by_completions: tuple[tuple[int, int], ...]
+    """Number of completions and how many of the study's items have so many, ascending from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleCoverage:
+    """How many people judged how many pairs, the stress set apart, and what people wrote."""
+
+    n_raters: int
+    """People who judged; who was asked and has not is not among them."""
+    n_judgments: int
+    n_pairs: int
+    """Pairs that any of them judged, of `n_pairs_planned`."""
+    n_pairs_planned: int
+    n_pairs_by_people: tuple[tuple[int, int], ...]
+    """Number of people who judged a pair and how many pairs have so many, ascending from 1."""
+    wanted_per_pair: int | None
+    """Judgments by people that the study wants of each pair; None where it says nothing."""
+    n_pairs_full: int
+    """Pairs with so many or more; 0 where it says nothing."""
+    writers: tuple[WriterCoverage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """What stands behind the ranking, and what is missing."""
 
@@ -74,6 +105,8 @@ class Coverage:
     n_system_pairs: int
     """Pairs of systems compared, of `n_system_pairs_possible`."""
     n_system_pairs_possible: int
+    people: PeopleCoverage | None = None
+    """None where no person judged and none was to write."""
 
 
 def cover_data(data: StudyData) -> Coverage:
@@ -102,6 +135,46 @@ def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
         n_identical=data.n_identical,
         n_system_pairs=len(compared),
         n_system_pairs_possible=len(list(combinations(ranked, 2))),
+        people=_cover_people(data, len(pairs), rows),
+    )
+
+
+def _cover_people(
+    data: StudyData, n_pairs: int, rows: Sequence[JudgmentRow]
+) -> PeopleCoverage | None:
+    people = {rater.id for rater in data.raters if rater.kind == "human"}
+    of_pair: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.rater_id in people:
+            of_pair[row.pair_id].add(row.rater_id)
+    writers = tuple(
+        _cover_writers(system, data) for system in data.ranked if system.kind == "human"
+    )
+    if not of_pair and not writers:
+        return None
+    sizes, wanted = Counter(map(len, of_pair.values())), data.people_per_pair
+    return PeopleCoverage(
+        n_raters=len(set().union(*of_pair.values())),
+        n_judgments=sum(row.rater_id in people for row in rows),
+        n_pairs=len(of_pair),
+        n_pairs_planned=n_pairs,
+        n_pairs_by_people=tuple(sorted(sizes.items())),
+        wanted_per_pair=wanted,
+        n_pairs_full=sum(n for size, n in sizes.items() if wanted is not None and size >= wanted),
+        writers=writers,
+    )
+
+
+def _cover_writers(system: System, data: StudyData) -> WriterCoverage:
+    by_item: dict[str, int] = dict.fromkeys((item.id for item in data.items), 0)
+    written = [c for c in data.completions if c.system_id == system.id and c.item_id in by_item]
+    for completion in written:
+        by_item[completion.item_id] += 1
+    return WriterCoverage(
+        system=system.name,
+        n_writers=len({completion.writer_id for completion in written}),
+        n_completions=len(written),
+        n_items_by_completions=tuple(sorted(Counter(by_item.values()).items())),
     )
 
 
@@ -130,11 +203,14 @@ def find_failures(
 ) -> tuple[Failure, ...]:
     """Return the systems and LLM judges that gave nothing, or lack more than is allowed.
 
-    A judge of whom nothing was wanted is one only where nothing was wanted of any: its own family
-    is kept from it.
+    People are none of them: they write and judge in their own time, and no run fails by it. A judge
+    of whom nothing was wanted is one only where nothing was wanted of any: its own family is kept
+    from it.
     """
     asked: list[tuple[Literal["system", "judge"], str, int, Sequence[Cause]]] = []
-    asked += [("system", row.system, row.n_items, row.causes) for row in systems]
+    asked += [
+        ("system", row.system, row.n_items, row.causes) for row in systems if row.kind != "human"
+    ]
     is_judged = any(row.n_assigned for row in judges)
     asked += [
         ("judge", row.rater, row.n_assigned, row.causes)
@@ -157,6 +233,7 @@ def cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
         covered.append(
             SystemCoverage(
                 system=system.name,
+                kind=system.kind,
                 n_items=len(wanted),
                 n_completions=len(wanted) - len(absent),
                 missing=count_missing(absent, last),

@@ -93,9 +93,14 @@ def coverage_totals(coverage: Coverage) -> CoverageTotals:
 
 
 def missing_replies(results: "StudyResults") -> list[str]:
-    """Say why replies and answers are missing, a line for each cause of a system or rater."""
+    """Say why replies and answers are missing, a line for each cause of a system or judge.
+
+    Of people nothing is missing for a cause: they write and judge in their own time.
+    """
     answer = "rating" if results.ratings else "judgment"
     coverage = results.coverage
-    lines = [missing_lines(row.system, "completion", row.causes) for row in coverage.systems]
-    lines += [missing_lines(row.rater, answer, row.causes) for row in coverage.judges]
+    systems = [row for row in coverage.systems if row.kind != "human"]
+    judges = [row for row in coverage.judges if row.kind != "human"]
+    lines = [missing_lines(row.system, "completion", row.causes) for row in systems]
+    lines += [missing_lines(row.rater, answer, row.causes) for row in judges]
     return list(chain.from_iterable(lines))

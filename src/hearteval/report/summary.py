@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
-from hearteval.report import agreement, leaderboard, scores
+from hearteval.report import agreement, leaderboard, people, scores
 from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.missing import coverage_totals
 from hearteval.report.spending import spending_lines
@@ -45,14 +45,18 @@ def results_display(results: StudyResults) -> Display:
 
 
 def brief_display(results: StudyResults) -> Display:
-    """Return what a terminal shows below the answer: the table, and the most serious notice."""
+    """Return what a terminal shows below the answer: the table, and the most serious notice.
+
+    Where people judged or wrote, what they say stands between.
+    """
     table, notices = results_table(results), results_notices(results)
     shown = news(notices, sentence(results))
     lines = list(map(notice_line, shown))
     n_others = len(notices) - len(shown)
     if n_others:
         lines.append(f"{plural(n_others, 'more note')} in the report.")
-    return Display((*([table] if table else []), tuple(lines)))
+    said = people.people_words(results)
+    return Display((*([table] if table else []), *([said] if said else []), tuple(lines)))
 
 
 def details_display(results: StudyResults) -> Display:
@@ -67,6 +71,9 @@ def details_display(results: StudyResults) -> Display:
     elif results.leaderboard is not None:
         parts.append(leaderboard.board_numbers(results.leaderboard))
         notes = leaderboard.board_notes(results.leaderboard)
+    parts += people.shown_tables(results)
+    if results.coverage.people is not None:
+        notes += people.coverage_lines(results.coverage.people)
     notes += map(_again_words, results.rank_stability)
     notes += _audit_notes(results.judge_audits)
     notes += spending_lines(results.spending)
@@ -92,8 +99,7 @@ def _heading(results: StudyResults) -> str:
         counts = {"judgment": board.n_judgments, "tie": board.n_ties, "item": board.n_items}
     else:
         return title
-    names = listed([judge.rater for judge in results.coverage.judges])
-    return f"{title} {by} {names}: {counts_words(**counts)}."
+    return f"{title} {by} {people.raters_words(results.coverage)}: {counts_words(**counts)}."
 
 
 def _coverage_words(results: StudyResults) -> str:
@@ -153,8 +159,9 @@ def next_step(results: StudyResults, study_file: str) -> str:
 def _unfinished(results: StudyResults, study_file: str) -> str | None:
     """Say how what is missing may come, of that which running again helps first; None if done."""
     coverage = results.coverage
-    outlooks = {cause.outlook for row in coverage.systems for cause in row.causes}
-    outlooks |= {cause.outlook for row in coverage.judges for cause in row.causes}
+    systems = [row.causes for row in coverage.systems if row.kind != "human"]
+    judges = [row.causes for row in coverage.judges if row.kind != "human"]
+    outlooks = {cause.outlook for causes in (*systems, *judges) for cause in causes}
     main = {failure.name: failure.main_cause for failure in results.failures}
     useless = [name for name, cause in main.items() if cause and cause.outlook == "given-up"]
     if "may-pass" not in outlooks and useless:

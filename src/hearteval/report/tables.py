@@ -67,6 +67,22 @@ def _audit(results: StudyResults) -> Records:
     ]
 
 
+def _by_kind(results: StudyResults) -> Records:
+    return [
+        {
+            "judged_by": one.judged_by,
+            "system": row.system,
+            "kind": row.kind,
+            **_flat(row.weighted),
+            "interval_used": one.leaderboard.interval_used,
+            "n_comparisons": row.n_comparisons,
+        }
+        for one in (results.people.rankings if results.people else ())
+        for row in (one.leaderboard.rows if one.leaderboard else ())
+        if one.leaderboard
+    ]
+
+
 def _by_judge_alone(results: StudyResults) -> Records:
     return [
         {"judge": judge.judge, "system": system, **_flat(at)}
@@ -92,6 +108,10 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "consistency": ("same winner twice, by judge", "consistency"),
     "rated-again": ("same score twice, by judge", "ratings.repeatability"),
     "asked-again": ("rankings of repeats", "rank_stability"),
+    "by-people-and-by-judges": ("the ranking by each kind of rater", _by_kind),
+    "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
+    "models-against-people": ("whose reply is preferred", "people.against_models"),
+    "coverage-of-writers": ("replies by people", "coverage.people.writers"),
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),

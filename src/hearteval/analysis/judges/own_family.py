@@ -47,7 +47,7 @@ def warn_of_own_family(data: StudyData) -> list[Notice]:
     pairs = [
         f"{system.name} (by {rater.name})"
         for system in data.ranked
-        for rater in data.raters
+        for rater in data.judges
         if _is_own_model(rater, system)
         or (rater.family == system.family and not data.exclude_own_family)
     ]

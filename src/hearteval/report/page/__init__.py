@@ -18,7 +18,7 @@ from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
-from hearteval.report import agreement, figures, headline, judges, leaderboard, scores, text
+from hearteval.report import agreement, figures, headline, judges, leaderboard, people, scores, text
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -153,7 +153,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     modules = [agreement, figures, first_screen, headline, judges, leaderboard, matrix, methods]
-    modules += [replies, scores, text]
+    modules += [people, replies, scores, text]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

@@ -43,7 +43,8 @@ def _judges(results: StudyResults) -> Chip:
     raters = results.coverage.judges
     panel = [judge for judge in raters if judge.kind != "human"]
     if not panel:
-        return chip(f"{plural(len(raters), 'person', 'people')}, no model judges")
+        words = f"{plural(len(raters), 'person', 'people')}, no model judges"
+        return Chip("Judges", words, "people" if results.people else "judges")
     audits = results.judge_audits.judges if results.judge_audits else ()
     at_fault = [audit.judge for audit in audits if audit.faults]
     if results.ratings is not None:
@@ -98,9 +99,11 @@ def _lacks(coverage: Coverage, answers: str) -> list[_Lack]:
     wanted = [
         (row.system, row.n_items, row.n_items - row.n_completions, row.missing, "replies")
         for row in coverage.systems
+        if row.kind != "human"
     ] + [
         (row.rater, row.n_assigned, row.n_assigned - row.n_judged, row.missing, f"{answers}s")
         for row in coverage.judges
+        if row.kind != "human"
     ]
     return [
         _Lack(

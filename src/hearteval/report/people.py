@@ -1,0 +1,366 @@
+"""People beside judges and models, in words and as tables: for the terminal and the page.
+
+Words come first and say what the numbers mean; a share is of judgments or of pairs, as it says.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.coverage import Coverage, PeopleCoverage
+from hearteval.analysis.people.against_models import AgainstModels, OutcomeShare
+from hearteval.analysis.people.agreement import AgreementPart
+from hearteval.analysis.people.study import PeopleResults
+from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.ranking.rank import EloEstimate
+from hearteval.analysis.study import StudyResults
+from hearteval.report.leaderboard import RANK_DIFFERS, interval_words
+from hearteval.report.table import Column, Table, tabulate
+from hearteval.report.text import (
+    NO_VALUE,
+    count,
+    hundredths,
+    interval,
+    level_percent,
+    listed,
+    percent,
+    plural,
+    whole,
+    whole_percent,
+)
+
+HEADINGS = {"people": "People", "judges": "Judges", "both": "Both"}
+WRITERS = {"crowd": "crowd workers", "peer": "peers", "clinician": "clinicians"}
+MAX_NAMED = 3
+
+
+class Beside(NamedTuple):
+    """One system as people, judges and both rank it."""
+
+    system: str
+    by: tuple[EloEstimate | None, ...]
+    """In the order of `boards_beside`; None where a kind does not rank it."""
+    differs: bool
+    """Whether people and judges give it different ranks."""
+    is_apart: bool
+    """Whether the places that people leave open and those that judges do have none in common."""
+
+
+def title(results: StudyResults) -> str:
+    """Name the section by whom it is about."""
+    found = results.people
+    if found is None or not found.agreement:
+        return "Models and people"
+    return "People and judges" if len(found.rankings) > 1 else "People"
+
+
+def boards_beside(results: StudyResults) -> dict[str, Leaderboard]:
+    """Return the rankings by people, by judges and by both; empty unless both kinds judged."""
+    found = results.people
+    if found is None or not found.rankings:
+        return {}
+    boards = {one.judged_by: one.leaderboard for one in found.rankings}
+    boards |= {"both": results.leaderboard}
+    return {by: board for by, board in boards.items() if board is not None}
+
+
+def beside(results: StudyResults) -> list[Beside]:
+    """Set the systems side by side, in the order of the last ranking that there is."""
+    boards = boards_beside(results)
+    strengths = {
+        by: {row.system: row.weighted for row in board.rows} for by, board in boards.items()
+    }
+    order = dict.fromkeys(row.system for board in reversed(boards.values()) for row in board.rows)
+    people, judges = strengths.get("people", {}), strengths.get("judges", {})
+    ranks = [_ranks_among(each, people.keys() & judges.keys()) for each in (people, judges)]
+    is_comparable = people.keys() == judges.keys()
+    return [
+        Beside(
+            system=name,
+            by=tuple(each.get(name) for each in strengths.values()),
+            differs=ranks[0].get(name) != ranks[1].get(name),
+            is_apart=is_comparable and _is_apart(people[name], judges[name]),
+        )
+        for name in order
+    ]
+
+
+def _ranks_among(strengths: dict[str, EloEstimate], names: set[str]) -> dict[str, int]:
+    among = {name: strengths[name].rank for name in names}
+    return {name: 1 + sum(other < rank for other in among.values()) for name, rank in among.items()}
+
+
+def _is_apart(one: EloEstimate, other: EloEstimate) -> bool:
+    return one.rank_high < other.rank_low or other.rank_high < one.rank_low
+
+
+def people_words(results: StudyResults) -> tuple[str, ...]:
+    """Say in plain words what people say beside judges, and how models fare against people."""
+    found = results.people
+    if found is None:
+        return ()
+    words = [_ranking_words(results)]
+    words += _agreement_words(found.agreement[0]) if found.agreement else ()
+    words += [_against_words(found)]
+    return tuple(filter(None, words))
+
+
+def _ranking_words(results: StudyResults) -> str:
+    boards = boards_beside(results)
+    if not {"people", "judges"} <= boards.keys():
+        found = results.people.rankings if results.people else ()
+        return " ".join(
+            f"By {one.judged_by} alone there is no ranking: {one.problem}."
+            for one in found
+            if one.problem
+        )
+    rows = beside(results)
+    others = [row.system for row in rows if row.differs]
+    if not others:
+        return "People alone and judges alone give every system the same rank."
+    said = (
+        f"People alone and judges alone give {count(len(others))} of"
+        f" {plural(len(rows), 'system')} different ranks"
+    )
+    apart = [row.system for row in rows if row.is_apart]
+    if not apart:
+        return f"{said}, none beyond what the intervals leave open."
+    names = listed(apart) if len(apart) <= MAX_NAMED else plural(len(apart), "system")
+    return f"{said}: {names} beyond what the intervals leave open."
+
+
+def _agreement_words(part: AgreementPart) -> list[str]:
+    words = []
+    people, both = part.people, part.majorities
+    if people is not None and people.same.value is not None:
+        said = f"Two people who judge a pair agree in {percent(people.same.value)} of cases"
+        alpha = people.krippendorff_alpha.value
+        if alpha is not None and alpha > 0:
+            said += f"; they disagree {percent(1 - alpha)} as much as chance alone would"
+        elif alpha is not None:
+            said += ", no more than chance alone would"
+        words.append(f"{said}.")
+    if both is not None and both.same.value is not None:
+        words.append(
+            "What most people choose is also what most judges choose in"
+            f" {percent(both.same.value)} of {plural(both.n_pairs, 'pair')}."
+        )
+    return words
+
+
+def _against_words(found: PeopleResults) -> str:
+    overall = {one.judged_by: one for one in found.against_models if one.writers is None}
+    words = [
+        f"{by} prefer the model's reply in {percent(at.model.rate)}, the person's in"
+        f" {percent(at.person.rate)}"
+        + (f", and call {percent(at.tie.rate)} a tie" if at.tie.rate else "")
+        for by, at in overall.items()
+    ]
+    return f"Where a model's reply meets a person's, {'; '.join(words)}." if words else ""
+
+
+def ranking_table(results: StudyResults) -> Table | None:
+    """Return rank and Elo by people, by judges and by both; None unless both kinds judged."""
+    boards = boards_beside(results)
+    if not boards:
+        return None
+    rows = beside(results)
+
+    def of(place: int) -> Callable[[Beside], str]:
+        return lambda row: _strength_words(row.by[place])
+
+    return tabulate(
+        rows,
+        [
+            (Column("system", "name"), lambda row: row.system),
+            *((HEADINGS[by].lower(), of(place)) for place, by in enumerate(boards)),
+            ("", lambda row: RANK_DIFFERS if row.differs else ""),
+        ],
+        notes=[
+            "rank, Elo and half its interval; each Elo is about the mean of its own ranking.",
+            f"{RANK_DIFFERS} the ranks by people and by judges differ."
+            if any(row.differs for row in rows)
+            else "",
+        ],
+    )
+
+
+def source_words(by: str, board: Leaderboard) -> str:
+    """Say who voted, how often, and how the intervals of that ranking are made."""
+    n_judges = board.n_raters - board.n_people
+    people = [plural(board.n_people, "person", "people")] if board.n_people else []
+    who = listed([*people, *([plural(n_judges, "judge")] if n_judges else [])])
+    conditions = interval_words(board).partition(f"{level_percent(board.level)}, ")[2]
+    interval_used = ", ".join(filter(None, (board.interval_used, conditions)))
+    return f"{HEADINGS[by]}: {plural(board.n_judgments, 'judgment')} by {who}, {interval_used}"
+
+
+def margin(strength: EloEstimate) -> str:
+    """Write half the interval with its sign; nothing without one."""
+    if strength.low is None or strength.high is None:
+        return ""
+    return f"\N{PLUS-MINUS SIGN}{whole((strength.high - strength.low) / 2)}"
+
+
+def _strength_words(strength: EloEstimate | None) -> str:
+    if strength is None:
+        return NO_VALUE
+    return f"{strength.rank} {whole(strength.elo):>5} {margin(strength):>4}"
+
+
+class AgreementRow(NamedTuple):
+    """Agreement on all items or on those of a subset; None where it was not measured."""
+
+    items: str
+    same: AgreementMeasure | None
+    fleiss_kappa: AgreementMeasure | None
+    krippendorff_alpha: AgreementMeasure | None
+    n_pairs: int
+    majorities: AgreementMeasure | None
+    n_pairs_both: int
+    """Pairs with a majority of both kinds."""
+
+
+def agreement_rows(found: PeopleResults) -> list[AgreementRow]:
+    """Return agreement on all items, then by subset."""
+    return [
+        AgreementRow(
+            items=part.subset or "all items",
+            same=part.people.same if part.people else None,
+            fleiss_kappa=part.people.fleiss_kappa if part.people else None,
+            krippendorff_alpha=part.people.krippendorff_alpha if part.people else None,
+            n_pairs=part.people.n_pairs if part.people else 0,
+            majorities=part.majorities.same if part.majorities else None,
+            n_pairs_both=part.majorities.n_pairs if part.majorities else 0,
+        )
+        for part in found.agreement
+    ]
+
+
+def agreement_table(found: PeopleResults) -> Table | None:
+    """Return agreement of people and of majorities, on all items and by subset."""
+    if not found.agreement:
+        return None
+    return tabulate(
+        agreement_rows(found),
+        [
+            (Column("items", "text"), lambda row: row.items),
+            ("two people", lambda row: share_words(row.same)),
+            (
+                "Fleiss' \N{GREEK SMALL LETTER KAPPA}",
+                lambda row: coefficient_words(row.fleiss_kappa),
+            ),
+            ("\N{GREEK SMALL LETTER ALPHA}", lambda row: coefficient_words(row.krippendorff_alpha)),
+            ("majorities", lambda row: share_words(row.majorities)),
+        ],
+        notes=[
+            "two people: percent of equal answers to a pair. majorities: percent of pairs in which"
+            " most people and most judges choose the same. Intervals are over items."
+        ],
+    )
+
+
+def share_words(found: AgreementMeasure | None) -> str:
+    """Write a share with its interval, in whole percent."""
+    return _measure_words(found, whole_percent)
+
+
+def coefficient_words(found: AgreementMeasure | None) -> str:
+    """Write a coefficient with its interval."""
+    return _measure_words(found, hundredths)
+
+
+def _measure_words(found: AgreementMeasure | None, write: Callable[[float], str]) -> str:
+    if found is None or found.value is None:
+        return NO_VALUE
+    if found.low is None:
+        return write(found.value)
+    return f"{write(found.value)} {interval(found.low, found.high, write=write)}"
+
+
+def against_table(results: StudyResults) -> Table | None:
+    """Return how models fare against people, by kind of rater and by group of writers."""
+    rows = results.people.against_models if results.people else ()
+    if not rows:
+        return None
+    return tabulate(
+        rows,
+        [
+            (Column("judged by", "text"), against_name),
+            ("model", lambda row: _outcome_words(row.model)),
+            ("tie", lambda row: _tie_words(results, row)),
+            ("person", lambda row: _outcome_words(row.person)),
+            ("n", lambda row: count(row.n_judgments)),
+        ],
+        caption="Models against people: whose reply is preferred, in percent of judgments",
+    )
+
+
+def against_name(row: AgainstModels) -> str:
+    """Say who judged, and whose replies."""
+    return f"{row.judged_by}, {writers_words(row)}" if row.writers else row.judged_by
+
+
+def writers_words(row: AgainstModels) -> str:
+    """Name the group of writers; nothing for all of them."""
+    return f"on replies by {WRITERS.get(row.writers, row.writers)}" if row.writers else ""
+
+
+def may_tie(results: StudyResults, judged_by: str) -> bool:
+    """Return whether raters of this kind can call a tie."""
+    kind = "human" if judged_by == "people" else "llm"
+    return results.provenance.protocols.get(kind) != "forced-strength"
+
+
+def _tie_words(results: StudyResults, row: AgainstModels) -> str:
+    return _outcome_words(row.tie) if may_tie(results, row.judged_by) else NO_VALUE
+
+
+def _outcome_words(share: OutcomeShare) -> str:
+    return f"{whole_percent(share.rate)} {interval(share.low, share.high, write=whole_percent)}"
+
+
+def raters_words(coverage: Coverage) -> str:
+    """Name the judges and count the people: who a person is stands nowhere."""
+    n_people = sum(rater.kind == "human" and rater.n_judged > 0 for rater in coverage.judges)
+    people = [plural(n_people, "person", "people")] if n_people else []
+    return listed([*people, *(j.rater for j in coverage.judges if j.kind != "human")])
+
+
+def coverage_lines(people: PeopleCoverage) -> list[str]:
+    """Say how many people judged how much, and who wrote."""
+    lines = []
+    if people.n_judgments:
+        behind = _behind(people.n_pairs_by_people, "pair")
+        lines.append(
+            f"{plural(people.n_raters, 'person', 'people')} gave"
+            f" {plural(people.n_judgments, 'judgment')} of"
+            f" {plural(people.n_pairs, 'pair')}: {behind}."
+        )
+    if people.wanted_per_pair is not None:
+        lines.append(
+            f"{count(people.n_pairs_full)} of {plural(people.n_pairs_planned, 'pair')} have the"
+            f" {plural(people.wanted_per_pair, 'judgment')} by people that the study wants."
+        )
+    for one in people.writers:
+        behind = _behind(one.n_items_by_completions, "item")
+        lines.append(
+            f"{one.system}: {plural(one.n_completions, 'reply', 'replies')} by"
+            f" {plural(one.n_writers, 'writer')}: {behind}."
+        )
+    return lines
+
+
+def _behind(sizes: Sequence[tuple[int, int]], what: str) -> str:
+    """Say how many there are for each pair or item, the most first."""
+    if len(sizes) == 1:
+        return f"{sizes[0][0]} for each {what}"
+    return listed([f"{n} for {plural(of, what)}" for n, of in reversed(sizes)])
+
+
+def shown_tables(results: StudyResults) -> Sequence[Table]:
+    """Return what a terminal shows of people; nothing where none judged or wrote."""
+    if results.people is None:
+        return ()
+    tables = ranking_table(results), against_table(results), agreement_table(results.people)
+    return [table for table in tables if table]

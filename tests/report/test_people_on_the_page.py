@@ -1,0 +1,187 @@
+"""People and judges on the page, in the terminal, in CSV and JSON."""
+
+import dataclasses
+import functools
+import json
+
+import pytest
+from invented_results import invented_results
+from people_study import JUDGES, simulated_study
+from test_judges_on_the_page import section, words
+
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.report.page import render_page
+from hearteval.report.people import (
+    beside,
+    people_words,
+    ranking_table,
+    shown_tables,
+    title,
+)
+from hearteval.report.summary import brief_display, details_display, next_step
+from hearteval.report.tables import all_tables
+
+BY_PEOPLE = {"beacon": 0.0, "ember": -0.8, "harbour": 0.8, "People": 0.9}
+BY_JUDGES = {"beacon": 0.9, "ember": 0.3, "harbour": 0.7, "People": -0.4}
+GROUPS = {"w1": "crowd", "w2": "crowd", "w3": "clinician"}
+
+
+@functools.cache
+def data() -> StudyData:
+    made = simulated_study(BY_PEOPLE, BY_JUDGES)
+    return dataclasses.replace(made, people_per_pair=5, writer_groups=GROUPS)
+
+
+@functools.cache
+def results() -> StudyResults:
+    return analyze_study(data())
+
+
+@functools.cache
+def by_one_kind(*, of_people: bool) -> StudyResults:
+    """The same study judged by people alone, or by judges alone."""
+    raters = [rater for rater in data().raters if (rater.kind == "human") is of_people]
+    ids = {rater.id for rater in raters}
+    return analyze_study(
+        dataclasses.replace(
+            data(),
+            raters=raters,
+            judgments=[row for row in data().judgments if row.rater_id in ids],
+            assignments=[one for one in data().assignments if one.rater_id in ids],
+        )
+    )
+
+
+def test_the_words_come_first_and_say_where_people_and_judges_part() -> None:
+    (ranking, agree, majorities, against) = map(words, people_words(results()))
+    assert ranking == (
+        "People alone and judges alone give 3 of 4 systems different ranks: beacon, People and"
+        " ember beyond what the intervals leave open."
+    )
+    assert agree.startswith("Two people who judge a pair agree in 43.4 % of cases; they disagree")
+    assert majorities.startswith("What most people choose is also what most judges choose in 29.4")
+    assert against.startswith("Where a model's reply meets a person's, people prefer the model's")
+    assert "call 19.2 % a tie; judges prefer" in against
+    shown = words(section(results(), "people"))
+    assert shown.index(ranking) < shown.index(agree) < shown.index("Planned before the data")
+
+
+def test_three_rankings_stand_side_by_side_with_their_sources() -> None:
+    shown = words(section(results(), "people"))
+    assert "People: 2,400 judgments by 8 people, two-way;" in shown
+    assert (
+        "Judges: 1,920 judgments by 2 judges, item-sandwich, conditional on these raters;" in shown
+    )
+    assert "by 8 people and 2 judges, two-way, conditional on these judges." in shown
+    assert "beacon ≠ , ranks differ #3 1466 ±19 #1 1590 ±20 #2 1524 ±14" in shown
+    assert "harbour #2 1592 ±21 #2 1554 ±25 #1 1566 ±15" in shown
+
+
+def test_equal_ranks_are_said_to_be_equal() -> None:
+    alike = {"beacon": 1.5, "ember": -1.5, "harbour": 0.5, "People": -0.5}
+    found = analyze_study(simulated_study(alike, alike, n_items=20))
+    assert (
+        people_words(found)[0] == "People alone and judges alone give every system the same rank."
+    )
+    assert not any(row.differs for row in beside(found))
+    table = ranking_table(found)
+    assert table is not None
+    assert "≠" not in table.text()
+
+
+def test_different_ranks_that_the_intervals_leave_open_are_no_news() -> None:
+    equal = dict.fromkeys(BY_PEOPLE, 0.0)
+    found = analyze_study(simulated_study(equal, equal, n_items=10))
+    assert people_words(found)[0].endswith(
+        "different ranks, none beyond what the intervals leave open."
+    )
+
+
+@pytest.mark.parametrize(("of_people", "heading"), [(True, "People"), (False, "Models and people")])
+def test_one_kind_of_rater_has_no_rankings_side_by_side(of_people: bool, heading: str) -> None:
+    found = by_one_kind(of_people=of_people)
+    assert title(found) == heading
+    assert ranking_table(found) is None
+    shown = words(section(found, "people"))
+    assert "Rank and Elo" not in shown
+    assert "Where a model's reply meets a person's" in shown
+
+
+def test_people_alone_are_not_said_to_be_untested_judges() -> None:
+    page = words(section(by_one_kind(of_people=True), "judges"))
+    assert "No model judged here: people did." in page
+
+
+def test_judges_that_must_choose_have_no_share_of_ties() -> None:
+    shown = words(section(results(), "models-against-people"))
+    assert "judges 73.2 % [71.1, 75.3] \N{EN DASH} 26.8 %" in shown
+    assert "people on replies by clinicians 23.7 %" in shown
+
+
+def test_without_people_the_page_has_no_such_section() -> None:
+    assert 'id="people"' not in render_page(invented_results())
+    assert people_words(invented_results()) == ()
+    assert shown_tables(invented_results()) == ()
+
+
+def test_no_page_and_no_terminal_names_a_person() -> None:
+    pseudonyms = {f"pseudonym-{k}" for k in range(8)}
+    raters = [
+        dataclasses.replace(rater, name=f"pseudonym-{k}") if rater.kind == "human" else rater
+        for k, rater in enumerate(data().raters)
+    ]
+    found = analyze_study(dataclasses.replace(data(), raters=raters))
+    everything = render_page(found) + brief_display(found).text() + details_display(found).text()
+    assert not [name for name in pseudonyms if name in everything]
+    assert "8 people, juniper and larch" in words(everything)
+
+
+def test_terminal_fits_80_columns_and_says_the_words_below_the_table() -> None:
+    brief, details = brief_display(results()).text(), details_display(results()).text()
+    assert max(map(len, (brief + "\n" + details).splitlines())) <= 80
+    assert brief.index("harbour  1566") < brief.index("People alone and judges alone")
+    assert "beacon   3  1466  ±19  1  1590  ±20  2  1524  ±14  ≠" in details
+    assert "two people" in details
+    assert "models against people" in details.lower()
+
+
+def test_coverage_counts_people_and_their_replies() -> None:
+    shown = words(section(results(), "coverage"))
+    shown += words(render_page(results()))
+    assert "8 people gave 2,400 judgments of 480 pairs: 5 for each pair." in shown
+    assert "480 of 480 pairs have the 5 judgments by people that the study wants." in shown
+    assert "People: 120 replies by 3 writers: 3 for each item." in shown
+
+
+def test_tables_and_json_hold_every_number() -> None:
+    tables = all_tables(results())
+    kinds = [row[0] for row in tables["by-people-and-by-judges"].rows]
+    assert kinds == ["people"] * 4 + ["judges"] * 4
+    assert len(tables["agreement-of-people"].rows) == 3
+    assert len(tables["models-against-people"].rows) == 6
+    assert len(tables["coverage-of-writers"].rows) == 1
+    found = json.loads(json.dumps(dataclasses.asdict(results()), allow_nan=False))["people"]
+    assert [one["judged_by"] for one in found["rankings"]] == ["people", "judges"]
+    assert found["rankings"][0]["leaderboard"]["interval_used"] == "two-way"
+    assert found["agreement"][0]["people"]["fleiss_kappa"]["low"] > 0
+    assert found["against_models"][0]["model"]["rate"] == pytest.approx(0.2367, abs=1e-4)
+
+
+def test_what_people_have_yet_to_do_is_no_cause_to_run_again() -> None:
+    lacking = [one for one in data().completions if one.writer_id is None]
+    ids = {one.id for one in lacking}
+    pairs = [pair for pair in data().pairs if ids.issuperset(pair.completion_ids)]
+    among = {pair.id for pair in pairs}
+    found = analyze_study(
+        dataclasses.replace(
+            data(),
+            completions=lacking,
+            pairs=pairs,
+            judgments=[row for row in data().judgments if row.pair_id in among],
+            assignments=[one for one in data().assignments if one.pair_id in among],
+        )
+    )
+    assert "finish what is missing" not in next_step(found, "s.toml")
+    assert "Why replies are missing" not in render_page(found)
+    assert len(JUDGES) == 2
