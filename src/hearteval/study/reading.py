@@ -4,6 +4,7 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
@@ -30,7 +31,10 @@ MARKER = ".hearteval-pages"
 
 
 def read_examples(session: Session, study: Study, examples: Sequence[Example]) -> list[Reading]:
-    """Read the texts of chosen comparisons, as they are worth reading."""
+    """Read the texts of chosen comparisons, as they are worth reading.
+
+    People are numbered anew for each: nobody is named, or followed from one to another.
+    """
     find = session.store.find
     pairs = {one.id: one for one in find(Pair, [example.pair_id for example in examples])}
     texts = {
@@ -43,7 +47,7 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
     ids = [record_id("judgment", {"assignment_id": id_}) for id_ in wanted]
     judgments = {one.assignment_id: one for one in find(Judgment, ids)}
     systems = {one.id: one.name for one in session.store.iter(System, study)}
-    raters = {one.id: one.name for one in session.store.iter(Rater, study)}
+    raters = {one.id: one for one in session.store.iter(Rater, study)}
     readings = []
     for example in by_interest(examples):
         written = {
@@ -52,12 +56,13 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
         }
         names = {one.id: name for name, one in written.items()}
         verdicts = []
+        shown_as = _shown_as([raters[assignments[id_].rater_id] for id_ in example.assignment_ids])
         for id_ in example.assignment_ids:
             assignment = assignments[id_]
             first = names[assignment.first_completion_id]
             verdicts.append(
                 Verdict(
-                    rater=raters[assignment.rater_id],
+                    rater=shown_as[assignment.rater_id],
                     first=first,
                     second=example.right if first == example.left else example.left,
                     judgment=judgments[id_],
@@ -72,6 +77,16 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
             )
         )
     return readings
+
+
+def _shown_as(raters: Iterable[Rater]) -> dict[str, str]:
+    """Return what the raters of one comparison are called, in the order of their assignments."""
+    shown: dict[str, str] = {}
+    people = count(1)
+    for rater in raters:
+        if rater.id not in shown:
+            shown[rater.id] = f"person {next(people)}" if rater.kind == "human" else rater.name
+    return shown
 
 
 def write_folder(

@@ -367,14 +367,16 @@ def _assigned(session: Session, study: Study, columns: Columns) -> Columns:
 def _named(session: Session, study: Study, columns: Columns) -> Columns:
     """Return the names of systems and raters, and the kind of systems: ``stress`` is not ranked."""
     systems = {system.id: system for system in session.store.iter(System, study)}
-    names = {rater.id: rater.name for rater in session.store.iter(Rater, study)}
+    raters = {rater.id: rater for rater in session.store.iter(Rater, study)}
     named: Columns = {}
     if "system_id" in columns:
         found = [systems.get(id_) for id_ in columns["system_id"]]
         named["system"] = [None if system is None else system.name for system in found]
         named["kind"] = [None if system is None else system.kind for system in found]
     if "rater_id" in columns:
-        named["rater"] = [names.get(id_) for id_ in columns["rater_id"]]
+        who = [raters.get(id_) for id_ in columns["rater_id"]]
+        named["rater"] = [None if rater is None else rater.name for rater in who]
+        named["rater_kind"] = [None if rater is None else rater.kind for rater in who]
     return named
 
 
