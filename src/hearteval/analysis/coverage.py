@@ -111,7 +111,7 @@ class Coverage:
 
 def cover_data(data: StudyData) -> Coverage:
     """Count what a study has and lacks, of what ranks its systems or scores them."""
-    data = data.of_members()
+    data = data.with_ratings_of_people().of_members()
     ranked = {system.id for system in data.ranked}
     rows = [row for row in data.judgments if row.repeat == 0 and row.is_among(ranked)]
     coverage = cover_study(data, rows)

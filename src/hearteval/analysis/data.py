@@ -206,6 +206,22 @@ class StudyData:
         """Return the data with the judgments whose item, systems and rater the study names."""
         return replace(self, judgments=self._rows_of_members(self.judgments, self.systems))
 
+    def with_ratings_of_people(self) -> "StudyData":
+        """Return the data in which all is wanted that people rated of its completions.
+
+        No plan names beforehand who rates what. Nothing changes where nothing is rated.
+        """
+        if self.targets is None:
+            return self
+        people = {rater.id for rater in self.raters if rater.kind == "human"}
+        texts = {completion.id for completion in self.completions}
+        given = [
+            rating.target
+            for rating in self.ratings
+            if rating.rater_id in people and rating.completion_id in texts
+        ]
+        return replace(self, targets=list(dict.fromkeys([*self.targets, *given])))
+
     def with_audit(self) -> "StudyData":
         """Return what judges were audited by: the study's own stress set, and what is in `audit`.
 

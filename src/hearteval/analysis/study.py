@@ -106,7 +106,8 @@ def analyze_study(
     rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
     judge's replies that may be missing before the study has failed.
     """
-    stored, data = data, data.of_members()
+    stored = data.with_ratings_of_people()
+    data = stored.of_members()
     n_foreign = len(stored.judgments) - len(data.judgments)
     ranked = data.ranked
     ranked_ids = {system.id for system in ranked}

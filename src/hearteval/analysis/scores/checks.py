@@ -12,6 +12,7 @@ from hearteval.analysis.judges.faults import STRESS_NAMES, sure_checks, tells_ap
 from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.analysis.scores.scores import (
     OVERALL,
+    PEOPLE,
     Moments,
     RatedSystem,
     ScoreRow,
@@ -164,7 +165,7 @@ def rating_warnings(
         )
         for rater, axes in no_z.items()
     ]
-    names = sorted({name for system in systems for name in system.judges})
+    names = sorted({name for system in systems for name in system.judges} - {PEOPLE})
     partly = {
         name: [system.system for system in systems if name not in system.judges] for name in names
     }

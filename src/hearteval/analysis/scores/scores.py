@@ -23,6 +23,8 @@ from hearteval.stats.means import bounded_interval, influence_interval
 
 EQUAL_WEIGHTS: Mapping[Axis, float] = dict.fromkeys(AXES, 1.0)
 OVERALL = "overall"
+PEOPLE = "people"
+"""What all people who rated are called together: they are sampled, and none is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ class RatedSystem:
     axes: Mapping[Axis, ScoreEstimate]
     """By axis; only axes with scores."""
     judges: Mapping[str, JudgeScore]
-    """What each rater gave it, by name; only raters that rated it."""
+    """What each judge gave it, by name, and people together as ``people``; only who rated it."""
 
 
 class ScoreRow(NamedTuple):
@@ -189,13 +191,15 @@ def score_systems(
     """
     parts = (part for row in rows for axis in AXIS_NAMES for part in _parts(row, axis, weights))
     sums = sum_by_item(parts)
-    by_name = sorted(raters, key=lambda rater: rater.name)
+    called = {rater.id: PEOPLE if rater.kind == "human" else rater.name for rater in raters}
     rated = []
     for system in systems:
         own = [row for row in rows if row.system_id == system.id and OVERALL in row.scores]
         if not own:
             continue
-        by_rater = {rater.name: [r for r in own if r.rater_id == rater.id] for rater in by_name}
+        by_rater: dict[str, list[ScoreRow]] = {name: [] for name in sorted(set(called.values()))}
+        for row in own:
+            by_rater[called[row.rater_id]].append(row)
         axes = [axis for axis in AXIS_NAMES if any(axis in row.scores for row in own)]
         rated.append(
             RatedSystem(

@@ -27,7 +27,7 @@ from hearteval.analysis.scores.scores import (
     wanted_rows,
 )
 from hearteval.domain import Axis, Rater
-from hearteval.notices import Notice
+from hearteval.notices import Kind, Notice
 
 INTERVAL = "item-sandwich"
 
@@ -45,8 +45,8 @@ class RatingResults:
     weights: Mapping[Axis, float]
     """Weight of each axis in the overall score."""
     no_z: Mapping[str, tuple[Axis, ...]]
-    """Axes on which a rater gave one score to everything, so that it has no z-score there, by the
-    rater's name."""
+    """Axes on which a judge gave one score to everything, so that it has no z-score there, by the
+    judge's name."""
     stress: tuple[StressScore, ...]
     repeatability: tuple[Repeatability, ...]
     interval_used: str
@@ -77,7 +77,8 @@ def analyze_ratings(
     )
     rated = {row.system for row in scored}
     unrated = tuple(sorted(system.name for system in ranked if system.name not in rated))
-    no_z = flat_axes(moments, raters)
+    no_z = flat_axes(moments, data.judges)
+    n_flat = len(flat_axes(moments, [rater for rater in raters if rater.kind == "human"]))
     who = {row.rater_id for row in first}
     of_stress = scores_of_stress(rows, data)
     stress = stress_preferences(of_stress, level=level)
@@ -88,7 +89,7 @@ def analyze_ratings(
         weights=weights,
         no_z=no_z,
         stress=stress_scores(of_stress, level=level),
-        repeatability=repeatability_of(of_ranked, raters, level=level),
+        repeatability=repeatability_of(of_ranked, data.judges, level=level),
         interval_used=INTERVAL,
         level=level,
         rated_by=_rated_by([rater for rater in raters if rater.id in who]),
@@ -99,9 +100,16 @@ def analyze_ratings(
         warnings=(
             *stress_warnings(stress, level=level),
             *(rating_warnings(scored, unrated, no_z) if first else ()),
+            *([_flat_people(n_flat)] if n_flat else ()),
         ),
     )
     return results, stress
+
+
+def _flat_people(n: int) -> Notice:
+    who = "1 person" if n == 1 else f"{n} people"
+    text = f"{who} gave every reply the same score on an axis, and no z-score there."
+    return Notice(Kind.AXIS, text.replace("and no", "and has no" if n == 1 else "and have no"))
 
 
 def _rated_by(raters: Sequence[Rater]) -> str:
