@@ -16,6 +16,7 @@ class Kind(StrEnum):
     NO_RESULT = "no-result"
     MISFIT = "misfit"
     LEADER_LOSES = "leader-loses"
+    KINDS_DIFFER = "people-differ"
     DROPPED = "dropped"
     JUDGE_FAULT = "judge-fault"
     OWN_FAMILY = "own-family"

@@ -56,7 +56,7 @@ def by_one_kind(*, of_people: bool) -> StudyResults:
 def test_the_words_come_first_and_say_where_people_and_judges_part() -> None:
     (ranking, agree, majorities, against) = map(words, people_words(results()))
     assert ranking == (
-        "People alone and judges alone give 3 of 4 systems different ranks: beacon, People and"
+        "People alone and judges alone give 3 of 4 systems different ranks: People, beacon and"
         " ember beyond what the intervals leave open."
     )
     assert agree.startswith("Two people who judge a pair agree in 43.4 % of cases; they disagree")

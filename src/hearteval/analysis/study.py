@@ -32,6 +32,7 @@ from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
+from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.comparisons import people_among
@@ -126,6 +127,8 @@ def analyze_study(
         total_usd=data.spent_usd,
         made=data.provenance.created_at,
     )
+    people = analyze_people(rows, data, level=level, seed=data.provenance.seed)
+    differences = people.differences if people and data.targets is None else ()
     results = StudyResults(
         provenance=data.provenance,
         coverage=coverage,
@@ -142,12 +145,13 @@ def analyze_study(
             of_ranked, ranked, people=people_among(data.raters), level=level
         ),
         judge_audits=judge_audits,
-        people=analyze_people(rows, data, level=level, seed=data.provenance.seed),
+        people=people,
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(rows, ranked, seed=data.provenance.seed),
         warnings=(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
+            *warn_of_difference(differences),
             *warn_of_own_family(data),
             *warn_of_models(spending),
         ),

@@ -42,8 +42,6 @@ class Beside(NamedTuple):
     """In the order of `boards_beside`; None where a kind does not rank it."""
     differs: bool
     """Whether people and judges give it different ranks."""
-    is_apart: bool
-    """Whether the places that people leave open and those that judges do have none in common."""
 
 
 def title(results: StudyResults) -> str:
@@ -71,27 +69,15 @@ def beside(results: StudyResults) -> list[Beside]:
         by: {row.system: row.weighted for row in board.rows} for by, board in boards.items()
     }
     order = dict.fromkeys(row.system for board in reversed(boards.values()) for row in board.rows)
-    people, judges = strengths.get("people", {}), strengths.get("judges", {})
-    ranks = [_ranks_among(each, people.keys() & judges.keys()) for each in (people, judges)]
-    is_comparable = people.keys() == judges.keys()
+    differs = {
+        one.system
+        for one in (results.people.differences if results.people else ())
+        if one.by_people != one.by_judges
+    }
     return [
-        Beside(
-            system=name,
-            by=tuple(each.get(name) for each in strengths.values()),
-            differs=ranks[0].get(name) != ranks[1].get(name),
-            is_apart=is_comparable and _is_apart(people[name], judges[name]),
-        )
+        Beside(name, tuple(each.get(name) for each in strengths.values()), name in differs)
         for name in order
     ]
-
-
-def _ranks_among(strengths: dict[str, EloEstimate], names: set[str]) -> dict[str, int]:
-    among = {name: strengths[name].rank for name in names}
-    return {name: 1 + sum(other < rank for other in among.values()) for name, rank in among.items()}
-
-
-def _is_apart(one: EloEstimate, other: EloEstimate) -> bool:
-    return one.rank_high < other.rank_low or other.rank_high < one.rank_low
 
 
 def people_words(results: StudyResults) -> tuple[str, ...]:
@@ -106,23 +92,21 @@ def people_words(results: StudyResults) -> tuple[str, ...]:
 
 
 def _ranking_words(results: StudyResults) -> str:
-    boards = boards_beside(results)
-    if not {"people", "judges"} <= boards.keys():
-        found = results.people.rankings if results.people else ()
+    found = results.people
+    if found is None or not found.differences:
         return " ".join(
             f"By {one.judged_by} alone there is no ranking: {one.problem}."
-            for one in found
+            for one in (found.rankings if found else ())
             if one.problem
         )
-    rows = beside(results)
-    others = [row.system for row in rows if row.differs]
-    if not others:
+    n = sum(one.by_people != one.by_judges for one in found.differences)
+    if not n:
         return "People alone and judges alone give every system the same rank."
     said = (
-        f"People alone and judges alone give {count(len(others))} of"
-        f" {plural(len(rows), 'system')} different ranks"
+        f"People alone and judges alone give {count(n)} of"
+        f" {plural(len(found.differences), 'system')} different ranks"
     )
-    apart = [row.system for row in rows if row.is_apart]
+    apart = [one.system for one in found.differences if one.is_apart]
     if not apart:
         return f"{said}, none beyond what the intervals leave open."
     names = listed(apart) if len(apart) <= MAX_NAMED else plural(len(apart), "system")

@@ -109,6 +109,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "rated-again": ("same score twice, by judge", "ratings.repeatability"),
     "asked-again": ("rankings of repeats", "rank_stability"),
     "by-people-and-by-judges": ("the ranking by each kind of rater", _by_kind),
+    "ranks-by-people-and-by-judges": ("ranks by each kind of rater", "people.differences"),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
     "models-against-people": ("whose reply is preferred", "people.against_models"),
     "coverage-of-writers": ("replies by people", "coverage.people.writers"),

@@ -18,9 +18,10 @@ from people_study import (
 
 import hearteval as he
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.people.rankings import KindRanking, rank_by_kind
+from hearteval.analysis.people.rankings import KindRanking, compare_ranks, rank_by_kind
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import analyze_study
+from hearteval.notices import Kind
 
 BY_PEOPLE = {"beacon": 0.0, "ember": -0.8, "harbour": 0.8, "People": 1.6}
 BY_JUDGES = {"beacon": 1.6, "ember": 0.8, "harbour": 0.0, "People": -0.8}
@@ -168,3 +169,34 @@ def test_without_people_there_are_no_results_of_people() -> None:
     rows = [row for row in data.judgments if row.is_among(among) and row.rater_id in judges]
     bare = replace(data, systems=models, raters=JUDGES, judgments=rows)
     assert analyze_study(bare).people is None
+
+
+def test_systems_that_people_and_judges_place_apart_are_a_serious_warning() -> None:
+    results = analyze_study(planted())
+    (notice,) = [one for one in results.warnings if one.kind is Kind.KINDS_DIFFER]
+    assert notice.kind.is_serious
+    assert results.people is not None
+    apart = [one.system for one in results.people.differences if one.is_apart]
+    assert {"People", "beacon"} <= set(apart)
+    assert ", ".join(apart) in notice
+
+
+def test_raters_of_one_mind_are_not_said_to_differ() -> None:
+    for seed in range(10):
+        results = analyze_study(simulated_study(BY_PEOPLE, BY_PEOPLE, n_items=10, seed=seed))
+        assert Kind.KINDS_DIFFER not in {one.kind for one in results.warnings}
+
+
+def test_ranks_are_compared_among_what_both_rank() -> None:
+    data = planted()
+    people = {rater.id for rater in data.raters if rater.kind == "human"}
+    rows = [
+        row
+        for row in data.judgments
+        if row.rater_id not in people
+        or HARBOUR.id not in (row.first_system_id, row.second_system_id)
+    ]
+    rankings = rank_by_kind(rows, data.systems, data.raters, level=0.95)
+    ranks = {one.system: (one.by_people, one.by_judges) for one in compare_ranks(rankings)}
+    assert ranks == {"People": (1, 3), "beacon": (2, 1), "ember": (3, 2)}
+    assert not any(one.is_apart for one in compare_ranks(rankings))

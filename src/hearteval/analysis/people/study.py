@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.people.against_models import AgainstModels, compare_with_models
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
-from hearteval.analysis.people.rankings import KindRanking, rank_by_kind
+from hearteval.analysis.people.rankings import (
+    KindRanking,
+    RankDifference,
+    compare_ranks,
+    rank_by_kind,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +20,8 @@ class PeopleResults:
 
     rankings: tuple[KindRanking, ...]
     """By people alone and by judges alone; empty unless both kinds judged."""
+    differences: tuple[RankDifference, ...]
+    """Ranks by people and by judges, by name; empty unless both rank."""
     agreement: tuple[AgreementPart, ...]
     """On all items, then by subset where there are several; empty where no person judged."""
     against_models: tuple[AgainstModels, ...]
@@ -31,8 +38,10 @@ def analyze_people(
 
     `judgments` are the first ones of ranked systems; `seed` draws the bootstrap's items.
     """
+    rankings = rank_by_kind(judgments, data.ranked, data.raters, level=level)
     results = PeopleResults(
-        rankings=rank_by_kind(judgments, data.ranked, data.raters, level=level),
+        rankings=rankings,
+        differences=compare_ranks(rankings),
         agreement=measure_people(judgments, data, level=level, seed=seed),
         against_models=compare_with_models(judgments, data, level=level),
         level=level,

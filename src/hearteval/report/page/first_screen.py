@@ -171,7 +171,7 @@ def _row(
 def kind_words(kind: str, name: str) -> str:
     """Say who wrote; nothing where the name says it."""
     words = KIND_WORDS.get(kind, kind)
-    return "" if words == name else words
+    return "" if words == name.lower() else words
 
 
 def shade(step: int, low: float | None, high: float | None, *, middle: float, is_few: bool) -> str:
