@@ -22,7 +22,7 @@ PINNED = {
     "rating_prompt": ("1", "fdaf31bd3ed0a11a"),
     "replies": ("1", "aa4d67845cc47c50"),
     "rubric": ("1", "6f177bf9c6a6bd9f"),
-    "safety": ("1", "40091aaf65e40d55"),
+    "safety": ("1", "53e6e1c3eabf03e8"),
     "screening": ("1", "eea97a0c43c15be9"),
     "stress": ("1", "5abb26ef0f0d30a7"),
     "support_prompt": ("1", "e7f155076f9a34fa"),

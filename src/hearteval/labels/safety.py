@@ -59,8 +59,8 @@ class _Rules(NamedTuple):
 def safety_rater() -> Rater:
     """Return the rule screen as a rater, which is no person; other rules are another rater."""
     rules = load_protocol("safety")
-    names = [NOTHING_ELSE, OF_FAMILY]
-    settings = {"version": rules["version"], "rules_hash": content_hash([rules, names])}
+    others = [load_protocol("screening")["anywhere"], NOTHING_ELSE, OF_FAMILY]
+    settings = {"version": rules["version"], "rules_hash": content_hash([rules, *others])}
     return Rater(name="rule screen", kind="llm", family="rules", settings=settings)
 
 
@@ -183,9 +183,12 @@ def _is_other_language(sentence: str) -> bool:
 @cache
 def _rules() -> _Rules:
     data = load_protocol("safety")
+    words = dict(data["words"])
+    for rule, name in data["also"].items():
+        words[rule] += load_protocol("screening")["anywhere"][name]
     names = "|".join((*map(re.escape, NOTHING_ELSE), *(n for of in OF_FAMILY.values() for n in of)))
     return _Rules(
-        words={rule: _compile_words(lines) for rule, lines in data["words"].items()},
+        words={rule: _compile_words(lines) for rule, lines in words.items()},
         forms={rule: re.compile(form) for rule, form in data["forms"].items()},
         unless={rule: _compile_words(lines) for rule, lines in data["unless"].items()},
         says_a_model=re.compile(rf"(?i)\b(?:{data['saying']['words']}) (?:{names})(?!\w)"),
