@@ -7,11 +7,13 @@ from hearteval.config.model_settings import (
     has_key,
     read_key,
 )
+from hearteval.config.people import PeopleSettings
 from hearteval.config.study_file import StudySettings, load_study
 
 __all__ = [
     "JudgeSettings",
     "ModelSettings",
+    "PeopleSettings",
     "StudySettings",
     "SystemSettings",
     "has_key",

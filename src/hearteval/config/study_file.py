@@ -29,6 +29,7 @@ from hearteval.config.model_settings import (
     guess_meant,
 )
 from hearteval.config.models import find_judge, read_judge, read_system
+from hearteval.config.people import People, PeopleSettings, read_people
 from hearteval.domain import content_hash
 from hearteval.errors import SettingsError, raise_faults
 from hearteval.judgments.plan import PlanPolicy
@@ -53,9 +54,10 @@ EXPECTED = {
     "string_type": "text in quotes",
     "list_type": "a list in brackets",
 }
+LEAST_SYSTEMS = 2
 PAIR_SETTINGS = ("design", "comparisons", "both_orders")
 """Settings of `[judging]` that say something of pairs only."""
-LATER_SECTIONS = {"people": "people as writers and raters", "analysis": "settings of the analysis"}
+LATER_SECTIONS = {"analysis": "settings of the analysis"}
 
 _Read = TypeVar("_Read")
 
@@ -82,6 +84,8 @@ class StudySettings:
     items: ItemSettings
     systems: tuple[SystemSettings, ...]
     judging: JudgingSettings
+    people: PeopleSettings | None = None
+    """What people are asked; None where nobody is."""
     max_usd: float | None
     """Hard limit on spending; None for no limit."""
     fail_on_missing: float = FAIL_ON_MISSING
@@ -94,8 +98,10 @@ class StudySettings:
         """SHA-256 over what makes the results: no paths, which differ, no limits."""
         left_out = {"path"} if self.items.names else {"path", "names"}
         items = {k: v for k, v in asdict(self.items).items() if k not in left_out}
+        people = {} if self.people is None else {"people": self.people.identity}
         return content_hash(
             {
+                **people,
                 "name": self.name,
                 "seed": self.seed,
                 "items": items,
@@ -144,7 +150,7 @@ class _Study(Section):
 
 
 class _Judging(Section):
-    judges: Annotated[list[str], Field(min_length=1)]
+    judges: list[str]
     protocol: Literal["forced-strength", "rating"] = "forced-strength"
     design: Literal["full", "balanced"] = "full"
     comparisons: Annotated[int | None, Field(ge=1)] = None
@@ -170,9 +176,10 @@ def _read_one(value: Any) -> Any:
 class _StudyFile(Section):
     study: _Study
     items: Annotated[Items, BeforeValidator(_read_one)]
-    system: Annotated[list[System], Field(min_length=2)]
+    system: Annotated[list[System], Field(min_length=1)]
     judge: Annotated[list[Judge], Field(default_factory=list)]
     judging: _Judging
+    people: People | None = None
     budget: _Budget = _Budget()
 
 
@@ -182,6 +189,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "system": System,
     "judge": Judge,
     "judging": _Judging,
+    "people": People,
     "budget": _Budget,
 }
 """The sections of a study file, each with its keys."""
@@ -229,8 +237,10 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
     items = _attempt(lambda: read_items(path, wire.items), faults)
     systems = _system_settings(path, wire.system, faults)
     judging = _attempt(lambda: _judging_settings(path, wire), faults)
+    people = _attempt(lambda: read_people(path, wire.people), faults)
     if judging is not None:
         faults += _unjudged(path, systems, judging)
+        faults += _unpeopled(path, wire, judging)
     raise_faults(str(path), faults)
     assert store is not None
     assert items is not None
@@ -243,6 +253,7 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
         items=items,
         systems=systems,
         judging=judging,
+        people=people,
         max_usd=wire.budget.max_usd,
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
@@ -356,7 +367,7 @@ def _unjudged(
 ) -> list[SettingsError]:
     """Return a fault for each system that is of the family of every judge."""
     families = {judge.model.family if judge.model else None for judge in judging.judges}
-    family = families.pop()
+    family = families.pop() if families else None
     if not judging.plan.exclude_own_family or families or family is None:
         return []
     names = " and ".join(judge.name for judge in judging.judges)
@@ -371,6 +382,31 @@ def _unjudged(
         for name, model in models
         if model is not None and model.family == family
     ]
+
+
+def _unpeopled(path: Path, wire: _StudyFile, judging: JudgingSettings) -> list[SettingsError]:
+    """Return what a study lacks without people, or asks of them that its judges are not asked."""
+    people, faults = wire.people, []
+    writers = 0 if people is None else people.writers_per_item
+    raters = 0 if people is None else people.raters_per_pair
+    if len(wire.system) + bool(writers) < LEAST_SYSTEMS:
+        words = "a study compares at least two systems; add another [[system]]"
+        faults.append(SettingsError(f"{path}: {words}", ids=("system",)))
+    if not judging.judges and not raters:
+        words = "judging.judges: expected at least one entry, or people.raters_per_pair"
+        faults.append(SettingsError(f"{path}: {words}", ids=("judging.judges",)))
+    if people is not None and writers and people.name in {entry.name for entry in wire.system}:
+        words = f"people.name: a system is named {people.name!r} too; name them apart"
+        faults.append(SettingsError(f"{path}: {words}", ids=("people.name",)))
+    if raters and people is not None:
+        rate = (people.protocol == "rating", judging.protocol == "rating")
+        if judging.judges and rate[0] != rate[1]:
+            words = (
+                f"people.protocol is {people.protocol!r} and judging.protocol {judging.protocol!r}:"
+                " people and judges answer the same kind of question, so both rate or both compare"
+            )
+            faults.append(SettingsError(f"{path}: {words}", ids=("people.protocol",)))
+    return faults
 
 
 def _require_ratable(path: Path, judging: _Judging, judges: tuple[JudgeSettings, ...]) -> None:
@@ -421,8 +457,6 @@ def _explain_one(fault: ErrorDetails) -> tuple[str, str]:
         return place, f"{place}: unknown setting{guess}; known: {', '.join(known)}"
     if fault["type"] == "missing":
         return place, f"{place}: is missing; the study file must set it (`heart init` shows how)"
-    if place == "system" and fault["type"] == "too_short":
-        return place, "a study compares at least two systems; add another [[system]]"
     if fault["type"] in EXPECTED:
         return place, f"{place}: expected {EXPECTED[fault['type']]}, not {fault['input']!r:.60}"
     given = repr(fault["input"])

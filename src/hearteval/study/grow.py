@@ -9,15 +9,21 @@ import numpy as np
 from hearteval import __version__
 from hearteval.completions.baselines import OF_REFERENCES, baseline_system
 from hearteval.completions.prompting import support_prompt_hash
-from hearteval.config import JudgeSettings, ModelSettings, StudySettings, SystemSettings
-from hearteval.domain import Rater, Study, System, hash_records
+from hearteval.config import (
+    JudgeSettings,
+    ModelSettings,
+    PeopleSettings,
+    StudySettings,
+    SystemSettings,
+)
+from hearteval.domain import Rater, Study, System, content_hash, hash_records
 from hearteval.errors import SettingsError
 from hearteval.items.run import GatheredItems, gather_items
 from hearteval.judgments.cue_judge.judge import cue_rater
 from hearteval.judgments.plan import shrunk_settings
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set import stress_systems
-from hearteval.protocol import PROTOCOL_VERSION
+from hearteval.protocol import PROTOCOL_VERSION, load_protocol
 from hearteval.study import Tell
 from hearteval.study.kept import KeptFile
 from hearteval.study.session import Session, open_session, stored_plan
@@ -98,8 +104,9 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
                 "funnel": [asdict(step) for step in gathered.funnel],
             },
             **asdict(settings.judging.plan),
+            **({} if settings.people is None else {"people": settings.people.identity}),
         },
-        protocols={"llm": settings.judging.protocol},
+        protocols=_protocols(settings),
         protocol_version=PROTOCOL_VERSION,
         settings_hash=settings.settings_hash,
         software_version=__version__,
@@ -107,8 +114,28 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
     )
 
 
+def _protocols(settings: StudySettings) -> dict[str, str]:
+    people = settings.people
+    human = {"human": people.protocol} if people is not None and people.raters_per_pair else {}
+    return {"llm": settings.judging.protocol, **human}
+
+
+def _require_one_human_protocol(settings: StudySettings, versions: Sequence[Study]) -> None:
+    """Raise `SettingsError` where people would be asked otherwise than those before them."""
+    wanted = _protocols(settings).get("human")
+    asked = {v.protocols["human"] for v in versions if "human" in v.protocols}
+    if wanted is not None and asked - {wanted}:
+        raise SettingsError(
+            f"{settings.file}: people.protocol is {wanted!r}, and people have been asked"
+            f" {' and '.join(sorted(asked))} in this study, which is not the same question; set it"
+            " back, or start a study with another name",
+            ids=("people.protocol",),
+        )
+
+
 def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:
     """Raise `SettingsError` where a plan would shrink; each protocol has a plan of its own."""
+    _require_one_human_protocol(settings, versions)
     alike = [v for v in versions if v.protocols["llm"] == settings.judging.protocol]
     if not alike:
         return
@@ -126,7 +153,15 @@ def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:
 def study_systems(settings: StudySettings) -> tuple[System, ...]:
     """Return the study's competitors and the bearers of the stress set."""
     competitors = [_competitor(entry, seed=settings.seed) for entry in settings.systems]
+    if settings.people is not None and settings.people.writers_per_item:
+        competitors.append(human_system(settings.people))
     return (*competitors, *stress_systems(seed=settings.seed))
+
+
+def human_system(people: PeopleSettings) -> System:
+    """Return the system whose completions the people of a study write, under one brief."""
+    brief = content_hash(load_protocol("people_writing")["task"])
+    return System(name=people.name, kind="human", family="human", settings={"brief": brief})
 
 
 def study_raters(settings: StudySettings) -> tuple[Rater, ...]:

@@ -1,0 +1,158 @@
+"""The ``[people]`` of a study file: who writes and judges, how much, and what they are told."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from hearteval.config.model_settings import Section
+from hearteval.domain import content_hash
+from hearteval.errors import SettingsError
+from hearteval.protocol import load_protocol
+
+HumanProtocol = Literal["five-point", "forced-strength", "rating"]
+MINUTES_A_DAY = 24 * 60
+
+
+class People(Section):
+    """The section as it is written."""
+
+    writers_per_item: Annotated[int, Field(ge=0, le=100)] = 3
+    raters_per_pair: Annotated[int, Field(ge=0, le=1000)] = 5
+    protocol: HumanProtocol = "five-point"
+    axis_marks: bool = False
+    overlap: Literal["all"] | Annotated[float, Field(gt=0, le=1)] = "all"
+    name: Annotated[str, Field(min_length=1, max_length=100)] = "People"
+    practice: bool = True
+    reviewers_per_text: Annotated[int, Field(ge=1, le=2)] = 1
+    lease_minutes: Annotated[int, Field(ge=1, le=MINUTES_A_DAY)] = 30
+    rest_after: Annotated[int, Field(ge=1)] = 20
+    most_per_session: Annotated[int, Field(ge=1)] = 40
+    most_per_day: Annotated[int, Field(ge=1)] = 120
+    retention_days: Annotated[int, Field(ge=1, le=3650)] = 180
+    contact: Annotated[str, Field(min_length=1)] = "the person who sent you the link"
+    results: str | None = None
+    about_you: Annotated[list[str], Field(default_factory=list)]
+    scale: str | None = None
+    smallest_group: Annotated[int, Field(ge=2)] = 5
+
+
+class ScaleItem(Section):
+    """One statement of a scale."""
+
+    text: Annotated[str, Field(min_length=1)]
+    reverse: bool = False
+
+
+class Scale(Section):
+    """A published empathy scale that the study's own file holds; hearteval ships none."""
+
+    name: Annotated[str, Field(min_length=1)]
+    source: Annotated[str, Field(min_length=1)]
+    licence: Annotated[str, Field(min_length=1)]
+    range: tuple[int, int]
+    labels: list[str]
+    items: Annotated[list[ScaleItem], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _one_label_an_answer(self) -> "Scale":
+        low, high = self.range
+        if high <= low or len(self.labels) != high - low + 1:
+            raise ValueError("range is the lowest and the highest answer, with a label for each")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSettings:
+    """What a study asks of people.
+
+    Attributes:
+        overlap: Share of the judges' pairs that people judge too, drawn at random within strata.
+        practice: Whether writers first write a reply that a person of the study reads.
+        most_per_session: Judgments in one sitting; most_per_day in 24 hours.
+        about_you: Names of optional questions about themselves.
+        smallest_group: Fewest people of whom a number is shown.
+    """
+
+    writers_per_item: int
+    raters_per_pair: int
+    protocol: HumanProtocol
+    axis_marks: bool
+    overlap: float
+    name: str
+    practice: bool
+    reviewers_per_text: int
+    lease_minutes: int
+    rest_after: int
+    most_per_session: int
+    most_per_day: int
+    retention_days: int
+    contact: str
+    results: str | None
+    about_you: tuple[str, ...]
+    scale: Scale | None
+    smallest_group: int
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes results: no names of contacts, no limits of a sitting."""
+        return {
+            "writers_per_item": self.writers_per_item,
+            "raters_per_pair": self.raters_per_pair,
+            "protocol": self.protocol,
+            "axis_marks": self.axis_marks,
+            "overlap": self.overlap,
+            "name": self.name,
+            "scale": None if self.scale is None else content_hash(self.scale.model_dump()),
+        }
+
+
+def read_people(path: Path, people: People | None) -> PeopleSettings | None:
+    """Read the ``[people]`` of the study file at `path`; None where there is none.
+
+    Raises:
+        SettingsError: It asks people nothing, or what its protocol cannot bear, or its scale is
+            none.
+    """
+    if people is None:
+        return None
+    if not people.writers_per_item and not people.raters_per_pair:
+        raise SettingsError(
+            f"{path}: people: neither writers_per_item nor raters_per_pair asks anybody anything;"
+            " set one of them, or remove the section",
+            ids=("people",),
+        )
+    if people.axis_marks and people.protocol != "forced-strength":
+        raise SettingsError(
+            f"{path}: people.axis_marks: only the protocol forced-strength has axis marks; set"
+            ' protocol = "forced-strength", or remove it',
+            ids=("people.axis_marks",),
+        )
+    known = load_protocol("people_background")["questions"]
+    unknown = [name for name in people.about_you if name not in known]
+    if unknown:
+        raise SettingsError(
+            f"{path}: people.about_you: there is no question {unknown[0]!r}; known:"
+            f" {', '.join(known)}",
+            ids=("people.about_you",),
+        )
+    values = people.model_dump(exclude={"overlap", "about_you", "scale"})
+    return PeopleSettings(
+        **values,
+        overlap=1.0 if people.overlap == "all" else people.overlap,
+        about_you=tuple(people.about_you),
+        scale=None if people.scale is None else _read_scale(path.parent / people.scale),
+    )
+
+
+def _read_scale(path: Path) -> Scale:
+    try:
+        return Scale.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path}: people.scale: cannot be read: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise SettingsError(f"{path}: people.scale: {place}: {first['msg']}") from error
