@@ -104,6 +104,7 @@ class PeopleSettings:
             "protocol": self.protocol,
             "axis_marks": self.axis_marks,
             "overlap": self.overlap,
+            "reviewers_per_text": self.reviewers_per_text,
             "name": self.name,
             "scale": None if self.scale is None else content_hash(self.scale.model_dump()),
         }

@@ -315,7 +315,8 @@ def _attempt_fields(target: Assignment | RatingTarget) -> dict[str, Any]:
 
 def _texts(store: Store, study: Study) -> tuple[dict[str, Item], dict[str, Completion]]:
     items = {item.id: item for item in store.iter(Item, study)}
-    return items, {completion.id: completion for completion in store.iter(Completion, study)}
+    completions = store.iter(Completion, study)
+    return items, {text.id: text for text in completions if not text.is_withdrawn}
 
 
 def _cue_judgment(case: Case, created_at: datetime) -> Judgment:

@@ -9,6 +9,7 @@ decides which texts a person is shown: the queue of reviews is the pages' work.
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -137,6 +138,26 @@ def safety_standing(labels: Iterable[Label], *, people: Container[str]) -> Stand
     if not own:
         return "unscreened"
     return "released" if all(label.verdict == "absent" for label in own) else "waiting"
+
+
+def read_standings(
+    labels: Iterable[Label], *, people: Container[str], n_people: int = 1
+) -> dict[str, Standing]:
+    """Return what becomes of each text that labels are of, by its id.
+
+    Where the screens hold a text, `n_people` have to agree that it may be read.
+    """
+    by_text: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        if (label.taxonomy, label.category) == (SAFETY, SAFETY):
+            by_text[str(label.completion_id or label.judgment_id)].append(label)
+    found: dict[str, Standing] = {}
+    for text, own in by_text.items():
+        found[text] = safety_standing(own, people=people)
+        n_said = sum(label.rater_id in people for label in own)
+        if found[text] == "released" and 0 < n_said < n_people:
+            found[text] = "waiting"
+    return found
 
 
 def _standing_by_people(verdicts: Sequence[LabelVerdict]) -> Standing:

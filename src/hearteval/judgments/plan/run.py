@@ -7,7 +7,17 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 
-from hearteval.domain import Assignment, Completion, Item, Pair, Rater, Rating, Study, System
+from hearteval.domain import (
+    Assignment,
+    Completion,
+    Item,
+    Label,
+    Pair,
+    Rater,
+    Rating,
+    Study,
+    System,
+)
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.assignments import (
     AssignmentPolicy,
@@ -27,6 +37,7 @@ from hearteval.judgments.stress_set.audit import (
     choose_items,
     show_beside_references,
 )
+from hearteval.labels.safety import read_standings
 from hearteval.store.base import Record, Store
 
 
@@ -80,7 +91,7 @@ def plan_judgments(
     beside_references = show_beside_references(stress, systems)
     stress_pairs = [one.candidate for one in beside_references]
     planned = store.planned(study)
-    of_any = frozenset[str]().union(*planned.values())
+    of_any = store.people.targets(study.id, "judge").union(*planned.values())
     chosen = candidates
     if policy.design == "balanced" and policy.comparisons is not None:
         chosen = choose_balanced(chosen, n=policy.comparisons, seed=study.seed, planned=of_any)
@@ -222,13 +233,29 @@ def plan_audit(store: Store, study: Study, *, n_items: int, now: datetime) -> Au
 def _parted(
     store: Store, study: Study, systems: Iterable[System]
 ) -> tuple[list[Completion], list[Completion]]:
-    """Return the completions of ranked systems, and what the stress systems have said."""
-    stress = {system.id for system in systems if system.kind == "stress"}
+    """Return the completions of ranked systems, and what the stress systems have said.
+
+    What people have written is left out unless it may be read by others.
+    """
+    kinds = {system.id: system.kind for system in systems}
+    stress = {id_ for id_, kind in kinds.items() if kind == "stress"}
     completions = list(store.iter(Completion, study))
+    if "human" in kinds.values():
+        released = _released(store, study)
+        completions = [c for c in completions if kinds[c.system_id] != "human" or c.id in released]
     return (
         [completion for completion in completions if completion.system_id not in stress],
         [completion for completion in completions if completion.system_id in stress],
     )
+
+
+def _released(store: Store, study: Study) -> frozenset[str]:
+    """Return the texts that the screen or a person has released and nobody has withdrawn."""
+    people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
+    n_people = study.design.get("people", {}).get("reviewers_per_text", 1)
+    standings = read_standings(store.iter(Label, study), people=people, n_people=n_people)
+    gone = {c.id for c in store.iter(Completion, study) if c.is_withdrawn}
+    return frozenset(id_ for id_, said in standings.items() if said == "released") - gone
 
 
 def _stress_set(

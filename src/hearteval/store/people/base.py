@@ -77,6 +77,10 @@ class PeopleStore:
         """Give out no more places of the tasks about these targets; return how many there were."""
         return self._write(lambda it: tasks.close(it, study_id, targets, now=now))
 
+    def targets(self, study_id: str, kind: str) -> frozenset[str]:
+        """Return what the tasks of a kind are about, closed ones too."""
+        return self._read(lambda it: tasks.find_targets(it, study_id, kind))
+
     def claim(
         self, person: Person, kind: str, *, ticket: str, now: datetime, lease: timedelta
     ) -> Lease | None:

@@ -150,6 +150,12 @@ def _bar_writers(connection: Connection, planned: Sequence[PlannedTask]) -> None
         connection.execute(insert(dealings), own)
 
 
+def find_targets(connection: Connection, study_id: str, kind: str) -> frozenset[str]:
+    """Return what the tasks of a kind are about, closed ones too."""
+    query = select(tasks.c.target_id).where(tasks.c.study_id == study_id, tasks.c.kind == kind)
+    return frozenset(connection.execute(query).scalars())
+
+
 def close(connection: Connection, study_id: str, targets: Collection[str], *, now: datetime) -> int:
     """Give out no more places of the tasks about these targets; return how many there were."""
     n = 0

@@ -1,0 +1,36 @@
+"""People in a study: they come by links, write, judge, rate and review, and may leave.
+
+Everything is a function of a `Desk`: an open session and the version of the study that its file
+describes. Pages show it (`hearteval.web`); the command line can do the same without them.
+"""
+
+from dataclasses import dataclass
+
+from hearteval.config import PeopleSettings
+from hearteval.domain import Study
+from hearteval.errors import SettingsError
+from hearteval.study.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """A study that people take part in, with its open session."""
+
+    session: Session
+    study: Study
+
+    @property
+    def settings(self) -> PeopleSettings:
+        """What the study asks of people.
+
+        Raises:
+            SettingsError: The study file has no ``[people]``.
+        """
+        found = self.session.settings.people
+        if found is None:
+            raise SettingsError(
+                f"{self.session.settings.file}: has no [people], so nobody is asked anything; add"
+                " one (docs/how-to/people.md)",
+                ids=("people",),
+            )
+        return found

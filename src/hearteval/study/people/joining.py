@@ -1,0 +1,158 @@
+"""How people come: links, consent, browsers; and how they leave.
+
+A token is 256 random bits; the store keeps half of its SHA-256, by which it is found. A link that
+is unknown, full, revoked or too old is the same to whoever tries it: None.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from hearteval.domain import Rater
+from hearteval.errors import SettingsError
+from hearteval.protocol import load_protocol
+from hearteval.store.people.persons import Invite, Person
+from hearteval.study.people import Desk
+from hearteval.study.people.kinds import KINDS, RESEARCH
+
+TOKEN_BYTES = 32
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Of pseudonyms: what nobody mistakes for something else."""
+NAME_LETTERS = 8
+BROWSER_DAYS = 60
+MOST_PEOPLE = 100_000
+GROUPS = ("crowd", "peer", "clinician")
+
+
+def new_token() -> str:
+    """Return a secret for a link or a cookie."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def token_id(token: str) -> str:
+    """Return the id under which a secret is known."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What a new link is for."""
+
+    label: str
+    """What the researcher calls it."""
+    kinds: Sequence[str]
+    """Of tasks, or ``research``."""
+    group: str | None = None
+    most_people: int = 1
+    days: int = 60
+    """That it works."""
+    is_vetted: bool = False
+    """Whether those who come by it need no practice."""
+
+
+def make_invite(desk: Desk, link: Link) -> tuple[str, Invite]:
+    """Make a link; return its token, which is never told again, and what is kept of it.
+
+    Raises:
+        SettingsError: For an unknown kind of task or link.group, or a number that cannot be.
+    """
+    known = (*KINDS, RESEARCH)
+    if not link.kinds or any(kind not in known for kind in link.kinds):
+        raise SettingsError(f"a link is for some of {', '.join(known)}, not {list(link.kinds)}")
+    if link.group is not None and link.group not in GROUPS:
+        raise SettingsError(f"the link.group is one of {', '.join(GROUPS)}, not {group!r}")
+    if not 1 <= link.most_people <= MOST_PEOPLE or not 1 <= link.days <= 3650:
+        raise SettingsError("a link is for at least one person and one day")
+    needs_vetting = desk.settings.practice and "write" in link.kinds and not link.is_vetted
+    now = desk.session.now()
+    token = new_token()
+    invite = Invite(
+        id=token_id(token),
+        study_id=desk.study.id,
+        label=" ".join(link.label.split())[:100] or "link",
+        kinds=tuple(kind for kind in known if kind in link.kinds),
+        group=link.group,
+        vetting="pending" if needs_vetting else "passed" if link.is_vetted else "none",
+        most_people=link.most_people,
+        created_at=now,
+        expires_at=now + timedelta(days=link.days),
+    )
+    desk.session.store.people.add_invite(invite, now=now)
+    return token, invite
+
+
+def find_link(desk: Desk, token: str) -> Invite | None:
+    """Return the link of a token, if it is one of this study that works."""
+    found = desk.session.store.people.find_invite(token_id(token), now=desk.session.now())
+    return found if found is not None and found.study_id == desk.study.id else None
+
+
+def has_room(desk: Desk, invite: Invite, platform_id: str | None) -> bool:
+    """Say whether somebody can come by a link: it has room, or they have come by it before."""
+    guest = desk.session.store.people.find_guest(invite, platform_id)
+    return guest is not None or invite.n_people < invite.most_people
+
+
+def join(
+    desk: Desk,
+    invite: Invite,
+    *,
+    platform_id: str | None,
+    locale: str,
+    background: Mapping[str, Any] | None = None,
+) -> tuple[str, Person] | None:
+    """Let in somebody who has consented, or back in who came before; None where there is no room.
+
+    Also return the secret of their browser.
+    """
+    now = desk.session.now()
+    person = Person(
+        id=secrets.token_hex(16),
+        study_id=desk.study.id,
+        name="P-" + "".join(secrets.choice(ALPHABET) for _ in range(NAME_LETTERS)),
+        invite_id=invite.id,
+        kinds=invite.kinds,
+        group=invite.group,
+        vetting=invite.vetting,
+        locale=locale,
+        created_at=now,
+        consent_version=str(load_protocol("people_consent")["version"]),
+        consented_at=now,
+        platform_id=platform_id,
+        background=dict(background) if background else None,
+        salt=secrets.token_hex(16),
+    )
+    token = new_token()
+    found = desk.session.store.people.join(
+        person,
+        session_id=token_id(token),
+        until=now + timedelta(days=BROWSER_DAYS),
+        now=now,
+    )
+    return None if found is None else (token, found)
+
+
+def find_person(desk: Desk, token: str) -> Person | None:
+    """Return whose browser holds this secret."""
+    found = desk.session.store.people.find_browser(token_id(token), now=desk.session.now())
+    return found if found is not None and found.study_id == desk.study.id else None
+
+
+def stop(desk: Desk, person: Person, token: str) -> None:
+    """Let somebody leave; what they sent stays, and their link brings them back."""
+    desk.session.store.people.stop(person, token_id(token), now=desk.session.now())
+
+
+def withdraw(desk: Desk, person: Person) -> dict[str, int]:
+    """Delete who somebody is and every word of theirs; return how many texts, by kind."""
+    rater_id = Rater(name=person.name, kind="human", family="human").id
+    return desk.session.store.people.withdraw(person, rater_id=rater_id, now=desk.session.now())
+
+
+def forget_old_details(desk: Desk, *, now: datetime) -> int:
+    """Delete what people told about themselves once the time to keep it is over."""
+    before = now - timedelta(days=desk.settings.retention_days)
+    return desk.session.store.people.forget_details(desk.study.id, before=before, now=now)

@@ -1,0 +1,203 @@
+"""What there is to do: texts are screened, then tasks opened for what may be shown.
+
+Run again it adds only what is new, so it runs whenever somebody has written or reviewed. People get
+the pairs that the judges get, or a random share of them within strata (SPEC section 5, Overlap).
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from hearteval.domain import Completion, Item, Label, Pair, Rater, System
+from hearteval.judgments.plan.pairs import (
+    Candidate,
+    choose_balanced,
+    enumerate_pairs,
+    seeded_rank,
+)
+from hearteval.labels.safety import (
+    Standing,
+    label_completion,
+    read_standings,
+    safety_rater,
+)
+from hearteval.store.people.tasks import PlannedTask
+from hearteval.study.people import Desk
+from hearteval.study.session import stored_plan
+
+RANK_DIGITS = 15
+"""Of a hash, as many as fit into a whole number of the database."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """What there is to do now."""
+
+    n_released: int
+    """Texts that may be shown."""
+    n_waiting: int
+    """Texts that wait for a person to read them."""
+    n_kept_out: int
+    n_new: int
+    """Tasks that were not there before."""
+
+
+def open_tasks(desk: Desk) -> Opened:
+    """Screen what is new, and open the tasks that follow from what is stored."""
+    store, study = desk.session.store, desk.study
+    systems = {s.id: s for s in store.iter(System, study) if s.kind != "stress"}
+    items = {item.id: item for item in store.iter(Item, study)}
+    texts = [
+        c for c in store.iter(Completion, study) if c.system_id in systems and not c.is_withdrawn
+    ]
+    _screen(desk, texts, items, systems)
+    standings = standings_of(desk)
+    released = [text for text in texts if standings.get(text.id) == "released"]
+    tasks = [
+        *_writing(desk, list(items.values())),
+        *_reviews(desk, texts, standings),
+        *_judging(desk, released, items),
+    ]
+    n_new = store.people.plan(tasks)
+    return Opened(
+        n_released=len(released),
+        n_waiting=sum(standings.get(text.id) == "waiting" for text in texts),
+        n_kept_out=sum(standings.get(text.id) == "kept-out" for text in texts),
+        n_new=n_new,
+    )
+
+
+def standings_of(desk: Desk) -> Mapping[str, Standing]:
+    """Return what becomes of each text that was screened."""
+    store = desk.session.store
+    people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
+    labels = list(store.iter(Label, desk.study))
+    return read_standings(labels, people=people, n_people=desk.settings.reviewers_per_text)
+
+
+def _screen(
+    desk: Desk,
+    texts: Sequence[Completion],
+    items: Mapping[str, Item],
+    systems: Mapping[str, System],
+) -> None:
+    """Have the rules read what they have not read."""
+    store, rater = desk.session.store, safety_rater()
+    known = {
+        label.completion_id for label in store.iter(Label, desk.study) if label.rater_id == rater.id
+    }
+    now = desk.session.now()
+    new = [
+        label_completion(text, items[text.item_id], systems[text.system_id], now=now)
+        for text in texts
+        if text.id not in known
+    ]
+    if new:
+        store.add([rater, *new], first_stays=True)
+
+
+def _writing(desk: Desk, items: Sequence[Item]) -> list[PlannedTask]:
+    n = desk.settings.writers_per_item
+    return [_task(desk, "write", item.id, n_places=n) for item in items] if n else []
+
+
+def _reviews(
+    desk: Desk, texts: Sequence[Completion], standings: Mapping[str, Standing]
+) -> list[PlannedTask]:
+    """Open a review of each text that waits; where people differ, for one person more."""
+    store = desk.session.store
+    people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
+    n_said: defaultdict[str | None, int] = defaultdict(int)
+    for label in store.iter(Label, desk.study):
+        n_said[label.completion_id] += label.rater_id in people
+    n_asked = desk.settings.reviewers_per_text
+    return [
+        _task(
+            desk,
+            "review",
+            text.id,
+            n_places=max(n_asked, n_said[text.id] + 1),
+            writers=_writers(text),
+        )
+        for text in texts
+        if standings.get(text.id) == "waiting"
+    ]
+
+
+def _judging(
+    desk: Desk, released: Sequence[Completion], items: Mapping[str, Item]
+) -> list[PlannedTask]:
+    n = desk.settings.raters_per_pair
+    if not n:
+        return []
+    if desk.settings.protocol == "rating":
+        return [
+            _task(desk, "rate", text.id, n_places=n, writers=_writers(text)) for text in released
+        ]
+    store, study = desk.session.store, desk.study
+    candidates, _ = enumerate_pairs(released)
+    policy = stored_plan(study)
+    before = store.people.targets(study.id, "judge")
+    chosen: Sequence[Candidate] = candidates
+    if policy.design == "balanced" and policy.comparisons is not None:
+        planned = before.union(*store.planned(study).values())
+        chosen = choose_balanced(candidates, n=policy.comparisons, seed=study.seed, planned=planned)
+    shared = choose_share(
+        chosen, items, share=desk.settings.overlap, seed=study.seed, before=before
+    )
+    by_id = {text.id: text for text in released}
+    new = [one for one in shared if one.id not in before]
+    known = {pair.id for pair in store.find(Pair, [one.id for one in new])}
+    store.add([one.pair for one in new if one.id not in known], first_stays=True)
+    return [
+        _task(
+            desk,
+            "judge",
+            one.id,
+            n_places=n,
+            writers=tuple(name for id_ in one.pair.completion_ids for name in _writers(by_id[id_])),
+        )
+        for one in shared
+    ]
+
+
+def choose_share(
+    candidates: Sequence[Candidate],
+    items: Mapping[str, Item],
+    *,
+    share: float,
+    seed: int,
+    before: Collection[str],
+) -> list[Candidate]:
+    """Choose a share of some pairs, within each two systems and subset of items, by the seed.
+
+    Pairs chosen `before`, by id, stay; of each stratum at least one pair is chosen.
+    """
+    strata: defaultdict[tuple[str, ...], list[Candidate]] = defaultdict(list)
+    for one in candidates:
+        strata[(*one.system_ids, items[one.pair.item_id].subset)].append(one)
+    found = []
+    for members in strata.values():
+        members.sort(key=lambda one: (one.id not in before, seeded_rank(seed, "people", one.id)))
+        n = max(math.ceil(share * len(members)), sum(one.id in before for one in members))
+        found += members[:n]
+    return sorted(found, key=lambda one: one.id)
+
+
+def _task(
+    desk: Desk, kind: str, target_id: str, *, n_places: int, writers: tuple[str, ...] = ()
+) -> PlannedTask:
+    rank = int(seeded_rank(desk.study.seed, kind, target_id)[:RANK_DIGITS], 16)
+    return PlannedTask(
+        study_id=desk.study.id,
+        kind=kind,
+        target_id=target_id,
+        rank=rank,
+        n_places=n_places,
+        writers=writers,
+    )
+
+
+def _writers(text: Completion) -> tuple[str, ...]:
+    return () if text.writer_id is None else (text.writer_id,)

@@ -1,0 +1,137 @@
+"""One person at work: the next task, an answer, a skip, a draft, a rest."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from hearteval.store.people.persons import Person
+from hearteval.store.people.tasks import Lease, Outcome
+from hearteval.study.people import Desk
+from hearteval.study.people.joining import new_token, token_id
+from hearteval.study.people.kinds import KINDS, Answer, Form, Shown, TaskKind
+
+BREAK = timedelta(minutes=30)
+"""What ends a sitting."""
+DAY = timedelta(days=1)
+MOST_DRAFT = 20_000
+
+Halt = Literal["nothing_left", "limit_session", "limit_day", "paused", "not_vetted"]
+"""Why there is no task, as `protocol/people_consent.toml` names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A task in hand, with what its page shows."""
+
+    kind: TaskKind
+    lease: Lease
+    shown: Shown
+    draft: Mapping[str, str]
+    """What was written and not sent, by field."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitting:
+    """How much somebody has done."""
+
+    n_done: int
+    """Ever."""
+    n_sitting: int
+    """Without a long break."""
+    n_day: int
+    """In the last 24 hours."""
+
+
+def kinds_of(person: Person) -> list[TaskKind]:
+    """Return the kinds of tasks that a person may take."""
+    return [kind for kind in KINDS.values() if kind.name in person.kinds]
+
+
+def count_sitting(times: Sequence[datetime], *, now: datetime) -> Sitting:
+    """Count answers, given when they came, the last first."""
+    n_sitting, last = 0, now
+    for time in times:
+        if last - time > BREAK:
+            break
+        n_sitting, last = n_sitting + 1, time
+    n_day = sum(now - time < DAY for time in times)
+    return Sitting(n_done=len(times), n_sitting=n_sitting, n_day=n_day)
+
+
+def sitting_of(desk: Desk, person: Person, kind: TaskKind) -> Sitting:
+    """Count what a person has done of a kind."""
+    times = desk.session.store.people.answered(person, kind.name)
+    return count_sitting(times, now=desk.session.now())
+
+
+def next_work(desk: Desk, person: Person, kind: TaskKind) -> Work | Halt:
+    """Return a person's task of a kind, or why there is none."""
+    if not kind.may_take(person):
+        return "not_vetted"
+    people, now = desk.session.store.people, desk.session.now()
+    in_hand = people.live(person, kind.name, now=now)
+    if in_hand is None and kind.is_limited:
+        done = sitting_of(desk, person, kind)
+        if done.n_day >= desk.settings.most_per_day:
+            return "limit_day"
+        if done.n_sitting >= desk.settings.most_per_session:
+            return "limit_session"
+    lease = people.claim(
+        person,
+        kind.name,
+        ticket=token_id(new_token()),
+        now=now,
+        lease=timedelta(minutes=desk.settings.lease_minutes),
+    )
+    if lease is None:
+        return "paused" if people.is_paused(desk.study.id) else "nothing_left"
+    return open_work(desk, kind, lease)
+
+
+def open_work(desk: Desk, kind: TaskKind, lease: Lease) -> Work:
+    """Return what the page of a task shows."""
+    draft = json.loads(lease.draft) if lease.draft else {}
+    return Work(kind=kind, lease=lease, shown=kind.show(desk, lease), draft=draft)
+
+
+def find_lease(desk: Desk, person: Person, kind: TaskKind, ticket: str) -> Lease | None:
+    """Return what a ticket stands for; None where it is another's, or of another kind."""
+    if len(ticket) != 32 or not all(c in "0123456789abcdef" for c in ticket):
+        return None
+    found = desk.session.store.people.find_ticket(person, ticket)
+    return found if found is not None and found.kind == kind.name else None
+
+
+def send_answer(desk: Desk, person: Person, kind: TaskKind, lease: Lease, form: Form) -> Outcome:
+    """Store an answer.
+
+    Raises:
+        AnswerError: It lacks something.
+    """
+    now = desk.session.now()
+    answer = Answer(desk=desk, person=person, lease=lease, form=form, now=now)
+    return desk.session.store.people.answer(person, lease, kind.read(answer), now=now)
+
+
+def skip_task(desk: Desk, person: Person, lease: Lease) -> bool:
+    """Pass a task on; say whether it was the person's to pass on."""
+    return desk.session.store.people.skip(person, lease, now=desk.session.now())
+
+
+def keep_draft(desk: Desk, person: Person, kind: TaskKind, lease: Lease, form: Form) -> bool:
+    """Keep what is written so far; say whether the task is still the person's."""
+    written = {name: form[name] for name in kind.keeps if form.get(name)}
+    draft = json.dumps(written)
+    if len(draft) > MOST_DRAFT:
+        return False
+    until = desk.session.now() + timedelta(minutes=desk.settings.lease_minutes)
+    return desk.session.store.people.keep_draft(person, lease, draft, until=until)
+
+
+def send_practice(desk: Desk, person: Person, text: str) -> Person:
+    """Keep what a writer wrote to show how they write; a person of the study reads it."""
+    return desk.session.store.people.change_person(
+        person, "practised", {"practice": text}, now=desk.session.now()
+    )
