@@ -179,14 +179,21 @@ def _echo_warning(message: str) -> None:
 
 @contextmanager
 def working_on(
-    settings: "StudySettings", verb: str, *, yes: bool = False
+    settings: "StudySettings",
+    verb: str,
+    *,
+    yes: bool = False,
+    patience_seconds: float | None = None,
 ) -> Iterator[tuple["Session", "Study"]]:
-    """Open a study to add to it, in the version that its file describes, with a log of the run."""
+    """Open a study to add to it, in the version that its file describes, with a log of the run.
+
+    A database that goes away is waited for as long as stores do, or `patience_seconds`.
+    """
     from hearteval.study.grow import open_grown
 
     with (
         run_log(settings, verb),
-        open_grown(settings, Terminal(yes=yes)) as opened,
+        open_grown(settings, Terminal(yes=yes), patience_seconds=patience_seconds) as opened,
     ):
         yield opened
 

@@ -42,6 +42,8 @@ VERBS: Mapping[str, str] = {
     "complete": "Have the systems answer the items.",
     "judge": "Plan the pairs and have the judges compare them.",
     "latency": "Time to first token, as a pass of its own.",
+    "serve": "Serve the pages on which people write and judge.",
+    "people": "Delete what a person wrote, when they ask for it.",
     "import": "Bring in completions from an Inspect log.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",

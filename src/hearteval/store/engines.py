@@ -212,6 +212,7 @@ def _configure_sqlite(engine: Engine, *, journal: str) -> None:
         connection.execute(f"PRAGMA journal_mode = {journal}")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what a person withdraws is overwritten
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -246,6 +247,17 @@ def refresh_statistics(connection: Connection) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("ANALYZE assignments, pairs, judgments")
+
+
+def empty_log(engine: Engine) -> None:
+    """Empty a SQLite file's log, which holds what was overwritten, unless others read it now."""
+    if engine.dialect.name != "sqlite":
+        return
+    connection = engine.raw_connection()
+    try:
+        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
 
 
 def shrink(engine: Engine) -> None:

@@ -33,6 +33,7 @@ from hearteval.store import claims, schema
 from hearteval.store.adding import add, insertion
 from hearteval.store.base import AssignedCount, Claimed, Record, StoredReply
 from hearteval.store.engines import (
+    empty_log,
     file_identity,
     is_writable,
     look,
@@ -102,7 +103,9 @@ class SqlStore:
         self._last_read: dict[str, tuple[Hashable, Any]] = {}
         is_queue = engine.dialect.name == "sqlite"
         self._writer = Lock() if is_queue else BoundedSemaphore(MOST_WRITERS)
-        self.people = PeopleStore(write=self._write, read=self._read)
+        self.people = PeopleStore(
+            write=self._write, read=self._read, empty_log=partial(empty_log, engine)
+        )
         if is_read_only:
             return
         try:

@@ -30,10 +30,12 @@ from hearteval.study.session import Session, open_session, stored_plan
 
 
 @contextmanager
-def open_grown(settings: StudySettings, tell: Tell) -> Iterator[tuple[Session, Study]]:
+def open_grown(
+    settings: StudySettings, tell: Tell, *, patience_seconds: float | None = None
+) -> Iterator[tuple[Session, Study]]:
     """Open a study in the version that its file describes, stored first where it is new."""
     gathered = gather(settings, tell, is_kept=True)
-    with open_session(settings, tell) as session:
+    with open_session(settings, tell, patience_seconds=patience_seconds) as session:
         yield session, register(session, gathered)
 
 

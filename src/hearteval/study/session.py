@@ -35,14 +35,19 @@ def utc_now() -> datetime:
 
 @contextmanager
 def open_session(
-    settings: StudySettings, tell: Tell, *, is_only_read: bool = False
+    settings: StudySettings,
+    tell: Tell,
+    *,
+    is_only_read: bool = False,
+    patience_seconds: float | None = None,
 ) -> Iterator[Session]:
     """Open a study's store, made where there is none, and close it at the end.
 
     One that `is_only_read` is there already, and need not be one that may be written.
     """
     open_store = SqlStore.open_to_read if is_only_read else SqlStore.open
-    with closing(open_store(settings.store)) as store:
+    patience = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
+    with closing(open_store(settings.store, patience_seconds=patience)) as store:
         yield Session(settings=settings, store=store, tell=tell, now=utc_now)
 
 

@@ -64,10 +64,13 @@ class PeopleStore:
     Args:
         write: Runs something in a transaction that writes, again where the database went away.
         read: The same for one that only reads.
+        empty_log: Lets go of what was overwritten, where a database keeps that for a while.
     """
 
-    def __init__(self, *, write: Transaction, read: Transaction) -> None:
-        self._write, self._read = write, read
+    def __init__(
+        self, *, write: Transaction, read: Transaction, empty_log: Callable[[], None]
+    ) -> None:
+        self._write, self._read, self._empty_log = write, read, empty_log
 
     def plan(self, planned: Sequence[PlannedTask]) -> int:
         """Add tasks, or places to those that had fewer; return how many tasks were new."""
@@ -226,12 +229,15 @@ class PeopleStore:
         self._write(work)
         return replace(person, **values)
 
-    def stop(self, person: Person, session_id: str, *, now: datetime) -> None:
+    def close_browser(self, session_id: str) -> None:
+        """Know a browser no more."""
+        self._write(lambda it: persons.close_browser(it, session_id))
+
+    def stop(self, person: Person, *, now: datetime) -> None:
         """Let somebody leave: their places are free, what they answered stays."""
 
         def work(connection: Connection) -> None:
             tasks.let_go(connection, person_id=person.id)
-            persons.close_browser(connection, session_id)
             persons.change_person(connection, person.id, {"stopped_at": now})
             log(connection, "stopped", {"person": person.name}, now=now)
 
@@ -251,7 +257,9 @@ class PeopleStore:
             log(connection, "withdrawn", about, now=now)
             return counts
 
-        return self._write(work)
+        found = self._write(work)
+        self._empty_log()
+        return found
 
     def forget_details(self, study_id: str, *, before: datetime, now: datetime) -> int:
         """Delete what is known of people who came before a time; return of how many."""

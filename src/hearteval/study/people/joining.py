@@ -57,13 +57,13 @@ def make_invite(desk: Desk, link: Link) -> tuple[str, Invite]:
     """Make a link; return its token, which is never told again, and what is kept of it.
 
     Raises:
-        SettingsError: For an unknown kind of task or link.group, or a number that cannot be.
+        SettingsError: For an unknown kind of task or group, or a number that cannot be.
     """
     known = (*KINDS, RESEARCH)
     if not link.kinds or any(kind not in known for kind in link.kinds):
         raise SettingsError(f"a link is for some of {', '.join(known)}, not {list(link.kinds)}")
     if link.group is not None and link.group not in GROUPS:
-        raise SettingsError(f"the link.group is one of {', '.join(GROUPS)}, not {group!r}")
+        raise SettingsError(f"the group is one of {', '.join(GROUPS)}, not {link.group!r}")
     if not 1 <= link.most_people <= MOST_PEOPLE or not 1 <= link.days <= 3650:
         raise SettingsError("a link is for at least one person and one day")
     needs_vetting = desk.settings.practice and "write" in link.kinds and not link.is_vetted
@@ -141,9 +141,28 @@ def find_person(desk: Desk, token: str) -> Person | None:
     return found if found is not None and found.study_id == desk.study.id else None
 
 
-def stop(desk: Desk, person: Person, token: str) -> None:
-    """Let somebody leave; what they sent stays, and their link brings them back."""
-    desk.session.store.people.stop(person, token_id(token), now=desk.session.now())
+def find_to_withdraw(desk: Desk, name: str) -> Person | None:
+    """Return the person of a pseudonym, or of an id on the site that sent them.
+
+    Raises:
+        SettingsError: Several people have that id.
+    """
+    people = desk.session.store.people.people(desk.study.id)
+    found = [one for one in people if name in (one.name, one.platform_id)]
+    if len(found) > 1:
+        names = ", ".join(one.name for one in found)
+        raise SettingsError(f"{len(found)} people have that id; name one of {names}")
+    return found[0] if found else None
+
+
+def stop(desk: Desk, person: Person) -> None:
+    """Let somebody leave; what they sent stays, and they may come back."""
+    desk.session.store.people.stop(person, now=desk.session.now())
+
+
+def log_out(desk: Desk, token: str) -> None:
+    """Know a browser no more: for a computer that others use too."""
+    desk.session.store.people.close_browser(token_id(token))
 
 
 def withdraw(desk: Desk, person: Person) -> dict[str, int]:

@@ -5,7 +5,7 @@ the pairs that the judges get, or a random share of them within strata (SPEC sec
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -74,6 +74,11 @@ def standings_of(desk: Desk) -> Mapping[str, Standing]:
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
     labels = list(store.iter(Label, desk.study))
     return read_standings(labels, people=people, n_people=desk.settings.reviewers_per_text)
+
+
+def count_standings(desk: Desk) -> Mapping[Standing, int]:
+    """Count the texts that were screened, by what becomes of them."""
+    return Counter(standings_of(desk).values())
 
 
 def _screen(

@@ -1,0 +1,181 @@
+"""The application: its routes, its guard, and what it says when something fails."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from hearteval.errors import StoreError
+from hearteval.protocol import load_protocol
+from hearteval.store.people.persons import Person
+from hearteval.study.people import Desk
+from hearteval.study.people.joining import BROWSER_DAYS, find_person
+from hearteval.web.guard import Guard, Tries
+from hearteval.web.pages import DEFAULT_LOCALE, STATIC, page, pick_locale, static_file
+
+logger = logging.getLogger(__name__)
+
+COOKIE = "heart"
+MOST_FIELDS = 60
+RETRY_SECONDS = 15
+A_DAY = 24 * 60 * 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What every route knows.
+
+    Attributes:
+        written: Told when somebody has written or reviewed, so that new tasks are opened.
+        is_https: Whether cookies are for encrypted connections only.
+        clock: Seconds that only grow.
+    """
+
+    desk: Desk
+    written: Callable[[], None]
+    is_https: bool = False
+    tries: Tries = field(default_factory=Tries)
+    clock: Callable[[], float] = time.monotonic
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form; the last of a name counts, files do not.
+
+    The only part of a request that has to be waited for: handlers are ordinary functions.
+    """
+    try:
+        async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+            found = {name: value for name, value in form.items() if isinstance(value, str)}
+    except (MultiPartException, UnicodeDecodeError, ValueError) as error:
+        raise HTTPException(400) from error
+    request.state.form = found
+    return found
+
+
+def site_of(request: Request) -> Site:
+    """Return what every route knows."""
+    found = request.app.state.site
+    assert isinstance(found, Site)
+    return found
+
+
+def whoever(request: Request) -> Person | None:
+    """Return whose browser asks; None where it is not known."""
+    token = request.cookies.get(COOKIE)
+    found = find_person(site_of(request).desk, token) if token else None
+    request.state.locale = found.locale if found else locale_of(request)
+    return found
+
+
+def person_of(person: Annotated[Person | None, Depends(whoever)]) -> Person:
+    """Return whose browser asks; others are sent to the first page."""
+    if person is None:
+        raise HTTPException(401)
+    return person
+
+
+def locale_of(request: Request) -> str:
+    """Return the locale of a browser that belongs to nobody."""
+    return pick_locale(request.headers.get("accept-language", ""))
+
+
+Known = Annotated[Person, Depends(person_of)]
+Guest = Annotated[Person | None, Depends(whoever)]
+Sent = Annotated[dict[str, str], Depends(read_form)]
+Served = Annotated[Site, Depends(site_of)]
+
+
+def go(where: str) -> Response:
+    """Send the browser to another page, which it asks for anew."""
+    return RedirectResponse(where, 303)
+
+
+def let_in(response: Response, site: Site, token: str) -> Response:
+    """Have the browser remember who it belongs to."""
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=BROWSER_DAYS * A_DAY,
+        httponly=True,
+        secure=site.is_https,
+        samesite="lax",
+    )
+    return response
+
+
+def say(request: Request, what: str, *, status: int = 200, **values: Any) -> Response:
+    """Return a page that says one thing, by the name of its words in ``people_consent``."""
+    words = {"go_on": "", **load_protocol("people_consent")[what]}
+    text = words.get("text", "").format(**values) if values else words.get("text", "")
+    return page(
+        "say",
+        locale=getattr(request.state, "locale", DEFAULT_LOCALE),
+        status=status,
+        what={**words, "text": text},
+        back=values.get("back", "/work"),
+    )
+
+
+def create_app(site: Site) -> FastAPI:
+    """Return the application that serves a study to people."""
+    from hearteval.web import people, research, tasks  # noqa: PLC0415 - they use what is above
+
+    app = FastAPI(title="hearteval", docs_url=None, redoc_url=None, openapi_url="/openapi.json")
+    app.state.site = site
+    app.add_middleware(Guard)
+    for part in (people, tasks, research):
+        app.include_router(part.router)
+    app.add_api_route("/static/{name}", _static, methods=["GET"])
+    app.add_api_route("/favicon.ico", _no_icon, methods=["GET"])
+    app.add_api_route("/health", _health, methods=["GET"])
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(StoreError, _not_stored)
+    return app
+
+
+def _static(name: str) -> Response:
+    if name not in STATIC:
+        raise HTTPException(404)
+    kept = {"Cache-Control": f"public, max-age={A_DAY}, immutable"}
+    return Response(static_file(name), media_type=STATIC[name], headers=kept)
+
+
+def _no_icon() -> Response:
+    return Response(status_code=204, headers={"Cache-Control": f"public, max-age={A_DAY}"})
+
+
+def _health(site: Served) -> Response:
+    site.desk.session.store.people.is_paused(site.desk.study.id)
+    return PlainTextResponse("ok\n")
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 401:
+        return say(request, "link", status=401, back="/")
+    if error.status_code == 404:
+        return say(request, "not_found", status=404)
+    words = {400: "This form cannot be read.", 405: "This page cannot be used that way."}
+    text = words.get(error.status_code, "This did not work.")
+    return PlainTextResponse(f"{text}\n", error.status_code, headers=error.headers)
+
+
+def _not_stored(request: Request, error: Exception) -> Response:
+    """Say that nothing can be stored now, and give back what was typed."""
+    logger.warning("a page could not be served: %s", error)
+    form: Mapping[str, str] = getattr(request.state, "form", {})
+    return page(
+        "not_saved",
+        locale=getattr(request.state, "locale", DEFAULT_LOCALE),
+        status=503,
+        headers={"Retry-After": str(RETRY_SECONDS)},
+        action=request.url.path,
+        is_form=request.method == "POST",
+        form=form,
+    )

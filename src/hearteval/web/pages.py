@@ -1,0 +1,102 @@
+"""Templates and what they may say: every text from `hearteval.protocol`, every value escaped."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from hearteval.protocol import load_protocol
+
+STATIC: Mapping[str, str] = {
+    "style.css": "text/css; charset=utf-8",
+    "pages.js": "text/javascript; charset=utf-8",
+    "htmx.min.js": "text/javascript; charset=utf-8",
+    "htmx.LICENSE.txt": "text/plain; charset=utf-8",
+}
+"""Files that pages ask for, with their types."""
+WORDS = ("consent", "writing", "judging", "review", "background")
+DEFAULT_LOCALE = "default"
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates."""
+    made = Environment(
+        loader=PackageLoader("hearteval.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["words"] = {name: load_protocol(f"people_{name}") for name in WORDS}
+    made.globals["assets"] = {name: _version(name) for name in STATIC}
+    made.filters["paragraphs"] = _paragraphs
+    return made
+
+
+def page(
+    template: str,
+    *,
+    locale: str = DEFAULT_LOCALE,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    **values: Any,
+) -> Response:
+    """Return a page, with where to find help in a locale at its foot."""
+    made = environment().get_template(f"{template}.html.j2")
+    text = made.render(help=help_for(locale), **values)
+    return HTMLResponse(text, status, headers=dict(headers or {}))
+
+
+@cache
+def help_for(locale: str) -> Mapping[str, Any]:
+    """Return where somebody of a locale finds help; of an unknown one, what helps anywhere."""
+    found = load_protocol("help")
+    here = found["locales"].get(locale, found["locales"][DEFAULT_LOCALE])
+    told = {"helpline": here["helpline"], "emergency": here["emergency"]}
+    return {
+        "footer": found["footer"].format(**told),
+        "link": found["link"],
+        "page": found["page"],
+        "paragraphs": [text.format(**told) for text in found["page"]["paragraphs"]],
+        "lines": here["lines"],
+        "country": here["country"],
+        "locales": {name: one["country"] for name, one in found["locales"].items()},
+        "locale": locale if locale in found["locales"] else DEFAULT_LOCALE,
+    }
+
+
+def pick_locale(accepted: str) -> str:
+    """Return the locale of ours that a browser asks for first, exactly; else the default."""
+    known: dict[str, str] = {name.lower(): name for name in load_protocol("help")["locales"]}
+    for part in accepted.split(","):
+        name = part.split(";")[0].strip().lower()
+        if name in known and name != DEFAULT_LOCALE:
+            return known[name]
+    return DEFAULT_LOCALE
+
+
+@cache
+def static_file(name: str) -> bytes:
+    """Return a file that pages ask for."""
+    return (files("hearteval.web") / "static" / name).read_bytes()
+
+
+def _version(name: str) -> str:
+    return hashlib.sha256(static_file(name)).hexdigest()[:12]
+
+
+def _paragraphs(text: str) -> list[Mapping[str, Any]]:
+    """Part a protocol text into paragraphs and lists of points, as its Markdown says."""
+    found: list[Mapping[str, Any]] = []
+    for block in text.strip().split("\n\n"):
+        lines = block.split("\n")
+        if all(line.startswith("- ") for line in lines):
+            found.append({"points": [line.removeprefix("- ") for line in lines], "text": ""})
+        else:
+            found.append({"points": [], "text": " ".join(lines)})
+    return found

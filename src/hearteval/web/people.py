@@ -1,0 +1,271 @@
+"""Coming, being told, telling, stopping, withdrawing: everything around the tasks."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from hearteval.protocol import load_protocol
+from hearteval.store.people.persons import Invite, Person
+from hearteval.study.people import joining
+from hearteval.study.people.background import read_background
+from hearteval.study.people.kinds import RESEARCH, AnswerError, check_text
+from hearteval.study.people.working import kinds_of, send_practice, sitting_of
+from hearteval.web.app import (
+    COOKIE,
+    Guest,
+    Known,
+    Sent,
+    Served,
+    Site,
+    go,
+    let_in,
+    locale_of,
+    say,
+    site_of,
+)
+from hearteval.web.pages import help_for, page
+
+router = APIRouter()
+PLATFORM_IDS = ("PROLIFIC_PID", "workerId", "participant", "pid")
+"""Parameters by which recruiting sites say whom they send."""
+MOST_ID = 200
+
+
+def _link(request: Request, token: str) -> Invite:
+    """Return the link of a token; for any other, the same refusal after as much work."""
+    site = site_of(request)
+    client = request.client.host if request.client else ""
+    if not site.tries.may_try(client, now=site.clock()):
+        raise HTTPException(429)
+    found = joining.find_link(site.desk, token)
+    if found is None:
+        site.tries.note_failure(client, now=site.clock())
+        raise HTTPException(401)
+    return found
+
+
+Link = Annotated[Invite, Depends(_link)]
+
+
+@router.get("/")
+def first(guest: Guest, request: Request) -> Response:
+    """Send who is known to their work, and tell others that they need a link."""
+    return go("/work") if guest else say(request, "link", status=200)
+
+
+@router.get("/join/{token}")
+def come(token: str, link: Link, request: Request, site: Served) -> Response:
+    """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
+    pid = _platform_id({**request.query_params})
+    guest = site.desk.session.store.people.find_guest(link, pid)
+    if not joining.has_room(site.desk, link, pid):
+        raise HTTPException(401)
+    is_known = guest is not None or RESEARCH in link.kinds
+    template = "back_again" if is_known else "warning"
+    return page(template, locale=locale_of(request), token=token, pid=pid or "")
+
+
+@router.get("/join/{token}/consent")
+def consent(token: str, link: Link, request: Request, site: Served) -> Response:
+    """Ask whether somebody takes part."""
+    pid = _platform_id({**request.query_params})
+    return _consent(site, link, token, {"pid": pid or "", "locale": locale_of(request)}, {})
+
+
+@router.get("/declined")
+def declined(request: Request) -> Response:
+    """Say that this is all right."""
+    request.state.locale = locale_of(request)
+    return say(request, "declined")
+
+
+@router.post("/join/{token}")
+def join(token: str, link: Link, form: Sent, request: Request, site: Served) -> Response:
+    """Let in who has agreed to everything, or is known."""
+    pid = _platform_id(form)
+    guest = site.desk.session.store.people.find_guest(link, pid)
+    if guest is None and RESEARCH not in link.kinds:
+        needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
+        if any(form.get(name) != "yes" for name in needed):
+            return _consent(site, link, token, form, {"agree": "missing"}, status=422)
+    locale = form.get("locale", "")
+    joined = joining.join(
+        site.desk,
+        link,
+        platform_id=pid,
+        locale=locale if help_for(locale)["locale"] == locale else locale_of(request),
+    )
+    if joined is None:
+        raise HTTPException(401)
+    secret, person = joined
+    if RESEARCH in person.kinds:
+        where = "/researcher"
+    else:
+        where = "/about-you" if guest is None and _asks(site) else "/work"
+    return let_in(go(where), site, secret)
+
+
+def _consent(
+    site: Site,
+    link: Invite,
+    token: str,
+    form: dict[str, str],
+    faults: dict[str, str],
+    *,
+    status: int = 200,
+) -> Response:
+    settings = site.desk.settings
+    told = {"retention_days": settings.retention_days, "contact": settings.contact}
+    points = [text.format(**told) for text in load_protocol("people_consent")["consent"]["points"]]
+    return page(
+        "consent",
+        locale=form.get("locale", ""),
+        status=status,
+        token=token,
+        points=points,
+        writes="write" in link.kinds,
+        pid=form.get("pid", ""),
+        form=form,
+        faults=faults,
+    )
+
+
+def _platform_id(values: dict[str, str]) -> str | None:
+    for name in PLATFORM_IDS:
+        found = values.get(name, "").strip()
+        if found:
+            return found[:MOST_ID]
+    return None
+
+
+def _asks(site: Site) -> bool:
+    return bool(site.desk.settings.about_you or site.desk.settings.scale)
+
+
+@router.get("/about-you")
+def about_you(person: Known, site: Served) -> Response:
+    """Ask optional questions."""
+    settings = site.desk.settings
+    questions = load_protocol("people_background")["questions"]
+    asked = {name: questions[name] for name in settings.about_you}
+    return page("about_you", locale=person.locale, questions=asked, scale=settings.scale)
+
+
+@router.post("/about-you")
+def tell(person: Known, form: Sent, site: Served) -> Response:
+    """Keep what somebody tells about themselves."""
+    told = {} if "skip" in form else read_background(site.desk, form)
+    now = site.desk.session.now()
+    if told:
+        site.desk.session.store.people.change_person(person, "told", {"background": told}, now=now)
+    return go("/work")
+
+
+@router.get("/work")
+def work(person: Known, site: Served) -> Response:
+    """Send somebody to their task, or let them choose among kinds."""
+    kinds = kinds_of(person)
+    if RESEARCH in person.kinds:
+        return go("/researcher")
+    if not kinds:
+        raise HTTPException(404)
+    if len(kinds) == 1:
+        return go(f"/task/{kinds[0].name}")
+    done = {kind.name: sitting_of(site.desk, person, kind).n_done for kind in kinds}
+    return page("work", locale=person.locale, kinds=[k.name for k in kinds], done=done)
+
+
+@router.get("/practice")
+def practice(person: Known) -> Response:
+    """Ask a new writer for one reply to a made-up conversation, or say what became of it."""
+    return _practice(person, text="", faults={})
+
+
+@router.post("/practice")
+def send(person: Known, form: Sent, site: Served) -> Response:
+    """Keep the reply of a new writer, the first one for good."""
+    if person.vetting != "pending" or person.practice is not None:
+        return go("/practice")
+    try:
+        text = check_text(form.get("text", "").replace("\r\n", "\n"))
+    except AnswerError as error:
+        return _practice(person, text=form.get("text", ""), faults=error.faults, status=422)
+    send_practice(site.desk, person, text)
+    return go("/practice")
+
+
+def _practice(person: Person, *, text: str, faults: dict[str, str], status: int = 200) -> Response:
+    if person.vetting in ("none", "passed"):
+        return go("/task/write")
+    dialogues = load_protocol("people_writing")["practice"]["dialogues"]
+    turns = dialogues[int(person.id[:8], 16) % len(dialogues)]["turns"]
+    return page(
+        "practice",
+        locale=person.locale,
+        status=status,
+        turns=[(turn["role"], turn["text"]) for turn in turns],
+        is_failed=person.vetting == "failed",
+        is_sent=person.practice is not None,
+        text=text,
+        faults=faults,
+    )
+
+
+@router.post("/stop")
+def stop(person: Known, site: Served) -> Response:
+    """Let somebody leave."""
+    joining.stop(site.desk, person)
+    return go("/stopped")
+
+
+@router.get("/stopped")
+def stopped(person: Known) -> Response:
+    """Say what stays, and how to come back."""
+    return page("stopped", locale=person.locale, name=person.name)
+
+
+@router.get("/withdraw")
+def ask_withdrawal(person: Known) -> Response:
+    """Say what a withdrawal deletes, and ask."""
+    return page("withdraw", locale=person.locale, is_missing=False)
+
+
+@router.post("/withdraw")
+def withdraw(person: Known, form: Sent, request: Request, site: Served) -> Response:
+    """Delete every word of somebody."""
+    if form.get("confirm") != "yes":
+        return page("withdraw", locale=person.locale, is_missing=True, status=422)
+    joining.withdraw(site.desk, person)
+    site.written()
+    words = load_protocol("people_consent")["withdraw"]
+    what = {"title": words["done_title"], "paragraphs": words["done"], "text": "", "go_on": ""}
+    done = page("say", locale=person.locale, what=what, back="/")
+    done.delete_cookie(COOKIE)
+    return done
+
+
+@router.post("/leave-browser")
+def leave_browser(request: Request, site: Served) -> Response:
+    """Forget who this browser belongs to."""
+    joining.log_out(site.desk, request.cookies.get(COOKIE, ""))
+    done = go("/declined")
+    done.delete_cookie(COOKIE)
+    return done
+
+
+@router.get("/debrief")
+def debrief(person: Known, site: Served) -> Response:
+    """Say what it was all about."""
+    settings = site.desk.settings
+    return page("debrief", locale=person.locale, results=settings.results, contact=settings.contact)
+
+
+@router.get("/help")
+def find_help(guest: Guest, request: Request) -> Response:
+    """Say where to find help, here and elsewhere."""
+    chosen = request.query_params.get("locale", "")
+    known = help_for(chosen)["locale"] == chosen
+    locale = chosen if known else request.state.locale
+    return page("help", locale=locale, is_known=guest is not None)

@@ -1,0 +1,141 @@
+"""The researcher's page: links, how far it is, who needs attention, pause."""
+
+from collections import Counter, defaultdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from hearteval.errors import SettingsError
+from hearteval.store.people.base import Progress
+from hearteval.store.people.persons import Person
+from hearteval.study.people.joining import GROUPS, Link, make_invite
+from hearteval.study.people.kinds import KINDS, RESEARCH
+from hearteval.study.people.planning import count_standings
+from hearteval.web.app import Known, Sent, Served, Site, go
+from hearteval.web.pages import page
+
+router = APIRouter(prefix="/researcher")
+
+
+def _researcher(person: Known) -> Person:
+    if RESEARCH not in person.kinds:
+        raise HTTPException(404)
+    return person
+
+
+Researcher = Annotated[Person, Depends(_researcher)]
+
+
+@router.get("")
+def watch(_: Researcher, site: Served) -> Response:
+    """Show how far the study is."""
+    return _page(site)
+
+
+@router.post("/links")
+def invite(_: Researcher, form: Sent, request: Request, site: Served) -> Response:
+    """Make a link; it is shown once."""
+    try:
+        token, made = make_invite(
+            site.desk,
+            Link(
+                label=form.get("label", ""),
+                kinds=[name for name in KINDS if form.get(f"kind_{name}") == "yes"],
+                group=form.get("group") or None,
+                most_people=_number(form.get("people", "")),
+                days=_number(form.get("days", "")),
+                is_vetted=form.get("vetted") == "yes",
+            ),
+        )
+    except SettingsError as error:
+        return _page(site, fault=str(error), status=422)
+    address = f"{request.base_url}join/{token}"
+    return _page(site, made={"address": address, "label": made.label, "n": made.most_people})
+
+
+@router.post("/links/{invite_id}/revoke")
+def revoke(invite_id: str, _: Researcher, site: Served) -> Response:
+    """Let nobody else come by a link."""
+    known = {one.id for one in site.desk.session.store.people.progress(site.desk.study.id).invites}
+    if invite_id not in known:
+        raise HTTPException(404)
+    site.desk.session.store.people.revoke_invite(invite_id, now=site.desk.session.now())
+    return go("/researcher")
+
+
+@router.post("/pause")
+def pause(_: Researcher, form: Sent, site: Served) -> Response:
+    """Give out nothing new, or again."""
+    people, study_id = site.desk.session.store.people, site.desk.study.id
+    people.pause(study_id, is_paused=form.get("pause") == "yes", now=site.desk.session.now())
+    return go("/researcher")
+
+
+@router.post("/practice/{name}")
+def vet(name: str, _: Researcher, form: Sent, site: Served) -> Response:
+    """Say whether a new writer can start."""
+    people = site.desk.session.store.people
+    person = people.find_name(name)
+    outcome = form.get("outcome")
+    if person is None or person.study_id != site.desk.study.id or person.withdrawn_at:
+        raise HTTPException(404)
+    if outcome not in ("passed", "failed"):
+        raise HTTPException(400)
+    people.change_person(person, "vetted", {"vetting": outcome}, now=site.desk.session.now())
+    return go("/researcher")
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+
+
+def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
+    progress = site.desk.session.store.people.progress(site.desk.study.id)
+    rows, signs = _rows(progress), _signs(progress)
+    return page(
+        "researcher",
+        status=status,
+        study=site.desk.study.name,
+        progress=progress,
+        texts=count_standings(site.desk),
+        rows=rows,
+        signs=signs,
+        waiting=[
+            person
+            for person in progress.people
+            if person.vetting == "pending" and person.practice and not person.withdrawn_at
+        ],
+        kinds=[name for name in KINDS if _is_asked(site, name)],
+        groups=GROUPS,
+        settings=site.desk.settings,
+        **{"made": None, "fault": "", **values},
+    )
+
+
+def _is_asked(site: Site, kind: str) -> bool:
+    settings = site.desk.settings
+    compares = settings.protocol != "rating"
+    return {
+        "write": settings.writers_per_item > 0,
+        "judge": settings.raters_per_pair > 0 and compares,
+        "rate": settings.raters_per_pair > 0 and not compares,
+    }.get(kind, True)
+
+
+def _rows(progress: Progress) -> dict[str, Counter[str]]:
+    """Return how many tasks of each kind each person has done and skipped, by person's id."""
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (person_id, kind, state), n in progress.work.items():
+        if state in ("done", "skipped"):
+            found[person_id][kind if state == "done" else state] += n
+    return dict(found)
+
+
+def _signs(progress: Progress) -> dict[str, Counter[str]]:
+    """Return in how many answers each person pasted or left the page, by person's id."""
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for person_id, signs in progress.signs:
+        found[person_id].update(signs.keys())
+    return dict(found)

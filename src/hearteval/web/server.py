@@ -1,0 +1,133 @@
+"""Serving a study: the process that answers, and the one thread that opens new tasks."""
+
+import ipaddress
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import uvicorn
+
+from hearteval.errors import HeartError, SettingsError
+from hearteval.study.people import Desk
+from hearteval.study.people.joining import forget_old_details
+from hearteval.study.people.planning import open_tasks
+from hearteval.web.app import Site, create_app
+
+logger = logging.getLogger(__name__)
+
+KEEP_ALIVE_SECONDS = 75
+PAUSE_SECONDS = 0.2
+"""Between somebody's sending a text and looking what follows from it: several at once are one."""
+EVERY_SECONDS = 60.0
+"""After which is looked without a reason: others may have written through another process."""
+
+
+class Planner:
+    """Opens new tasks in a thread of its own, whenever somebody has written or reviewed."""
+
+    def __init__(self, desk: Desk, *, every: float = EVERY_SECONDS) -> None:
+        self._desk, self._every = desk, every
+        self._wanted = threading.Event()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="planner", daemon=True)
+
+    def wake(self) -> None:
+        """Look soon what there is to do."""
+        self._wanted.set()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Work until the block ends."""
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            self._wanted.set()
+            self._thread.join()
+
+    def _work(self) -> None:
+        while not self._ended.is_set():
+            self._wanted.wait(self._every)
+            if self._ended.wait(PAUSE_SECONDS):
+                return
+            self._wanted.clear()
+            try:
+                open_tasks(self._desk)
+                forget_old_details(self._desk, now=self._desk.session.now())
+            except HeartError as error:
+                logger.warning("no new tasks could be opened: %s", error)
+
+
+def require_safe_host(host: str, *, is_exposed: bool) -> None:
+    """Raise `SettingsError` for an address that others can reach, unless that is wanted."""
+    try:
+        is_local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_local = host == "localhost"
+    if not is_local and not is_exposed:
+        raise SettingsError(
+            f"others can reach {host}, and what they send travels in the clear; put a server that"
+            " encrypts before 127.0.0.1 (docs/how-to/people.md), or add --expose if you mean it"
+        )
+
+
+def serve(
+    desk: Desk,
+    *,
+    host: str,
+    port: int,
+    is_https: bool,
+    when_ready: Callable[[str], None],
+) -> None:
+    """Serve a study until the process is told to stop; `when_ready` is told the address.
+
+    Raises:
+        SettingsError: The port is taken, or may not be used.
+    """
+    open_tasks(desk)
+    planner = Planner(desk)
+    app = create_app(Site(desk=desk, written=planner.wake, is_https=is_https))
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=True,
+        proxy_headers=is_https,
+        timeout_graceful_shutdown=int(timedelta(seconds=10).total_seconds()),
+    )
+    with planner.working():
+        _run(config, when_ready)
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it can be asked."""
+
+    when_ready: Callable[[str], None]
+
+    async def startup(self, sockets: object = None) -> None:
+        await super().startup()
+        if self.started:
+            port = self.servers[0].sockets[0].getsockname()[1]
+            scheme = "https" if self.config.proxy_headers else "http"
+            self.when_ready(f"{scheme}://{self.config.host}:{port}")
+
+
+def _run(config: uvicorn.Config, when_ready: Callable[[str], None]) -> None:
+    server = _Server(config)
+    server.when_ready = when_ready
+    try:
+        server.run()
+    except SystemExit:
+        raise SettingsError(
+            f"nothing can be served at {config.host}:{config.port}; another program may be using"
+            " that port: add --port with another number"
+        ) from None
+    if not server.started:
+        raise SettingsError(f"nothing can be served at {config.host}:{config.port}")

@@ -1,0 +1,117 @@
+// What the pages can do without, kept small: counts words, keeps drafts, keeps what was typed when
+// the connection is lost, and notes pastes and times away. Nothing here decides anything.
+(function () {
+  "use strict";
+  const KEPT = "heart-draft-";
+  const EVERY = 1500;
+  let timer = 0;
+
+  function task() { return document.querySelector("form.task"); }
+  function field(form, name) { return form.querySelector('[name="' + name + '"]'); }
+  function ticket(form) { const found = field(form, "ticket"); return found ? found.value : ""; }
+
+  function begin() {
+    count();
+    const faults = document.getElementById("faults");
+    if (faults) faults.focus();
+    const form = task();
+    if (form && ticket(form)) restore(form);
+  }
+
+  function restore(form) {
+    const key = KEPT + ticket(form);
+    for (const other of Object.keys(sessionStorage)) {
+      if (other.startsWith(KEPT) && other !== key) sessionStorage.removeItem(other);
+    }
+    let kept = {};
+    try { kept = JSON.parse(sessionStorage.getItem(key) || "{}"); } catch (error) { return; }
+    for (const box of form.querySelectorAll("textarea")) {
+      if (!box.value && kept[box.name]) box.value = kept[box.name];
+    }
+    count();
+  }
+
+  function keep(form) {
+    const texts = {};
+    for (const box of form.querySelectorAll("textarea")) texts[box.name] = box.value;
+    try { sessionStorage.setItem(KEPT + ticket(form), JSON.stringify(texts)); } catch (error) { /* full */ }
+  }
+
+  function count() {
+    const box = document.querySelector("textarea[data-count]");
+    const here = document.querySelector("[data-count-here]");
+    if (!box || !here) return;
+    const words = box.value.trim() ? box.value.trim().split(/\s+/).length : 0;
+    const sentences = (box.value.match(/[.!?\u2026]+(?=\s|$)/g) || []).length;
+    let text = box.dataset.count.replace("{words}", words);
+    if (words > 60) text = box.dataset.long.replace("{words}", words) + " " + box.dataset.kept;
+    else if (sentences > 3) text = box.dataset.sentences.replace("{sentences}", sentences) + " " + box.dataset.kept;
+    here.textContent = text;
+  }
+
+  function say(form, text, lost) {
+    const state = form.querySelector("[data-state]");
+    if (!state) return;
+    state.textContent = text;
+    state.classList.toggle("lost", Boolean(lost));
+  }
+
+  function note(name) {
+    const form = task();
+    const counter = form && field(form, name);
+    if (counter) counter.value = String(Number(counter.value) + 1);
+  }
+
+  function saveSoon(form) {
+    keep(form);
+    if (!form.dataset.draft) return;
+    clearTimeout(timer);
+    timer = setTimeout(function () {
+      const state = form.querySelector("[data-state]");
+      fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)) })
+        .then(function (done) { if (done.status === 204) say(form, state.dataset.saved, false); })
+        .catch(function () { say(form, state.dataset.lost, true); });
+    }, EVERY);
+  }
+
+  document.addEventListener("input", function (event) {
+    count();
+    const form = event.target.closest("form.task");
+    if (form && event.target.tagName === "TEXTAREA") saveSoon(form);
+  });
+  document.addEventListener("paste", function (event) {
+    if (event.target.tagName === "TEXTAREA") note("pastes");
+  });
+  document.addEventListener("visibilitychange", function () {
+    if (document.visibilityState === "hidden") note("away");
+  });
+  document.addEventListener("submit", function () { clearTimeout(timer); });
+  document.addEventListener("keydown", function (event) {
+    const form = task();
+    if (!form || event.altKey) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit(form.querySelector("button.send"));
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || !/^[1-9]$/.test(event.key)) return;
+    if (["TEXTAREA", "INPUT", "SELECT"].includes(event.target.tagName) && event.target.type !== "radio") return;
+    const group = event.target.closest("fieldset") || form.querySelector("fieldset");
+    const choice = group && group.querySelectorAll('input[type="radio"]')[Number(event.key) - 1];
+    if (choice) { choice.checked = true; choice.focus(); }
+  });
+  for (const lost of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+    document.addEventListener(lost, function () {
+      const form = task();
+      const state = form && form.querySelector("[data-state]");
+      if (state) { keep(form); say(form, state.dataset.lost, true); }
+    });
+  }
+  document.addEventListener("htmx:afterSettle", function () {
+    begin();
+    const main = document.getElementById("main");
+    if (main && !document.getElementById("faults")) main.focus();
+  });
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
+})();

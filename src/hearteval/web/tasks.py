@@ -1,0 +1,136 @@
+"""The task page: one mechanism for every kind of task."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+
+from hearteval.domain import AXES, AXIS_NAMES
+from hearteval.store.people.persons import Person
+from hearteval.store.people.tasks import Lease
+from hearteval.study.people.kinds import KINDS, AnswerError, TaskKind
+from hearteval.study.people.working import (
+    Work,
+    find_lease,
+    keep_draft,
+    next_work,
+    open_work,
+    send_answer,
+    sitting_of,
+    skip_task,
+)
+from hearteval.web.app import Known, Sent, Served, Site, go, say
+from hearteval.web.pages import page
+
+router = APIRouter(prefix="/task")
+
+
+def _kind(name: str, person: Known) -> TaskKind:
+    if name not in KINDS or name not in person.kinds:
+        raise HTTPException(404)
+    return KINDS[name]
+
+
+Asked = Annotated[TaskKind, Depends(_kind)]
+
+
+@router.get("/{name}")
+def task(kind: Asked, person: Known, request: Request, site: Served) -> Response:
+    """Show somebody their task of a kind, or say why there is none."""
+    done = sitting_of(site.desk, person, kind)
+    if not done.n_done and "begin" not in request.query_params:
+        return page("instructions", locale=person.locale, kind=kind.name, settings=_asked(site))
+    every = site.desk.settings.rest_after
+    is_tired = kind.is_limited and done.n_sitting and done.n_sitting % every == 0
+    if is_tired and "rested" not in request.query_params:
+        return page("rest", locale=person.locale, kind=kind.name, n=done.n_sitting)
+    found = next_work(site.desk, person, kind)
+    if isinstance(found, Work):
+        return _task_page(site, person, found)
+    if found == "not_vetted":
+        return go("/practice")
+    if found == "nothing_left":
+        return page("nothing_left", locale=person.locale, kind=kind.name, done=done.n_done)
+    return say(request, found)
+
+
+@router.post("/{name}")
+def answer(kind: Asked, person: Known, form: Sent, request: Request, site: Served) -> Response:
+    """Store an answer, once, and go on to the next task."""
+    lease = _lease(site, person, kind, form)
+    try:
+        outcome = send_answer(site.desk, person, kind, lease, form)
+    except AnswerError as error:
+        work = open_work(site.desk, kind, lease)
+        return _task_page(site, person, work, form=form, faults=error.faults, status=422)
+    if outcome in ("stored", "same"):
+        if outcome == "stored" and kind.name in ("write", "review"):
+            site.written()
+        return go(f"/task/{kind.name}")
+    what = "already_sent" if outcome == "other" else "expired"
+    return say(request, what, status=409, back=f"/task/{kind.name}")
+
+
+@router.post("/{name}/skip")
+def skip(kind: Asked, person: Known, form: Sent, site: Served) -> Response:
+    """Pass a task on."""
+    skip_task(site.desk, person, _lease(site, person, kind, form))
+    return go(f"/task/{kind.name}?begin=1&rested=1")
+
+
+@router.post("/{name}/skipped")
+def bring_back(kind: Asked, person: Known, site: Served) -> Response:
+    """Offer again what was skipped."""
+    site.desk.session.store.people.bring_back(person, kind.name)
+    return go(f"/task/{kind.name}?begin=1&rested=1")
+
+
+@router.post("/{name}/draft")
+def draft(kind: Asked, person: Known, form: Sent, site: Served) -> Response:
+    """Keep what is written so far; 409 where the task is no longer the person's."""
+    lease = _lease(site, person, kind, form)
+    is_kept = keep_draft(site.desk, person, kind, lease, form)
+    return PlainTextResponse("", 204 if is_kept else 409)
+
+
+def _lease(site: Site, person: Person, kind: TaskKind, form: dict[str, str]) -> Lease:
+    found = find_lease(site.desk, person, kind, form.get("ticket", ""))
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _task_page(
+    site: Site,
+    person: Person,
+    work: Work,
+    *,
+    form: dict[str, str] | None = None,
+    faults: dict[str, str] | None = None,
+    status: int = 200,
+) -> Response:
+    done = sitting_of(site.desk, person, work.kind)
+    return page(
+        f"tasks/{work.kind.name}",
+        locale=person.locale,
+        status=status,
+        kind=work.kind.name,
+        ticket=work.lease.ticket,
+        turns=work.shown.turns,
+        texts=work.shown.texts,
+        form=work.draft if form is None else form,
+        faults=faults or {},
+        n_done=done.n_done,
+        settings=_asked(site),
+    )
+
+
+def _asked(site: Site) -> dict[str, Any]:
+    """Return what of the settings a page may say."""
+    settings = site.desk.settings
+    return {
+        "protocol": settings.protocol,
+        "axes": AXES if settings.axis_marks or settings.protocol == "rating" else (),
+        "axis_names": AXIS_NAMES,
+    }

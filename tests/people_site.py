@@ -1,0 +1,175 @@
+"""A small study served in process, and people who come to it: for tests of the pages."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from hearteval.config import load_study
+from hearteval.study import Quiet
+from hearteval.study.grow import gather, register
+from hearteval.study.people import Desk
+from hearteval.study.people.joining import Link, make_invite
+from hearteval.study.people.planning import open_tasks
+from hearteval.study.pipeline import complete_without_models
+from hearteval.study.session import Session
+from hearteval.store.sql import SqlStore
+from hearteval.web.app import Site, create_app
+
+ADDRESS = "http://testserver"
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+STUDY = """
+[study]
+name = "people"
+seed = 5
+[items]
+source = "starter"
+regular = 2
+adversarial = 1
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[judging]
+judges = ["cue"]
+stress_items = 0
+repeat_pairs = 0
+[people]
+{people}
+"""
+PEOPLE = "writers_per_item = 2\nraters_per_pair = 3\n"
+
+
+@dataclass
+class Clock:
+    """A time that passes only when a test says so."""
+
+    now: datetime = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def wait(self, **length: float) -> None:
+        self.now += timedelta(**length)
+
+
+@dataclass
+class World:
+    """A study with its site."""
+
+    desk: Desk
+    clock: Clock
+    site: Site
+    clients: list[TestClient] = field(default_factory=list)
+
+    @property
+    def store(self) -> Any:
+        return self.desk.session.store
+
+    def client(self) -> TestClient:
+        """A browser that nobody has used; it says where its forms come from, as all do."""
+        client = TestClient(
+            create_app(self.site),
+            base_url=ADDRESS,
+            headers={"origin": ADDRESS},
+            follow_redirects=False,
+            raise_server_exceptions=True,
+        )
+        self.clients.append(client)
+        return client
+
+    def invite(self, *kinds: str, **settings: Any) -> str:
+        """A link's token."""
+        link = Link(
+            label="test", kinds=kinds, **{"most_people": 100, "is_vetted": True, **settings}
+        )
+        return make_invite(self.desk, link)[0]
+
+    def come(self, *kinds: str, **settings: Any) -> "Visitor":
+        """Somebody who has consented."""
+        return Visitor(self, self.client(), self.invite(*kinds, **settings)).join()
+
+
+@dataclass
+class Visitor:
+    """Somebody with a browser and a link."""
+
+    world: World
+    client: TestClient
+    token: str
+    ticket: str = ""
+
+    def join(self, **form: str) -> "Visitor":
+        ticks = {"adult": "yes", "agree": "yes", "no_ai": "yes", "locale": "en-GB", **form}
+        found = self.client.post(f"/join/{self.token}", data=ticks)
+        assert found.status_code == 303, found.text
+        return self
+
+    @property
+    def name(self) -> str:
+        """The pseudonym."""
+        text = self.client.get("/stopped").text
+        found = re.search(r"P-[A-Z0-9]{8}", text)
+        assert found is not None
+        return found[0]
+
+    def get(self, kind: str) -> str:
+        """The page of the next task, or what stands in its place."""
+        page = self.client.get(f"/task/{kind}?begin=1&rested=1")
+        assert page.status_code == 200, page.text
+        self.ticket = ticket_in(page.text)
+        return page.text
+
+    def send(self, kind: str, **form: str) -> Any:
+        """Send an answer to the task in hand."""
+        return self.client.post(f"/task/{kind}", data={"ticket": self.ticket, **form})
+
+    def judge(self, choice: str = "A slightly better", reason: str = "It listens.") -> Any:
+        """Take the next pair and judge it."""
+        self.get("judge")
+        return self.send("judge", choice=choice, reason=reason)
+
+    def write(self, text: str = "That sounds heavy. What would help tonight?") -> Any:
+        """Take the next item and write a reply."""
+        self.get("write")
+        return self.send("write", text=text)
+
+
+def ticket_in(page: str) -> str:
+    """The ticket of a task page; empty where it is none."""
+    found = re.search(r'name="ticket" value="([0-9a-f]+)"', page)
+    return found[1] if found else ""
+
+
+def plain(page: str) -> str:
+    """The words of a page."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+@contextmanager
+def people_world(
+    folder: Path, *, people: str = PEOPLE, store: str = "", study: str = STUDY
+) -> Iterator[World]:
+    """A study whose keyless systems have answered, and whose tasks are open."""
+    path = folder / "people.toml"
+    path.write_text(study.replace("{people}", people), encoding="utf-8")
+    settings = load_study(path)
+    opened = SqlStore.open(store or settings.store, patience_seconds=1.0)
+    clock = Clock()
+    session = Session(settings=settings, store=opened, tell=Quiet(), now=clock)
+    desk = Desk(session=session, study=register(session, gather(settings, Quiet())))
+    complete_without_models(session, desk.study)
+    open_tasks(desk)
+    world = World(desk, clock, Site(desk=desk, written=lambda: open_tasks(desk) and None))
+    try:
+        yield world
+    finally:
+        for client in world.clients:
+            client.close()
+        opened.close()

@@ -1,0 +1,339 @@
+"""Coming, writing, judging, reviewing, stopping, withdrawing: what each does to the store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from people_site import PEOPLE, World, people_world, plain, ticket_in
+
+from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label, Pair, Rater, System
+from hearteval.labels.safety import SAFETY
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with people_world(tmp_path) as made:
+        yield made
+
+
+def completions_by_people(world: World) -> list[Completion]:
+    return [c for c in world.store.iter(Completion, world.desk.study) if c.writer_id]
+
+
+def test_the_warning_stands_before_the_consent(world: World) -> None:
+    token = world.invite("write")
+    client = world.client()
+    first = client.get(f"/join/{token}")
+    assert "real distress" in plain(first.text)
+    assert "Do you want to take part?" in plain(client.get(f"/join/{token}/consent").text)
+
+
+@pytest.mark.parametrize("missing", ["adult", "agree", "no_ai"])
+def test_nobody_takes_part_without_every_tick(world: World, missing: str) -> None:
+    token, client = world.invite("write"), world.client()
+    form = {name: "yes" for name in ("adult", "agree", "no_ai") if name != missing}
+    refused = client.post(f"/join/{token}", data=form)
+    assert refused.status_code == 422
+    assert not world.store.people.people(world.desk.study.id)
+
+
+def test_a_written_reply_is_a_completion_of_the_human_system(world: World) -> None:
+    writer = world.come("write", group="peer")
+    assert writer.write("I hear you. What happened then?").status_code == 303
+    (found,) = completions_by_people(world)
+    systems = {system.id: system for system in world.store.iter(System, world.desk.study)}
+    assert systems[found.system_id].kind == "human"
+    assert (found.text, found.writer_id) == ("I hear you. What happened then?", writer.name)
+    assert found.total_ms is not None
+
+
+def test_a_writer_writes_once_for_each_item_and_then_nothing_is_left(world: World) -> None:
+    writer = world.come("write")
+    for _ in world.desk.study.item_ids:
+        assert writer.write().status_code == 303
+    assert "Nothing to do right now" in plain(writer.get("write"))
+    items = [c.item_id for c in completions_by_people(world)]
+    assert sorted(items) == sorted(world.desk.study.item_ids)
+
+
+def test_an_item_has_as_many_writers_as_the_study_asks_for(world: World) -> None:
+    writers = [world.come("write") for _ in range(3)]
+    for _ in world.desk.study.item_ids:
+        for writer in writers:
+            writer.write()
+    items = [c.item_id for c in completions_by_people(world)]
+    assert {items.count(id_) for id_ in world.desk.study.item_ids} == {2}
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice", "strength"),
+    [
+        ("A significantly better", "first", 4),
+        ("A slightly better", "first", 2),
+        ("about the same", "tie", None),
+        ("B slightly better", "second", 2),
+        ("B significantly better", "second", 4),
+    ],
+)
+def test_five_points_become_choice_and_strength(
+    world: World, answer: str, choice: str, strength: int | None
+) -> None:
+    rater = world.come("judge")
+    assert rater.judge(answer, reason="Warm, and it asks.").status_code == 303
+    (judgment,) = [
+        one
+        for one in world.store.iter(Judgment, world.desk.study)
+        if one.rationale == "Warm, and it asks."
+    ]
+    assert (judgment.choice, judgment.strength) == (choice, strength)
+    assert judgment.prompt_hash is None
+
+
+def test_the_order_that_was_shown_is_the_one_that_is_stored(world: World) -> None:
+    rater = world.come("judge")
+    text = rater.get("judge")
+    rater.send("judge", choice="about the same", reason="Both.")
+    (human,) = [r for r in world.store.iter(Rater, world.desk.study) if r.kind == "human"]
+    (assignment,) = [
+        a for a in world.store.iter(Assignment, world.desk.study) if a.rater_id == human.id
+    ]
+    (pair,) = world.store.find(Pair, [assignment.pair_id])
+    texts = {c.id: c.text for c in world.store.find(Completion, list(pair.completion_ids))}
+    first = texts.pop(assignment.first_completion_id)
+    (second,) = texts.values()
+    shown = plain(text)
+    after_a = shown[shown.index("Reply A") :]
+    assert after_a.index(" ".join(first.split())) < after_a.index(" ".join(second.split()))
+
+
+def test_an_answer_that_lacks_something_says_what_and_keeps_the_rest(world: World) -> None:
+    rater = world.come("judge")
+    rater.get("judge")
+    refused = rater.send("judge", choice="", reason="Because <b>it</b> listens.")
+    assert refused.status_code == 422
+    assert "Please choose one of the five." in refused.text
+    assert "Because &lt;b&gt;it&lt;/b&gt; listens." in refused.text
+    assert ticket_in(refused.text) == rater.ticket
+
+
+def test_twenty_equal_answers_are_one_judgment_and_a_different_one_is_refused(
+    world: World,
+) -> None:
+    rater = world.come("judge")
+    rater.get("judge")
+    answer = {"choice": "A slightly better", "reason": "It listens."}
+    assert {rater.send("judge", **answer).status_code for _ in range(20)} == {303}
+    other = rater.send("judge", **{**answer, "choice": "B slightly better"})
+    assert other.status_code == 409
+    assert "You have answered this one" in plain(other.text)
+    found = [j for j in world.store.iter(Judgment) if j.rationale == "It listens."]
+    assert [one.choice for one in found] == ["first"]
+
+
+def test_a_writer_never_sees_their_own_text(world: World) -> None:
+    own = "Zebra crossing, that was a lot."
+    writer = world.come("write", "judge")
+    other = world.come("judge")
+    writer.write(own)
+    seen_by_other = False
+    for _ in range(40):
+        page = writer.get("judge")
+        assert own not in plain(page)
+        if not writer.ticket:
+            break
+        writer.send("judge", choice="about the same", reason="Equal.")
+    for _ in range(40):
+        page = other.get("judge")
+        seen_by_other |= own in plain(page)
+        if not other.ticket:
+            break
+        other.send("judge", choice="about the same", reason="Equal.")
+    assert seen_by_other
+
+
+def test_no_pair_comes_twice_and_each_is_judged_as_often_as_asked(world: World) -> None:
+    raters = [world.come("judge") for _ in range(4)]
+    for rater in raters:
+        while rater.judge().status_code == 303:
+            pass
+    by_rater: dict[str, list[str]] = {}
+    people = {r.id for r in world.store.iter(Rater, world.desk.study) if r.kind == "human"}
+    for one in world.store.iter(Assignment, world.desk.study):
+        if one.rater_id in people:
+            by_rater.setdefault(one.rater_id, []).append(one.pair_id)
+    assert all(len(pairs) == len(set(pairs)) for pairs in by_rater.values())
+    judged = [pair for pairs in by_rater.values() for pair in pairs]
+    assert {judged.count(pair) for pair in judged} == {3}
+
+
+def test_a_skipped_pair_goes_to_others_and_comes_back_when_asked_for(world: World) -> None:
+    rater = world.come("judge")
+    first = rater.get("judge")
+    ticket = rater.ticket
+    rater.client.post("/task/judge/skip", data={"ticket": ticket})
+    assert rater.get("judge") != first
+    while rater.judge().status_code == 303:
+        pass
+    assert "Nothing to do right now" in plain(rater.get("judge"))
+    rater.client.post("/task/judge/skipped")
+    assert rater.get("judge").count("Reply A") == 1
+    assert rater.ticket == ticket
+
+
+def test_what_the_screen_holds_is_shown_to_nobody_until_a_person_releases_it(
+    world: World,
+) -> None:
+    held = "As an AI language model I am sorry to hear this."
+    world.come("write").write(held)
+    rater = world.come("judge")
+    reviewer = world.come("review")
+    pages = []
+    while True:
+        pages.append(plain(rater.get("judge")))
+        if not rater.ticket:
+            break
+        rater.send("judge", choice="about the same", reason="Equal.")
+    assert not any(held in page for page in pages)
+    assert held in plain(reviewer.get("review"))
+    assert reviewer.send("review", verdict="fit").status_code == 303
+    assert held in plain(rater.get("judge"))
+    verdicts = {
+        label.verdict
+        for label in world.store.iter(Label, world.desk.study)
+        if label.taxonomy == SAFETY
+        and label.completion_id in {c.id for c in completions_by_people(world)}
+    }
+    assert verdicts == {"present", "absent"}
+
+
+def test_a_text_that_a_reviewer_keeps_out_stays_out(world: World) -> None:
+    held = "You should kill yourself."
+    world.come("write").write(held)
+    reviewer = world.come("review")
+    reviewer.get("review")
+    refused = reviewer.send("review", verdict="unfit")
+    assert refused.status_code == 422
+    assert reviewer.send("review", verdict="unfit", reason="self-harm").status_code == 303
+    rater = world.come("judge")
+    while rater.judge().status_code == 303:
+        assert held not in plain(rater.get("judge"))
+    assert "Nothing to do right now" in plain(reviewer.get("review"))
+
+
+def test_an_expired_lease_frees_the_pair_and_a_late_answer_counts_while_it_is_free(
+    world: World,
+) -> None:
+    late = world.come("judge")
+    late.get("judge")
+    world.clock.wait(minutes=31)
+    assert late.send("judge", choice="about the same", reason="Late.").status_code == 303
+
+
+def test_a_late_answer_to_a_pair_that_others_have_is_refused(tmp_path: Path) -> None:
+    asked = "writers_per_item = 0\nraters_per_pair = 1\n"
+    with people_world(tmp_path, people=asked) as world:
+        late = world.come("judge")
+        late.get("judge")
+        world.clock.wait(minutes=31)
+        others = [world.come("judge") for _ in range(3)]
+        for other in others:
+            while other.judge().status_code == 303:
+                pass
+        refused = late.send("judge", choice="about the same", reason="Late.")
+        assert refused.status_code == 409
+        assert "Your place was passed on" in plain(refused.text)
+
+
+def test_limits_of_a_sitting_and_a_day(tmp_path: Path) -> None:
+    limits = "most_per_session = 2\nmost_per_day = 3\nrest_after = 1\n"
+    with people_world(tmp_path, people=PEOPLE + limits) as world:
+        world.come("write").write()
+        rater = world.come("judge")
+        assert rater.judge().status_code == 303
+        assert "Time for a rest?" in plain(rater.client.get("/task/judge").text)
+        rater.judge()
+        assert "That is enough for now" in plain(rater.get("judge"))
+        world.clock.wait(minutes=31)
+        rater.judge()
+        world.clock.wait(minutes=31)
+        assert "That is enough for today" in plain(rater.get("judge"))
+        world.clock.wait(hours=24)
+        assert rater.get("judge").count("Reply A") == 1
+
+
+def test_a_new_writer_starts_when_a_person_has_read_their_practice(world: World) -> None:
+    writer = world.come("write", is_vetted=False)
+    assert writer.client.get("/task/write?begin=1").headers["location"] == "/practice"
+    assert writer.client.post("/practice", data={"text": "I hear you."}).status_code == 303
+    assert "we have your reply" in plain(writer.client.get("/practice").text)
+    researcher = world.come("research")
+    assert "I hear you." in plain(researcher.client.get("/researcher").text)
+    researcher.client.post(f"/researcher/practice/{writer.name}", data={"outcome": "passed"})
+    assert writer.write().status_code == 303
+    assert [c.text for c in completions_by_people(world)] != ["I hear you."]
+
+
+def test_stopping_frees_what_is_in_hand(world: World) -> None:
+    rater = world.come("judge")
+    rater.get("judge")
+    assert rater.client.post("/stop").status_code == 303
+    (counts,) = [
+        c for c in world.store.people.progress(world.desk.study.id).counts if c.kind == "judge"
+    ]
+    assert counts.n_held == 0
+
+
+def test_withdrawing_deletes_every_word_and_keeps_choices_and_ids(world: World) -> None:
+    writer = world.come("write", "judge")
+    writer.client.get("/")
+    writer.write("A sentence that must go.")
+    writer.judge(reason="A reason that must go.")
+    name = writer.name
+    (text,) = completions_by_people(world)
+    assert writer.client.post("/withdraw", data={}).status_code == 422
+    done = writer.client.post("/withdraw", data={"confirm": "yes"})
+    assert "You have withdrawn" in plain(done.text)
+    (found,) = completions_by_people(world)
+    assert (found.id, found.text) == (text.id, WITHDRAWN)
+    judged = [j for j in world.store.iter(Judgment) if j.prompt_hash is None and j.raw == ""]
+    assert not any("must go" in one.rationale for one in judged)
+    person = world.store.people.find_name(name)
+    assert person.withdrawn_at is not None
+    assert (person.platform_id, person.background, person.salt) == (None, None, None)
+    assert world.store.check(progress=lambda _kind, _n: None).faults == ()
+    assert writer.client.get("/work").status_code == 401
+    folder = world.desk.session.settings.file.parent
+    rest = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert b"must go" not in rest
+
+
+def test_a_pair_whose_text_was_withdrawn_is_given_out_no_more(world: World) -> None:
+    writer = world.come("write")
+    for _ in world.desk.study.item_ids:
+        writer.write("Gone soon.")
+    writer.client.post("/withdraw", data={"confirm": "yes"})
+    rater = world.come("judge")
+    for _ in range(40):
+        page = plain(rater.get("judge"))
+        assert "Gone soon" not in page
+        assert WITHDRAWN not in page
+        if not rater.ticket:
+            break
+        rater.send("judge", choice="about the same", reason="Equal.")
+
+
+def test_a_paused_study_gives_out_nothing_new(world: World) -> None:
+    researcher, rater = world.come("research"), world.come("judge")
+    researcher.client.post("/researcher/pause", data={"pause": "yes"})
+    assert "The study is paused" in plain(rater.get("judge"))
+    researcher.client.post("/researcher/pause", data={"pause": "no"})
+    assert rater.judge().status_code == 303
+
+
+def test_the_log_tells_what_happened_without_a_word_of_text(world: World) -> None:
+    writer = world.come("write", "judge")
+    writer.write("Secret words.")
+    writer.judge(reason="Secret reason.")
+    events = world.store.people.events()
+    assert [event.what for event in events][-4:] == ["shown", "answered", "shown", "answered"]
+    assert "Secret" not in repr(events)
