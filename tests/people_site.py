@@ -12,14 +12,14 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from hearteval.config import load_study
+from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
+from hearteval.study.asking.steps import complete_without_models
 from hearteval.study.grow import gather, register
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import Link, make_invite
 from hearteval.study.people.planning import open_tasks
-from hearteval.study.pipeline import complete_without_models
 from hearteval.study.session import Session
-from hearteval.store.sql import SqlStore
 from hearteval.web.app import Site, create_app
 
 ADDRESS = "http://testserver"
@@ -166,7 +166,11 @@ def people_world(
     desk = Desk(session=session, study=register(session, gather(settings, Quiet())))
     complete_without_models(session, desk.study)
     open_tasks(desk)
-    world = World(desk, clock, Site(desk=desk, written=lambda: open_tasks(desk) and None))
+
+    def plan() -> None:
+        open_tasks(desk)
+
+    world = World(desk, clock, Site(desk=desk, written=plan))
     try:
         yield world
     finally:

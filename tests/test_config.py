@@ -166,7 +166,30 @@ FAULTS = {
         GOOD.replace('["cue"]', '["cue"]\ncomparisons = 5'),
         "a full design compares every pair",
     ),
-    "people": (GOOD + "\n[people]\nraters_per_pair = 5\n", "does not have people"),
+    "people who are asked nothing": (
+        GOOD + "\n[people]\nraters_per_pair = 0\nwriters_per_item = 0\n",
+        "asks anybody anything",
+    ),
+    "people who rate beside judges who compare": (
+        GOOD + '\n[people]\nprotocol = "rating"\n',
+        "both rate or both compare",
+    ),
+    "axis marks of five points": (
+        GOOD + "\n[people]\naxis_marks = true\n",
+        "only the protocol forced-strength has axis marks",
+    ),
+    "an unknown question about people": (
+        GOOD + '\n[people]\nabout_you = ["shoe size"]\n',
+        "there is no question 'shoe size'",
+    ),
+    "people named as a system is": (
+        GOOD + '\n[people]\nname = "original"\n',
+        "a system is named 'original' too",
+    ),
+    "a scale that is not there": (
+        GOOD + '\n[people]\nscale = "none.toml"\n',
+        "people.scale: none.toml: cannot be read",
+    ),
     "a folder for the starter items": (
         GOOD.replace('"starter"', '"starter"\nfrom = "x"'),
         "need no folder",
@@ -199,21 +222,21 @@ def test_a_fault_is_one_line_that_says_what_and_where(fault: str, tmp_path: Path
 
 
 def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
-    text = GOOD.replace("seed = 3", 'sed = 3\nstor = "x"').replace('["cue"]', "[]")
-    path = write(tmp_path, text + "\n[people]\n")
+    text = GOOD.replace("seed = 3", 'sed = 3\nstor = "x"').replace('["cue"]', '"cue"')
+    path = write(tmp_path, text + "\n[analysis]\n")
 
     with pytest.raises(SettingsError) as caught:
         load_study(path)
 
     assert str(caught.value).splitlines() == [
         f"{path}: 4 faults",
-        "  [people]: this version of hearteval does not have people as writers and raters yet; "
+        "  [analysis]: this version of hearteval does not have settings of the analysis yet; "
         "remove the section",
         "  study.sed: unknown setting (did you mean 'seed'?); known: name, seed, store, "
         "fail_on_missing, stop_wait_s",
         "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store, "
         "fail_on_missing, stop_wait_s",
-        "  judging.judges: expected at least one entry, not []",
+        "  judging.judges: expected a list in brackets, not 'cue'",
     ]
     assert set(caught.value.ids) == {"people", "study.sed", "study.stor", "judging.judges"}
 

@@ -26,6 +26,7 @@ class People(Section):
     overlap: Literal["all"] | Annotated[float, Field(gt=0, le=1)] = "all"
     name: Annotated[str, Field(min_length=1, max_length=100)] = "People"
     practice: bool = True
+    review: Literal["held", "all"] = "held"
     reviewers_per_text: Annotated[int, Field(ge=1, le=2)] = 1
     lease_minutes: Annotated[int, Field(ge=1, le=MINUTES_A_DAY)] = 30
     rest_after: Annotated[int, Field(ge=1)] = 20
@@ -70,6 +71,7 @@ class PeopleSettings:
 
     Attributes:
         overlap: Share of the judges' pairs that people judge too, drawn at random within strata.
+        review: Whether people read what the rule screen holds, or every text, before others do.
         practice: Whether writers first write a reply that a person of the study reads.
         most_per_session: Judgments in one sitting; most_per_day in 24 hours.
         about_you: Names of optional questions about themselves.
@@ -83,6 +85,7 @@ class PeopleSettings:
     overlap: float
     name: str
     practice: bool
+    review: Literal["held", "all"]
     reviewers_per_text: int
     lease_minutes: int
     rest_after: int
@@ -104,6 +107,7 @@ class PeopleSettings:
             "protocol": self.protocol,
             "axis_marks": self.axis_marks,
             "overlap": self.overlap,
+            "review": self.review,
             "reviewers_per_text": self.reviewers_per_text,
             "name": self.name,
             "scale": None if self.scale is None else content_hash(self.scale.model_dump()),
@@ -144,16 +148,20 @@ def read_people(path: Path, people: People | None) -> PeopleSettings | None:
         **values,
         overlap=1.0 if people.overlap == "all" else people.overlap,
         about_you=tuple(people.about_you),
-        scale=None if people.scale is None else _read_scale(path.parent / people.scale),
+        scale=None if people.scale is None else _read_scale(path, people.scale),
     )
 
 
-def _read_scale(path: Path) -> Scale:
+def _read_scale(path: Path, name: str) -> Scale:
+    where = f"{path}: people.scale: {name}"
     try:
-        return Scale.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path}: people.scale: cannot be read: {error}") from error
+        text = (path.parent / name).read_text(encoding="utf-8-sig")
+        return Scale.model_validate(tomllib.loads(text))
+    except OSError as error:
+        raise SettingsError(f"{where}: cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{where}: cannot be read: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise SettingsError(f"{path}: people.scale: {place}: {first['msg']}") from error
+        raise SettingsError(f"{where}: {place}: {first['msg']}") from error

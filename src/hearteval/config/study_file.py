@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -240,7 +240,7 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
     people = _attempt(lambda: read_people(path, wire.people), faults)
     if judging is not None:
         faults += _unjudged(path, systems, judging)
-        faults += _unpeopled(path, wire, judging)
+        faults += _unpeopled(path, wire, judging, {system.name for system in systems})
     raise_faults(str(path), faults)
     assert store is not None
     assert items is not None
@@ -384,7 +384,9 @@ def _unjudged(
     ]
 
 
-def _unpeopled(path: Path, wire: _StudyFile, judging: JudgingSettings) -> list[SettingsError]:
+def _unpeopled(
+    path: Path, wire: _StudyFile, judging: JudgingSettings, names: Collection[str]
+) -> list[SettingsError]:
     """Return what a study lacks without people, or asks of them that its judges are not asked."""
     people, faults = wire.people, []
     writers = 0 if people is None else people.writers_per_item
@@ -395,7 +397,7 @@ def _unpeopled(path: Path, wire: _StudyFile, judging: JudgingSettings) -> list[S
     if not judging.judges and not raters:
         words = "judging.judges: expected at least one entry, or people.raters_per_pair"
         faults.append(SettingsError(f"{path}: {words}", ids=("judging.judges",)))
-    if people is not None and writers and people.name in {entry.name for entry in wire.system}:
+    if people is not None and writers and people.name in names:
         words = f"people.name: a system is named {people.name!r} too; name them apart"
         faults.append(SettingsError(f"{path}: {words}", ids=("people.name",)))
     if raters and people is not None:

@@ -141,11 +141,16 @@ def safety_standing(labels: Iterable[Label], *, people: Container[str]) -> Stand
 
 
 def read_standings(
-    labels: Iterable[Label], *, people: Container[str], n_people: int = 1
+    labels: Iterable[Label],
+    *,
+    people: Container[str],
+    n_people: int = 1,
+    are_all_read: bool = False,
 ) -> dict[str, Standing]:
     """Return what becomes of each text that labels are of, by its id.
 
-    Where the screens hold a text, `n_people` have to agree that it may be read.
+    Where the screens hold a text, `n_people` have to agree that it may be read. Where people read
+    all texts, this holds of every text.
     """
     by_text: defaultdict[str, list[Label]] = defaultdict(list)
     for label in labels:
@@ -155,7 +160,8 @@ def read_standings(
     for text, own in by_text.items():
         found[text] = safety_standing(own, people=people)
         n_said = sum(label.rater_id in people for label in own)
-        if found[text] == "released" and 0 < n_said < n_people:
+        is_read = n_said >= n_people or not (n_said or are_all_read)
+        if found[text] == "released" and not is_read:
             found[text] = "waiting"
     return found
 

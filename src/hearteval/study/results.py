@@ -107,7 +107,21 @@ def read_data(session: Session, study: Study) -> StudyData:
         calls=read_calls(session, study),
         spent_usd=store.spent_usd(),
         provenance=_provenance(session, study, items),
+        writer_groups=_writer_groups(session, study),
+        people_per_pair=_people_per_pair(study),
     )
+
+
+def _writer_groups(session: Session, study: Study) -> dict[str, str]:
+    """Return the group of each writer that has one, by pseudonym."""
+    people = session.store.people.people(study.id)
+    return {person.name: person.group for person in people if person.group is not None}
+
+
+def _people_per_pair(study: Study) -> int | None:
+    """Return how many people are to judge each pair; None where nobody is asked to."""
+    asked = study.design.get("people", {}).get("raters_per_pair", 0)
+    return asked or None
 
 
 def read_spending(session: Session, study: Study) -> Spending:

@@ -240,7 +240,7 @@ def _parted(
     kinds = {system.id: system.kind for system in systems}
     stress = {id_ for id_, kind in kinds.items() if kind == "stress"}
     completions = list(store.iter(Completion, study))
-    if "human" in kinds.values():
+    if "human" in kinds.values() and "people" in study.design:
         released = _released(store, study)
         completions = [c for c in completions if kinds[c.system_id] != "human" or c.id in released]
     return (
@@ -252,8 +252,13 @@ def _parted(
 def _released(store: Store, study: Study) -> frozenset[str]:
     """Return the texts that the screen or a person has released and nobody has withdrawn."""
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
-    n_people = study.design.get("people", {}).get("reviewers_per_text", 1)
-    standings = read_standings(store.iter(Label, study), people=people, n_people=n_people)
+    asked = study.design["people"]
+    standings = read_standings(
+        store.iter(Label, study),
+        people=people,
+        n_people=asked["reviewers_per_text"],
+        are_all_read=asked["review"] == "all",
+    )
     gone = {c.id for c in store.iter(Completion, study) if c.is_withdrawn}
     return frozenset(id_ for id_, said in standings.items() if said == "released") - gone
 

@@ -73,7 +73,12 @@ def standings_of(desk: Desk) -> Mapping[str, Standing]:
     store = desk.session.store
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
     labels = list(store.iter(Label, desk.study))
-    return read_standings(labels, people=people, n_people=desk.settings.reviewers_per_text)
+    return read_standings(
+        labels,
+        people=people,
+        n_people=desk.settings.reviewers_per_text,
+        are_all_read=desk.settings.review == "all",
+    )
 
 
 def count_standings(desk: Desk) -> Mapping[Standing, int]:
