@@ -238,7 +238,7 @@ def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
         "fail_on_missing, stop_wait_s",
         "  judging.judges: expected a list in brackets, not 'cue'",
     ]
-    assert set(caught.value.ids) == {"people", "study.sed", "study.stor", "judging.judges"}
+    assert set(caught.value.ids) == {"analysis", "study.sed", "study.stor", "judging.judges"}
 
 
 def test_faults_of_several_sections_stand_in_one_list(tmp_path: Path) -> None:

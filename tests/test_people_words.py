@@ -131,7 +131,7 @@ def test_the_consent_says_all_it_must() -> None:
     points = " ".join(load_protocol("people_consent")["consent"]["points"]).lower()
     for said in ("pasted", "leave the page", "published", "name or address", "stop at any time"):
         assert said in points
-    for said in ("withdraw", "cannot be called back", "not be told which", "attention"):
+    for said in ("withdraw", "cannot be called back", "not be told which"):
         assert said in points
 
 

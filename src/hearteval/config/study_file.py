@@ -402,7 +402,7 @@ def _unpeopled(
         faults.append(SettingsError(f"{path}: {words}", ids=("people.name",)))
     if raters and people is not None:
         rate = (people.protocol == "rating", judging.protocol == "rating")
-        if judging.judges and rate[0] != rate[1]:
+        if rate[0] != rate[1]:
             words = (
                 f"people.protocol is {people.protocol!r} and judging.protocol {judging.protocol!r}:"
                 " people and judges answer the same kind of question, so both rate or both compare"
