@@ -1,6 +1,7 @@
 """Coming, writing, judging, reviewing, stopping, withdrawing: what each does to the store."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from people_site import PEOPLE, World, people_world, plain, ticket_in
 
 from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label, Pair, Rater, System
 from hearteval.labels.safety import SAFETY
+from hearteval.store.copy import copy_store, store_hashes
+from hearteval.store.sql import SqlStore
 
 
 @pytest.fixture
@@ -337,3 +340,18 @@ def test_the_log_tells_what_happened_without_a_word_of_text(world: World) -> Non
     events = world.store.people.events()
     assert [event.what for event in events][-4:] == ["shown", "answered", "shown", "answered"]
     assert "Secret" not in repr(events)
+
+
+def test_a_copy_of_the_store_goes_on_where_it_was(world: World, tmp_path: Path) -> None:
+    rater = world.come("judge")
+    rater.judge(reason="Before the copy.")
+    rater.get("judge")
+    with closing(SqlStore.open(str(tmp_path / "copy.db"))) as copy:
+        copy_store(world.store, copy, progress=lambda _kind, _n: None)
+        copy_store(world.store, copy, progress=lambda _kind, _n: None)
+        assert store_hashes(copy) == store_hashes(world.store)
+        assert copy.check(progress=lambda _kind, _n: None).faults == ()
+        (person,) = copy.people.people(world.desk.study.id)
+        lease = copy.people.live(person, "judge", now=world.clock())
+        assert lease is not None
+        assert lease.ticket == rater.ticket

@@ -37,6 +37,7 @@ def copy_store(
             progress(kind_name(kind), n_done)
         n_new[kind_name(kind)] = n_added
     n_new["reply"] = n_replies
+    n_new["person"] = _copy_people(source, target)
     n_new["batch_job"] = _copy_jobs(source, target)
     return n_new
 
@@ -48,6 +49,14 @@ def _copy_replies(source: Store, target: Store, *, progress: Callable[[str, int]
         target.keep_replies(source.find_replies(missing[start : start + REPLY_BATCH]))
         progress("reply", min(start + REPLY_BATCH, len(missing)))
     return len(missing)
+
+
+def _copy_people(source: Store, target: Store) -> int:
+    """Copy who takes part, what is given to whom, and what happened; return how many are new."""
+    rows = source.people.read_all()
+    before = {row["id"] for row in target.people.read_all()["people"]}
+    target.people.write_all(rows)
+    return sum(row["id"] not in before for row in rows["people"])
 
 
 def _copy_jobs(source: Store, target: Store) -> int:
@@ -76,11 +85,20 @@ def require_room(source: Store, target: Store) -> None:
                 "copied. Copy into an empty database",
                 ids=(kind_name(kind),),
             )
+    known = {event.hash for event in source.people.events()}
+    if any(event.hash not in known for event in target.people.events()):
+        raise StoreError(
+            "people have taken part in the target; nothing was copied. Copy into an empty database",
+            ids=("person",),
+        )
 
 
 def store_hashes(store: Store) -> Mapping[str, str]:
-    """Hash every record of each kind, times included, in the order of ids."""
-    return {kind_name(kind): _hash_kind(store, kind) for kind in TABLES}
+    """Hash every record of each kind, times included, in the order of ids, and of people all."""
+    people = store.people.read_all()
+    rows = {name: sorted(map(repr, people[name])) for name in sorted(people)}
+    of_people = hashlib.sha256(repr(rows).encode(errors="surrogatepass")).hexdigest()
+    return {**{kind_name(kind): _hash_kind(store, kind) for kind in TABLES}, "person": of_people}
 
 
 def require_equal(one: Mapping[str, str], other: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from hearteval.store.adding import add
 from hearteval.store.base import Record
 from hearteval.store.people import persons, tasks
 from hearteval.store.people.audit import Event, iter_events, log, salted
+from hearteval.store.people.copying import Rows, read_all, write_all
 from hearteval.store.people.persons import Invite, Person
 from hearteval.store.people.tasks import (
     Claimant,
@@ -309,6 +310,14 @@ class PeopleStore:
             )
 
         return self._read(work)
+
+    def read_all(self) -> Rows:
+        """Return every row of people, tasks and the audit log, for a copy."""
+        return self._read(read_all)
+
+    def write_all(self, rows: Rows) -> None:
+        """Put the rows of another store in the place of what is here."""
+        self._write(lambda it: write_all(it, rows))
 
     def events(self) -> list[Event]:
         """Return the audit log."""

@@ -1,0 +1,49 @@
+"""People, tasks and the audit log from one store to another, as they are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+
+from hearteval.store import schema
+from hearteval.store.people.audit import HEAD
+from hearteval.store.people.tables import (
+    dealings,
+    events,
+    invites,
+    pauses,
+    people,
+    places,
+    sessions,
+    tasks,
+)
+
+TABLES = (invites, people, sessions, tasks, places, dealings, pauses, events)
+"""In the order in which they may refer to each other."""
+ROWS = 1_000
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""By name of a table."""
+
+
+def read_all(connection: Connection) -> Rows:
+    """Return every row, and the end of the audit log."""
+    totals = schema.totals
+    found = {
+        table.name: [dict(row) for row in connection.execute(select(table)).mappings()]
+        for table in TABLES
+    }
+    head = select(totals).where(totals.c.kind == HEAD)
+    return {**found, HEAD: [dict(row) for row in connection.execute(head).mappings()]}
+
+
+def write_all(connection: Connection, rows: Rows) -> None:
+    """Put these rows in the place of those that are there."""
+    for table in reversed(TABLES):
+        connection.execute(delete(table))
+    connection.execute(delete(schema.totals).where(schema.totals.c.kind == HEAD))
+    for table in TABLES:
+        found = rows[table.name]
+        for start in range(0, len(found), ROWS):
+            connection.execute(insert(table), found[start : start + ROWS])
+    if rows[HEAD]:
+        connection.execute(insert(schema.totals), list(rows[HEAD]))
