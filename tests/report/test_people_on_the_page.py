@@ -185,3 +185,18 @@ def test_what_people_have_yet_to_do_is_no_cause_to_run_again() -> None:
     assert "finish what is missing" not in next_step(found, "s.toml")
     assert "Why replies are missing" not in render_page(found)
     assert len(JUDGES) == 2
+
+
+def test_groups_of_people_stand_with_how_many_they_are() -> None:
+    people = sorted(rater.name for rater in data().raters if rater.kind == "human")
+    told = {name: {"age": "18-24" if k % 2 else "25-34"} for k, name in enumerate(people)}
+    found = analyze_study(dataclasses.replace(data(), background=told, smallest_group=2))
+    page = section(found, "groups-of-people")
+    assert "How old are you?" in page
+    assert "18 to 24" in page
+    assert "Exploratory." in page
+    assert not any(name in page for name in people)
+    assert "Groups of people" not in render_page(results())
+    rows = all_tables(found)["by-groups-of-people"]
+    assert rows.count("How old") == 0
+    assert rows.count("18-24") == len(BY_PEOPLE)

@@ -165,6 +165,11 @@ class StudyData:
     """Every rating that is stored, wanted or not."""
     writer_groups: Mapping[str, str] = field(default_factory=dict)
     """Group (crowd, peer, clinician) of each writer by pseudonym, where it is known."""
+    background: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What people told about themselves, by pseudonym and question; never a part of results but
+    as groups."""
+    smallest_group: int = 5
+    """Fewest people of whom a number is shown."""
     people_per_pair: int | None = None
     """Judgments by people that the study wants of each pair; None where it says nothing."""
     n_identical: int = 0

@@ -10,10 +10,12 @@ from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.coverage import Coverage, PeopleCoverage
 from hearteval.analysis.people.against_models import AgainstModels, OutcomeShare
 from hearteval.analysis.people.agreement import AgreementPart
+from hearteval.analysis.people.groups import PeopleGroups
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.study import StudyResults
+from hearteval.protocol import load_protocol
 from hearteval.report.leaderboard import RANK_DIFFERS, interval_words
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
@@ -167,6 +169,58 @@ def ranking_table(results: StudyResults) -> Table | None:
             else "",
         ],
     )
+
+
+class GroupTable(NamedTuple):
+    """How the groups of one question rank the systems."""
+
+    question: str
+    columns: tuple[tuple[str, int, int], ...]
+    """Words of each answer, how many people gave it, and how often they judged."""
+    rows: tuple[tuple[str, tuple[EloEstimate | None, ...]], ...]
+    """Each system with its strength by each group; None where a group does not rank it."""
+
+
+def group_tables(found: PeopleGroups) -> list[GroupTable]:
+    """Return a table for each question that enough people were asked."""
+    tables = []
+    for question in dict.fromkeys(group.question for group in found.groups):
+        groups = [group for group in found.groups if group.question == question]
+        boards = [group.ranking.leaderboard for group in groups]
+        strengths = [
+            {row.system: row.weighted for row in board.rows} if board else {} for board in boards
+        ]
+        systems = dict.fromkeys(name for each in strengths for name in each)
+        tables.append(
+            GroupTable(
+                question=_question_words(question),
+                columns=tuple(
+                    (_answer_words(question, group.answer), group.n_people, group.n_judgments)
+                    for group in groups
+                ),
+                rows=tuple((name, tuple(each.get(name) for each in strengths)) for name in systems),
+            )
+        )
+    return tables
+
+
+def too_few_words(found: PeopleGroups) -> str:
+    """Name the questions of which nothing is said; empty where there are none."""
+    if not found.too_few:
+        return ""
+    asked = listed([f"\u201c{_question_words(name)}\u201d" for name in found.too_few])
+    return f"Fewer than {found.smallest_group} people judged, so nothing is said of {asked}."
+
+
+def _question_words(question: str) -> str:
+    return str(load_protocol("people_background")["questions"][question]["question"])
+
+
+def _answer_words(question: str, answer: str | None) -> str:
+    options = load_protocol("people_background")["questions"][question]["options"]
+    words = {option["value"]: option["label"] for option in options}
+    words |= {"not-said": "not said"}
+    return "other answers" if answer is None else words.get(answer, answer)
 
 
 def source_words(by: str, board: Leaderboard) -> str:

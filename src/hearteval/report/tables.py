@@ -83,6 +83,24 @@ def _by_kind(results: StudyResults) -> Records:
     ]
 
 
+def _by_group(results: StudyResults) -> Records:
+    groups = results.people.groups if results.people else None
+    return [
+        {
+            "question": group.question,
+            "answer": group.answer or "other answers",
+            "n_people": group.n_people,
+            "n_judgments": group.n_judgments,
+            "system": row.system,
+            **_flat(row.weighted),
+            "interval_used": group.ranking.leaderboard.interval_used,
+        }
+        for group in (groups.groups if groups else ())
+        for row in (group.ranking.leaderboard.rows if group.ranking.leaderboard else ())
+        if group.ranking.leaderboard
+    ]
+
+
 def _by_judge_alone(results: StudyResults) -> Records:
     return [
         {"judge": judge.judge, "system": system, **_flat(at)}
@@ -112,6 +130,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "ranks-by-people-and-by-judges": ("ranks by each kind of rater", "people.differences"),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
     "models-against-people": ("whose reply is preferred", "people.against_models"),
+    "by-groups-of-people": ("the ranking by groups of people", _by_group),
     "coverage-of-writers": ("replies by people", "coverage.people.writers"),
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),

@@ -107,15 +107,19 @@ def read_data(session: Session, study: Study) -> StudyData:
         calls=read_calls(session, study),
         spent_usd=store.spent_usd(),
         provenance=_provenance(session, study, items),
-        writer_groups=_writer_groups(session, study),
+        **_told(session, study),
         people_per_pair=_people_per_pair(study),
     )
 
 
-def _writer_groups(session: Session, study: Study) -> dict[str, str]:
-    """Return the group of each writer that has one, by pseudonym."""
-    people = session.store.people.people(study.id)
-    return {person.name: person.group for person in people if person.group is not None}
+def _told(session: Session, study: Study) -> dict[str, Any]:
+    """Return what is known of people, by pseudonym, and of how many a number is shown at least."""
+    people, asked = session.store.people.people(study.id), session.settings.people
+    known = {
+        "writer_groups": {one.name: one.group for one in people if one.group is not None},
+        "background": {one.name: one.background for one in people if one.background},
+    }
+    return known if asked is None else {**known, "smallest_group": asked.smallest_group}
 
 
 def _people_per_pair(study: Study) -> int | None:

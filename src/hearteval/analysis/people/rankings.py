@@ -44,7 +44,25 @@ def rank_by_kind(
     }
     if not all(by_kind.values()):
         return ()
-    return tuple(_rank(kind, rows, systems, raters, level=level) for kind, rows in by_kind.items())
+    return tuple(
+        rank_rows(kind, rows, systems, raters, level=level) for kind, rows in by_kind.items()
+    )
+
+
+def rank_rows(
+    kind: str,
+    rows: Sequence[JudgmentRow],
+    systems: Sequence[System],
+    raters: Sequence[Rater],
+    *,
+    level: float,
+) -> KindRanking:
+    """Rank by some judgments alone, under the name of those who gave them."""
+    try:
+        board = rank_systems(rows, systems, raters, level=level)
+    except NotIdentifiedError as error:
+        return KindRanking(judged_by=kind, leaderboard=None, problem=str(error))
+    return KindRanking(judged_by=kind, leaderboard=board, problem=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,18 +116,3 @@ def _rank_among(strengths: Mapping[str, EloEstimate], name: str, names: Sequence
 
 def _is_apart(one: EloEstimate, other: EloEstimate) -> bool:
     return one.rank_high < other.rank_low or other.rank_high < one.rank_low
-
-
-def _rank(
-    kind: str,
-    rows: Sequence[JudgmentRow],
-    systems: Sequence[System],
-    raters: Sequence[Rater],
-    *,
-    level: float,
-) -> KindRanking:
-    try:
-        board = rank_systems(rows, systems, raters, level=level)
-    except NotIdentifiedError as error:
-        return KindRanking(judged_by=kind, leaderboard=None, problem=str(error))
-    return KindRanking(judged_by=kind, leaderboard=board, problem=None)

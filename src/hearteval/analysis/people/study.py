@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.people.against_models import AgainstModels, compare_with_models
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
+from hearteval.analysis.people.groups import PeopleGroups, group_people
 from hearteval.analysis.people.rankings import (
     KindRanking,
     RankDifference,
@@ -27,6 +28,8 @@ class PeopleResults:
     against_models: tuple[AgainstModels, ...]
     """By kind of rater, for all writers and then by their groups; empty unless models met people.
     """
+    groups: PeopleGroups | None
+    """By what people told about themselves; None where they were asked nothing."""
     level: float
     """Nominal coverage of every interval."""
 
@@ -44,6 +47,7 @@ def analyze_people(
         differences=compare_ranks(rankings),
         agreement=measure_people(judgments, data, level=level, seed=seed),
         against_models=compare_with_models(judgments, data, level=level),
+        groups=group_people(judgments, data, level=level),
         level=level,
     )
     return results if results.agreement or results.against_models else None
