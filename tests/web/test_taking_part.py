@@ -11,6 +11,8 @@ from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label,
 from hearteval.labels.safety import SAFETY
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.sql import SqlStore
+from hearteval.study.reading import HELD_BACK, read_examples
+from hearteval.study.results import analyze
 
 
 @pytest.fixture
@@ -355,3 +357,18 @@ def test_a_copy_of_the_store_goes_on_where_it_was(world: World, tmp_path: Path) 
         lease = copy.people.live(person, "judge", now=world.clock())
         assert lease is not None
         assert lease.ticket == rater.ticket
+
+
+def test_a_reason_that_the_screen_holds_is_not_in_the_report(world: World) -> None:
+    rater = world.come("judge")
+    rater.judge(reason="Call me on 0171 555 0199 or mail anna@example.org.")
+    rater.judge(reason="Warm and to the point.")
+    session, study = world.desk.session, world.desk.study
+    results = analyze(session, study)
+    shown = [
+        verdict.judgment.rationale
+        for reading in read_examples(session, study, results.examples)
+        for verdict in reading.verdicts
+        if verdict.rater.startswith("person")
+    ]
+    assert sorted(shown) == ["Warm and to the point.", HELD_BACK]

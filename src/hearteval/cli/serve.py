@@ -29,6 +29,7 @@ def command(
     from hearteval.study.people import Desk
     from hearteval.study.people.joining import Link, make_invite
     from hearteval.study.people.kinds import RESEARCH
+    from hearteval.study.people.planning import open_tasks
     from hearteval.web.server import require_safe_host, serve
 
     require_safe_host(host, is_exposed=expose)
@@ -47,5 +48,10 @@ def command(
                 click.echo(labelled("serving", f"{study.name} at {address}; Ctrl-C stops it"))
                 click.echo(labelled("you", page))
 
-        tell.detail(f"people: {desk.settings.protocol}")
+        with tell.progress("tasks"):
+            opened = open_tasks(desk)
+        tell.note(
+            f"texts: {opened.n_released:,} may be shown, {opened.n_waiting:,} wait for a person to"
+            f" read them, {opened.n_kept_out:,} kept out"
+        )
         serve(desk, host=host, port=port, is_https=is_https, when_ready=say)

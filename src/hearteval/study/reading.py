@@ -3,7 +3,8 @@
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     Pair,
     Rater,
     Study,
@@ -22,10 +24,13 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.errors import SettingsError, not_written
+from hearteval.labels.safety import read_standings
 from hearteval.report.page.folder import INDEX, folder_pages
 from hearteval.report.page.replies import Reading, Shown, Verdict
 from hearteval.study.session import Session
 
+HELD_BACK = "[not shown: nobody has released these words yet]"
+"""Stands for a person's reason that nobody may read yet."""
 MARKER = ".hearteval-pages"
 """Lists the files of a folder that a report has written, under the id of its study."""
 
@@ -48,6 +53,7 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
     judgments = {one.assignment_id: one for one in find(Judgment, ids)}
     systems = {one.id: one.name for one in session.store.iter(System, study)}
     raters = {one.id: one for one in session.store.iter(Rater, study)}
+    shown = released_words(session, study)
     readings = []
     for example in by_interest(examples):
         written = {
@@ -65,7 +71,7 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
                     rater=shown_as[assignment.rater_id],
                     first=first,
                     second=example.right if first == example.left else example.left,
-                    judgment=judgments[id_],
+                    judgment=_as_may_be_read(judgments[id_], raters[assignment.rater_id], shown),
                 )
             )
         readings.append(
@@ -77,6 +83,20 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
             )
         )
     return readings
+
+
+def released_words(session: Session, study: Study) -> frozenset[str]:
+    """Return the ids of texts and judgments whose words the screen or a person has released."""
+    people = {rater.id for rater in session.store.iter(Rater) if rater.kind == "human"}
+    standings = read_standings(session.store.iter(Label, study), people=people)
+    return frozenset(id_ for id_, said in standings.items() if said == "released")
+
+
+def _as_may_be_read(judgment: Judgment, rater: Rater, released: Collection[str]) -> Judgment:
+    """Return a judgment without a person's words where no screen or person has released them."""
+    if rater.kind != "human" or judgment.id in released or not judgment.rationale:
+        return judgment
+    return replace(judgment, rationale=HELD_BACK, reasons={})
 
 
 def _shown_as(raters: Iterable[Rater]) -> dict[str, str]:
@@ -106,8 +126,10 @@ def write_folder(
     items = list(store.iter(Item, study))
     systems = {one.id: one.name for one in store.iter(System, study) if one.kind != "stress"}
     completions: dict[str, list[tuple[str, Completion]]] = defaultdict(list)
+    released = released_words(session, study)
     for one in store.iter(Completion, study):
-        if one.system_id in systems and one.repeat == 0:
+        is_readable = one.writer_id is None or one.id in released
+        if one.system_id in systems and one.repeat == 0 and is_readable:
             completions[one.item_id].append((systems[one.system_id], one))
     pages = folder_pages(results, shown, items, completions)
     n_pages = 1 + len({one.systems for one in shown.readings}) + len(items)

@@ -82,12 +82,13 @@ def serve(
     is_https: bool,
     when_ready: Callable[[str], None],
 ) -> None:
-    """Serve a study until the process is told to stop; `when_ready` is told the address.
+    """Serve a study, whose tasks are open, until the process is told to stop.
+
+    `when_ready` is told the address.
 
     Raises:
         SettingsError: The port is taken, or may not be used.
     """
-    open_tasks(desk)
     planner = Planner(desk)
     app = create_app(Site(desk=desk, written=planner.wake, is_https=is_https))
     config = uvicorn.Config(

@@ -97,6 +97,8 @@ class PeopleStore:
                 connection, _claimant(person, kind), ticket=ticket, now=now, lease=lease
             )
             if found is not None and found.shown_at == now:
+                if person.stopped_at is not None:
+                    persons.change_person(connection, person.id, {"stopped_at": None})
                 about = {"person": person.name, "task": found.task_id, "side": found.side}
                 log(connection, "shown", about, now=now)
             return found
