@@ -16,7 +16,7 @@ from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
-from hearteval.web.guard import Guard, Tries
+from hearteval.web.guard import FRESH, HEADERS, Guard, Tries
 from hearteval.web.pages import DEFAULT_LOCALE, STATIC, page, pick_locale, static_file
 
 logger = logging.getLogger(__name__)
@@ -47,11 +47,17 @@ class Site:
 async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form; the last of a name counts, files do not.
 
-    The only part of a request that has to be waited for: handlers are ordinary functions.
+    The only part of a request that has to be waited for: handlers are ordinary functions. They take
+    it before anything else, so that what was typed is known where the database cannot be asked.
     """
     try:
         async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-            found = {name: value for name, value in form.items() if isinstance(value, str)}
+            found = {
+                # A form may say that it is UTF-7, which holds what no page can show.
+                name: value.encode(errors="replace").decode()
+                for name, value in form.items()
+                if isinstance(value, str)
+            }
     except (MultiPartException, UnicodeDecodeError, ValueError) as error:
         raise HTTPException(400) from error
     request.state.form = found
@@ -136,6 +142,7 @@ def create_app(site: Site) -> FastAPI:
     app.add_api_route("/health", _health, methods=["GET"])
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(StoreError, _not_stored)
+    app.add_exception_handler(Exception, _failed)
     return app
 
 
@@ -169,12 +176,24 @@ def _refused(request: Request, error: Exception) -> Response:
 def _not_stored(request: Request, error: Exception) -> Response:
     """Say that nothing can be stored now, and give back what was typed."""
     logger.warning("a page could not be served: %s", error)
+    return _give_back(request, status=503, headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+def _failed(request: Request, _error: Exception) -> Response:
+    """Give back what was typed where we are at fault; the server tells the error itself.
+
+    Such an answer is made outside of the guard, which adds headers to all others.
+    """
+    return _give_back(request, status=500, headers={**HEADERS, "Cache-Control": FRESH})
+
+
+def _give_back(request: Request, *, status: int, headers: Mapping[str, str]) -> Response:
     form: Mapping[str, str] = getattr(request.state, "form", {})
     return page(
         "not_saved",
         locale=getattr(request.state, "locale", DEFAULT_LOCALE),
-        status=503,
-        headers={"Retry-After": str(RETRY_SECONDS)},
+        status=status,
+        headers=headers,
         action=request.url.path,
         is_form=request.method == "POST",
         form=form,

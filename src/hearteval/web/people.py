@@ -1,8 +1,6 @@
 """Coming, being told, telling, stopping, withdrawing: everything around the tasks."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -33,20 +31,17 @@ PLATFORM_IDS = ("PROLIFIC_PID", "workerId", "participant", "pid")
 MOST_ID = 200
 
 
-def _link(request: Request, token: str) -> Invite:
-    """Return the link of a token; for any other, the same refusal after as much work."""
+def _link(request: Request, token: str, pid: str | None) -> tuple[Invite, Person | None]:
+    """Return the link of a token, and who comes by it again; else refuse, whatever it lacks."""
     site = site_of(request)
     client = request.client.host if request.client else ""
     if not site.tries.may_try(client, now=site.clock()):
         raise HTTPException(429)
-    found = joining.find_link(site.desk, token)
+    found = joining.find_link(site.desk, token, platform_id=pid)
     if found is None:
         site.tries.note_failure(client, now=site.clock())
         raise HTTPException(401)
     return found
-
-
-Link = Annotated[Invite, Depends(_link)]
 
 
 @router.get("/")
@@ -56,21 +51,20 @@ def first(guest: Guest, request: Request) -> Response:
 
 
 @router.get("/join/{token}")
-def come(token: str, link: Link, request: Request, site: Served) -> Response:
+def come(token: str, request: Request) -> Response:
     """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
     pid = _platform_id({**request.query_params})
-    guest = site.desk.session.store.people.find_guest(link, pid)
-    if not joining.has_room(site.desk, link, pid):
-        raise HTTPException(401)
+    link, guest = _link(request, token, pid)
     is_known = guest is not None or RESEARCH in link.kinds
     template = "back_again" if is_known else "warning"
     return page(template, locale=locale_of(request), token=token, pid=pid or "")
 
 
 @router.get("/join/{token}/consent")
-def consent(token: str, link: Link, request: Request, site: Served) -> Response:
+def consent(token: str, request: Request, site: Served) -> Response:
     """Ask whether somebody takes part."""
     pid = _platform_id({**request.query_params})
+    link, _ = _link(request, token, pid)
     return _consent(site, link, token, {"pid": pid or "", "locale": locale_of(request)}, {})
 
 
@@ -82,10 +76,10 @@ def declined(request: Request) -> Response:
 
 
 @router.post("/join/{token}")
-def join(token: str, link: Link, form: Sent, request: Request, site: Served) -> Response:
+def join(form: Sent, token: str, request: Request, site: Served) -> Response:
     """Let in who has agreed to everything, or is known."""
     pid = _platform_id(form)
-    guest = site.desk.session.store.people.find_guest(link, pid)
+    link, guest = _link(request, token, pid)
     if guest is None and RESEARCH not in link.kinds:
         needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
         if any(form.get(name) != "yes" for name in needed):
@@ -154,7 +148,7 @@ def about_you(person: Known, site: Served) -> Response:
 
 
 @router.post("/about-you")
-def tell(person: Known, form: Sent, site: Served) -> Response:
+def tell(form: Sent, person: Known, site: Served) -> Response:
     """Keep what somebody tells about themselves."""
     told = {} if "skip" in form else read_background(site.desk, form)
     now = site.desk.session.now()
@@ -184,7 +178,7 @@ def practice(person: Known) -> Response:
 
 
 @router.post("/practice")
-def send(person: Known, form: Sent, site: Served) -> Response:
+def send(form: Sent, person: Known, site: Served) -> Response:
     """Keep the reply of a new writer, the first one for good."""
     if person.vetting != "pending" or person.practice is not None:
         return go("/practice")
@@ -233,7 +227,7 @@ def ask_withdrawal(person: Known) -> Response:
 
 
 @router.post("/withdraw")
-def withdraw(person: Known, form: Sent, request: Request, site: Served) -> Response:
+def withdraw(form: Sent, person: Known, request: Request, site: Served) -> Response:
     """Delete every word of somebody."""
     if form.get("confirm") != "yes":
         return page("withdraw", locale=person.locale, is_missing=True, status=422)

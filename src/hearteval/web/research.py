@@ -35,7 +35,7 @@ def watch(_: Researcher, site: Served) -> Response:
 
 
 @router.post("/links")
-def invite(_: Researcher, form: Sent, request: Request, site: Served) -> Response:
+def invite(form: Sent, _: Researcher, request: Request, site: Served) -> Response:
     """Make a link; it is shown once."""
     try:
         token, made = make_invite(
@@ -66,7 +66,7 @@ def revoke(invite_id: str, _: Researcher, site: Served) -> Response:
 
 
 @router.post("/pause")
-def pause(_: Researcher, form: Sent, site: Served) -> Response:
+def pause(form: Sent, _: Researcher, site: Served) -> Response:
     """Give out nothing new, or again."""
     people, study_id = site.desk.session.store.people, site.desk.study.id
     people.pause(study_id, is_paused=form.get("pause") == "yes", now=site.desk.session.now())
@@ -74,7 +74,7 @@ def pause(_: Researcher, form: Sent, site: Served) -> Response:
 
 
 @router.post("/practice/{name}")
-def vet(name: str, _: Researcher, form: Sent, site: Served) -> Response:
+def vet(form: Sent, name: str, _: Researcher, site: Served) -> Response:
     """Say whether a new writer can start."""
     people = site.desk.session.store.people
     person = people.find_name(name)

@@ -56,7 +56,7 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
 
 
 @router.post("/{name}")
-def answer(kind: Asked, person: Known, form: Sent, request: Request, site: Served) -> Response:
+def answer(form: Sent, kind: Asked, person: Known, request: Request, site: Served) -> Response:
     """Store an answer, once, and go on to the next task."""
     lease = _lease(site, person, kind, form)
     try:
@@ -73,7 +73,7 @@ def answer(kind: Asked, person: Known, form: Sent, request: Request, site: Serve
 
 
 @router.post("/{name}/skip")
-def skip(kind: Asked, person: Known, form: Sent, site: Served) -> Response:
+def skip(form: Sent, kind: Asked, person: Known, site: Served) -> Response:
     """Pass a task on."""
     skip_task(site.desk, person, _lease(site, person, kind, form))
     return go(f"/task/{kind.name}?begin=1&rested=1")
@@ -87,7 +87,7 @@ def bring_back(kind: Asked, person: Known, site: Served) -> Response:
 
 
 @router.post("/{name}/draft")
-def draft(kind: Asked, person: Known, form: Sent, site: Served) -> Response:
+def draft(form: Sent, kind: Asked, person: Known, site: Served) -> Response:
     """Keep what is written so far; 409 where the task is no longer the person's."""
     lease = _lease(site, person, kind, form)
     is_kept = keep_draft(site.desk, person, kind, lease, form)

@@ -1,17 +1,22 @@
 """Assignment as a state machine: whatever people do, in any order, the rules of DESIGN 7 hold."""
 
 import os
+import tempfile
 from collections import Counter
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from people_world import LEASE, NOW, invite_to, join, new_id, task
+from sqlalchemy import select
 
 from hearteval.domain import record_id
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
+from hearteval.store.people.tables import dealings, places
 from hearteval.store.people.tasks import Lease, PlannedTask
 from hearteval.store.sql import SqlStore
 
@@ -25,7 +30,7 @@ class Assignment(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.store = SqlStore.in_memory()
+        self.store = self.open()
         self.now = NOW
         invite = invite_to(self.store, "judge")
         self.people = [join(self.store, invite, f"P-{n}") for n in range(N_PEOPLE)]
@@ -33,6 +38,9 @@ class Assignment(RuleBasedStateMachine):
         self.done: dict[tuple[str, str], tuple[str, int]] = {}
         self.leases: dict[str, list[Lease]] = {person.id: [] for person in self.people}
         self.skipped: set[tuple[str, str]] = set()
+
+    def open(self) -> SqlStore:
+        return SqlStore.in_memory()
 
     def teardown(self) -> None:
         self.store.close()
@@ -56,7 +64,9 @@ class Assignment(RuleBasedStateMachine):
     @rule(who=PERSON)
     def claim(self, who: int) -> None:
         person = self.people[who]
-        lease = self.store.people.claim(person, "judge", ticket=new_id(), now=self.now, lease=LEASE)
+        before = self._places()
+        ticket = new_id()
+        lease = self.store.people.claim(person, "judge", ticket=ticket, now=self.now, lease=LEASE)
         if lease is None:
             # No dead end: nothing is left that they could do.
             assert not [t for t in self.planned.values() if self._could_do(person, t)]
@@ -66,6 +76,44 @@ class Assignment(RuleBasedStateMachine):
         assert (person.id, lease.task_id) not in self.done
         assert (person.id, lease.task_id) not in self.skipped
         self.leases[person.id].append(lease)
+        if lease.ticket == ticket:  # neither in hand nor seen before
+            self._require_best(person, lease, before)
+
+    def _places(self) -> dict[str, list[tuple[int, str | None, str | None]]]:
+        """Return of each task the side of every place, with who has it, in which state."""
+        held = (dealings.c.task_id == places.c.task_id) & (dealings.c.place == places.c.place)
+        query = (
+            select(places, dealings.c.person_id, dealings.c.state, dealings.c.leased_until)
+            .select_from(places.outerjoin(dealings, held))
+            .order_by(places.c.task_id, places.c.place)
+        )
+        found: dict[str, list[tuple[int, str | None, str | None]]] = {}
+        for row in self.store._read(lambda connection: connection.execute(query).all()):
+            is_over = row.state == "held" and row.leased_until <= self.now
+            person, state = (None, None) if is_over else (row.person_id, row.state)
+            found.setdefault(row.task_id, []).append((row.side, person, state))
+        return found
+
+    def _require_best(self, person: Person, lease: Lease, before: dict[str, Any]) -> None:
+        """Least filled first, then the side seen less often, then the next place of a task."""
+        mine = [side for each in before.values() for side, who, _ in each if who == person.id]
+        lead = mine.count(0) - mine.count(1)
+        seen = {held.task_id for held in self.leases[person.id][:-1]}
+        open_ones = {
+            id_: [side for side, who, _ in each if who is None]
+            for id_, each in before.items()
+            if person.name not in self.planned[id_].writers and id_ not in seen
+        }
+        taken = {id_: len(before[id_]) - len(free) for id_, free in open_ones.items() if free}
+        least = [id_ for id_, n in taken.items() if n == min(taken.values())]
+        assert lease.task_id in least
+        wanted = int(lead > 0)
+        if not lead:
+            assert lease.side == open_ones[lease.task_id][0]
+        elif any(open_ones[id_][0] == wanted for id_ in least):
+            assert lease.side == open_ones[lease.task_id][0] == wanted
+        else:
+            assert lease.side == wanted or not any(wanted in open_ones[id_] for id_ in least)
 
     def _could_do(self, person: Person, planned: PlannedTask) -> bool:
         key = (person.id, planned.id)
@@ -133,6 +181,11 @@ class Assignment(RuleBasedStateMachine):
             assert found.n_places == sum(one.n_places for one in self.planned.values())
 
     @invariant()
+    def as_many_are_counted_as_have_a_place(self) -> None:
+        n_placed = sum(who is not None for each in self._places().values() for _, who, _ in each)
+        assert n_placed == len(self.done) + len(self._live())
+
+    @invariant()
     def sides_of_a_task_are_balanced(self) -> None:
         for task_id, planned in self.planned.items():
             sides = [side for (_, done), (_, side) in self.done.items() if done == task_id]
@@ -140,7 +193,20 @@ class Assignment(RuleBasedStateMachine):
                 assert abs(sides.count(0) - sides.count(1)) <= 1
 
 
+class AssignmentInAFile(Assignment):
+    """The same in a SQLite file, which several connections read and write."""
+
+    def open(self) -> SqlStore:
+        self.folder = tempfile.TemporaryDirectory()
+        return SqlStore.open(str(Path(self.folder.name) / "people.db"))
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.folder.cleanup()
+
+
 TestAssignment = Assignment.TestCase
-TestAssignment.settings = settings(
+TestAssignmentInAFile = AssignmentInAFile.TestCase
+TestAssignment.settings = TestAssignmentInAFile.settings = settings(
     max_examples=max(1, STEPS // 50), stateful_step_count=min(STEPS, 50), deadline=None
 )

@@ -91,7 +91,8 @@ class PeopleStore:
         """Give a person a task of a kind; None where there is none for them, or all is paused."""
 
         def work(connection: Connection) -> Lease | None:
-            if persons.is_paused(connection, person.study_id):
+            is_here = persons.is_here(connection, person.id)
+            if not is_here or persons.is_paused(connection, person.study_id):
                 return None
             found = tasks.claim(
                 connection, _claimant(person, kind), ticket=ticket, now=now, lease=lease
@@ -115,12 +116,17 @@ class PeopleStore:
         return self._read(lambda it: tasks.find_ticket(it, person_id=person.id, ticket=ticket))
 
     def answer(self, person: Person, lease: Lease, answered: Answered, *, now: datetime) -> Outcome:
-        """Store an answer, with the records it makes, unless its task is closed or given on."""
+        """Store an answer, with the records it makes, unless its task is closed or given on.
+
+        Whoever has withdrawn since they were read has no task, so no word of theirs comes later.
+        """
         assert person.salt is not None, "somebody who has withdrawn answers"
         digest = salted(person.salt, answered.content)
         closing = Closing(answered.record_id, digest[:32], answered.signs)
 
         def work(connection: Connection) -> Outcome:
+            if not persons.is_here(connection, person.id):
+                return "absent"
             outcome = tasks.finish(connection, lease, person_id=person.id, closing=closing, now=now)
             if outcome == "stored":
                 add(connection, answered.records, first_stays=False)
@@ -152,9 +158,13 @@ class PeopleStore:
 
     def keep_draft(self, person: Person, lease: Lease, draft: str, *, until: datetime) -> bool:
         """Keep what is written so far; say whether the task is still the person's."""
-        return self._write(
-            lambda it: tasks.keep_draft(it, lease, person_id=person.id, draft=draft, until=until)
-        )
+
+        def work(connection: Connection) -> bool:
+            return persons.is_here(connection, person.id) and tasks.keep_draft(
+                connection, lease, person_id=person.id, draft=draft, until=until
+            )
+
+        return self._write(work)
 
     def answered(self, person: Person, kind: str) -> list[datetime]:
         """Return when a person answered tasks of a kind, the last first."""
@@ -185,9 +195,9 @@ class PeopleStore:
         """Return a link that works, though it may be full; None for any other."""
         return self._read(lambda it: persons.find_invite(it, invite_id, now=now))
 
-    def find_guest(self, invite: Invite, platform_id: str | None) -> Person | None:
+    def find_guest(self, invite_id: str, platform_id: str | None) -> Person | None:
         """Return who has come by a link before."""
-        return self._read(lambda it: persons.find_guest(it, invite, platform_id))
+        return self._read(lambda it: persons.find_guest(it, invite_id, platform_id))
 
     def join(
         self, person: Person, *, session_id: str, until: datetime, now: datetime
@@ -198,7 +208,9 @@ class PeopleStore:
             invite = persons.find_invite(connection, person.invite_id, now=now)
             if invite is None:
                 return None
-            there = persons.find_guest(connection, invite, person.platform_id)
+            if persons.is_here(connection, person.id):
+                return person  # this was committed, and the answer to that was lost
+            there = persons.find_guest(connection, invite.id, person.platform_id)
             if there is None:
                 if not persons.add_person(connection, person):
                     return None
@@ -220,9 +232,14 @@ class PeopleStore:
     def change_person(
         self, person: Person, what: str, values: Mapping[str, Any], *, now: datetime
     ) -> Person:
-        """Change what is known of a person, under the name of an event; return them changed."""
+        """Change what is known of a person, under the name of an event; return them changed.
+
+        Of whoever has withdrawn since they were read nothing is known any more.
+        """
 
         def work(connection: Connection) -> None:
+            if not persons.is_here(connection, person.id):
+                return
             persons.change_person(connection, person.id, values)
             about: dict[str, Any] = {"person": person.name}
             if "vetting" in values:

@@ -91,13 +91,16 @@ def find_invite(connection: Connection, invite_id: str, *, now: datetime) -> Inv
     return None if row is None else _invite(row)
 
 
-def find_guest(connection: Connection, invite: Invite, platform_id: str | None) -> Person | None:
+def find_guest(connection: Connection, invite_id: str, platform_id: str | None) -> Person | None:
     """Return who has come by a link before: by that platform id, or by a link for one person."""
-    query = select(people).where(people.c.invite_id == invite.id, people.c.withdrawn_at.is_(None))
-    if platform_id is not None:
-        query = query.where(people.c.platform_id == platform_id)
-    elif invite.most_people > 1:
-        return None
+    is_theirs = (
+        invites.c.most_people == 1 if platform_id is None else people.c.platform_id == platform_id
+    )
+    query = (
+        select(people)
+        .join(invites, invites.c.id == people.c.invite_id)
+        .where(people.c.invite_id == invite_id, people.c.withdrawn_at.is_(None), is_theirs)
+    )
     row = connection.execute(query).first()
     return None if row is None else _person(row)
 
@@ -117,6 +120,12 @@ def find_person(connection: Connection, person_id: str) -> Person | None:
     """Return a person."""
     row = connection.execute(select(people).where(people.c.id == person_id)).first()
     return None if row is None else _person(row)
+
+
+def is_here(connection: Connection, person_id: str) -> bool:
+    """Say whether a person takes part: they have not withdrawn."""
+    query = select(people.c.id).where(people.c.id == person_id, people.c.withdrawn_at.is_(None))
+    return connection.execute(query).first() is not None
 
 
 def list_people(connection: Connection, study_id: str) -> list[Person]:

@@ -10,7 +10,8 @@ The states of a dealing, what one person has to do with one task:
 
 A claim returns the person's live lease if there is one, else what lapsed and is still free, else a
 free place of an open task: the least filled first, and among those one of the side that the person
-has seen less often, in the order of the seed (DESIGN section 7).
+has seen less often, in the order of the seed (DESIGN section 7). Of those the first are tasks whose
+next place has that side: then also a task that is never filled has its sides balanced.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +20,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Integer, Row, and_, exists, func, insert, select, update
-from sqlalchemy.sql import ColumnElement
+from sqlalchemy.sql import ColumnElement, FromClause
 
 from hearteval.domain import record_id
 from hearteval.store import schema
@@ -158,13 +159,10 @@ def find_targets(connection: Connection, study_id: str, kind: str) -> frozenset[
 
 def close(connection: Connection, study_id: str, targets: Collection[str], *, now: datetime) -> int:
     """Give out no more places of the tasks about these targets; return how many there were."""
-    n = 0
-    for some in in_groups(sorted(targets)):
-        closing = update(tasks).where(
-            tasks.c.study_id == study_id, tasks.c.target_id.in_(some), tasks.c.closed_at.is_(None)
-        )
-        n += connection.execute(closing.values(closed_at=now)).rowcount
-    return n
+    return sum(
+        _close(connection, (tasks.c.study_id == study_id) & tasks.c.target_id.in_(some), now=now)
+        for some in in_groups(sorted(targets))
+    )
 
 
 def close_about(connection: Connection, completion_ids: Sequence[str], *, now: datetime) -> int:
@@ -174,9 +172,20 @@ def close_about(connection: Connection, completion_ids: Sequence[str], *, now: d
         p = schema.pairs.c
         shown = select(p.id).where(p.low_completion_id.in_(some) | p.high_completion_id.in_(some))
         about = tasks.c.target_id.in_(some) | tasks.c.target_id.in_(shown)
-        closing = update(tasks).where(about, tasks.c.closed_at.is_(None))
-        n += connection.execute(closing.values(closed_at=now)).rowcount
+        n += _close(connection, about, now=now)
     return n
+
+
+def _close(connection: Connection, which: ColumnElement[bool], *, now: datetime) -> int:
+    """Close tasks, and take them out of the hands of those who have not answered yet."""
+    of_them = select(tasks.c.id).where(which, tasks.c.closed_at.is_(None))
+    held = select(dealings.c.task_id, dealings.c.person_id).where(
+        dealings.c.state == "held", dealings.c.task_id.in_(of_them)
+    )
+    for row in connection.execute(held).all():
+        _leave_place(connection, row.task_id, row.person_id, state="lapsed")
+    closing = update(tasks).where(which, tasks.c.closed_at.is_(None))
+    return connection.execute(closing.values(closed_at=now)).rowcount
 
 
 def release_expired(connection: Connection, *, now: datetime) -> int:
@@ -259,7 +268,7 @@ def finish(
         place = _free_place(connection, lease.task_id, side=row.side)
         if place is None:
             return "late"
-        values["place"] = place
+        values["place"], _ = place
         _count(connection, lease.task_id, 1)
     elif row.state != "held":
         return "late"
@@ -278,12 +287,14 @@ def finish(
 
 def skip(connection: Connection, lease: Lease, *, person_id: str) -> bool:
     """Pass a task on; say whether it was the person's to pass on."""
-    if lease.state == "held":
+    mine = (dealings.c.task_id == lease.task_id) & (dealings.c.person_id == person_id)
+    # What the lease says may have changed since it was read: others take what has lapsed.
+    state = connection.execute(select(dealings.c.state).where(mine)).scalar()
+    if state == "held":
         _leave_place(connection, lease.task_id, person_id, state="skipped")
-    elif lease.state == "lapsed":
-        mine = (dealings.c.task_id == lease.task_id) & (dealings.c.person_id == person_id)
+    elif state == "lapsed":
         connection.execute(update(dealings).where(mine).values(state="skipped", draft=None))
-    return lease.state in ("held", "lapsed")
+    return state in ("held", "lapsed")
 
 
 def bring_back(connection: Connection, who: Claimant) -> int:
@@ -408,13 +419,13 @@ def _free_lapsed(connection: Connection, who: Claimant) -> tuple[str, int, int] 
     for row in connection.execute(query).all():
         place = _free_place(connection, row.id, side=row.side)
         if place is not None:
-            return row.id, place, row.side
+            return row.id, *place
     first = connection.execute(query.limit(1)).first()
     if first is None:
         return None
-    place = _free_place(connection, first.id, side=1 - first.side)
+    place = _free_place(connection, first.id)
     assert place is not None, "a task with room has no free place"
-    return first.id, place, 1 - first.side
+    return first.id, *place
 
 
 def _free_new(connection: Connection, who: Claimant) -> tuple[str, int, int] | None:
@@ -429,18 +440,16 @@ def _free_new(connection: Connection, who: Claimant) -> tuple[str, int, int] | N
         return None
     side = _wanted_side(connection, who)
     same = (*eligible, tasks.c.n_taken == least.n_taken)
-    if side is not None:
-        query = select(tasks.c.id).where(*same, _has_free(side)).order_by(tasks.c.rank).limit(1)
+    for has_side in () if side is None else (_is_next(side), _has_free(side)):
+        query = select(tasks.c.id).where(*same, has_side).order_by(tasks.c.rank).limit(1)
         task_id = connection.execute(query).scalar()
         if task_id is not None:
             place = _free_place(connection, task_id, side=side)
             assert place is not None, "a free place has gone within its transaction"
-            return task_id, place, side
-    for each in (0, 1):
-        place = _free_place(connection, least.id, side=each)
-        if place is not None:
-            return least.id, place, each
-    raise AssertionError("a task with room has no free place")
+            return task_id, *place
+    place = _free_place(connection, least.id)
+    assert place is not None, "a task with room has no free place"
+    return least.id, *place
 
 
 def _is_open(who: Claimant) -> tuple[ColumnElement[bool], ...]:
@@ -466,23 +475,37 @@ def _wanted_side(connection: Connection, who: Claimant) -> int | None:
     return None if not lead else int(lead > 0)
 
 
+def _is_free(place: FromClause) -> ColumnElement[bool]:
+    taken = (dealings.c.task_id == place.c.task_id) & (dealings.c.place == place.c.place)
+    return ~exists().where(taken)
+
+
 def _has_free(side: int) -> ColumnElement[bool]:
-    taken = exists().where(
-        dealings.c.task_id == places.c.task_id, dealings.c.place == places.c.place
-    )
-    return exists().where(places.c.task_id == tasks.c.id, places.c.side == side, ~taken)
+    return exists().where(places.c.task_id == tasks.c.id, places.c.side == side, _is_free(places))
 
 
-def _free_place(connection: Connection, task_id: str, *, side: int) -> int | None:
-    """Return the first free place of a side; None where all are taken."""
-    taken = exists().where(
-        dealings.c.task_id == places.c.task_id, dealings.c.place == places.c.place
+def _is_next(side: int) -> ColumnElement[bool]:
+    """Say whether the first free place of a task has a side."""
+    free = places.alias()
+    first = select(func.min(free.c.place)).where(free.c.task_id == tasks.c.id, _is_free(free))
+    return exists().where(
+        places.c.task_id == tasks.c.id,
+        places.c.side == side,
+        places.c.place == first.correlate(tasks).scalar_subquery(),
     )
-    query = select(func.min(places.c.place)).where(
-        places.c.task_id == task_id, places.c.side == side, ~taken
+
+
+def _free_place(
+    connection: Connection, task_id: str, *, side: int | None = None
+) -> tuple[int, int] | None:
+    """Return the first free place, of a side if one is wanted, with its side; else None."""
+    query = select(places.c.place, places.c.side).where(
+        places.c.task_id == task_id, _is_free(places)
     )
-    place = connection.execute(query).scalar()
-    return None if place is None else int(place)
+    if side is not None:
+        query = query.where(places.c.side == side)
+    found = connection.execute(query.order_by(places.c.place).limit(1)).first()
+    return None if found is None else (found.place, found.side)
 
 
 def _leave_place(connection: Connection, task_id: str, person_id: str, *, state: str) -> None:

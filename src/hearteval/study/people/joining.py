@@ -84,16 +84,20 @@ def make_invite(desk: Desk, link: Link) -> tuple[str, Invite]:
     return token, invite
 
 
-def find_link(desk: Desk, token: str) -> Invite | None:
-    """Return the link of a token, if it is one of this study that works."""
-    found = desk.session.store.people.find_invite(token_id(token), now=desk.session.now())
-    return found if found is not None and found.study_id == desk.study.id else None
+def find_link(
+    desk: Desk, token: str, *, platform_id: str | None
+) -> tuple[Invite, Person | None] | None:
+    """Return the link of a token, and who comes by it again; None where nobody can come by it.
 
-
-def has_room(desk: Desk, invite: Invite, platform_id: str | None) -> bool:
-    """Say whether somebody can come by a link: it has room, or they have come by it before."""
-    guest = desk.session.store.people.find_guest(invite, platform_id)
-    return guest is not None or invite.n_people < invite.most_people
+    It asks the store the same whatever the link lacks, room too.
+    """
+    people, invite_id = desk.session.store.people, token_id(token)
+    invite = people.find_invite(invite_id, now=desk.session.now())
+    guest = people.find_guest(invite_id, platform_id)
+    if invite is None or invite.study_id != desk.study.id:
+        return None
+    is_full = invite.n_people >= invite.most_people
+    return None if is_full and guest is None else (invite, guest)
 
 
 def join(
