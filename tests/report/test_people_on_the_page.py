@@ -182,7 +182,7 @@ def test_what_people_have_yet_to_do_is_no_cause_to_run_again() -> None:
             assignments=[one for one in data().assignments if one.pair_id in among],
         )
     )
-    assert "finish what is missing" not in next_step(found, "s.toml")
+    assert next_step(found, "s.toml") == "let people take part: heart serve s.toml"
     assert "Why replies are missing" not in render_page(found)
     assert len(JUDGES) == 2
 

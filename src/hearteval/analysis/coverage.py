@@ -150,9 +150,9 @@ def _cover_people(
     writers = tuple(
         _cover_writers(system, data) for system in data.ranked if system.kind == "human"
     )
-    if not of_pair and not writers:
-        return None
     sizes, wanted = Counter(map(len, of_pair.values())), data.people_per_pair
+    if not of_pair and not writers and wanted is None:
+        return None
     return PeopleCoverage(
         n_raters=len(set().union(*of_pair.values())),
         n_judgments=sum(row.rater_id in people for row in rows),

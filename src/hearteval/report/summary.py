@@ -6,6 +6,7 @@ follows in plain words. The names of methods and the small print are in the repo
 
 from collections.abc import Sequence
 
+from hearteval.analysis.coverage import PeopleCoverage
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
@@ -147,6 +148,8 @@ def next_step(results: StudyResults, study_file: str) -> str:
     unfinished = _unfinished(results, study_file)
     if unfinished:
         return unfinished
+    if _wants_people(results.coverage.people):
+        return f"let people take part: heart serve {study_file}"
     if results.ratings is None and results.leaderboard is None:
         return f"ask for more items in {study_file}, and run it again"
     if results.judge_notice:
@@ -154,6 +157,14 @@ def next_step(results: StudyResults, study_file: str) -> str:
     if results.judge_audits and results.judge_audits.half_tested:
         return f"test the judges: heart judges audit {study_file}"
     return f"read the replies behind the numbers: heart report {study_file} --open"
+
+
+def _wants_people(people: PeopleCoverage | None) -> bool:
+    """Say whether a study waits for people: no pair has enough, or an item has no reply."""
+    if people is None:
+        return False
+    is_unjudged = people.wanted_per_pair is not None and not people.n_pairs_full
+    return is_unjudged or any(0 in dict(one.n_items_by_completions) for one in people.writers)
 
 
 def _unfinished(results: StudyResults, study_file: str) -> str | None:
