@@ -68,6 +68,8 @@ COMMANDS = {
     "complete": ("complete", "study.toml"),
     "judge": ("judge", "study.toml"),
     "latency": ("latency", "study.toml"),
+    "serve": ("serve", "study.toml"),  # asks nobody anything, so it ends at once
+    "people withdraw": ("people", "withdraw", "study.toml", "P-23456789", "--yes"),
     "import": ("import", "study.toml", "absent.eval"),
     "analyze": ("analyze", "study.toml"),
     "report": ("report", "study.toml"),

@@ -11,6 +11,7 @@ from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label,
 from hearteval.labels.safety import SAFETY
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.sql import SqlStore
+from hearteval.study.people.planning import count_standings, reviewers_agree
 from hearteval.study.reading import HELD_BACK, read_examples
 from hearteval.study.results import analyze
 
@@ -372,3 +373,22 @@ def test_a_reason_that_the_screen_holds_is_not_in_the_report(world: World) -> No
         if verdict.rater.startswith("person")
     ]
     assert sorted(shown) == ["Warm and to the point.", HELD_BACK]
+
+
+def test_two_reviewers_who_differ_leave_the_text_to_a_third(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=PEOPLE + "reviewers_per_text = 2\n") as world:
+        world.come("write").write("As an AI language model I am sorry to hear this.")
+        first, second, third = (world.come("review") for _ in range(3))
+        first.get("review")
+        first.send("review", verdict="fit")
+        assert count_standings(world.desk)["waiting"] == 1
+        world.clock.wait(minutes=1)
+        second.get("review")
+        second.send("review", verdict="unfit", reason="names-maker")
+        assert count_standings(world.desk)["waiting"] == 1
+        world.clock.wait(minutes=1)
+        third.get("review")
+        third.send("review", verdict="fit")
+        assert count_standings(world.desk)["waiting"] == 0
+        (agreed,) = reviewers_agree(world.desk)
+        assert (agreed.n_texts, agreed.n_same) == (1, 0)

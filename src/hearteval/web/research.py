@@ -12,7 +12,7 @@ from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Person
 from hearteval.study.people.joining import GROUPS, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
-from hearteval.study.people.planning import count_standings
+from hearteval.study.people.planning import count_standings, reviewers_agree
 from hearteval.web.app import Known, Sent, Served, Site, go
 from hearteval.web.pages import page
 
@@ -100,6 +100,7 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         study=site.desk.study.name,
         progress=progress,
         texts=count_standings(site.desk),
+        reviews=reviewers_agree(site.desk),
         rows=rows,
         signs=signs,
         waiting=[

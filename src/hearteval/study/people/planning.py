@@ -16,6 +16,7 @@ from hearteval.judgments.plan.pairs import (
     enumerate_pairs,
     seeded_rank,
 )
+from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.safety import (
     Standing,
     label_completion,
@@ -84,6 +85,13 @@ def standings_of(desk: Desk) -> Mapping[str, Standing]:
 def count_standings(desk: Desk) -> Mapping[Standing, int]:
     """Count the texts that were screened, by what becomes of them."""
     return Counter(standings_of(desk).values())
+
+
+def reviewers_agree(desk: Desk) -> tuple[LabelAgreement, ...]:
+    """Return how far people agree who read the same texts."""
+    store = desk.session.store
+    people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
+    return agree_on_labels(store.iter(Label, desk.study), people=people)
 
 
 def _screen(

@@ -1,0 +1,73 @@
+"""How far people agree who labelled the same texts: one measure for every kind of label."""
+
+from collections import defaultdict
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hearteval.analysis.agreement import Agreement, AgreementSettings, measure_agreement
+from hearteval.domain import Label
+from hearteval.stats.agreement.table import CodedRatings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelAgreement:
+    """Agreement on one category of a taxonomy."""
+
+    taxonomy: str
+    category: str
+    n_texts: int
+    """Labelled by two people or more."""
+    n_same: int
+    """Of these, with one verdict."""
+    measures: Agreement
+
+
+def agree_on_labels(
+    labels: Iterable[Label], *, people: Container[str]
+) -> tuple[LabelAgreement, ...]:
+    """Measure agreement by taxonomy and category, of texts that two people or more labelled.
+
+    Labels by rules and models are no person's, and are left out.
+    """
+    by_category: defaultdict[tuple[str, str], list[Label]] = defaultdict(list)
+    for label in labels:
+        if label.rater_id in people:
+            by_category[label.taxonomy, label.category].append(label)
+    found = []
+    for (taxonomy, category), own in sorted(by_category.items()):
+        texts: defaultdict[str, list[Label]] = defaultdict(list)
+        for label in own:
+            texts[str(label.completion_id or label.judgment_id)].append(label)
+        twice = {text: each for text, each in texts.items() if len(each) > 1}
+        if twice:
+            found.append(
+                LabelAgreement(
+                    taxonomy=taxonomy,
+                    category=category,
+                    n_texts=len(twice),
+                    n_same=sum(len({one.verdict for one in each}) == 1 for each in twice.values()),
+                    measures=_measure([one for each in twice.values() for one in each]),
+                )
+            )
+    return tuple(found)
+
+
+def _measure(labels: list[Label]) -> Agreement:
+    texts = [str(one.completion_id or one.judgment_id) for one in labels]
+    columns: tuple[list[str], ...] = (
+        texts,
+        [one.rater_id for one in labels],
+        [str(one.verdict) for one in labels],
+    )
+    names = [tuple(sorted(set(column))) for column in columns]
+    unit, rater, value = (
+        np.array([places.index(cell) for cell in column], dtype=np.int64)
+        for column, places in zip(columns, names, strict=True)
+    )
+    units, raters, values = names
+    coded = CodedRatings(
+        units=units, raters=raters, values=values, unit=unit, rater=rater, value=value
+    )
+    return measure_agreement(coded, AgreementSettings(level="nominal"))
