@@ -8,12 +8,14 @@ import pytest
 from people_site import PEOPLE, World, people_world, plain, ticket_in
 
 from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label, Pair, Rater, System
+from hearteval.judgments.plan.run import plan_judgments, whole_repeat
 from hearteval.labels.safety import SAFETY
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.sql import SqlStore
 from hearteval.study.people.planning import count_standings, reviewers_agree
 from hearteval.study.reading import HELD_BACK, read_examples
 from hearteval.study.results import analyze
+from hearteval.study.session import stored_plan
 
 
 @pytest.fixture
@@ -392,3 +394,14 @@ def test_two_reviewers_who_differ_leave_the_text_to_a_third(tmp_path: Path) -> N
         assert count_standings(world.desk)["waiting"] == 0
         (agreed,) = reviewers_agree(world.desk)
         assert (agreed.n_texts, agreed.n_same) == (1, 0)
+
+
+def test_judges_are_asked_again_and_people_are_not(world: World) -> None:
+    rater = world.come("judge")
+    rater.judge()
+    store, study = world.store, world.desk.study
+    plan_judgments(store, study, stored_plan(study), now=world.clock)
+    people = {one.id for one in store.iter(Rater, study) if one.kind == "human"}
+    again = whole_repeat(store, study, given_up=())
+    assert again
+    assert people.isdisjoint(one.rater_id for one in again)

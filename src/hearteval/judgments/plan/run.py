@@ -175,7 +175,8 @@ def whole_repeat(
     completions, _ = _parted(store, study, store.iter(System, study))
     ranked = {completion.id for completion in completions}
     pairs = {p.id for p in store.iter(Pair, study) if ranked.issuperset(p.completion_ids)}
-    planned = {a.id: a for a in store.iter(Assignment, study)}
+    judges = {rater.id for rater in _llm_raters(store, study)}
+    planned = {a.id: a for a in store.iter(Assignment, study) if a.rater_id in judges}
     missing = {a.id for a in store.unjudged(study)} - set(given_up)
     first = [a for a in planned.values() if a.repeat == 0 and a.pair_id in pairs]
     repeat = 0

@@ -29,6 +29,7 @@ _WHOLE = (
     "SELECT id, reason, created_at FROM attempts ORDER BY id",
     "SELECT id, axes, created_at FROM ratings ORDER BY id",
     "SELECT id, verdict, created_at FROM labels ORDER BY id",
+    'SELECT name, "group", background, withdrawn_at FROM people ORDER BY name',
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
     # Rounded: a server may add up in any order.
     "SELECT count(*), round(CAST(sum(cost) AS numeric), 9) FROM replies",
