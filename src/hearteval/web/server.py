@@ -3,6 +3,7 @@
 import ipaddress
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -20,6 +21,8 @@ logger = logging.getLogger(__name__)
 KEEP_ALIVE_SECONDS = 75
 PAUSE_SECONDS = 0.2
 """Between somebody's sending a text and looking what follows from it: several at once are one."""
+REST = 9.0
+"""After looking, times as long as it took: a large study is planned for a tenth of the time."""
 EVERY_SECONDS = 60.0
 """After which is looked without a reason: others may have written through another process."""
 
@@ -49,16 +52,19 @@ class Planner:
             self._thread.join()
 
     def _work(self) -> None:
+        pause = PAUSE_SECONDS
         while not self._ended.is_set():
             self._wanted.wait(self._every)
-            if self._ended.wait(PAUSE_SECONDS):
+            if self._ended.wait(pause):
                 return
             self._wanted.clear()
+            began = time.monotonic()
             try:
                 open_tasks(self._desk)
                 forget_old_details(self._desk, now=self._desk.session.now())
             except HeartError as error:
                 logger.warning("no new tasks could be opened: %s", error)
+            pause = max(PAUSE_SECONDS, REST * (time.monotonic() - began))
 
 
 def require_safe_host(host: str, *, is_exposed: bool) -> None:

@@ -70,7 +70,7 @@ def complete_step(session: Session, study: Study, counts: AskedCounts) -> dict[s
     tell.note(f"replies: {_count_words(total)}")
     brought_in = imported_systems(session.settings).values()
     for row in cover_completions(session, study):
-        if row.system not in brought_in:
+        if row.system not in brought_in and row.kind != "human":
             for words in missing_lines(f"system {row.system}", "completion", row.causes):
                 tell.warn(words)
         naming = naming_words(row)
