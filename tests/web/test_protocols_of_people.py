@@ -1,0 +1,80 @@
+"""The other protocols: a forced winner with strength and axis marks, and rating one reply."""
+
+from pathlib import Path
+
+import pytest
+from people_site import PEOPLE, STUDY, people_world, plain
+
+from hearteval.domain import AXES, AxisMark, Judgment, Rating
+from hearteval.protocol import load_protocol
+from hearteval.study.results import analyze
+
+FORCED = PEOPLE + 'protocol = "forced-strength"\naxis_marks = true\n'
+RATED = STUDY.replace('judges = ["cue"]', 'judges = []\nprotocol = "rating"')
+
+
+def test_a_forced_choice_has_a_strength_and_marks_where_one_side_is_ahead(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=FORCED) as world:
+        rater = world.come("judge")
+        page = plain(rater.get("judge"))
+        assert "about the same" not in page
+        lines = load_protocol("people_judging")["axis_marks"]["lines"]
+        assert all(lines[axis] in page for axis in AXES)
+        marks = {"axis_H": "A", "axis_E": "B", "axis_A": "", "axis_R": "nonsense"}
+        done = rater.send("judge", choice="B", strength="5", reason="Clear.", **marks)
+        assert done.status_code == 303
+        (judgment,) = [j for j in world.store.iter(Judgment) if j.rationale == "Clear."]
+        assert (judgment.choice, judgment.strength) == ("second", 5)
+        assert judgment.axes == {"H": AxisMark("first", None), "E": AxisMark("second", None)}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{"choice": "A"}, {"strength": "3"}, {"choice": "A", "strength": "6"}, {"choice": "tie"}],
+)
+def test_a_forced_choice_lacks_nothing(tmp_path: Path, form: dict[str, str]) -> None:
+    with people_world(tmp_path, people=FORCED) as world:
+        rater = world.come("judge")
+        rater.get("judge")
+        assert rater.send("judge", reason="Why.", **form).status_code == 422
+
+
+def test_no_page_of_a_pairwise_protocol_shows_the_rubric(tmp_path: Path) -> None:
+    rubric = load_protocol("rubric")
+    with people_world(tmp_path, people=FORCED) as world:
+        rater = world.come("judge")
+        pages = plain(rater.client.get("/task/judge").text) + plain(rater.get("judge"))
+        for axis in AXES:
+            assert rubric[axis]["anchor"] not in pages
+            assert rubric[axis]["high"] not in pages
+
+
+def test_a_rating_scores_every_axis_of_one_reply(tmp_path: Path) -> None:
+    people = PEOPLE + 'protocol = "rating"\n'
+    with people_world(tmp_path, people=people, study=RATED) as world:
+        rater = world.come("rate")
+        page = plain(rater.get("rate"))
+        assert "Reply B" not in page
+        scores = {f"axis_{axis}": str(n) for n, axis in enumerate(AXES, start=1)}
+        lacking = rater.send("rate", **{**scores, "axis_T": "9"})
+        assert lacking.status_code == 422
+        done = rater.send("rate", **scores, comment_H="Like a person.")
+        assert done.status_code == 303
+        (rating,) = world.store.iter(Rating, world.desk.study)
+        assert rating.axes == {axis: n for n, axis in enumerate(AXES, start=1)}
+        assert rating.comments == {"H": "Like a person."}
+
+
+def test_ratings_of_people_alone_are_results(tmp_path: Path) -> None:
+    people = PEOPLE + 'protocol = "rating"\n'
+    with people_world(tmp_path, people=people, study=RATED) as world:
+        for k in range(3):
+            rater = world.come("rate")
+            rater.get("rate")
+            while rater.ticket:
+                scores = {f"axis_{axis}": str(1 + (n + k) % 5) for n, axis in enumerate(AXES)}
+                rater.send("rate", **scores)
+                rater.get("rate")
+        results = analyze(world.desk.session, world.desk.study)
+        assert results.ratings is not None
+        assert {row.system for row in results.ratings.systems} >= {"original", "generic"}
