@@ -1,5 +1,6 @@
 """Coming, writing, judging, reviewing, stopping, withdrawing: what each does to the store."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -405,3 +406,16 @@ def test_judges_are_asked_again_and_people_are_not(world: World) -> None:
     again = whole_repeat(store, study, given_up=())
     assert again
     assert people.isdisjoint(one.rater_id for one in again)
+
+
+def test_a_page_says_how_many_are_left(world: World) -> None:
+    rater = world.come("judge")
+    left = []
+    rater.get("judge")
+    while rater.ticket:
+        (said,) = re.findall(r"(\d+) sent, (\w+) left", plain(rater.get("judge")))
+        left.append(said)
+        rater.send("judge", choice="about the same", reason="Equal.")
+        rater.get("judge")
+    n = len(left)
+    assert left == [(str(k), str(n - 1 - k) if k < n - 1 else "none") for k in range(n)]

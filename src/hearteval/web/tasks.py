@@ -24,6 +24,8 @@ from hearteval.web.app import Known, Sent, Served, Site, go, say
 from hearteval.web.pages import page
 
 router = APIRouter(prefix="/task")
+MOST_LEFT = 100
+"""Tasks that are counted; of more nobody needs the number."""
 
 
 def _kind(name: str, person: Known) -> TaskKind:
@@ -122,6 +124,8 @@ def _task_page(
         form=work.draft if form is None else form,
         faults=faults or {},
         n_done=done.n_done,
+        n_left=site.desk.session.store.people.count_left(person, work.kind.name, most=MOST_LEFT),
+        most_left=MOST_LEFT,
         settings=_asked(site),
     )
 

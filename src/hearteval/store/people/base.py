@@ -166,6 +166,10 @@ class PeopleStore:
 
         return self._write(work)
 
+    def count_left(self, person: Person, kind: str, *, most: int) -> int:
+        """Count the tasks of a kind that a person could still take, up to so many."""
+        return self._read(lambda it: tasks.count_left(it, _claimant(person, kind), most=most))
+
     def answered(self, person: Person, kind: str) -> list[datetime]:
         """Return when a person answered tasks of a kind, the last first."""
         return self._read(lambda it: tasks.answered(it, person_id=person.id, kind=kind))

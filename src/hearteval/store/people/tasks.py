@@ -346,6 +346,13 @@ def answered(connection: Connection, *, person_id: str, kind: str) -> list[datet
     return list(connection.execute(query).scalars())
 
 
+def count_left(connection: Connection, who: Claimant, *, most: int) -> int:
+    """Count the tasks that a person could take now, up to so many."""
+    mine = exists().where(dealings.c.task_id == tasks.c.id, dealings.c.person_id == who.person_id)
+    some = select(tasks.c.id).where(*_is_open(who), ~mine).limit(most).subquery()
+    return connection.execute(select(func.count()).select_from(some)).scalar_one()
+
+
 def count_tasks(connection: Connection, *, study_id: str) -> list[OpenCount]:
     """Count the tasks of a study that are not closed, by kind."""
     done = func.sum((dealings.c.state == "done").cast(Integer))
