@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-for-tests
 UV := UV_SYSTEM_CERTS=1 $(BIN)/uv
 PYTEST := $(BIN)/python -m pytest
-QUICK := -m "not server and not postgres and not engine and not live"
+QUICK := -m "not server and not postgres and not engine and not live and not browser"
 LOWEST := .venv-lowest
 
 .PHONY: help install install-tests demo test soak quick lowest package lint format check count

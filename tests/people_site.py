@@ -86,9 +86,8 @@ class World:
 
     def invite(self, *kinds: str, **settings: Any) -> str:
         """A link's token."""
-        link = Link(
-            label="test", kinds=kinds, **{"most_people": 100, "is_vetted": True, **settings}
-        )
+        usual = {"label": "test", "most_people": 100, "is_vetted": True}
+        link = Link(kinds=kinds, **{**usual, **settings})
         return make_invite(self.desk, link)[0]
 
     def come(self, *kinds: str, **settings: Any) -> "Visitor":

@@ -221,6 +221,26 @@ def test_a_fault_is_one_line_that_says_what_and_where(fault: str, tmp_path: Path
     assert "\n" not in str(caught.value)
 
 
+SCALE = """
+name = "A made-up scale"
+source = "Nobody (2026)."
+licence = "public domain"
+range = [0, 2]
+labels = ["Never", "Sometimes", "Always"]
+items = [{ text = "I notice how others feel." }, { text = "I get bored.", reverse = true }]
+"""
+
+
+def test_a_scale_is_read_from_its_file(tmp_path: Path) -> None:
+    (tmp_path / "scale.toml").write_text(SCALE, encoding="utf-8")
+    path = tmp_path / "study.toml"
+    path.write_text(GOOD + '\n[people]\nscale = "scale.toml"\n', encoding="utf-8")
+    people = load_study(path).people
+    assert people is not None
+    assert people.scale is not None
+    assert (people.scale.range, people.scale.items[1].reverse) == ((0, 2), True)
+
+
 def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
     text = GOOD.replace("seed = 3", 'sed = 3\nstor = "x"').replace('["cue"]', '"cue"')
     path = write(tmp_path, text + "\n[analysis]\n")

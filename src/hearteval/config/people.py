@@ -53,7 +53,8 @@ class Scale(Section):
     name: Annotated[str, Field(min_length=1)]
     source: Annotated[str, Field(min_length=1)]
     licence: Annotated[str, Field(min_length=1)]
-    range: tuple[int, int]
+    range: Annotated[tuple[int, int], Field(strict=False)]
+    """The lowest and the highest answer; TOML has lists, no tuples."""
     labels: list[str]
     items: Annotated[list[ScaleItem], Field(min_length=1)]
 

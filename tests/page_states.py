@@ -1,0 +1,378 @@
+"""Every page that people can come to, by name, and the way there in a real browser.
+
+A new page, or a new state of one, is one more entry of `STATES`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from browser_site import Served, listening, new_context
+from people_site import PEOPLE, STUDY, World, people_world
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from hearteval.errors import StoreError
+
+HELD = "As an AI language model I am sorry to hear this."
+LONG = "Donaudampfschifffahrtsgesellschaft" * 6
+SCALE = """
+name = "A made-up scale"
+source = "Nobody (2026). A scale that nobody published. Journal of Nothing, 1, 1-2."
+licence = "public domain"
+range = [0, 4]
+labels = ["Never", "Rarely", "Sometimes", "Often", "Always"]
+items = [{ text = "I notice how others feel." }, { text = "I get bored.", reverse = true }]
+"""
+MANY = "writers_per_item = 40\nraters_per_pair = 40\n"
+ABOUT = 'about_you = ["age", "language", "country", "culture", "support"]\nscale = "scale.toml"\n'
+SETTINGS: Mapping[str, str] = {
+    "five-point": MANY + ABOUT + 'results = "https://example.org/results"\n',
+    "forced-strength": MANY + 'protocol = "forced-strength"\naxis_marks = true\n',
+    "rating": MANY + 'protocol = "rating"\n',
+    "limits": PEOPLE + "most_per_session = 2\nmost_per_day = 3\nrest_after = 1\n",
+}
+"""Of the studies that all the pages together need."""
+
+
+@dataclass
+class Tour:
+    """Somebody who goes to see the pages of a study."""
+
+    name: str
+    """Of the study."""
+    browser: Browser
+    served: Served
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    @property
+    def world(self) -> World:
+        return self.served.world
+
+    def nobody(self, **settings: Any) -> Page:
+        """A browser that the study does not know."""
+        context = new_context(self.browser, base_url=self.served.address, **settings)
+        self.contexts.append(context)
+        return context.new_page()
+
+    def somebody(self, *kinds: str, is_plain: bool = False, **settings: Any) -> Page:
+        """A browser of somebody who has consented; a plain one has no JavaScript."""
+        page = self.nobody(java_script_enabled=not is_plain)
+        self.served.admit(page.context, self.world.come(*kinds, **settings))
+        return page
+
+    def at(self, path: str, *kinds: str, **settings: Any) -> Page:
+        """A page of somebody; of nobody where there is no kind of task."""
+        page = self.somebody(*kinds, **settings) if kinds else self.nobody()
+        page.goto(path)
+        return page
+
+    def task(self, kind: str, **settings: Any) -> Page:
+        return self.at(f"/task/{kind}?begin=1", kind, **settings)
+
+    def refused(self, kind: str, **settings: Any) -> Page:
+        """A task that was sent with nothing in it."""
+        page = self.task(kind, **settings)
+        send(page)
+        page.locator("#faults").wait_for()
+        return page
+
+    def leave(self) -> None:
+        """Close every browser."""
+        for context in self.contexts:
+            context.close()
+        self.contexts.clear()
+
+
+def send(page: Page) -> None:
+    """Press the button that stands out."""
+    page.locator("main button.send").click()
+
+
+@contextmanager
+def tour_of(folder: Path, browser: Browser, name: str) -> Iterator[Tour]:
+    """Serve one of the studies."""
+    (folder / "scale.toml").write_text(SCALE, encoding="utf-8")
+    with (
+        people_world(folder, people=SETTINGS[name], study=_study(name)) as world,
+        listening(world) as served,
+    ):
+        for _ in world.desk.study.item_ids:
+            world.come("write").write()
+        if name == "five-point":
+            _fill(world)
+        yield Tour(name, browser, served)
+
+
+def _study(name: str) -> str:
+    """A study's file: people and judges are asked the same kind of question."""
+    cue = 'judges = ["cue"]'
+    return STUDY.replace(cue, 'judges = []\nprotocol = "rating"') if name == "rating" else STUDY
+
+
+def _fill(world: World) -> None:
+    """Have people do what the researcher's page and the reviewers' shows."""
+    for _ in range(2):
+        writer = world.come("write", group="peer")
+        for _ in world.desk.study.item_ids:
+            writer.write(HELD)
+    rater = world.come("judge", "write", group="crowd")
+    rater.judge()
+    rater.get("judge")
+    rater.client.post("/task/judge/skip", data={"ticket": rater.ticket})
+    rater.get("write")
+    rater.send("write", text="I hear you.", pastes="1", away="2")
+    rater.client.post("/stop")
+    gone = world.come("judge")
+    gone.judge()
+    gone.client.post("/withdraw", data={"confirm": "yes"})
+    world.come("write", is_vetted=False).client.post("/practice", data={"text": f"Hm. {LONG}"})
+    world.invite("write", "judge", "review", label=f"Everyone, {LONG}", is_vetted=False)
+
+
+@contextmanager
+def broken_store(world: World) -> Iterator[None]:
+    """Have the database give no answer while the block runs."""
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise StoreError("the database does not answer")
+
+    people = world.store.people
+    kept = {name: getattr(people, name) for name in ("claim", "answer")}
+    for name in kept:
+        setattr(people, name, fail)
+    try:
+        yield
+    finally:
+        for name in kept:
+            delattr(people, name)
+
+
+@contextmanager
+def paused(world: World) -> Iterator[None]:
+    """Have the study paused while the block runs."""
+    people, study_id = world.store.people, world.desk.study.id
+    people.pause(study_id, is_paused=True, now=world.clock())
+    try:
+        yield
+    finally:
+        people.pause(study_id, is_paused=False, now=world.clock())
+
+
+def _arrive(tour: Tour, path: str = "", **settings: Any) -> Page:
+    page = tour.nobody()
+    page.goto(f"/join/{tour.world.invite('write', 'judge', **settings)}{path}")
+    return page
+
+
+def _consent_refused(tour: Tour) -> Page:
+    page = _arrive(tour, "/consent")
+    page.get_by_label("I am 18 or over.").check()
+    send(page)
+    page.locator("#faults").wait_for()
+    return page
+
+
+def _back_again(tour: Tour) -> Page:
+    token = tour.world.invite("judge")
+    ticks = {"adult": "yes", "agree": "yes", "pid": "abc"}
+    tour.world.client().post(f"/join/{token}", data=ticks)
+    page = tour.nobody()
+    page.goto(f"/join/{token}?pid=abc")
+    return page
+
+
+def _already_sent(tour: Tour) -> Page:
+    visitor = tour.world.come("judge")
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto("/task/judge?begin=1")
+    visitor.get("judge")
+    visitor.send("judge", choice="about the same", reason="First.")
+    return _judge(page)
+
+
+def _expired(tour: Tour) -> Page:
+    visitor = tour.world.come("judge")
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto("/task/judge?begin=1")
+    visitor.get("judge")
+    visitor.client.post("/task/judge/skip", data={"ticket": visitor.ticket})
+    return _judge(page)
+
+
+def _judge(page: Page) -> Page:
+    page.get_by_label("A is slightly better").check()
+    page.get_by_label("Why?").fill("It asks what would help.")
+    before = page.title()
+    send(page)
+    page.wait_for_function("before => document.title !== before", arg=before)
+    return page
+
+
+def _lost(tour: Tour) -> Page:
+    page = tour.task("write")
+    page.locator("textarea").fill("Not lost.")
+    page.context.set_offline(True)
+    send(page)
+    page.locator(".state.lost").wait_for()
+    return page
+
+
+def _not_saved(tour: Tour) -> Page:
+    page = tour.task("write")
+    page.locator("textarea").fill("Not lost.")
+    with broken_store(tour.world), page.expect_navigation():
+        page.evaluate("document.querySelector('form.task').submit()")  # as without JavaScript
+    return page
+
+
+def _no_database(tour: Tour) -> Page:
+    with broken_store(tour.world):
+        return tour.task("judge")
+
+
+def _long_reply(tour: Tour) -> Page:
+    page = tour.task("write")
+    page.locator("textarea").fill("word " * 70)
+    return page
+
+
+def _practice_refused(tour: Tour) -> Page:
+    page = tour.at("/practice", "write", is_vetted=False)
+    send(page)
+    page.locator("#faults").wait_for()
+    return page
+
+
+def _practice(tour: Tour, *, outcome: str = "") -> Page:
+    visitor = tour.world.come("write", is_vetted=False)
+    visitor.client.post("/practice", data={"text": "I hear you."})
+    if outcome:
+        people = tour.world.store.people
+        person = people.find_name(visitor.name)
+        people.change_person(person, "vetted", {"vetting": outcome}, now=tour.world.clock())
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto("/practice")
+    return page
+
+
+def _withdraw(tour: Tour, *, confirms: bool) -> Page:
+    page = tour.at("/withdraw", "judge")
+    if confirms:
+        page.get_by_role("checkbox").check()
+    send(page)
+    with suppress(AssertionError):
+        page.wait_for_load_state()
+    return page
+
+
+def _researcher(tour: Tour, **fields: str) -> Page:
+    page = tour.at("/researcher", "research")
+    if fields:
+        page.get_by_label("What you call it").fill("Panel")
+        for label, text in fields.items():
+            page.get_by_label(label).fill(text)
+        page.get_by_role("checkbox", name="Compare").check()
+        page.get_by_role("button", name="Make the link").click()
+    return page
+
+
+def _paused(tour: Tour, path: str, kind: str) -> Page:
+    with paused(tour.world):
+        return tour.at(path, kind)
+
+
+def _nothing_left(tour: Tour) -> Page:
+    visitor = tour.world.come("write")
+    while visitor.write().status_code == 303:
+        pass
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto("/task/write?rested=1")
+    return page
+
+
+def _after(tour: Tour, n: int, *, day: bool = False) -> Page:
+    """The page after some judgments, with a long break before the last of a day."""
+    visitor = tour.world.come("judge")
+    for k in range(n):
+        if day and k == 2:
+            tour.world.clock.wait(minutes=31)
+        assert visitor.judge().status_code == 303
+    if day:
+        tour.world.clock.wait(minutes=31)
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto("/task/judge" if n == 1 else "/task/judge?rested=1")
+    return page
+
+
+State = Callable[[Tour], Page]
+STATES: Mapping[str, Mapping[str, State]] = {
+    "five-point": {
+        "warning": _arrive,
+        "consent": lambda tour: _arrive(tour, "/consent"),
+        "consent-refused": _consent_refused,
+        "declined": lambda tour: tour.at("/declined"),
+        "back-again": _back_again,
+        "about-you": lambda tour: tour.at("/about-you", "judge"),
+        "work": lambda tour: tour.at("/work", "write", "judge", "review"),
+        "instructions-write": lambda tour: tour.at("/task/write", "write"),
+        "instructions-judge": lambda tour: tour.at("/task/judge", "judge"),
+        "instructions-review": lambda tour: tour.at("/task/review", "review"),
+        "write": lambda tour: tour.task("write"),
+        "write-long": _long_reply,
+        "write-refused": lambda tour: tour.refused("write"),
+        "write-lost": _lost,
+        "judge": lambda tour: tour.task("judge"),
+        "judge-refused": lambda tour: tour.refused("judge"),
+        "review": lambda tour: tour.task("review"),
+        "review-refused": lambda tour: tour.refused("review"),
+        "already-sent": _already_sent,
+        "expired": _expired,
+        "not-saved": _not_saved,
+        "no-database": _no_database,
+        "nothing-left": _nothing_left,
+        "paused": lambda tour: _paused(tour, "/task/judge?begin=1", "judge"),
+        "practice": lambda tour: tour.at("/practice", "write", is_vetted=False),
+        "practice-refused": _practice_refused,
+        "practice-sent": _practice,
+        "practice-failed": lambda tour: _practice(tour, outcome="failed"),
+        "stopped": lambda tour: tour.at("/stopped", "judge"),
+        "withdraw": lambda tour: tour.at("/withdraw", "judge"),
+        "withdraw-refused": lambda tour: _withdraw(tour, confirms=False),
+        "withdrawn": lambda tour: _withdraw(tour, confirms=True),
+        "debrief": lambda tour: tour.at("/debrief", "judge"),
+        "help": lambda tour: tour.at("/help", "judge"),
+        "help-elsewhere": lambda tour: tour.at("/help?locale=default", "judge"),
+        "bad-link": lambda tour: tour.at("/join/none"),
+        "no-link": lambda tour: tour.at("/"),
+        "unknown-browser": lambda tour: tour.at("/task/judge"),
+        "not-found": lambda tour: tour.at("/task/none", "judge"),
+        "researcher": _researcher,
+        "researcher-made": lambda tour: _researcher(tour, **{"People, at most": "3"}),
+        "researcher-refused": lambda tour: _researcher(tour, **{"People, at most": "none"}),
+        "researcher-paused": lambda tour: _paused(tour, "/researcher", "research"),
+    },
+    "forced-strength": {
+        "instructions-forced": lambda tour: tour.at("/task/judge", "judge"),
+        "forced": lambda tour: tour.task("judge"),
+        "forced-refused": lambda tour: tour.refused("judge"),
+        "researcher-empty": _researcher,
+    },
+    "rating": {
+        "instructions-rate": lambda tour: tour.at("/task/rate", "rate"),
+        "rate": lambda tour: tour.task("rate"),
+        "rate-refused": lambda tour: tour.refused("rate"),
+    },
+    "limits": {
+        "rest": lambda tour: _after(tour, 1),
+        "limit-session": lambda tour: _after(tour, 2),
+        "limit-day": lambda tour: _after(tour, 3, day=True),
+    },
+}
+"""By study, then by name."""

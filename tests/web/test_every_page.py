@@ -1,0 +1,63 @@
+"""Every page in real Chromium: no fault that axe-core knows, and nothing wider than the screen."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser_site import real_browser
+from page_states import STATES, Tour, tour_of
+from playwright.sync_api import Browser, Page
+
+WIDTHS = (390, 1280)
+SCHEMES: Mapping[Literal["light", "dark"], Any] = {
+    "light": {"resultTypes": ["violations"]},
+    "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]},
+}
+"""What axe looks for: in the dark only colours differ."""
+PAGES = [(study, name) for study, states in STATES.items() for name in states]
+IS_WIDER = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with real_browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def tour(
+    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Tour]:
+    with tour_of(tmp_path_factory.mktemp("tour"), browser, request.param) as made:
+        yield made
+
+
+@pytest.mark.parametrize(("tour", "name"), PAGES, indirect=["tour"], ids=lambda one: one)
+def test_a_page_has_no_fault_and_never_scrolls_sideways(tour: Tour, name: str) -> None:
+    page = STATES[tour.name][name](tour)
+    try:
+        assert faults_of(page) == []
+    finally:
+        tour.leave()
+
+
+def faults_of(page: Page) -> list[str]:
+    """What is wrong with a page at each width, in light and in dark."""
+    page.evaluate(Axe().axe_script)
+    found = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        if page.evaluate(IS_WIDER):
+            found.append(f"{width}: scrolls sideways")
+        for scheme, options in SCHEMES.items():
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            violations = page.evaluate("options => axe.run(options)", options)["violations"]
+            found += [
+                f"{width} {scheme}: {one['id']}: {node['html']} {node.get('failureSummary', '')}"
+                for one in violations
+                for node in one["nodes"]
+            ]
+    return found
