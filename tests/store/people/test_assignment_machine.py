@@ -75,9 +75,15 @@ class Assignment(RuleBasedStateMachine):
         assert person.name not in planned.writers
         assert (person.id, lease.task_id) not in self.done
         assert (person.id, lease.task_id) not in self.skipped
-        self.leases[person.id].append(lease)
-        if lease.ticket == ticket:  # neither in hand nor seen before
+        others = [held for held in self.leases[person.id] if held.task_id != lease.task_id]
+        seen = [held for held in self.leases[person.id] if held.task_id == lease.task_id]
+        self.leases[person.id] = [*others, lease]
+        if not seen:
+            assert lease.ticket == ticket
             self._require_best(person, lease, before)
+        for held in seen:
+            # A page in the other order is no page of it any more.
+            assert (held.ticket == lease.ticket) == (held.side == lease.side)
 
     def _places(self) -> dict[str, list[tuple[int, str | None, str | None]]]:
         """Return of each task the side of every place, with who has it, in which state."""

@@ -121,3 +121,35 @@ def test_somebody_who_is_let_in_twice_is_one_person(store: SqlStore) -> None:
     assert again == one
     n_people = select(func.count()).select_from(people)
     assert store._read(lambda connection: connection.execute(n_people).scalar_one()) == 2
+
+
+def test_what_is_in_hand_stays_there_while_a_study_is_paused(store: SqlStore) -> None:
+    store.people.plan([task(1, n_places=1)])
+    (person,) = comers(store, 1)
+    lease = take(store, person)
+    store.people.pause(person.study_id, is_paused=True, now=NOW)
+    soon_over = NOW + LEASE - timedelta(minutes=1)
+    again = store.people.claim(person, "judge", ticket=new_id(), now=soon_over, lease=LEASE)
+    assert again is not None
+    assert again.ticket == lease.ticket
+
+
+def test_a_page_of_the_other_order_answers_nothing_any_more(store: SqlStore) -> None:
+    # Their place went to somebody else; what comes back has the replies the other way round.
+    store.people.plan([task(1, n_places=2)])
+    slow, other = comers(store, 2)
+    old_page = take(store, slow)
+    assert take(store, other, later=True).side == old_page.side
+    back = take(store, slow, later=True)
+    assert back.side != old_page.side
+    assert store.people.find_ticket(slow, old_page.ticket) is None
+    assert store.people.answer(slow, old_page, answered(slow), now=LATER) == "absent"
+    assert store.people.answer(slow, back, answered(slow), now=LATER) == "stored"
+
+
+def test_what_shows_a_text_that_was_withdrawn_meanwhile_is_not_planned(store: SqlStore) -> None:
+    writer, other = comers(store, 2)
+    own = task(1, n_places=1, writers=(writer.name, other.name))
+    withdraw(store, writer)
+    assert store.people.plan([own, task(2, n_places=1)]) == 1
+    assert store.people.targets(own.study_id, "judge") == {task(2, n_places=1).target_id}

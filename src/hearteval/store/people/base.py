@@ -62,6 +62,9 @@ class Progress(NamedTuple):
 class PeopleStore:
     """The people and tasks of the studies in one store.
 
+    What writes may be done twice, where a commit succeeded and the answer to it was lost: the
+    second time changes nothing, and no event is told again.
+
     Args:
         write: Runs something in a transaction that writes, again where the database went away.
         read: The same for one that only reads.
@@ -91,13 +94,14 @@ class PeopleStore:
         """Give a person a task of a kind; None where there is none for them, or all is paused."""
 
         def work(connection: Connection) -> Lease | None:
-            is_here = persons.is_here(connection, person.id)
-            if not is_here or persons.is_paused(connection, person.study_id):
+            if not persons.is_here(connection, person.id):
                 return None
-            found = tasks.claim(
-                connection, _claimant(person, kind), ticket=ticket, now=now, lease=lease
-            )
-            if found is not None and found.shown_at == now:
+            who = _claimant(person, kind)
+            in_hand = tasks.find_live(connection, who, until=now)
+            if in_hand is None and persons.is_paused(connection, person.study_id):
+                return None
+            found = tasks.claim(connection, who, ticket=ticket, now=now, lease=lease)
+            if found is not None and in_hand is None:
                 if person.stopped_at is not None:
                     persons.change_person(connection, person.id, {"stopped_at": None})
                 about = {"person": person.name, "task": found.task_id, "side": found.side}
@@ -178,7 +182,8 @@ class PeopleStore:
         """Keep a new link."""
 
         def work(connection: Connection) -> None:
-            persons.add_invite(connection, invite)
+            if not persons.add_invite(connection, invite):
+                return
             about = {"invite": invite.id, "kinds": list(invite.kinds), "most": invite.most_people}
             log(connection, "invited", about, now=now)
 
@@ -242,7 +247,10 @@ class PeopleStore:
         """
 
         def work(connection: Connection) -> None:
-            if not persons.is_here(connection, person.id):
+            now_known = persons.find_person(connection, person.id)
+            if now_known is None or now_known.withdrawn_at is not None:
+                return
+            if all(getattr(now_known, name) == value for name, value in values.items()):
                 return
             persons.change_person(connection, person.id, values)
             about: dict[str, Any] = {"person": person.name}
@@ -261,6 +269,9 @@ class PeopleStore:
         """Let somebody leave: their places are free, what they answered stays."""
 
         def work(connection: Connection) -> None:
+            known = persons.find_person(connection, person.id)
+            if known is None or known.withdrawn_at is not None or known.stopped_at == now:
+                return
             tasks.let_go(connection, person_id=person.id)
             persons.change_person(connection, person.id, {"stopped_at": now})
             log(connection, "stopped", {"person": person.name}, now=now)
@@ -269,21 +280,23 @@ class PeopleStore:
 
     def withdraw(self, person: Person, *, rater_id: str, now: datetime) -> dict[str, int]:
         """Delete who somebody is and every word of theirs; return how many texts, by kind."""
+        counts: dict[str, int] = {}
 
-        def work(connection: Connection) -> dict[str, int]:
+        def work(connection: Connection) -> None:
+            if not persons.is_here(connection, person.id):
+                return
             tasks.let_go(connection, person_id=person.id)
             buried = bury_words(connection, name=person.name, rater_id=rater_id)
             texts = buried[Completion.__name__.lower()]
             n_closed = tasks.close_about(connection, texts, now=now)
             persons.forget_person(connection, person.id, now=now)
-            counts = {kind: len(ids) for kind, ids in buried.items()}
+            counts.update((kind, len(ids)) for kind, ids in buried.items())
             about = {"person": person.name, "texts": texts, "counts": counts, "closed": n_closed}
             log(connection, "withdrawn", about, now=now)
-            return counts
 
-        found = self._write(work)
+        self._write(work)
         self._empty_log()
-        return found
+        return counts
 
     def forget_details(self, study_id: str, *, before: datetime, now: datetime) -> int:
         """Delete what is known of people who came before a time; return of how many."""
@@ -300,6 +313,8 @@ class PeopleStore:
         """Give out nothing new in a study, or again."""
 
         def work(connection: Connection) -> None:
+            if persons.is_paused(connection, study_id) == is_paused:
+                return
             persons.set_pause(connection, study_id, at=now if is_paused else None)
             what = "paused" if is_paused else "resumed"
             log(connection, what, {"study": study_id}, now=now)

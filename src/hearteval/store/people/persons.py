@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
+from hearteval.store.adding import insertion
 from hearteval.store.people.tables import (
     PRIVATE,
     dealings,
@@ -64,9 +65,10 @@ class Person:
     """Of the hashes of their words in the log; None once they have withdrawn."""
 
 
-def add_invite(connection: Connection, invite: Invite) -> None:
-    """Keep a new link."""
-    connection.execute(insert(invites), [_row_of(invite)])
+def add_invite(connection: Connection, invite: Invite) -> bool:
+    """Keep a link; False where it is kept already."""
+    new = insertion(connection, invites).on_conflict_do_nothing()
+    return connection.execute(new.values(**_row_of(invite))).rowcount == 1
 
 
 def list_invites(connection: Connection, study_id: str) -> list[Invite]:
@@ -151,7 +153,7 @@ def open_browser(
 ) -> None:
     """Know a browser as a person's."""
     row = {"id": session_id, "person_id": person_id, "expires_at": expires_at}
-    connection.execute(insert(sessions), [row])
+    connection.execute(insertion(connection, sessions).values(**row).on_conflict_do_nothing())
 
 
 def find_browser(connection: Connection, session_id: str, *, now: datetime) -> Person | None:

@@ -97,7 +97,13 @@ class OpenCount(NamedTuple):
 
 
 def plan(connection: Connection, planned: Sequence[PlannedTask]) -> int:
-    """Add tasks, or places to those that had fewer; return how many tasks were new."""
+    """Add tasks, or places to those that had fewer; return how many tasks were new.
+
+    What shows a text of somebody who has withdrawn since it was read is left out.
+    """
+    who = _find_writers(connection, planned)
+    gone = {row.name for row in who if row.withdrawn_at is not None}
+    planned = [one for one in planned if gone.isdisjoint(one.writers)]
     known: dict[str, int] = {}
     for some in in_groups([one.id for one in planned]):
         query = select(tasks.c.id, tasks.c.n_places).where(tasks.c.id.in_(some))
@@ -117,7 +123,7 @@ def plan(connection: Connection, planned: Sequence[PlannedTask]) -> int:
         if one.id in known:
             wider = update(tasks).where(tasks.c.id == one.id).values(n_places=one.n_places)
             connection.execute(wider)
-    _bar_writers(connection, new)
+    _bar_writers(connection, new, {row.name: row.id for row in who})
     return len(new)
 
 
@@ -134,13 +140,21 @@ def _task_row(one: PlannedTask) -> dict[str, Any]:
     }
 
 
-def _bar_writers(connection: Connection, planned: Sequence[PlannedTask]) -> None:
-    """Keep writers from what shows their own text."""
+def _find_writers(connection: Connection, planned: Sequence[PlannedTask]) -> list[Any]:
+    """Return the people whose own text some tasks show."""
     names = sorted({name for one in planned for name in one.writers})
-    by_name: dict[str, str] = {}
-    for some in in_groups(names):
-        query = select(people.c.name, people.c.id).where(people.c.name.in_(some))
-        by_name |= {row.name: row.id for row in connection.execute(query)}
+    query = select(people.c.id, people.c.name, people.c.withdrawn_at)
+    return [
+        row
+        for some in in_groups(names)
+        for row in connection.execute(query.where(people.c.name.in_(some)))
+    ]
+
+
+def _bar_writers(
+    connection: Connection, planned: Sequence[PlannedTask], by_name: Mapping[str, str]
+) -> None:
+    """Keep writers, whose ids are given by name, from what shows their own text."""
     own = [
         {"task_id": one.id, "person_id": by_name[name], "state": "own"}
         for one in planned
@@ -202,7 +216,7 @@ def claim(
 ) -> Lease | None:
     """Give a person a task of a kind; None where there is none for them.
 
-    `ticket` names the lease if it is a new one.
+    `ticket` names the lease if it is a new one, or one whose replies stand the other way round.
     """
     release_expired(connection, now=now)
     live = _held(connection, who)
@@ -224,6 +238,9 @@ def claim(
     }
     if back:
         mine = (dealings.c.task_id == task_id) & (dealings.c.person_id == who.person_id)
+        # A page that shows the other order must answer nothing any more.
+        turned = update(dealings).where(mine, dealings.c.side != side)
+        connection.execute(turned.values(ticket=ticket))
         connection.execute(update(dealings).where(mine).values(values))
     else:
         row = {"task_id": task_id, "person_id": who.person_id, "ticket": ticket, **values}
@@ -255,10 +272,12 @@ def finish(
     """Close a task with the id of the record that answers it; the record is added by the caller.
 
     ``same`` is the same answer once more; ``other`` a different one, which changes nothing;
-    ``late`` one whose place somebody else has, or that was skipped.
+    ``late`` one whose place somebody else has, or that was skipped; ``absent`` one of a ticket that
+    is no longer the person's.
     """
     mine = (dealings.c.task_id == lease.task_id) & (dealings.c.person_id == person_id)
-    row = connection.execute(select(dealings).where(mine)).first()
+    of_page = dealings.c.ticket == lease.ticket
+    row = connection.execute(select(dealings).where(mine, of_page)).first()
     if row is None:
         return "absent"
     if row.state == "done":
