@@ -3,14 +3,14 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
 from people_site import Visitor, World
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, sync_playwright
 
 from hearteval.web.app import COOKIE, create_app
 
@@ -31,12 +31,6 @@ class Served:
         """Have a browser be that of somebody who has consented."""
         secret = visitor.client.cookies[COOKIE]
         context.add_cookies([{"name": COOKIE, "value": secret, "url": self.address}])
-
-    def admitted(self, browser: Browser, *kinds: str, **settings: Any) -> BrowserContext:
-        """Return the browser of somebody new who has consented."""
-        context = new_context(browser)
-        self.admit(context, self.world.come(*kinds, **settings))
-        return context
 
 
 class Listening(uvicorn.Server):
@@ -90,6 +84,45 @@ def real_browser() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+LISTENING = """
+document.addEventListener("securitypolicyviolation", (event) =>
+  console.error("policy: " + event.violatedDirective + " " + event.blockedURI));
+"""
+HARMLESS = "Failed to load resource: the server responded with a status of"
+"""What Chromium says of each answer that is no success."""
+
+
+@dataclass
+class Heard:
+    """What a browser told while pages were open."""
+
+    errors: list[str] = field(default_factory=list)
+    """Of the console, those of the security policy among them."""
+    dialogs: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    """Their addresses."""
+
+
+def listen_to(context: BrowserContext) -> Heard:
+    """Hear what pages of a browser run into from now on."""
+    heard = Heard()
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error" and not message.text.startswith(HARMLESS):
+            heard.errors.append(message.text)
+
+    def refuse(dialog: Dialog) -> None:
+        heard.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    context.add_init_script(LISTENING)
+    context.on("console", note)
+    context.on("dialog", refuse)
+    context.on("weberror", lambda error: heard.errors.append(str(error.error)))
+    context.on("request", lambda request: heard.requests.append(request.url))
+    return heard
 
 
 def new_context(browser: Browser, **settings: Any) -> BrowserContext:

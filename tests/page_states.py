@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from browser_site import Served, listening, new_context
+from browser_site import Heard, Served, listen_to, listening, new_context
 from people_site import PEOPLE, STUDY, World, people_world
 from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -45,6 +45,7 @@ class Tour:
     browser: Browser
     served: Served
     contexts: list[BrowserContext] = field(default_factory=list)
+    heard: list[Heard] = field(default_factory=list)
 
     @property
     def world(self) -> World:
@@ -54,6 +55,7 @@ class Tour:
         """A browser that the study does not know."""
         context = new_context(self.browser, base_url=self.served.address, **settings)
         self.contexts.append(context)
+        self.heard.append(listen_to(context))
         return context.new_page()
 
     def somebody(self, *kinds: str, is_plain: bool = False, **settings: Any) -> Page:
@@ -83,6 +85,7 @@ class Tour:
         for context in self.contexts:
             context.close()
         self.contexts.clear()
+        self.heard.clear()
 
 
 def send(page: Page) -> None:

@@ -12,7 +12,7 @@ from hearteval.protocol import load_protocol
 
 PLACEHOLDERS = {
     "people_consent": {"contact", "retention_days", "results", "n", "done", "total"},
-    "people_writing": {"words", "sentences"},
+    "people_writing": {"words", "sentences", "characters"},
     "people_judging": set(),
     "people_review": set(),
     "people_background": set(),

@@ -65,6 +65,13 @@ def test_a_writer_writes_once_for_each_item_and_then_nothing_is_left(world: Worl
     assert sorted(items) == sorted(world.desk.study.item_ids)
 
 
+@pytest.mark.parametrize("text", ["word " * 121, "w" * 901], ids=["words", "characters"])
+def test_a_reply_that_no_system_could_give_is_refused_as_too_long(world: World, text: str) -> None:
+    refused = world.come("write").write(text)
+    assert refused.status_code == 422
+    assert "longer than 120 words or 900 characters" in plain(refused.text)
+
+
 def test_an_item_has_as_many_writers_as_the_study_asks_for(world: World) -> None:
     writers = [world.come("write") for _ in range(3)]
     for _ in world.desk.study.item_ids:

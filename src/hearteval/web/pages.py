@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from hearteval.protocol import load_protocol
+from hearteval.study.people.kinds import too_long
 
 STATIC: Mapping[str, str] = {
     "style.css": "text/css; charset=utf-8",
@@ -33,6 +34,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals["words"] = {name: load_protocol(f"people_{name}") for name in WORDS}
+    made.globals["longest"] = longest()
     made.globals["assets"] = {name: _version(name) for name in STATIC}
     made.filters["paragraphs"] = _paragraphs
     return made
@@ -84,6 +86,12 @@ def pick_locale(accepted: str) -> str:
 def static_file(name: str) -> bytes:
     """Return a file that pages ask for."""
     return (files("hearteval.web") / "static" / name).read_bytes()
+
+
+def longest() -> Mapping[str, Any]:
+    """Return how long a reply may be, and what a page says of a longer one."""
+    most = load_protocol("replies")["completion"]
+    return {"words": most["max_words"], "characters": most["max_characters"], "said": too_long()}
 
 
 def _version(name: str) -> str:

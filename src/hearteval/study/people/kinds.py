@@ -185,11 +185,19 @@ def check_text(text: str) -> str:
     words = load_protocol("people_writing")["box"]
     try:
         found = check_completion(text)
-    except InvalidReplyError:
-        raise AnswerError({"text": words["empty"]}) from None
-    if found == WITHDRAWN or len(found) > MOST_CHARACTERS:
+    except InvalidReplyError as error:
+        said = too_long() if error.reason == "over-long" else words["empty"]
+        raise AnswerError({"text": said}) from None
+    if found == WITHDRAWN:
         raise AnswerError({"text": words["empty"]})
     return found
+
+
+def too_long() -> str:
+    """Return what to say of a text that is longer than any system's may be."""
+    most = load_protocol("replies")["completion"]
+    said: str = load_protocol("people_writing")["box"]["over_long"]
+    return said.format(words=most["max_words"], characters=most["max_characters"])
 
 
 def _read_judgment(answer: Answer) -> Answered:

@@ -44,7 +44,9 @@
     const words = box.value.trim() ? box.value.trim().split(/\s+/).length : 0;
     const sentences = (box.value.match(/[.!?\u2026]+(?=\s|$)/g) || []).length;
     let text = box.dataset.count.replace("{words}", words);
-    if (words > 60) text = box.dataset.long.replace("{words}", words) + " " + box.dataset.kept;
+    const over = words > Number(box.dataset.mostWords) || box.value.trim().length > Number(box.dataset.most);
+    if (over) text = box.dataset.count.replace("{words}", words) + ". " + box.dataset.over;
+    else if (words > 60) text = box.dataset.long.replace("{words}", words) + " " + box.dataset.kept;
     else if (sentences > 3) text = box.dataset.sentences.replace("{sentences}", sentences) + " " + box.dataset.kept;
     here.textContent = text;
   }
@@ -101,10 +103,11 @@
     if (choice) { choice.checked = true; choice.focus(); }
   });
   for (const lost of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
-    document.addEventListener(lost, function () {
+    document.addEventListener(lost, function (event) {
       const form = task();
       const state = form && form.querySelector("[data-state]");
-      if (state) { keep(form); say(form, state.dataset.lost, true); }
+      const gone = event.detail.xhr && event.detail.xhr.status === 401;
+      if (state) { keep(form); say(form, gone ? state.dataset.gone : state.dataset.lost, true); }
     });
   }
   document.addEventListener("htmx:afterSettle", function () {
