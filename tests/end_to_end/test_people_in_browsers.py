@@ -1,0 +1,232 @@
+"""Three writers and five raters in real browsers, from links to a ranking beside systems."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser_site import new_context, real_browser
+from playwright.sync_api import Browser, Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+
+STUDY = """
+[study]
+name = "small"
+seed = 5
+[items]
+source = "starter"
+regular = 2
+adversarial = 0
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[judging]
+judges = ["cue"]
+stress_items = 0
+repeat_pairs = 0
+[people]
+writers_per_item = 3
+raters_per_pair = 5
+overlap = 0.5
+"""
+N_ITEMS, N_WRITERS, N_RATERS = 2, 3, 5
+REPLIES = (
+    "That is a lot to carry on your own. What was the hardest part of today?",
+    "I hear how tired you are. Who could be with you this evening?",
+    "No wonder it keeps you awake. What would make tonight a little easier?",
+)
+LABELS = ("A is slightly better", "B is slightly better", "A is significantly better")
+PLATFORM_ID = "worker-{k}-of-a-recruiting-site"
+DEADLINE_SECONDS = 120
+MOST_LOOKS = 200
+"""At the researcher's page, until all that was written is released."""
+
+
+def heart(*words: str | Path) -> str:
+    """Run a command as a user types it; return what it printed."""
+    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
+    done = subprocess.run(
+        [sys.executable, "-m", "hearteval", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_SECONDS,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextmanager
+def heart_serve(study: Path) -> Iterator[str]:
+    """Serve a study with a command of its own; its link for the researcher. Ctrl-C ends it."""
+    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "hearteval", "serve", str(study), "--json", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as server:
+        assert server.stdout is not None
+        try:
+            line = server.stdout.readline()
+            assert line, server.communicate(timeout=10)
+            yield json.loads(line)["researcher"]
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=30)
+
+
+def come(browser: Browser, link: str) -> Page:
+    page = new_context(browser).new_page()
+    page.goto(link)
+    return page
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def make_link(researcher: Page, name: str, kind: str, n: int) -> str:
+    researcher.get_by_label("What you call it").fill(name)
+    researcher.get_by_role("checkbox", name=kind, exact=True).check()
+    researcher.get_by_label("People, at most").fill(str(n))
+    press(researcher, "Make the link")
+    return researcher.locator(".made code").inner_text()
+
+
+def consent(page: Page, *, writes: bool) -> None:
+    press(page, "I understand, go on")
+    page.get_by_label("I am 18 or over.").check()
+    page.get_by_label("I have read this").check()
+    if writes:
+        page.get_by_label("I will write every reply").check()
+    press(page, "Take part")
+
+
+def pseudonym(page: Page) -> str:
+    page.goto("/".join([*page.url.split("/")[:3], "stopped"]))
+    return page.locator("main .hint").inner_text().rpartition(" ")[2]
+
+
+def write_all(page: Page, k: int) -> None:
+    page.reload()
+    page.get_by_role("link", name="Start").click()
+    for i in range(N_ITEMS):
+        page.get_by_label("The supporter says").fill(f"{REPLIES[k]} {'Really' if i else 'Then'}?")
+        press(page, "Send")
+        if i + 1 < N_ITEMS:
+            expect(page.locator(".progress")).to_contain_text(f"{i + 1} sent")
+    expect(page.get_by_role("heading", name="Nothing to do right now")).to_be_visible()
+
+
+def judge_once(page: Page, k: int) -> bool:
+    """Judge a pair, people in turn; say whether there is another."""
+    done = int(page.locator(".progress").inner_text().split()[0])
+    page.get_by_label(LABELS[(k + done) % len(LABELS)]).check()
+    page.get_by_label("Why?").fill("It asks about this very evening.")
+    press(page, "Send")
+    nothing = page.get_by_role("heading", name="Nothing to do right now")
+    expect(nothing.or_(page.get_by_text(f"{done + 1} sent,"))).to_be_visible()
+    return not nothing.is_visible()
+
+
+def judge_all(pages: list[Page]) -> None:
+    """Everybody judges in turn until nothing is left for anybody."""
+    working = dict(enumerate(pages))
+    while working:
+        working = {k: page for k, page in working.items() if judge_once(page, k)}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with real_browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def finished(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A study that people have taken to its end, and their pseudonyms."""
+    study = tmp_path_factory.mktemp("people") / "small.toml"
+    study.write_text(STUDY, encoding="utf-8")
+    heart("run", study, "--json")
+    with heart_serve(study) as link:
+        researcher = come(browser, link)
+        press(researcher, "Go on")
+        writing = make_link(researcher, "Writers", "Write", N_WRITERS)
+        judging = make_link(researcher, "Panel", "Compare", N_RATERS)
+        writers = [
+            come(browser, f"{writing}?PROLIFIC_PID={PLATFORM_ID.format(k=k)}")
+            for k in range(N_WRITERS)
+        ]
+        for k, page in enumerate(writers):
+            consent(page, writes=True)
+            page.get_by_role("link", name="Start").click()
+            page.get_by_label("The supporter says").fill(REPLIES[k])
+            press(page, "Send")
+            expect(page.get_by_role("heading", name="we have your reply")).to_be_visible()
+        researcher.goto(link.partition("/join")[0] + "/researcher")
+        for _ in writers:
+            researcher.get_by_role("button", name="Can start").first.click()
+        for k, page in enumerate(writers):
+            write_all(page, k)
+        may_be_shown = f"Replies that may be shown: {2 * N_ITEMS + N_ITEMS * N_WRITERS}."
+        for _ in range(MOST_LOOKS):
+            researcher.reload()
+            if may_be_shown in researcher.locator("main").inner_text():
+                break
+        raters = [
+            come(browser, f"{judging}?PROLIFIC_PID={PLATFORM_ID.format(k=f'r{k}')}")
+            for k in range(N_RATERS)
+        ]
+        for page in raters:
+            consent(page, writes=False)
+            page.get_by_role("link", name="Start").click()
+        judge_all(raters)
+        names = [pseudonym(page) for page in [*writers, *raters]]
+        for context in browser.contexts:
+            context.close()
+    heart("run", study, "--json")
+    return study, names
+
+
+def results_of(study: Path) -> dict[str, Any]:
+    heart("analyze", study, "--json")
+    found: dict[str, Any] = json.loads(
+        study.with_suffix(".results.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+def test_people_stand_beside_the_systems_in_three_rankings(
+    finished: tuple[Path, list[str]],
+) -> None:
+    results = results_of(finished[0])
+    boards = {one["judged_by"]: one["leaderboard"] for one in results["people"]["rankings"]}
+    assert set(boards) == {"people", "judges"}
+    assert results["leaderboard"]["judged_by"] == "both"
+    for board in (*boards.values(), results["leaderboard"]):
+        assert {row["system"] for row in board["rows"]} == {"original", "generic", "People"}
+    assert boards["people"]["interval_used"] == "two-way"
+    assert boards["people"]["n_people"] == N_RATERS
+
+
+def test_the_report_names_nobody(finished: tuple[Path, list[str]]) -> None:
+    study, names = finished
+    heart("report", study)
+    page = study.with_suffix(".report.html").read_text(encoding="utf-8")
+    assert "People" in page
+    told = [*names, "of-a-recruiting-site"]
+    assert len(set(names)) == N_WRITERS + N_RATERS
+    assert [name for name in told if name in page] == []
+    results = study.with_suffix(".results.json").read_text(encoding="utf-8")
+    assert "of-a-recruiting-site" not in results
