@@ -18,11 +18,13 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     Pair,
     Rater,
     Study,
     System,
 )
+from hearteval.labels.safety import label_reasons, safety_rater
 from hearteval.store.base import Store
 from hearteval.store.sql import SqlStore
 
@@ -63,7 +65,7 @@ def add_people(store: Store, study: Study) -> None:
         for one, other in combinations([*others, *written], 2)
         if one.item_id == other.item_id and one.system_id != other.system_id
     ]
-    records: list[Assignment | Judgment] = []
+    records: list[Assignment | Judgment | Label] = []
     for pair, rater in ((pair, rater) for pair in pairs for rater in RATERS):
         assignment = Assignment(
             study_id=study.id,
@@ -72,17 +74,15 @@ def add_people(store: Store, study: Study) -> None:
             first_completion_id=draw.choice(pair.completion_ids),
         )
         choice: Choice = draw.choice(("first", "second", "tie"))
-        records += [
-            assignment,
-            Judgment(
-                assignment_id=assignment.id,
-                choice=choice,
-                strength=None if choice == "tie" else draw.choice((2, 4)),
-                rationale="It sounds more like a person.",
-                created_at=NOW,
-            ),
-        ]
-    store.add([PEOPLE, *RATERS, *written, *pairs, grown, *records])
+        judgment = Judgment(
+            assignment_id=assignment.id,
+            choice=choice,
+            strength=None if choice == "tie" else draw.choice((2, 4)),
+            rationale="It sounds more like a person.",
+            created_at=NOW,
+        )
+        records += [assignment, judgment, label_reasons(judgment, now=NOW)]
+    store.add([PEOPLE, *RATERS, safety_rater(), *written, *pairs, grown, *records])
 
 
 @pytest.fixture

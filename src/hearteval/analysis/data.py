@@ -100,6 +100,15 @@ class Assigned(NamedTuple):
 _ASSIGNED = attrgetter("assignment_id", *Assigned._fields[1:])
 
 
+def withdrawn_pairs(pairs: Iterable[Pair], completions: Iterable[Completion]) -> frozenset[str]:
+    """Return the pairs of which a person has withdrawn a text: what was said of them still counts.
+
+    Nobody can read them any more, nor measure what was read.
+    """
+    gone = {completion.id for completion in completions if completion.is_withdrawn}
+    return frozenset(pair.id for pair in pairs if not gone.isdisjoint(pair.completion_ids))
+
+
 def assigned(
     rows: Sequence[JudgmentRow], open_ones: Sequence[Assignment]
 ) -> list[Assigned | Assignment]:

@@ -18,7 +18,7 @@ from hearteval.analysis.coverage import (
     find_failures,
     naming_words,
 )
-from hearteval.analysis.data import JudgmentRow, Provenance, StudyData
+from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, withdrawn_pairs
 from hearteval.analysis.examples import Example, choose_examples
 from hearteval.analysis.judges import (
     Consistency,
@@ -128,6 +128,7 @@ def analyze_study(
         made=data.provenance.created_at,
     )
     people = analyze_people(rows, data, level=level, seed=data.provenance.seed)
+    gone = withdrawn_pairs(data.pairs, data.completions)
     differences = people.differences if people and data.targets is None else ()
     results = StudyResults(
         provenance=data.provenance,
@@ -148,7 +149,9 @@ def analyze_study(
         people=people,
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
-        examples=choose_examples(rows, ranked, seed=data.provenance.seed),
+        examples=choose_examples(
+            (row for row in rows if row.pair_id not in gone), ranked, seed=data.provenance.seed
+        ),
         warnings=(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
             *warn_of_difference(differences),

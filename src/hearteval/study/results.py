@@ -22,6 +22,7 @@ from hearteval.analysis.data import (
     StudyData,
     assigned,
     judgment_rows,
+    withdrawn_pairs,
 )
 from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, analyze_study, without_words
@@ -88,14 +89,17 @@ def read_data(session: Session, study: Study) -> StudyData:
     stress = {system.id for system in systems if system.kind == "stress"}
     ranked = [c for c in completions if c.system_id not in stress]
     targets = plan_ratings(store, study, stored_plan(study)).targets if is_rated(study) else None
-    open_ones, judgments = list(store.unjudged(study)), read_judgments(session, study)
+    pairs, judgments = list(store.iter(Pair, study)), read_judgments(session, study)
+    # Nobody is asked any more about what was withdrawn.
+    gone = withdrawn_pairs(pairs, completions)
+    open_ones = [a for a in store.unjudged(study) if a.pair_id not in gone]
     return StudyData(
         items=items,
         systems=systems,
         raters=list(store.iter(Rater, study)),
         completions=completions,
         attempts=list(store.iter(Attempt, study)),
-        pairs=list(store.iter(Pair, study)),
+        pairs=pairs,
         assignments=assigned(judgments, open_ones),
         judgments=judgments,
         audit=stored_audit(session, study),

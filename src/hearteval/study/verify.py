@@ -85,10 +85,13 @@ class _CueJudge:
         self._pairs = {pair.id: pair for pair in store.iter(Pair)}
 
     def agrees(self, judgment: Judgment, assignment: Assignment) -> bool:
-        """Say whether it says the same again."""
+        """Say whether it says the same again, or can no longer read what it judged."""
         pair, first = self._pairs.get(assignment.pair_id), assignment.first_completion_id
         ids = () if pair is None else (first, *set(pair.completion_ids) - {first})
-        shown = [Text(id_, self._completions[id_].text) for id_ in ids if id_ in self._completions]
+        read = [self._completions[id_] for id_ in ids if id_ in self._completions]
+        if any(text.is_withdrawn for text in read):
+            return True
+        shown = [Text(text.id, text.text) for text in read]
         if pair is None or pair.item_id not in self._items or len(shown) != 2:
             return False
         verdict = judge_pair(self._items[pair.item_id].context, *shown)._asdict()

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.data import JudgmentRow, StudyData, withdrawn_pairs
 from hearteval.analysis.ranking.adjusted import (
     TWICE_AS_MUCH,
     AdjustedSystem,
@@ -119,18 +119,20 @@ def measure_confounders(
 ) -> Confounders:
     """Estimate the effects of length, formatting and position, and the strengths without them.
 
-    Comparisons of these systems determine a ranking; judgments of others are left out. `data` knows
-    which texts were shown, and `people` are the ids of the human raters, sorted.
+    Comparisons of these systems determine a ranking; judgments of others are left out, and of texts
+    that were withdrawn, whose length nobody knows any more. `data` knows which texts were shown,
+    and `people` are the ids of the human raters, sorted.
     """
     systems = sorted(systems, key=lambda system: system.name)
     ids = [system.id for system in systems]
     ranked = set(ids)
-    judgments = [row for row in judgments if row.is_among(ranked)]
+    gone = withdrawn_pairs(data.pairs, data.completions)
+    judgments = [row for row in judgments if row.is_among(ranked) and row.pair_id not in gone]
     comparisons = to_comparisons(judgments, use_strength=False, system_ids=ids, rater_ids=people)
     counts = {
         completion.id: (count_words(completion.text), count_formatting(completion.text))
         for completion in data.completions
-        if completion.system_id in ids
+        if completion.system_id in ids and not completion.is_withdrawn
     }
     values = _covariates(judgments, data, counts)
     left_out = {name: UNVARIED[name] for name in UNVARIED if not values[name].any()}
@@ -222,6 +224,8 @@ def _describe(
     described = []
     for system in systems:
         found = np.array(of_system[system.id], dtype=np.float64)
+        if not len(found):
+            continue
         words, formatting = found.mean(axis=0)
         described.append(
             SystemTexts(

@@ -143,15 +143,27 @@ def _without_stored(
 
 
 def plan_ratings(store: Store, study: Study, policy: PlanPolicy) -> RatingPlan:
-    """Plan the ratings of the completions that are stored; nothing is stored of it."""
-    return plan_ratings_of(
-        list(store.iter(Completion, study)),
-        list(store.iter(System, study)),
+    """Plan the ratings of the completions that are stored; nothing is stored of it.
+
+    What people have written is left out unless it may be read; what was rated before it was
+    withdrawn stays rated.
+    """
+    systems = list(store.iter(System, study))
+    ranked, stress = _parted(store, study, systems)
+    given = {rating.target for rating in store.iter(Rating, study)}
+    readable = {text.id for text in (*ranked, *stress)}
+    rated = {target.completion_id for target in given} - readable
+    unread = [c for c in store.iter(Completion, study) if c.id in rated]
+    plan = plan_ratings_of(
+        [*ranked, *stress, *unread],
+        systems,
         _llm_raters(store, study),
         study=study,
         policy=policy,
-        rated_again=[r.target for r in store.iter(Rating, study) if r.repeat],
+        rated_again=[target for target in given if target.repeat],
     )
+    targets = (one for one in plan.targets if one.completion_id in readable or one in given)
+    return replace(plan, targets=tuple(targets))
 
 
 def store_stress_set(
