@@ -37,6 +37,13 @@ def server_folder() -> Path | None:
     return Path(wheel.origin).parent / "pginstall" / "bin"
 
 
+def let_through(folder: Path) -> None:
+    """Let the server's own user reach its folder; another run of the suite may forbid it again."""
+    for parent in folder.parents:
+        if parent.owner() == "root" and not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+
+
 class PostgresServer:
     """One server; it can be stopped and started again in the middle of a test."""
 
@@ -75,6 +82,7 @@ class PostgresServer:
     def _run(self, program: str, *words: object) -> None:
         command = [str(self._programs / program), *(str(word) for word in words)]
         if os.geteuid() == 0:
+            let_through(self._folder)
             command = ["runuser", "-u", "postgres", "--", *command]
         done = subprocess.run(
             command, cwd=self._folder, capture_output=True, text=True, check=False
@@ -90,9 +98,6 @@ def running_server(folder: Path) -> Iterator[PostgresServer]:
         pytest.skip("no PostgreSQL here: install Debian's postgresql or the wheel pgserver")
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
-        for parent in folder.parents:
-            if parent.owner() == "root" and not parent.stat().st_mode & 0o001:
-                parent.chmod(parent.stat().st_mode | 0o011)
     server = PostgresServer(programs, folder)
     server.start()
     try:

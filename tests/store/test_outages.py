@@ -84,3 +84,17 @@ def test_a_file_held_for_good_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
     holder.close()
     assert store.add(systems(0)) == 20
     store.close()
+
+
+def test_a_process_whose_connections_are_all_in_use_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqlStore.open(str(tmp_path / "busy.db"))
+    pool = store._engine.pool
+    monkeypatch.setattr(pool, "_timeout", 0.01)
+    held = [pool.connect() for _ in range(15)]
+    with pytest.raises(StoreError, match="all connections of this process are in use"):
+        list(store.iter(System))
+    for connection in held:
+        connection.close()
+    store.close()

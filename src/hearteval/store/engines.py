@@ -26,6 +26,7 @@ from sqlalchemy.exc import (
     InterfaceError,
     OperationalError,
 )
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from hearteval.errors import SettingsError, StoreError
@@ -294,6 +295,9 @@ def run_patiently(work: Callable[[], T], *, name: str, patience_seconds: float) 
                 f"store {name} refused a record: {_words(error)}; it refers to one that is not "
                 "stored, or contradicts one that another run has added; run the same again"
             ) from error
+        except NoConnectionError as error:
+            words = "all connections of this process are in use, and none became free"
+            raise StoreError(f"store {name} is busy: {words}; try again later") from error
         except DBAPIError as error:
             left = deadline - time.monotonic()
             if not _is_outage(error) or left <= 0:

@@ -29,6 +29,7 @@ from hearteval.store.integrity.seal import (
     studies_of,
 )
 from hearteval.store.people.audit import HEAD, check_chain, iter_events
+from hearteval.store.people.tables import dealings
 from hearteval.store.rows import kind_name
 
 Progress = Callable[[str, int], None]
@@ -127,16 +128,20 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
 
 
 def _people_faults(connection: Connection) -> Iterator[StoreFault]:
-    """Check the audit log, and that it tells of every text that was withdrawn."""
+    """Check the audit log, and that it tells of every answer and every text that was withdrawn."""
     try:
         _, words = check_chain(connection)
         yield from (StoreFault(HEAD, "", each) for each in words)
-        told = {
-            id_
-            for event in iter_events(connection)
-            if event.what == "withdrawn"
-            for id_ in event.about["texts"]
-        }
+        told, answered = set[str](), set[str]()
+        for event in iter_events(connection):
+            if event.what == "withdrawn":
+                told.update(event.about["texts"])
+            elif event.what == "answered":
+                answered.add(event.about["record"])
+        done = select(dealings.c.record_id).where(dealings.c.record_id.is_not(None))
+        n_untold = len(set(connection.execute(done).scalars()) ^ answered)
+        if n_untold:
+            yield StoreFault(HEAD, "", f"the log and the answers differ in {n_untold:,} of them")
         c = schema.completions.c
         gone = select(c.id).where(c.text == WITHDRAWN, c.writer_id.is_not(None))
         for id_ in connection.execute(gone).scalars():
