@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from people_site import START, Visitor, World, people_world, plain, ticket_in
 
 from hearteval.domain import Completion, Item, Label, Pair, Rater, System
+from hearteval.judgments.plan.run import standings_of
 from hearteval.study.grow import human_system
-from hearteval.study.people.planning import open_tasks, standings_of
+from hearteval.study.people.planning import open_tasks
 
 Floats = NDArray[np.float64]
 MOST_AREA = 0.55
@@ -286,7 +287,7 @@ def test_a_text_that_names_its_model_waits_and_is_shown_to_no_rater(
         named = Completion(item_id=item.id, system_id=model.id, text=text, created_at=START)
         store.add([named])
         open_tasks(world.desk)
-        assert standings_of(world.desk)[named.id] == "waiting"
+        assert standings_of(world.store, world.desk.study)[named.id] == "waiting"
         rater: Visitor = world.come("judge")
         while True:
             page = plain(rater.get("judge"))

@@ -5,12 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from people_site import Visitor, World, people_world
+from inspect_ai.log import read_eval_log
+from people_site import PEOPLE, Visitor, World, people_world, plain
 
-from hearteval.domain import AXES, WITHDRAWN, Completion, Rater, Rating
+from hearteval.domain import AXES, WITHDRAWN, Completion, Judgment, Rater, Rating
 from hearteval.judgments.plan.run import plan_judgments, plan_ratings
 from hearteval.judgments.run import judge_assignments
-from hearteval.study.reading import read_examples
+from hearteval.study.exchange import export_logs
+from hearteval.study.people.planning import count_standings
+from hearteval.study.reading import read_examples, released_words
 from hearteval.study.results import analyze
 from hearteval.study.session import stored_plan
 from hearteval.study.verify import verify_store
@@ -110,3 +113,53 @@ def test_judges_are_to_rate_no_text_of_a_person_that_may_not_be_read(world: Worl
     # What was rated before the withdrawal stays a number.
     assert found & of_people == {before.id}
     assert other.id not in found
+
+
+HELD = "As an AI language model I am sorry to hear this."
+
+
+def test_a_text_is_released_as_the_study_says_wherever_it_is_asked(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=PEOPLE + "reviewers_per_text = 2\n") as world:
+        world.come("write").write(HELD)
+        (held,) = written(world)
+        session, study = world.desk.session, world.desk.study
+        for n_read, is_released in ((0, False), (1, False), (2, True)):
+            assert (held.id in released_words(session, study)) is is_released, n_read
+            reviewer = world.come("review")
+            reviewer.get("review")
+            reviewer.send("review", verdict="fit")
+
+
+def test_reasons_are_read_by_nobody_where_all_replies_are(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=PEOPLE + 'review = "all"\n') as world:
+        reviewer, rater = world.come("review"), world.come("judge")
+        assert not released_words(world.desk.session, world.desk.study)
+        while "Nothing to do right now" not in plain(reviewer.get("review")):
+            reviewer.send("review", verdict="fit")
+        rater.judge(reason="Warm and to the point.")
+        (judgment,) = world.store.iter(Judgment, world.desk.study)
+        assert judgment.id in released_words(world.desk.session, world.desk.study)
+
+
+def test_the_researcher_counts_replies_and_no_reasons(world: World) -> None:
+    before = count_standings(world.desk)
+    world.come("judge").judge()
+    writer = world.come("write")
+    writer.write()
+    assert count_standings(world.desk)["released"] == before["released"] + 1
+    withdraw(writer)
+    assert count_standings(world.desk) == before
+
+
+def test_no_log_goes_out_with_a_text_that_nobody_released(world: World, tmp_path: Path) -> None:
+    world.come("write").write(HELD)
+    world.come("write").write("That sounds heavy. What would help tonight?")
+    session, study = world.desk.session, world.desk.study
+    export_logs(session, study, tmp_path / "out", replace=False)
+    texts = "".join(
+        sample.output.completion
+        for path in (tmp_path / "out").iterdir()
+        for sample in read_eval_log(str(path)).samples or ()
+    )
+    assert "That sounds heavy." in texts
+    assert HELD not in texts

@@ -150,7 +150,7 @@ def read_standings(
     """Return what becomes of each text that labels are of, by its id.
 
     Where the screens hold a text, `n_people` have to agree that it may be read. Where people read
-    all texts, this holds of every text.
+    all texts, this holds of every completion; of reasons the screens alone decide.
     """
     by_text: defaultdict[str, list[Label]] = defaultdict(list)
     for label in labels:
@@ -160,7 +160,8 @@ def read_standings(
     for text, own in by_text.items():
         found[text] = safety_standing(own, people=people)
         n_said = sum(label.rater_id in people for label in own)
-        is_read = n_said >= n_people or not (n_said or are_all_read)
+        is_asked = are_all_read and own[0].completion_id is not None
+        is_read = n_said >= n_people or not (n_said or is_asked)
         if found[text] == "released" and not is_read:
             found[text] = "waiting"
     return found

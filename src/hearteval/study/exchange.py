@@ -1,5 +1,6 @@
 """What comes into a study from elsewhere, and goes out: logged completions, logs."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hearteval.report.text import printable, shortened
 from hearteval.study import Tell
 from hearteval.study.grow import imported_systems
 from hearteval.study.imports import outcomes
+from hearteval.study.reading import released_words
 from hearteval.study.results import read_data
 from hearteval.study.session import Session
 
@@ -79,8 +81,13 @@ def import_log(session: Session, study: Study, name: str, log: ReplyLog) -> dict
 def export_logs(
     session: Session, study: Study, out: Path, *, replace: bool
 ) -> tuple[ExportedLog, ...]:
-    """Write a stored study as Inspect logs, one for each system; the stress set stays out."""
-    data = read_data(session, study)
+    """Write a stored study as Inspect logs, one for each system; the stress set stays out.
+
+    So does what a person has written and nobody has released.
+    """
+    data, released = read_data(session, study), released_words(session, study)
+    texts = [c for c in data.completions if c.writer_id is None or c.id in released]
+    data = dataclasses.replace(data, completions=texts)
     return export_study(
         study,
         data,

@@ -16,7 +16,6 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
-    Label,
     Pair,
     Rater,
     Study,
@@ -24,7 +23,7 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.errors import SettingsError, not_written
-from hearteval.labels.safety import read_standings
+from hearteval.judgments.plan.run import standings_of
 from hearteval.report.page.folder import INDEX, folder_pages
 from hearteval.report.page.replies import Reading, Shown, Verdict
 from hearteval.study.session import Session
@@ -87,8 +86,7 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
 
 def released_words(session: Session, study: Study) -> frozenset[str]:
     """Return the ids of texts and judgments whose words the screen or a person has released."""
-    people = {rater.id for rater in session.store.iter(Rater) if rater.kind == "human"}
-    standings = read_standings(session.store.iter(Label, study), people=people)
+    standings = standings_of(session.store, study)
     return frozenset(id_ for id_, said in standings.items() if said == "released")
 
 
@@ -128,7 +126,7 @@ def write_folder(
     completions: dict[str, list[tuple[str, Completion]]] = defaultdict(list)
     released = released_words(session, study)
     for one in store.iter(Completion, study):
-        is_readable = one.writer_id is None or one.id in released
+        is_readable = one.writer_id is None or (one.id in released and not one.is_withdrawn)
         if one.system_id in systems and one.repeat == 0 and is_readable:
             completions[one.item_id].append((systems[one.system_id], one))
     pages = folder_pages(results, shown, items, completions)

@@ -37,7 +37,7 @@ from hearteval.judgments.stress_set.audit import (
     choose_items,
     show_beside_references,
 )
-from hearteval.labels.safety import read_standings
+from hearteval.labels.safety import Standing, read_standings
 from hearteval.store.base import Record, Store
 
 
@@ -254,26 +254,28 @@ def _parted(
     stress = {id_ for id_, kind in kinds.items() if kind == "stress"}
     completions = list(store.iter(Completion, study))
     if "human" in kinds.values() and "people" in study.design:
-        released = _released(store, study)
-        completions = [c for c in completions if kinds[c.system_id] != "human" or c.id in released]
+        standings = standings_of(store, study)
+        completions = [
+            c
+            for c in completions
+            if kinds[c.system_id] != "human"
+            or (standings.get(c.id) == "released" and not c.is_withdrawn)
+        ]
     return (
         [completion for completion in completions if completion.system_id not in stress],
         [completion for completion in completions if completion.system_id in stress],
     )
 
 
-def _released(store: Store, study: Study) -> frozenset[str]:
-    """Return the texts that the screen or a person has released and nobody has withdrawn."""
-    people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
-    asked = study.design["people"]
-    standings = read_standings(
+def standings_of(store: Store, study: Study) -> Mapping[str, Standing]:
+    """Return what becomes of each text and reason that was screened, as the study says."""
+    asked = study.design.get("people", {})
+    return read_standings(
         store.iter(Label, study),
-        people=people,
-        n_people=asked["reviewers_per_text"],
-        are_all_read=asked["review"] == "all",
+        people={rater.id for rater in store.iter(Rater) if rater.kind == "human"},
+        n_people=asked.get("reviewers_per_text", 1),
+        are_all_read=asked.get("review") == "all",
     )
-    gone = {c.id for c in store.iter(Completion, study) if c.is_withdrawn}
-    return frozenset(id_ for id_, said in standings.items() if said == "released") - gone
 
 
 def _stress_set(

@@ -16,11 +16,11 @@ from hearteval.judgments.plan.pairs import (
     enumerate_pairs,
     seeded_rank,
 )
+from hearteval.judgments.plan.run import standings_of
 from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.safety import (
     Standing,
     label_completion,
-    read_standings,
     safety_rater,
 )
 from hearteval.store.people.tasks import PlannedTask
@@ -53,7 +53,7 @@ def open_tasks(desk: Desk) -> Opened:
         c for c in store.iter(Completion, study) if c.system_id in systems and not c.is_withdrawn
     ]
     _screen(desk, texts, items, systems)
-    standings = standings_of(desk)
+    standings = standings_of(store, study)
     released = [text for text in texts if standings.get(text.id) == "released"]
     tasks = [
         *_writing(desk, list(items.values())),
@@ -69,22 +69,12 @@ def open_tasks(desk: Desk) -> Opened:
     )
 
 
-def standings_of(desk: Desk) -> Mapping[str, Standing]:
-    """Return what becomes of each text that was screened."""
-    store = desk.session.store
-    people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
-    labels = list(store.iter(Label, desk.study))
-    return read_standings(
-        labels,
-        people=people,
-        n_people=desk.settings.reviewers_per_text,
-        are_all_read=desk.settings.review == "all",
-    )
-
-
 def count_standings(desk: Desk) -> Mapping[Standing, int]:
-    """Count the texts that were screened, by what becomes of them."""
-    return Counter(standings_of(desk).values())
+    """Count the texts that were screened and not withdrawn, by what becomes of them."""
+    store, study = desk.session.store, desk.study
+    standings = standings_of(store, study)
+    texts = (text for text in store.iter(Completion, study) if not text.is_withdrawn)
+    return Counter(standings[text.id] for text in texts if text.id in standings)
 
 
 def reviewers_agree(desk: Desk) -> tuple[LabelAgreement, ...]:
