@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from postgres_server import running_server
+from sqlalchemy.exc import IntegrityError
 
 from hearteval.domain import System
 from hearteval.errors import StoreError
+from hearteval.store.engines import run_patiently
 from hearteval.store.sql import SqlStore
 
 
@@ -98,3 +100,15 @@ def test_a_process_whose_connections_are_all_in_use_says_so(
     for connection in held:
         connection.close()
     store.close()
+
+
+def test_what_a_database_refuses_is_told_without_the_values(tmp_path: Path) -> None:
+    # PostgreSQL names them in a second line, and logs repeat what is told.
+    refusal = Exception("duplicate key\nDETAIL:  Key (platform_id)=(5f3a-anna) already exists.")
+
+    def work() -> None:
+        raise IntegrityError("INSERT", {}, refusal)
+
+    with pytest.raises(StoreError, match="duplicate key") as refused:
+        run_patiently(work, name="study.db", patience_seconds=0)
+    assert "anna" not in str(refused.value)

@@ -139,7 +139,7 @@ def look(
         "seconds": seconds,
         **{f"ticket {n}": float(int(ticket[n], 16)) for n in range(0, 32, 2)},
     }
-    rest = rest.replace(ticket, "TICKET")
+    rest = re.sub(r"\d+ sent, [\w ]+ left", "", rest.replace(ticket, "TICKET"))
     return Seen(signs, rest, first, second)
 
 

@@ -132,6 +132,18 @@ def test_an_answer_that_lacks_something_says_what_and_keeps_the_rest(world: Worl
     assert ticket_in(refused.text) == rater.ticket
 
 
+def test_what_was_noticed_is_kept_when_an_answer_lacks_something(world: World) -> None:
+    rater = world.come("judge")
+    rater.get("judge")
+    refused = rater.send("judge", choice="", reason="Pasted.", pastes="2", away="1")
+    for name, n in (("pastes", 2), ("away", 1)):
+        assert f'name="{name}" value="{n}"' in refused.text
+    rater.send("judge", choice="", reason="Pasted.", pastes="<script>", away="1")
+    kept = {"ticket": rater.ticket, "reason": "Pasted.", "pastes": "2", "away": "0"}
+    rater.client.post("/task/judge/draft", data=kept)
+    assert 'name="pastes" value="2"' in rater.get("judge")
+
+
 def test_twenty_equal_answers_are_one_judgment_and_a_different_one_is_refused(
     world: World,
 ) -> None:

@@ -334,8 +334,8 @@ def _failure(name: str, error: DBAPIError) -> StoreError:
 
 
 def _words(error: DBAPIError) -> str:
-    """Return the driver's message as one line."""
-    return " ".join(str(error.orig).split())
+    """Return the driver's message as one line, without the values that PostgreSQL adds to it."""
+    return " ".join(str(error.orig).partition("\nDETAIL:")[0].split())
 
 
 def probe_store(place: str) -> str:

@@ -48,6 +48,8 @@ FIVE_POINTS = {
 }
 """Choice and strength by answer (SPEC section 5: slightly is 2, significantly 4)."""
 SIDES = {"A": "first", "B": "second"}
+SIGNS = ("pastes", "away")
+"""Fields that count what the page noticed: text pasted in, looks at another page."""
 Form = Mapping[str, str]
 
 
@@ -119,9 +121,7 @@ class Answer:
 
     def closes(self, records: Sequence[Record], record_id: str, content: Any) -> Answered:
         """Return what closes the task."""
-        signs = {
-            name: n for name in ("pastes", "away") if (n := _count(self.form.get(name, ""))) > 0
-        }
+        signs = {name: n for name in SIGNS if (n := _count(self.form.get(name, ""))) > 0}
         return Answered(records, record_id, content, signs)
 
 

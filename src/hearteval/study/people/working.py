@@ -10,7 +10,7 @@ from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease, Outcome
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import new_token, token_id
-from hearteval.study.people.kinds import KINDS, Answer, Form, Shown, TaskKind
+from hearteval.study.people.kinds import KINDS, SIGNS, Answer, Form, Shown, TaskKind
 
 BREAK = timedelta(minutes=30)
 """What ends a sitting."""
@@ -122,7 +122,7 @@ def skip_task(desk: Desk, person: Person, lease: Lease) -> bool:
 
 def keep_draft(desk: Desk, person: Person, kind: TaskKind, lease: Lease, form: Form) -> bool:
     """Keep what is written so far; say whether the task is still the person's."""
-    written = {name: form[name] for name in kind.keeps if form.get(name)}
+    written = {name: form[name] for name in (*kind.keeps, *SIGNS) if form.get(name)}
     draft = json.dumps(written)
     if len(draft) > MOST_DRAFT:
         return False
