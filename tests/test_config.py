@@ -186,6 +186,14 @@ FAULTS = {
         GOOD + '\n[people]\nname = "original"\n',
         "a system is named 'original' too",
     ),
+    "a share of nothing": (
+        GOOD + "\n[people]\noverlap = 0\n",
+        'people.overlap: expected "all", or a share above 0 and up to 1, not 0',
+    ),
+    "people in two brackets": (
+        GOOD + "\n[[people]]\nraters_per_pair = 1\n",
+        "people: expected one section, its name in single brackets",
+    ),
     "a scale that is not there": (
         GOOD + '\n[people]\nscale = "none.toml"\n',
         "people.scale: none.toml: cannot be read",

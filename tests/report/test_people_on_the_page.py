@@ -184,6 +184,9 @@ def test_what_people_have_yet_to_do_is_no_cause_to_run_again() -> None:
     )
     assert next_step(found, "s.toml") == "let people take part: heart serve s.toml"
     assert "Why replies are missing" not in render_page(found)
+    alone = dataclasses.replace(found.coverage, judges=())
+    without_judges = dataclasses.replace(found, coverage=alone)
+    assert next_step(without_judges, "s.toml") == "let people take part: heart serve s.toml"
     assert len(JUDGES) == 2
 
 

@@ -26,6 +26,7 @@ def withdraw(study_file: Path, name: str, *, yes: bool, as_json: bool) -> None:
     """
     from hearteval.config import load_study
     from hearteval.errors import SettingsError, StoreError
+    from hearteval.report.text import plural
     from hearteval.study.people import Desk
     from hearteval.study.people.joining import find_to_withdraw
     from hearteval.study.people.joining import withdraw as delete
@@ -41,7 +42,9 @@ def withdraw(study_file: Path, name: str, *, yes: bool, as_json: bool) -> None:
         if person.withdrawn_at is None and not yes:
             if as_json:
                 raise SettingsError("this deletes what a person wrote; add --yes to go ahead")
-            click.confirm(f"Delete every word of {person.name}? It cannot be undone.", abort=True)
+            if not click.confirm(f"Delete every word of {person.name}? It cannot be undone."):
+                click.echo("nothing was deleted")
+                return
         counts = {} if person.withdrawn_at else delete(desk, person)
         if as_json:
             was = person.withdrawn_at is not None
@@ -49,5 +52,8 @@ def withdraw(study_file: Path, name: str, *, yes: bool, as_json: bool) -> None:
         elif person.withdrawn_at:
             click.echo(f"{person.name} withdrew before; nothing is left to delete")
         else:
-            n = sum(counts.values())
-            click.echo(f"{person.name} has withdrawn: {n} texts deleted")
+            texts = plural(sum(counts.values()), "text")
+            click.echo(
+                f"{person.name} has withdrawn: {texts} deleted. A report, an export or a copy made"
+                " before may hold them: delete it, or make it anew"
+            )

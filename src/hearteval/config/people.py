@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from hearteval.config.model_settings import Section
 from hearteval.domain import content_hash
@@ -38,6 +39,15 @@ class People(Section):
     about_you: Annotated[list[str], Field(default_factory=list)]
     scale: str | None = None
     smallest_group: Annotated[int, Field(ge=2)] = 5
+
+    @field_validator("overlap", mode="before")
+    @classmethod
+    def _all_or_a_share(cls, given: object) -> object:
+        """Say it once: of a union each member would."""
+        is_share = isinstance(given, int | float) and 0 < given <= 1
+        if given != "all" and (isinstance(given, bool) or not is_share):
+            raise PydanticCustomError("share", 'expected "all", or a share above 0 and up to 1')
+        return given
 
 
 class ScaleItem(Section):

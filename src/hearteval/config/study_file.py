@@ -53,6 +53,7 @@ EXPECTED = {
     "bool_type": "true or false",
     "string_type": "text in quotes",
     "list_type": "a list in brackets",
+    "model_type": "one section, its name in single brackets",
 }
 LEAST_SYSTEMS = 2
 PAIR_SETTINGS = ("design", "comparisons", "both_orders")

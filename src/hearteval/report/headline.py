@@ -26,7 +26,7 @@ def sentence(results: StudyResults) -> Answer:
     if ratings is None:
         return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
     if not ratings.systems:
-        return Answer("There are no scores.", "There is no rating yet: run heart judge.")
+        return Answer("There are no scores.", "There is no rating yet.")
     return _who_scores_best(ratings)
 
 

@@ -171,13 +171,14 @@ def _unfinished(results: StudyResults, study_file: str) -> str | None:
     """Say how what is missing may come, of that which running again helps first; None if done."""
     coverage = results.coverage
     systems = [row.causes for row in coverage.systems if row.kind != "human"]
-    judges = [row.causes for row in coverage.judges if row.kind != "human"]
+    asked = [row for row in coverage.judges if row.kind != "human"]
+    judges = [row.causes for row in asked]
     outlooks = {cause.outlook for causes in (*systems, *judges) for cause in causes}
     main = {failure.name: failure.main_cause for failure in results.failures}
     useless = [name for name, cause in main.items() if cause and cause.outlook == "given-up"]
     if "may-pass" not in outlooks and useless:
         return f"take another model for {listed(useless)} in {study_file}, and run it again"
-    if "may-pass" in outlooks or not any(judge.n_judged for judge in coverage.judges):
+    if "may-pass" in outlooks or (asked and not any(judge.n_judged for judge in asked)):
         return f"finish what is missing: heart run {study_file}"
     if "fails-again" in outlooks:
         return f"mend what keeps failing, then finish: heart run {study_file}"

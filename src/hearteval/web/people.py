@@ -1,5 +1,7 @@
 """Coming, being told, telling, stopping, withdrawing: everything around the tasks."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -51,13 +53,23 @@ def first(guest: Guest, request: Request) -> Response:
 
 
 @router.get("/join/{token}")
-def come(token: str, request: Request) -> Response:
+def come(token: str, known: Guest, request: Request) -> Response:
     """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
     pid = _platform_id({**request.query_params})
+    values: dict[str, Any] = {"token": token, "pid": pid or ""}
+    # A link for several people cannot tell who comes again, and may be full: their browser can.
+    if known is not None and _came_by(known, token, pid) and "new" not in request.query_params:
+        watches = RESEARCH in known.kinds
+        return page("back_again", locale=known.locale, **values, is_here=True, watches=watches)
     link, guest = _link(request, token, pid)
-    is_known = guest is not None or RESEARCH in link.kinds
-    template = "back_again" if is_known else "warning"
-    return page(template, locale=locale_of(request), token=token, pid=pid or "")
+    watches, locale = RESEARCH in link.kinds, locale_of(request)
+    if guest is None and not watches:
+        return page("warning", locale=locale, **values)
+    return page("back_again", locale=locale, **values, is_here=False, watches=watches)
+
+
+def _came_by(person: Person, token: str, pid: str | None) -> bool:
+    return person.invite_id == joining.token_id(token) and pid in (None, person.platform_id)
 
 
 @router.get("/join/{token}/consent")
@@ -202,6 +214,7 @@ def _practice(person: Person, *, text: str, faults: dict[str, str], status: int 
         turns=[(turn["role"], turn["text"]) for turn in turns],
         is_failed=person.vetting == "failed",
         is_sent=person.practice is not None,
+        has_more=len(person.kinds) > 1,
         text=text,
         faults=faults,
     )

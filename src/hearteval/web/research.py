@@ -37,12 +37,15 @@ def watch(_: Researcher, site: Served) -> Response:
 @router.post("/links")
 def invite(form: Sent, _: Researcher, request: Request, site: Served) -> Response:
     """Make a link; it is shown once."""
+    kinds = [name for name in KINDS if form.get(f"kind_{name}") == "yes"]
+    if not kinds:
+        return _page(site, fault="tick what people with this link may do", status=422)
     try:
         token, made = make_invite(
             site.desk,
             Link(
                 label=form.get("label", ""),
-                kinds=[name for name in KINDS if form.get(f"kind_{name}") == "yes"],
+                kinds=kinds,
                 group=form.get("group") or None,
                 most_people=_number(form.get("people", "")),
                 days=_number(form.get("days", "")),
@@ -110,10 +113,20 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
             if person.vetting == "pending" and person.practice and not person.withdrawn_at
         ],
         kinds=[name for name in KINDS if _is_asked(site, name)],
+        links=[one for one in progress.invites if RESEARCH not in one.kinds],
+        people=[one for one in progress.people if RESEARCH not in one.kinds],
+        practice_of=_practice_of,
         groups=GROUPS,
         settings=site.desk.settings,
         **{"made": None, "fault": "", **values},
     )
+
+
+def _practice_of(person: Person) -> str:
+    """Say how far somebody's practice is."""
+    if person.vetting == "pending":
+        return "for you to read" if person.practice else "not sent yet"
+    return "" if person.vetting == "none" else person.vetting
 
 
 def _is_asked(site: Site, kind: str) -> bool:

@@ -126,9 +126,16 @@ class _Server(uvicorn.Server):
             self.when_ready(f"{scheme}://{self.config.host}:{port}")
 
 
+def _is_no_failed_start(record: logging.LogRecord) -> bool:
+    """Keep from the terminal what is said there in our own words."""
+    return not isinstance(record.msg, OSError)
+
+
 def _run(config: uvicorn.Config, when_ready: Callable[[str], None]) -> None:
     server = _Server(config)
     server.when_ready = when_ready
+    log = logging.getLogger("uvicorn.error")
+    log.addFilter(_is_no_failed_start)
     try:
         server.run()
     except SystemExit:
@@ -136,5 +143,7 @@ def _run(config: uvicorn.Config, when_ready: Callable[[str], None]) -> None:
             f"nothing can be served at {config.host}:{config.port}; another program may be using"
             " that port: add --port with another number"
         ) from None
+    finally:
+        log.removeFilter(_is_no_failed_start)
     if not server.started:
         raise SettingsError(f"nothing can be served at {config.host}:{config.port}")

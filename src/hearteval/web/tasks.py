@@ -41,7 +41,8 @@ Asked = Annotated[TaskKind, Depends(_kind)]
 def task(kind: Asked, person: Known, request: Request, site: Served) -> Response:
     """Show somebody their task of a kind, or say why there is none."""
     done = sitting_of(site.desk, person, kind)
-    if not done.n_done and "begin" not in request.query_params:
+    waits = person.practice is not None and not kind.may_take(person)
+    if not done.n_done and not waits and "begin" not in request.query_params:
         return page("instructions", locale=person.locale, kind=kind.name, settings=_asked(site))
     every = site.desk.settings.rest_after
     is_tired = kind.is_limited and done.n_sitting and done.n_sitting % every == 0
@@ -53,7 +54,14 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
     if found == "not_vetted":
         return go("/practice")
     if found == "nothing_left":
-        return page("nothing_left", locale=person.locale, kind=kind.name, done=done.n_done)
+        return page(
+            "nothing_left",
+            locale=person.locale,
+            kind=kind.name,
+            done=done.n_done,
+            name=person.name,
+            has_more=len(person.kinds) > 1,
+        )
     return say(request, found)
 
 
