@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 from people_site import PEOPLE, STUDY, people_world, plain
 
-from hearteval.domain import AXES, AxisMark, Judgment, Rating
+from hearteval.domain import AXES, AxisMark, Completion, Judgment, Pair, Rating
+from hearteval.judgments.plan.run import plan_judgments
 from hearteval.protocol import load_protocol
 from hearteval.study.results import analyze
+from hearteval.study.session import stored_plan
 
 FORCED = PEOPLE + 'protocol = "forced-strength"\naxis_marks = true\n'
 RATED = STUDY.replace('judges = ["cue"]', 'judges = []\nprotocol = "rating"')
@@ -78,3 +80,24 @@ def test_ratings_of_people_alone_are_results(tmp_path: Path) -> None:
         results = analyze(world.desk.session, world.desk.study)
         assert results.ratings is not None
         assert {row.system for row in results.ratings.systems} >= {"original", "generic"}
+
+
+def test_a_balanced_plan_leaves_room_for_what_people_have_yet_to_write(tmp_path: Path) -> None:
+    balanced = STUDY.replace(
+        'judges = ["cue"]', 'judges = ["cue"]\ndesign = "balanced"\ncomparisons = 3'
+    )
+    with people_world(tmp_path, study=balanced) as world:
+        store, study = world.store, world.desk.study
+        plan_judgments(store, study, stored_plan(study), now=world.clock)
+        # Three systems, one of them people: three pairs of systems, one comparison of each.
+        assert len(store.people.targets(study.id, "judge")) == 1
+        for _ in range(2):
+            writer = world.come("write")
+            for _ in study.item_ids:
+                writer.write()
+        plan_judgments(store, study, stored_plan(study), now=world.clock)
+        pairs = list(store.iter(Pair, study))
+        assert {pair.id for pair in pairs} == store.people.targets(study.id, "judge")
+        systems = {text.id: text.system_id for text in store.iter(Completion, study)}
+        assert len({frozenset(map(systems.get, pair.completion_ids)) for pair in pairs}) == 3
+        assert len(pairs) == 3

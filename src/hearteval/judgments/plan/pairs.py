@@ -85,13 +85,19 @@ def pair_up(one: Completion, other: Completion) -> Candidate:
 
 
 def choose_balanced(
-    candidates: Sequence[Candidate], *, n: int, seed: int, planned: Collection[str] = ()
+    candidates: Sequence[Candidate],
+    *,
+    n: int,
+    seed: int,
+    planned: Collection[str] = (),
+    most: int | None = None,
 ) -> tuple[Candidate, ...]:
     """Choose `n` pairs so that pairs of systems, then items, are compared equally often.
 
     Each step takes the pair of systems with the fewest comparisons and, of its items, the one used
     least; ties go by seeded hash. Pairs already planned, given by id, stay chosen and count. The
-    pairs are sorted by id; where there are fewer than `n`, all are chosen.
+    pairs are sorted by id; where there are fewer than `n`, all are chosen, but of any two systems
+    at `most` so many.
     """
     chosen = [candidate for candidate in candidates if candidate.id in planned]
     item_index = {item: i for i, item in enumerate(sorted({c.pair.item_id for c in candidates}))}
@@ -105,6 +111,8 @@ def choose_balanced(
     heapify(heap)
     while heap and len(chosen) < n:
         count, rank, key = heappop(heap)
+        if most is not None and count >= most:
+            break
         queue = queues[key]
         places = [item_index[candidate.pair.item_id] for candidate in queue]
         taken = queue.pop(int(np.argmin(item_counts[places])))

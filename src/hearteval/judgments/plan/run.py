@@ -1,5 +1,6 @@
 """The step: plan who judges what, from what is stored; nobody is asked here."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -94,7 +95,13 @@ def plan_judgments(
     of_any = store.people.targets(study.id, "judge").union(*planned.values())
     chosen = candidates
     if policy.design == "balanced" and policy.comparisons is not None:
-        chosen = choose_balanced(chosen, n=policy.comparisons, seed=study.seed, planned=of_any)
+        chosen = choose_balanced(
+            chosen,
+            n=policy.comparisons,
+            seed=study.seed,
+            planned=of_any,
+            most=most_while_people_write(store, study, policy.comparisons),
+        )
     once = AssignmentPolicy(study_id=study.id, seed=study.seed, both_orders=policy.both_orders)
     asked_again = {id_ for (_, repeat), pairs in planned.items() if repeat for id_ in pairs}
     families = {s.id: s.family for s in systems} if policy.exclude_own_family else {}
@@ -265,6 +272,17 @@ def _parted(
         [completion for completion in completions if completion.system_id not in stress],
         [completion for completion in completions if completion.system_id in stress],
     )
+
+
+def most_while_people_write(store: Store, study: Study, n: int) -> int | None:
+    """Return how many of `n` pairs any two systems may have; None once people have written all.
+
+    What is chosen stays chosen: without a bound, nothing would be left for what they write last.
+    """
+    systems = {s.id: s.kind for s in store.iter(System, study) if s.kind != "stress"}
+    n_wanted = study.design.get("people", {}).get("writers_per_item", 0) * len(study.item_ids)
+    n_written = sum(systems.get(c.system_id) == "human" for c in store.iter(Completion, study))
+    return math.ceil(n / math.comb(len(systems), 2)) if n_written < n_wanted else None
 
 
 def standings_of(store: Store, study: Study) -> Mapping[str, Standing]:

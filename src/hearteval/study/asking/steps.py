@@ -111,7 +111,7 @@ def judge_step(session: Session, study: Study, plan: PlanCounts | None) -> dict[
         f"left out for identical texts: {plan.n_identical}"
     )
     if policy.comparisons is not None and 0 < plan.n_pairs < policy.comparisons:
-        tell.warn(f"{plan.n_pairs} pairs instead of {policy.comparisons}: there are no more")
+        tell.warn(f"{plan.n_pairs} pairs instead of {policy.comparisons}: there are no more so far")
     if plan.n_uncompared:
         tell.warn(
             f"{plan.n_uncompared} pairs of systems are not compared at all: judging.comparisons = "

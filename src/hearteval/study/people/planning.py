@@ -16,7 +16,7 @@ from hearteval.judgments.plan.pairs import (
     enumerate_pairs,
     seeded_rank,
 )
-from hearteval.judgments.plan.run import standings_of
+from hearteval.judgments.plan.run import most_while_people_write, standings_of
 from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.safety import (
     Standing,
@@ -150,7 +150,13 @@ def _judging(
     chosen: Sequence[Candidate] = candidates
     if policy.design == "balanced" and policy.comparisons is not None:
         planned = before.union(*store.planned(study).values())
-        chosen = choose_balanced(candidates, n=policy.comparisons, seed=study.seed, planned=planned)
+        chosen = choose_balanced(
+            candidates,
+            n=policy.comparisons,
+            seed=study.seed,
+            planned=planned,
+            most=most_while_people_write(store, study, policy.comparisons),
+        )
     shared = choose_share(
         chosen, items, share=desk.settings.overlap, seed=study.seed, before=before
     )
