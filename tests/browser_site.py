@@ -90,8 +90,8 @@ LISTENING = """
 document.addEventListener("securitypolicyviolation", (event) =>
   console.error("policy: " + event.violatedDirective + " " + event.blockedURI));
 """
-HARMLESS = "Failed to load resource: the server responded with a status of"
-"""What Chromium says of each answer that is no success."""
+HARMLESS = ("Failed to load resource: ", "htmx:")
+"""How Chromium and htmx begin what they say of each answer that is no success, or never comes."""
 
 
 @dataclass
