@@ -144,9 +144,10 @@ def look(
 
 
 def without(page: str) -> str:
-    """Take the conversation and the replies from a page; texts hold no tag, they are escaped."""
+    """Take conversation, replies and progress from a page; texts hold no tag, they are escaped."""
     page, n = re.subn(r"(</h2><p>).*?(</p></section>)", r"\1\2", page, flags=re.DOTALL)
     assert n == 2
+    page = re.sub(r'(<p class="progress">).*?(</p>)', r"\1\2", page, flags=re.DOTALL)
     return re.sub(r'<li class="\w+">.*?</li>\n?', "", page, flags=re.DOTALL)
 
 

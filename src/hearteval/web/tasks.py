@@ -48,9 +48,9 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
     is_tired = kind.is_limited and done.n_sitting and done.n_sitting % every == 0
     if is_tired and "rested" not in request.query_params:
         return page("rest", locale=person.locale, kind=kind.name, n=done.n_sitting)
-    found = next_work(site.desk, person, kind)
+    found = next_work(site.desk, person, kind, done=done)
     if isinstance(found, Work):
-        return _task_page(site, person, found)
+        return _task_page(site, person, found, n_done=done.n_done)
     if found == "not_vetted":
         return go("/practice")
     if found == "nothing_left":
@@ -73,7 +73,8 @@ def answer(form: Sent, kind: Asked, person: Known, request: Request, site: Serve
         outcome = send_answer(site.desk, person, kind, lease, form)
     except AnswerError as error:
         work = open_work(site.desk, kind, lease)
-        return _task_page(site, person, work, form=form, faults=error.faults, status=422)
+        n_done = sitting_of(site.desk, person, kind).n_done
+        return _task_page(site, person, work, n_done=n_done, form=form, faults=error.faults)
     if outcome in ("stored", "same"):
         if outcome == "stored" and kind.name in ("write", "review"):
             site.written()
@@ -116,22 +117,21 @@ def _task_page(
     person: Person,
     work: Work,
     *,
+    n_done: int,
     form: dict[str, str] | None = None,
     faults: dict[str, str] | None = None,
-    status: int = 200,
 ) -> Response:
-    done = sitting_of(site.desk, person, work.kind)
     return page(
         f"tasks/{work.kind.name}",
         locale=person.locale,
-        status=status,
+        status=422 if faults else 200,
         kind=work.kind.name,
         ticket=work.lease.ticket,
         turns=work.shown.turns,
         texts=work.shown.texts,
         form=work.draft if form is None else form,
         faults=faults or {},
-        n_done=done.n_done,
+        n_done=n_done,
         n_left=site.desk.session.store.people.count_left(person, work.kind.name, most=MOST_LEFT),
         most_left=MOST_LEFT,
         settings=_asked(site),

@@ -177,9 +177,11 @@ def is_sealed(connection: Connection) -> bool:
 def _write(connection: Connection, totals: Totals) -> None:
     table = schema.totals
     for (kind, study_id), total in totals.items():
-        connection.execute(delete(table).where(table.c.kind == kind, table.c.study_id == study_id))
-        values = {"kind": kind, "study_id": study_id, "n": total.n, "digest": total.as_hex}
-        connection.execute(insert(table).values(**values))
+        values = {"n": total.n, "digest": total.as_hex}
+        known = update(table).where(table.c.kind == kind, table.c.study_id == study_id)
+        if not connection.execute(known.values(**values)).rowcount:
+            row = {"kind": kind, "study_id": study_id, **values}
+            connection.execute(insert(table), [row])
 
 
 def sealed_rows(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, Any]]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, func, insert, select, update
 
 from hearteval.domain import content_hash
 from hearteval.store import schema
@@ -43,10 +43,10 @@ def log(connection: Connection, what: str, about: Mapping[str, Any], *, now: dat
     found = _hash(before, number, now, what, about)
     row = {"number": number, "at": now, "what": what, "about": about, "hash": found}
     connection.execute(insert(events), [row])
-    totals = schema.totals
-    connection.execute(delete(totals).where(totals.c.kind == HEAD))
-    head = {"kind": HEAD, "study_id": "0" * 32, "n": number, "digest": found[:32]}
-    connection.execute(insert(totals), [head])
+    totals, end = schema.totals, {"n": number, "digest": found[:32]}
+    known = update(totals).where(totals.c.kind == HEAD)
+    if not connection.execute(known.values(**end)).rowcount:
+        connection.execute(insert(totals), [{"kind": HEAD, "study_id": "0" * 32, **end}])
 
 
 def iter_events(connection: Connection) -> Iterator[Event]:

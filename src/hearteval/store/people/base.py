@@ -108,8 +108,7 @@ class PeopleStore:
                 log(connection, "shown", about, now=now)
             return found
 
-        # A page that is loaded again needs no writer's lock, while its lease is far from its end.
-        return self.live(person, kind, now=now + lease / 2) or self._write(work)
+        return self._write(work)
 
     def live(self, person: Person, kind: str, *, now: datetime) -> Lease | None:
         """Return the task of a kind that a person has in hand at a time."""

@@ -4,7 +4,8 @@ Everything is a function of a `Desk`: an open session and the version of the stu
 describes. Pages show it (`hearteval.web`); the command line can do the same without them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from hearteval.config import PeopleSettings
 from hearteval.domain import Study
@@ -18,6 +19,8 @@ class Desk:
 
     session: Session
     study: Study
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    """Items and pairs that were read, by id: their ids say all that a page shows of them."""
 
     @property
     def settings(self) -> PeopleSettings:

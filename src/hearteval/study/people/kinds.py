@@ -8,7 +8,7 @@ leases, quotas, skipping and sending an answer twice are the same for all: see
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from hearteval.completions.checks import check_completion
 from hearteval.domain import (
@@ -36,6 +36,7 @@ from hearteval.store.people.tasks import Lease
 from hearteval.study.grow import human_system
 from hearteval.study.people import Desk
 
+R = TypeVar("R", Item, Pair)
 RESEARCH = "research"
 """Whoever may do this sees how far the study is; it is no task."""
 MOST_CHARACTERS = 4_000
@@ -130,7 +131,14 @@ def _count(text: str) -> int:
 
 
 def _item(desk: Desk, item_id: str) -> Item:
-    (found,) = desk.session.store.find(Item, [item_id])
+    return _kept(desk, Item, item_id)
+
+
+def _kept(desk: Desk, kind: type[R], id_: str) -> R:
+    """Return an item or a pair, which never change; texts may be withdrawn, so they are read."""
+    if id_ not in desk.kept:
+        (desk.kept[id_],) = desk.session.store.find(kind, [id_])
+    found: R = desk.kept[id_]
     return found
 
 
@@ -152,8 +160,7 @@ def _show_pair(desk: Desk, lease: Lease) -> Shown:
 
 def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
     """Return the ids of a pair's completions as they are shown."""
-    (pair,) = desk.session.store.find(Pair, [lease.target_id])
-    low, high = pair.completion_ids
+    low, high = _kept(desk, Pair, lease.target_id).completion_ids
     return (low, high) if lease.side == 0 else (high, low)
 
 

@@ -66,28 +66,32 @@ def sitting_of(desk: Desk, person: Person, kind: TaskKind) -> Sitting:
     return count_sitting(times, now=desk.session.now())
 
 
-def next_work(desk: Desk, person: Person, kind: TaskKind) -> Work | Halt:
-    """Return a person's task of a kind, or why there is none."""
+def next_work(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) -> Work | Halt:
+    """Return a person's task of a kind, or why there is none, given what they have done."""
     if not kind.may_take(person):
         return "not_vetted"
     people, now = desk.session.store.people, desk.session.now()
-    in_hand = people.live(person, kind.name, now=now)
-    if in_hand is None and kind.is_limited:
-        done = sitting_of(desk, person, kind)
-        if done.n_day >= desk.settings.most_per_day:
-            return "limit_day"
-        if done.n_sitting >= desk.settings.most_per_session:
-            return "limit_session"
-    lease = people.claim(
-        person,
-        kind.name,
-        ticket=token_id(new_token()),
-        now=now,
-        lease=timedelta(minutes=desk.settings.lease_minutes),
-    )
+    length = timedelta(minutes=desk.settings.lease_minutes)
+    # A page that is loaded again needs no writer's lock, while its lease is far from its end.
+    lease = people.live(person, kind.name, now=now + length / 2)
+    if lease is None:
+        limit = _limit(desk, kind, done)
+        if limit is not None and people.live(person, kind.name, now=now) is None:
+            return limit
+        ticket = token_id(new_token())
+        lease = people.claim(person, kind.name, ticket=ticket, now=now, lease=length)
     if lease is None:
         return "paused" if people.is_paused(desk.study.id) else "nothing_left"
     return open_work(desk, kind, lease)
+
+
+def _limit(desk: Desk, kind: TaskKind, done: Sitting) -> Halt | None:
+    """Return the limit that somebody has reached."""
+    if kind.is_limited and done.n_day >= desk.settings.most_per_day:
+        return "limit_day"
+    if kind.is_limited and done.n_sitting >= desk.settings.most_per_session:
+        return "limit_session"
+    return None
 
 
 def open_work(desk: Desk, kind: TaskKind, lease: Lease) -> Work:
