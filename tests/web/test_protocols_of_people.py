@@ -101,3 +101,21 @@ def test_a_balanced_plan_leaves_room_for_what_people_have_yet_to_write(tmp_path:
         systems = {text.id: text.system_id for text in store.iter(Completion, study)}
         assert len({frozenset(map(systems.get, pair.completion_ids)) for pair in pairs}) == 3
         assert len(pairs) == 3
+
+
+def test_pairs_that_people_are_to_judge_are_those_they_are_given(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=PEOPLE + "overlap = 0.4\n") as world:
+        store, study = world.store, world.desk.study
+        plan_judgments(store, study, stored_plan(study), now=world.clock)
+        world.come("judge").judge()
+        people = analyze(world.desk.session, study).coverage.people
+        assert people is not None
+        assert people.n_pairs_planned == len(store.people.targets(study.id, "judge")) == 1
+
+
+def test_where_people_rate_no_judgments_of_pairs_are_wanted(tmp_path: Path) -> None:
+    asked = PEOPLE + 'protocol = "rating"\n'
+    with people_world(tmp_path, people=asked, study=RATED) as world:
+        people = analyze(world.desk.session, world.desk.study).coverage.people
+        assert people is not None
+        assert people.wanted_per_pair is None

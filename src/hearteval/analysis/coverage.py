@@ -81,6 +81,7 @@ class PeopleCoverage:
     n_pairs: int
     """Pairs that any of them judged, of `n_pairs_planned`."""
     n_pairs_planned: int
+    """Pairs that people are to judge: those of the judges, or a share of them."""
     n_pairs_by_people: tuple[tuple[int, int], ...]
     """Number of people who judged a pair and how many pairs have so many, ascending from 1."""
     wanted_per_pair: int | None
@@ -157,7 +158,7 @@ def _cover_people(
         n_raters=len(set().union(*of_pair.values())),
         n_judgments=sum(row.rater_id in people for row in rows),
         n_pairs=len(of_pair),
-        n_pairs_planned=n_pairs,
+        n_pairs_planned=max(data.n_pairs_of_people or n_pairs, len(of_pair)),
         n_pairs_by_people=tuple(sorted(sizes.items())),
         wanted_per_pair=wanted,
         n_pairs_full=sum(n for size, n in sizes.items() if wanted is not None and size >= wanted),

@@ -181,6 +181,8 @@ class StudyData:
     """Fewest people of whom a number is shown."""
     people_per_pair: int | None = None
     """Judgments by people that the study wants of each pair; None where it says nothing."""
+    n_pairs_of_people: int = 0
+    """Pairs that people are given to judge; 0 where none is known, and all may be theirs."""
     n_identical: int = 0
     """Pairs not planned because both texts are the same."""
     funnel: Sequence[Mapping[str, Any]] = ()

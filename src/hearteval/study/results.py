@@ -113,6 +113,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         provenance=_provenance(session, study, items),
         **_told(session, study),
         people_per_pair=_people_per_pair(study),
+        n_pairs_of_people=len(store.people.targets(study.id, "judge")),
     )
 
 
@@ -128,6 +129,8 @@ def _told(session: Session, study: Study) -> dict[str, Any]:
 
 def _people_per_pair(study: Study) -> int | None:
     """Return how many people are to judge each pair; None where nobody is asked to."""
+    if is_rated(study):
+        return None
     asked = study.design.get("people", {}).get("raters_per_pair", 0)
     return asked or None
 

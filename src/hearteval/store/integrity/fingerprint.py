@@ -41,6 +41,7 @@ _COUNTED = (
     "assignments",
     "judgments",
     "latency_probes",
+    "tasks",
 )
 
 
