@@ -276,7 +276,7 @@ def _withdraw(tour: Tour, *, confirms: bool) -> Page:
 def _researcher(tour: Tour, **fields: str) -> Page:
     page = tour.at("/researcher", "research")
     if fields:
-        page.get_by_label("What you call it").fill("Panel")
+        page.get_by_label("Its name, which only you see").fill("Panel")
         for label, text in fields.items():
             page.get_by_label(label).fill(text)
         page.get_by_role("checkbox", name="Compare").check()

@@ -97,7 +97,7 @@ def press(page: Page, name: str) -> None:
 
 
 def make_link(researcher: Page, name: str, kind: str, n: int) -> str:
-    researcher.get_by_label("What you call it").fill(name)
+    researcher.get_by_label("Its name, which only you see").fill(name)
     researcher.get_by_role("checkbox", name=kind, exact=True).check()
     researcher.get_by_label("People, at most").fill(str(n))
     press(researcher, "Make the link")
@@ -161,7 +161,7 @@ def finished(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> tupl
     heart("run", study, "--json")
     with heart_serve(study) as link:
         researcher = come(browser, link)
-        press(researcher, "Go on")
+        press(researcher, "Open it")
         writing = make_link(researcher, "Writers", "Write", N_WRITERS)
         judging = make_link(researcher, "Panel", "Compare", N_RATERS)
         writers = [

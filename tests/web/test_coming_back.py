@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from people_site import Visitor, World, people_world, plain
 
+from hearteval.study.people.joining import forget_old_details
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
@@ -105,3 +107,24 @@ def test_answers_about_oneself_stand_in_their_order_after_none(tmp_path: Path) -
         page = plain(world.come("judge").client.get("/about-you").text)
     places = [page.index(words) for words in ("prefer not", "18 to 24", "25 to 34", "65 or over")]
     assert places == sorted(places)
+
+
+def test_the_address_without_a_link_says_that_a_link_is_needed(world: World) -> None:
+    page = world.client().get("/")
+    assert page.status_code == 200
+    assert "Please open your link" in plain(page.text)
+    assert "does not work" not in plain(page.text)
+
+
+def test_a_withdrawal_and_the_end_of_the_time_to_keep_them_delete_where_people_are(
+    world: World,
+) -> None:
+    gone, stays = (world.come("judge") for _ in range(2))
+    names = (gone.name, stays.name)
+    gone.client.post("/withdraw", data={"confirm": "yes"})
+    found = [world.store.people.find_name(name).locale for name in names]
+    assert found == ["default", "en-GB"]
+    world.clock.wait(hours=181 * 24)
+    assert forget_old_details(world.desk, now=world.clock()) == 1
+    assert world.store.people.find_name(names[1]).locale == "default"
+    assert forget_old_details(world.desk, now=world.clock()) == 0

@@ -49,7 +49,7 @@ def _link(request: Request, token: str, pid: str | None) -> tuple[Invite, Person
 @router.get("/")
 def first(guest: Guest, request: Request) -> Response:
     """Send who is known to their work, and tell others that they need a link."""
-    return go("/work") if guest else say(request, "link", status=200)
+    return go("/work") if guest else say(request, "no_link")
 
 
 @router.get("/join/{token}")

@@ -18,6 +18,9 @@ from hearteval.store.people.tables import (
     tasks,
 )
 
+NOWHERE = "default"
+"""The locale of who has not said where they are, or whose details are gone."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invite:
@@ -176,7 +179,7 @@ def close_browser(connection: Connection, session_id: str) -> None:
 def forget_person(connection: Connection, person_id: str, *, now: datetime) -> None:
     """Delete who somebody is: what is left is a pseudonym that has withdrawn."""
     connection.execute(delete(sessions).where(sessions.c.person_id == person_id))
-    gone: dict[str, Any] = dict.fromkeys(PRIVATE)
+    gone: dict[str, Any] = {**dict.fromkeys(PRIVATE), "locale": NOWHERE}
     change_person(connection, person_id, {**gone, "withdrawn_at": now})
     theirs = update(dealings).where(dealings.c.person_id == person_id)
     connection.execute(theirs.values(signs=None, answer_hash=None))
@@ -191,10 +194,11 @@ def forget_details(connection: Connection, study_id: str, *, before: datetime) -
             people.c.platform_id.is_not(None),
             people.c.background.is_not(None),
             people.c.practice.is_not(None),
+            people.c.locale != NOWHERE,
         ),
     )
     found = list(connection.execute(select(people.c.id).where(*old)).scalars())
-    gone: dict[str, Any] = {"platform_id": None, "background": None, "practice": None}
+    gone = {"platform_id": None, "background": None, "practice": None, "locale": NOWHERE}
     for person_id in found:
         change_person(connection, person_id, gone)
     return found
