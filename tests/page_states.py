@@ -186,6 +186,21 @@ def _back_again(tour: Tour) -> Page:
     return page
 
 
+def _still_here(tour: Tour) -> Page:
+    """A link for several, opened where somebody has come by it."""
+    visitor = tour.world.come("judge")
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto(f"/join/{visitor.token}")
+    return page
+
+
+def _researcher_link(tour: Tour) -> Page:
+    page = tour.nobody()
+    page.goto(f"/join/{tour.world.invite('research')}")
+    return page
+
+
 def _already_sent(tour: Tour) -> Page:
     visitor = tour.world.come("judge")
     page = tour.nobody()
@@ -273,12 +288,12 @@ def _withdraw(tour: Tour, *, confirms: bool) -> Page:
     return page
 
 
-def _researcher(tour: Tour, **fields: str) -> Page:
+def _researcher(tour: Tour, *, people: str = "") -> Page:
+    """The researcher's page; with a number of people, after a link for them was asked for."""
     page = tour.at("/researcher", "research")
-    if fields:
-        page.get_by_label("Its name, which only you see").fill("Panel")
-        for label, text in fields.items():
-            page.get_by_label(label).fill(text)
+    if people:
+        page.locator("#label").fill("Panel")
+        page.locator("#people").fill(people)
         page.get_by_role("checkbox", name="Compare").check()
         page.get_by_role("button", name="Make the link").click()
     return page
@@ -322,6 +337,8 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "consent-refused": _consent_refused,
         "declined": lambda tour: tour.at("/declined"),
         "back-again": _back_again,
+        "still-here": _still_here,
+        "researcher-link": _researcher_link,
         "about-you": lambda tour: tour.at("/about-you", "judge"),
         "work": lambda tour: tour.at("/work", "write", "judge", "review"),
         "instructions-write": lambda tour: tour.at("/task/write", "write"),
@@ -357,8 +374,8 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "unknown-browser": lambda tour: tour.at("/task/judge"),
         "not-found": lambda tour: tour.at("/task/none", "judge"),
         "researcher": _researcher,
-        "researcher-made": lambda tour: _researcher(tour, **{"People, at most": "3"}),
-        "researcher-refused": lambda tour: _researcher(tour, **{"People, at most": "none"}),
+        "researcher-made": lambda tour: _researcher(tour, people="3"),
+        "researcher-refused": lambda tour: _researcher(tour, people="none"),
         "researcher-paused": lambda tour: _paused(tour, "/researcher", "research"),
     },
     "forced-strength": {

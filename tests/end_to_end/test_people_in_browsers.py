@@ -14,7 +14,7 @@ import pytest
 from browser_site import new_context, real_browser
 from playwright.sync_api import Browser, Page, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.server]
+pytestmark = [pytest.mark.browser, pytest.mark.server, pytest.mark.xdist_group("people")]
 
 STUDY = """
 [study]
@@ -97,9 +97,9 @@ def press(page: Page, name: str) -> None:
 
 
 def make_link(researcher: Page, name: str, kind: str, n: int) -> str:
-    researcher.get_by_label("Its name, which only you see").fill(name)
+    researcher.locator("#label").fill(name)
     researcher.get_by_role("checkbox", name=kind, exact=True).check()
-    researcher.get_by_label("People, at most").fill(str(n))
+    researcher.locator("#people").fill(str(n))
     press(researcher, "Make the link")
     return researcher.locator(".made code").inner_text()
 
@@ -161,7 +161,7 @@ def finished(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> tupl
     heart("run", study, "--json")
     with heart_serve(study) as link:
         researcher = come(browser, link)
-        press(researcher, "Open it")
+        researcher.locator("main button.send").click()
         writing = make_link(researcher, "Writers", "Write", N_WRITERS)
         judging = make_link(researcher, "Panel", "Compare", N_RATERS)
         writers = [
