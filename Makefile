@@ -16,7 +16,8 @@ LOWEST := .venv-lowest
 help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
 	@echo "make test   the whole test suite        make quick  its part without servers"
-	@echo "make soak   fifty kills at random moments, twenty on PostgreSQL, and half a minute without a database"
+	@echo "make soak   kills at random moments, of runs (50) and of pages (100, 20 on PostgreSQL), a minute without a"
+	@echo "            database, and ten thousand steps of assigning pairs to people"
 	@echo "make lint   format, lint, types, imports  make check  lint and test"
 	@echo "make lowest   make quick with the oldest versions that pyproject.toml allows"
 	@echo "make package  sdist and wheel into dist/, and make quick in the unpacked sdist"
@@ -55,7 +56,8 @@ test: install-tests
 	$(PYTEST) -n 2 --dist loadgroup
 
 soak: install-tests
-	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=30 $(PYTEST) tests/end_to_end
+	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=60 $(PYTEST) tests/end_to_end
+	HEART_TEST_STEPS=10000 $(PYTEST) tests/store/people
 
 quick: install-tests
 	$(PYTEST) $(QUICK)

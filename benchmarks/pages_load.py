@@ -51,7 +51,7 @@ def show():
     return page(
         "tasks/judge", locale="en-GB", kind="judge", ticket="0" * 32,
         turns=[("seeker", {words!r})] * 5, texts=({words!r} * 2, {words!r}), form={{}}, faults={{}},
-        n_done=3, settings=settings, **{more},
+        n_done=3, n_left=50, most_left=100, settings=settings,
     )
 
 
@@ -209,7 +209,7 @@ def peer(folder: Path) -> Iterator[tuple[str, int]]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     script = folder / "peer.py"
-    script.write_text(PEER.format(words=WORDS, port=port, more="{}"), encoding="utf-8")
+    script.write_text(PEER.format(words=WORDS, port=port), encoding="utf-8")
     process = subprocess.Popen([sys.executable, str(script)])
     person = Person(f"http://127.0.0.1:{port}")
     while True:

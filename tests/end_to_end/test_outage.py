@@ -19,7 +19,7 @@ from hearteval.store.sql import SqlStore
 pytestmark = [pytest.mark.server, pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
 
 OUTAGE_SECONDS = float(os.environ.get("HEART_TEST_OUTAGE_SECONDS", "3"))
-"""The whole measurement is 30: ``make soak``."""
+"""The whole measurement is 60: ``make soak``."""
 DEADLINE_SECONDS = 180
 
 

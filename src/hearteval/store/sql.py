@@ -76,6 +76,7 @@ T = TypeVar("T")
 
 PAGE_ROWS = 2_000
 PATIENCE_SECONDS = 120.0
+QUEUE_SECONDS = 20.0
 MOST_WRITERS = 8
 """Of one process on PostgreSQL, where they queue for a lock of the database anyway."""
 KEPT_IN_MEMORY = (Item, System, Rater, Completion)
@@ -487,7 +488,9 @@ class SqlStore:
         SQLite would have each try again and again, and some would wait very long: with 40 threads
         the slowest hundredth waits 0.5 to 0.8 s, in a queue 0.2 to 0.3 (DESIGN section 4).
         """
-        if not self._writer.acquire(timeout=self._patience_seconds or -1):
+        # A queue within this process is no outage: it moves on, however busy the machine is.
+        seconds = max(self._patience_seconds, QUEUE_SECONDS) if self._patience_seconds else -1
+        if not self._writer.acquire(timeout=seconds):
             raise StoreError(f"store {self._name} is busy: others have been writing to it too long")
         try:
             yield

@@ -71,6 +71,11 @@ def site_of(request: Request) -> Site:
     return found
 
 
+async def served_site(request: Request) -> Site:
+    """Return what every route knows; what waits for nothing needs no thread of its own."""
+    return site_of(request)
+
+
 def whoever(request: Request) -> Person | None:
     """Return whose browser asks; None where it is not known."""
     token = request.cookies.get(COOKIE)
@@ -79,7 +84,7 @@ def whoever(request: Request) -> Person | None:
     return found
 
 
-def person_of(person: Annotated[Person | None, Depends(whoever)]) -> Person:
+async def person_of(person: Annotated[Person | None, Depends(whoever)]) -> Person:
     """Return whose browser asks; others are sent to the first page."""
     if person is None:
         raise HTTPException(401)
@@ -94,7 +99,7 @@ def locale_of(request: Request) -> str:
 Known = Annotated[Person, Depends(person_of)]
 Guest = Annotated[Person | None, Depends(whoever)]
 Sent = Annotated[dict[str, str], Depends(read_form)]
-Served = Annotated[Site, Depends(site_of)]
+Served = Annotated[Site, Depends(served_site)]
 
 
 def go(where: str) -> Response:

@@ -19,7 +19,7 @@ from hearteval.web.pages import page
 router = APIRouter(prefix="/researcher")
 
 
-def _researcher(person: Known) -> Person:
+async def _researcher(person: Known) -> Person:
     if RESEARCH not in person.kinds:
         raise HTTPException(404)
     return person

@@ -28,7 +28,7 @@ MOST_LEFT = 100
 """Tasks that are counted; of more nobody needs the number."""
 
 
-def _kind(name: str, person: Known) -> TaskKind:
+async def _kind(name: str, person: Known) -> TaskKind:
     if name not in KINDS or name not in person.kinds:
         raise HTTPException(404)
     return KINDS[name]
