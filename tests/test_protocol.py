@@ -15,7 +15,7 @@ PINNED = {
     "injections": ("1", "3dde2d67e637f4b8"),
     "judge_prompt": ("1", "8f2c4cc9ff27927c"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
-    "people_consent": ("1", "6b3f836f7b1de8bc"),
+    "people_consent": ("1", "dc692352ee44db2c"),
     "people_judging": ("1", "06c3d12301062814"),
     "people_review": ("1", "35ba62bf9ba688b9"),
     "people_writing": ("1", "4274af44d855e605"),

@@ -30,7 +30,7 @@ GROUPS = {"w1": "crowd", "w2": "crowd", "w3": "clinician"}
 @functools.cache
 def data() -> StudyData:
     made = simulated_study(BY_PEOPLE, BY_JUDGES)
-    return dataclasses.replace(made, people_per_pair=5, writer_groups=GROUPS)
+    return dataclasses.replace(made, people_per_pair=5, writer_groups=GROUPS, smallest_group=1)
 
 
 @functools.cache

@@ -3,17 +3,22 @@
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from people_site import PEOPLE, World, people_world, plain, ticket_in
 
+from hearteval.config import load_study
 from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label, Pair, Rater, System
 from hearteval.judgments.plan.run import plan_judgments, whole_repeat
 from hearteval.labels.safety import SAFETY
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.sql import SqlStore
-from hearteval.study.people.planning import count_standings, reviewers_agree
+from hearteval.study import Quiet
+from hearteval.study.grow import gather, register
+from hearteval.study.people.joining import find_link, join
+from hearteval.study.people.planning import count_standings, open_tasks, reviewers_agree
 from hearteval.study.reading import HELD_BACK, read_examples
 from hearteval.study.results import analyze
 from hearteval.study.session import stored_plan
@@ -438,3 +443,54 @@ def test_a_page_says_how_many_are_left(world: World) -> None:
         rater.get("judge")
     n = len(left)
     assert left == [(str(k), str(n - 1 - k) if k < n - 1 else "none") for k in range(n)]
+
+
+def test_the_place_of_a_writer_who_withdrew_is_free_again(world: World) -> None:
+    writers = [world.come("write") for _ in range(2)]
+    for writer in writers:
+        while writer.write().status_code == 303:
+            pass
+    writers[0].client.post("/withdraw", data={"confirm": "yes"})
+    world.site.written()
+    late = world.come("write")
+    for _ in world.desk.study.item_ids:
+        assert late.write("Somebody else writes now.").status_code == 303
+    assert "Nothing to do right now" in plain(late.get("write"))
+    assert world.store.check(progress=lambda _kind, _n: None).faults == ()
+
+
+def test_a_pair_in_hand_whose_text_is_withdrawn_gives_way_to_another(world: World) -> None:
+    own = "Zebra crossing, that was a lot."
+    writer, rater = world.come("write"), world.come("judge")
+    for _ in world.desk.study.item_ids:
+        writer.write(own)
+    while own not in plain(rater.get("judge")):
+        rater.send("judge", choice="about the same", reason="Equal.")
+    ticket = rater.ticket
+    writer.client.post("/withdraw", data={"confirm": "yes"})
+    after = plain(rater.get("judge"))
+    assert own not in after
+    assert "withdrawn" not in after
+    assert rater.ticket != ticket
+
+
+def test_a_text_that_loses_its_release_is_given_out_no_more(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=PEOPLE) as world:
+        study_file = world.desk.session.settings.file
+        text = study_file.read_text(encoding="utf-8")
+        study_file.write_text(f'{text}review = "all"\n', encoding="utf-8")
+        stricter = replace(world.desk.session, settings=load_study(study_file))
+        study = register(stricter, gather(stricter.settings, Quiet()))
+        open_tasks(replace(world.desk, session=stricter, study=study))
+        assert "Nothing to do right now" in plain(world.come("judge").get("judge"))
+        open_tasks(world.desk)
+        assert world.come("judge").judge().status_code == 303
+
+
+def test_nobody_is_new_without_a_consent(world: World) -> None:
+    token = world.invite("judge", most_people=1)
+    link = find_link(world.desk, token, platform_id=None)
+    assert link is not None
+    found = join(world.desk, link[0], platform_id=None, locale="en-GB", has_consented=False)
+    assert found is None
+    assert world.store.people.people(world.desk.study.id) == []

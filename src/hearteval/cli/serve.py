@@ -37,7 +37,7 @@ def command(
     tell = Terminal()
     with working_on(settings, "serve", patience_seconds=2.0) as (session, study):
         desk = Desk(session=session, study=study)
-        link = Link(label="researcher", kinds=[RESEARCH, "review"], days=30)
+        link = Link(label="researcher", kinds=[RESEARCH, "review"], days=7)
         token, _ = make_invite(desk, link)
 
         def say(address: str) -> None:

@@ -16,7 +16,7 @@ from hearteval.config import (
     StudySettings,
     SystemSettings,
 )
-from hearteval.domain import Rater, Study, System, content_hash, hash_records
+from hearteval.domain import Completion, Rater, Study, System, content_hash, hash_records
 from hearteval.errors import SettingsError
 from hearteval.items.run import GatheredItems, gather_items
 from hearteval.judgments.cue_judge.judge import cue_rater
@@ -77,6 +77,7 @@ def register(session: Session, gathered: GatheredItems) -> Study:
         if is_same_version(previous, study):
             return previous
         _require_growth(settings, list(store.iter(Study, study)))
+        _require_one_human_system(session, previous, study)
         study = replace(study, version=previous.version + 1)
     systems, raters = study_systems(settings), study_raters(settings)
     store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
@@ -133,6 +134,27 @@ def _require_one_human_protocol(settings: StudySettings, versions: Sequence[Stud
             " back, or start a study with another name",
             ids=("people.protocol",),
         )
+
+
+def _require_one_human_system(session: Session, before: Study, after: Study) -> None:
+    """Raise `SettingsError` where what people have written would leave the study.
+
+    Its name and the brief under which people write are part of a system.
+    """
+    gone = set(before.system_ids) - set(after.system_ids)
+    systems = [one for one in session.store.find(System, sorted(gone)) if one.kind == "human"]
+    has_human = any(one.kind == "human" for one in study_systems(session.settings))
+    if systems and has_human and any(c.system_id in gone for c in _written(session, before)):
+        raise SettingsError(
+            f"{session.settings.file}: people have written for {systems[0].name!r}, under the brief"
+            " of that time; another people.name or brief is another system, which would lose their"
+            " texts: set the name back, or start a study with another name",
+            ids=("people.name",),
+        )
+
+
+def _written(session: Session, study: Study) -> Iterator[Completion]:
+    return (c for c in session.store.iter(Completion, study) if c.writer_id is not None)
 
 
 def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:

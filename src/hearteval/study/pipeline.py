@@ -54,6 +54,8 @@ from hearteval.study.asking.steps import (
 )
 from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
 from hearteval.study.grow import gather, imported_systems, judge_models, system_models
+from hearteval.study.people import Desk
+from hearteval.study.people.joining import forget_old_details
 from hearteval.study.results import (
     analyze,
     read_data,
@@ -87,6 +89,8 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         SettingsError: A key or a price is missing, or nobody agreed to what it costs.
     """
     settings = session.settings
+    if settings.people is not None:
+        forget_old_details(Desk(session=session, study=study), now=session.now())
     items = list(session.store.iter(Item, study))
     free = complete_without_models(session, study)
     done = plan_what_is_done(session, study)

@@ -89,14 +89,17 @@ def read_data(session: Session, study: Study) -> StudyData:
     stress = {system.id for system in systems if system.kind == "stress"}
     ranked = [c for c in completions if c.system_id not in stress]
     targets = plan_ratings(store, study, stored_plan(study)).targets if is_rated(study) else None
-    pairs, judgments = list(store.iter(Pair, study)), read_judgments(session, study)
+    open_ones, judgments = list(store.unjudged(study)), read_judgments(session, study)
+    pairs, ratings = list(store.iter(Pair, study)), list(store.iter(Rating, study))
     # Nobody is asked any more about what was withdrawn.
     gone = withdrawn_pairs(pairs, completions)
-    open_ones = [a for a in store.unjudged(study) if a.pair_id not in gone]
+    open_ones = [a for a in open_ones if a.pair_id not in gone]
+    # People who have written or reviewed only are no raters of this study.
+    who = {row.rater_id for row in judgments} | {rating.rater_id for rating in ratings}
     return StudyData(
         items=items,
         systems=systems,
-        raters=list(store.iter(Rater, study)),
+        raters=[r for r in store.iter(Rater, study) if r.kind == "llm" or r.id in who],
         completions=completions,
         attempts=list(store.iter(Attempt, study)),
         pairs=pairs,
@@ -105,7 +108,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         audit=stored_audit(session, study),
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
-        ratings=list(store.iter(Rating, study)),
+        ratings=ratings,
         n_identical=count_identical(ranked),
         funnel=study.design["items"]["funnel"],
         calls=read_calls(session, study),

@@ -92,16 +92,17 @@ def join(form: Sent, token: str, request: Request, site: Served) -> Response:
     """Let in who has agreed to everything, or is known."""
     pid = _platform_id(form)
     link, guest = _link(request, token, pid)
-    if guest is None and RESEARCH not in link.kinds:
-        needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
-        if any(form.get(name) != "yes" for name in needed):
-            return _consent(site, link, token, form, {"agree": "missing"}, status=422)
+    needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
+    has_consented = all(form.get(name) == "yes" for name in needed)
+    if guest is None and RESEARCH not in link.kinds and not has_consented:
+        return _consent(site, link, token, form, {"agree": "missing"}, status=422)
     locale = form.get("locale", "")
     joined = joining.join(
         site.desk,
         link,
         platform_id=pid,
         locale=locale if help_for(locale)["locale"] == locale else locale_of(request),
+        has_consented=has_consented,
     )
     if joined is None:
         raise HTTPException(401)

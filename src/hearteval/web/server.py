@@ -28,13 +28,20 @@ EVERY_SECONDS = 60.0
 
 
 class Planner:
-    """Opens new tasks in a thread of its own, whenever somebody has written or reviewed."""
+    """Opens new tasks in a thread of its own, whenever somebody has written or reviewed.
+
+    Attributes:
+        when_broken: Called where a fault of ours has ended the thread.
+        is_broken: Whether that has happened.
+    """
 
     def __init__(self, desk: Desk, *, every: float = EVERY_SECONDS) -> None:
         self._desk, self._every = desk, every
+        self.when_broken: Callable[[], None] = lambda: None
+        self.is_broken = False
         self._wanted = threading.Event()
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="planner", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="planner", daemon=True)
 
     def wake(self) -> None:
         """Look soon what there is to do."""
@@ -50,6 +57,15 @@ class Planner:
             self._ended.set()
             self._wanted.set()
             self._thread.join()
+
+    def _run(self) -> None:
+        self.is_broken = True
+        try:
+            self._work()
+            self.is_broken = False
+        finally:
+            if self.is_broken:  # better no pages than pages on which nothing follows
+                self.when_broken()
 
     def _work(self) -> None:
         pause = PAUSE_SECONDS
@@ -109,14 +125,23 @@ def serve(
         proxy_headers=is_https,
         timeout_graceful_shutdown=int(timedelta(seconds=10).total_seconds()),
     )
+    server = _Server(config)
+    server.when_ready = when_ready
+    planner.when_broken = server.stop
     with planner.working():
-        _run(config, when_ready)
+        _run(server)
+    if planner.is_broken:
+        raise RuntimeError("no new tasks could be opened; see the lines above")
 
 
 class _Server(uvicorn.Server):
     """A server that says when it can be asked."""
 
     when_ready: Callable[[str], None]
+
+    def stop(self) -> None:
+        """Answer what is under way, then end."""
+        self.should_exit = True
 
     async def startup(self, sockets: object = None) -> None:
         await super().startup()
@@ -131,9 +156,8 @@ def _is_no_failed_start(record: logging.LogRecord) -> bool:
     return not isinstance(record.msg, OSError)
 
 
-def _run(config: uvicorn.Config, when_ready: Callable[[str], None]) -> None:
-    server = _Server(config)
-    server.when_ready = when_ready
+def _run(server: _Server) -> None:
+    config = server.config
     log = logging.getLogger("uvicorn.error")
     log.addFilter(_is_no_failed_start)
     try:

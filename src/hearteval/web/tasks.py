@@ -73,6 +73,8 @@ def answer(form: Sent, kind: Asked, person: Known, request: Request, site: Serve
         outcome = send_answer(site.desk, person, kind, lease, form)
     except AnswerError as error:
         work = open_work(site.desk, kind, lease)
+        if work is None:
+            return say(request, "expired", status=409, back=f"/task/{kind.name}")
         n_done = sitting_of(site.desk, person, kind).n_done
         return _task_page(site, person, work, n_done=n_done, form=form, faults=error.faults)
     if outcome in ("stored", "same"):

@@ -57,7 +57,8 @@ def test_people_and_judges_are_apart_and_writers_by_their_group() -> None:
     item = made.items[0]
     texts = made.completion(item, BEACON), made.completion(item, PEOPLE, "w0")
     made.judge(JUDGES[0], *texts, "first")
-    data = replace(made.data(), writer_groups={"w0": "clinician", "w1": "crowd"})
+    groups = {"w0": "clinician", "w1": "crowd"}
+    data = replace(made.data(), writer_groups=groups, smallest_group=1)
     rows = [(one.judged_by, one.writers, one.n_judgments, one.model.rate) for one in against(data)]
     assert rows == [
         ("people", None, 3, pytest.approx(2 / 3)),

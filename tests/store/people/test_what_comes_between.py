@@ -106,7 +106,7 @@ def test_what_is_closed_leaves_the_hands_it_is_in_and_a_late_answer_still_counts
     store.people.plan([planned])
     (person,) = comers(store, 1)
     lease = take(store, person)
-    assert store.people.close(planned.study_id, [planned.target_id], now=NOW) == 1
+    store.people.open_only(planned.study_id, [], now=NOW)
     assert store.people.live(person, "judge", now=NOW) is None
     require_true_counts(store)
     assert store.people.answer(person, lease, answered(person), now=NOW) == "stored"

@@ -4,6 +4,7 @@ Every judgment counts once. Which writer's completion a model met is chance, as 
 the corpus's own replies and baselines are neither model nor person here.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -73,7 +74,7 @@ def compare_with_models(
 ) -> tuple[AgainstModels, ...]:
     """Return wins, ties and losses of models against people, by kind of rater.
 
-    Then, where writers' groups are known, by these too. Repeats are left out.
+    Then, by each group of writers that is not smaller than the smallest. Repeats are left out.
     """
     met = list(_meetings(judgments, data))
     people = frozenset(people_among(data.raters))
@@ -81,7 +82,17 @@ def compare_with_models(
         completion.id: data.writer_groups.get(completion.writer_id or "")
         for completion in data.completions
     }
-    known = sorted({group for one in met if (group := groups[one.completion_id])})
+    writers_of: defaultdict[str, set[str | None]] = defaultdict(set)
+    for completion in data.completions:
+        group = groups[completion.id]
+        if group is not None:
+            writers_of[group].add(completion.writer_id)
+    found_groups = {groups[one.completion_id] for one in met}
+    known = sorted(
+        group
+        for group, names in writers_of.items()
+        if group in found_groups and len(names) >= data.smallest_group
+    )
     found = []
     for writers in (None, *known):
         of_writers = [one for one in met if writers in (None, groups[one.completion_id])]

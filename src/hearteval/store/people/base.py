@@ -1,6 +1,6 @@
 """`PeopleStore`: all that the pages ask of a store, each call one transaction with its event."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -80,9 +80,9 @@ class PeopleStore:
         """Add tasks, or places to those that had fewer; return how many tasks were new."""
         return self._write(lambda it: tasks.plan(it, planned)) if planned else 0
 
-    def close(self, study_id: str, targets: Sequence[str], *, now: datetime) -> int:
-        """Give out no more places of the tasks about these targets; return how many there were."""
-        return self._write(lambda it: tasks.close(it, study_id, targets, now=now))
+    def open_only(self, study_id: str, wanted: Collection[str], *, now: datetime) -> None:
+        """Close the tasks of a study that are none of these, by id; open those that are."""
+        self._write(lambda it: tasks.open_only(it, study_id, wanted, now=now))
 
     def targets(self, study_id: str, kind: str) -> frozenset[str]:
         """Return what the tasks of a kind are about, closed ones too."""
@@ -208,9 +208,18 @@ class PeopleStore:
         return self._read(lambda it: persons.find_guest(it, invite_id, platform_id))
 
     def join(
-        self, person: Person, *, session_id: str, until: datetime, now: datetime
+        self,
+        person: Person,
+        *,
+        session_id: str,
+        until: datetime,
+        may_be_new: bool = True,
+        now: datetime,
     ) -> Person | None:
-        """Let somebody in, or back in who came by the same link; None where the link is full."""
+        """Let somebody in, or back in who came by the same link; None where the link is full.
+
+        So it is for whoever did not come by it before and may not be new.
+        """
 
         def work(connection: Connection) -> Person | None:
             invite = persons.find_invite(connection, person.invite_id, now=now)
@@ -220,10 +229,10 @@ class PeopleStore:
                 return person  # this was committed, and the answer to that was lost
             there = persons.find_guest(connection, invite.id, person.platform_id)
             if there is None:
-                if not persons.add_person(connection, person):
+                if not may_be_new or not persons.add_person(connection, person):
                     return None
-                about = {"person": person.name, "invite": person.invite_id}
-                about |= {"consent": str(person.consent_version)}
+                about: dict[str, Any] = {"person": person.name, "invite": person.invite_id}
+                about["consent"] = person.consent_version
                 log(connection, "joined", about, now=now)
             found = there or person
             persons.open_browser(
@@ -288,6 +297,7 @@ class PeopleStore:
             buried = bury_words(connection, name=person.name, rater_id=rater_id)
             texts = buried[Completion.__name__.lower()]
             n_closed = tasks.close_about(connection, texts, now=now)
+            tasks.give_back(connection, texts)
             persons.forget_person(connection, person.id, now=now)
             counts.update((kind, len(ids)) for kind, ids in buried.items())
             about = {"person": person.name, "texts": texts, "counts": counts, "closed": n_closed}

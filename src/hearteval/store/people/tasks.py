@@ -6,7 +6,8 @@ The states of a dealing, what one person has to do with one task:
 - ``lapsed``: the lease ended and the place is free for others; an answer that comes late counts
   while a place of the same side is free;
 - ``skipped``: the person passed it on; it comes back only when they ask for what they skipped;
-- ``own``: the pair holds the person's own text, so it never comes.
+- ``own``: the pair holds the person's own text, so it never comes; or they wrote for the item and
+  have withdrawn.
 
 A claim returns the person's live lease if there is one, else what lapsed and is still free, else a
 free place of an open task: the least filled first, and among those one of the side that the person
@@ -127,6 +128,23 @@ def plan(connection: Connection, planned: Sequence[PlannedTask]) -> int:
     return len(new)
 
 
+def open_only(
+    connection: Connection, study_id: str, wanted: Collection[str], *, now: datetime
+) -> None:
+    """Close the tasks of a study that are none of these, by id, and open again those that are.
+
+    A text may lose its release, and get it back.
+    """
+    of_study = select(tasks.c.id, tasks.c.closed_at).where(tasks.c.study_id == study_id)
+    rows = connection.execute(of_study).all()
+    back = [row.id for row in rows if row.closed_at is not None and row.id in wanted]
+    for some in in_groups(back):
+        connection.execute(update(tasks).where(tasks.c.id.in_(some)).values(closed_at=None))
+    unwanted = [row.id for row in rows if row.closed_at is None and row.id not in wanted]
+    for some in in_groups(unwanted):
+        _close(connection, tasks.c.id.in_(some), now=now)
+
+
 def _task_row(one: PlannedTask) -> dict[str, Any]:
     return {
         "id": one.id,
@@ -171,14 +189,6 @@ def find_targets(connection: Connection, study_id: str, kind: str) -> frozenset[
     return frozenset(connection.execute(query).scalars())
 
 
-def close(connection: Connection, study_id: str, targets: Collection[str], *, now: datetime) -> int:
-    """Give out no more places of the tasks about these targets; return how many there were."""
-    return sum(
-        _close(connection, (tasks.c.study_id == study_id) & tasks.c.target_id.in_(some), now=now)
-        for some in in_groups(sorted(targets))
-    )
-
-
 def close_about(connection: Connection, completion_ids: Sequence[str], *, now: datetime) -> int:
     """Give out no more of what shows these completions, in any study; return how many tasks."""
     n = 0
@@ -188,6 +198,20 @@ def close_about(connection: Connection, completion_ids: Sequence[str], *, now: d
         about = tasks.c.target_id.in_(some) | tasks.c.target_id.in_(shown)
         n += _close(connection, about, now=now)
     return n
+
+
+def give_back(connection: Connection, completion_ids: Sequence[str]) -> None:
+    """Free the places of those who wrote these completions, so that others can write instead."""
+    for some in in_groups(completion_ids):
+        written = select(dealings.c.task_id, dealings.c.person_id).where(
+            dealings.c.record_id.in_(some)
+        )
+        for row in connection.execute(written).all():
+            mine = (dealings.c.task_id == row.task_id) & (dealings.c.person_id == row.person_id)
+            connection.execute(
+                update(dealings).where(mine).values(record_id=None, state="own", place=None)
+            )
+            _count(connection, row.task_id, -1)
 
 
 def _close(connection: Connection, which: ColumnElement[bool], *, now: datetime) -> int:

@@ -298,7 +298,9 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     study file asks for.
     """
     plan = settings.judging.plan
-    families = [system.family for system in study_systems(settings) if system.kind != "stress"]
+    competing = [system for system in study_systems(settings) if system.kind != "stress"]
+    families = [system.family for system in competing if system.kind != "human"]
+    n_writers = settings.people.writers_per_item if settings.people else 0
     n_tested = max(min(n_items, plan.stress_items), n_tested)
     is_rating = settings.judging.protocol == "rating"
     n_stress = n_tested * (len(STRESS_KINDS) - (0 if is_rating else 1))
@@ -306,14 +308,20 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     counts = {}
     for rater in study_raters(settings):
         n_own = families.count(rater.family) if plan.exclude_own_family else 0
-        n_eligible = len(families) - n_own if is_rating else math.comb(len(families) - n_own, 2)
+        n_others = len(families) - n_own
+        n_eligible = n_others + n_writers if is_rating else _n_pairs(n_others, n_writers)
         wanted = n_items * n_eligible
         if plan.comparisons is not None:
             # A balanced plan draws from all pairs; a judge gets its share of those it may judge.
-            n_pairs = max(math.comb(len(families), 2), 1)
+            n_pairs = max(_n_pairs(len(families), n_writers), 1)
             wanted = min(wanted, math.ceil(plan.comparisons * n_eligible / n_pairs))
         counts[rater.id] = (wanted + n_stress) * n_orders + min(wanted, plan.repeat_pairs)
     return counts
+
+
+def _n_pairs(n_systems: int, n_writers: int) -> int:
+    """Count the pairs of an item: of systems, and of each with what each writer wrote."""
+    return math.comb(n_systems, 2) + n_systems * n_writers
 
 
 def spending_lines(settings: StudySettings, spending: Spending) -> str:

@@ -6,10 +6,9 @@ is unknown, full, revoked or too old is the same to whoever tries it: None.
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from hearteval.domain import Rater
 from hearteval.errors import SettingsError
@@ -106,13 +105,16 @@ def join(
     *,
     platform_id: str | None,
     locale: str,
-    background: Mapping[str, Any] | None = None,
+    has_consented: bool,
 ) -> tuple[str, Person] | None:
     """Let in somebody who has consented, or back in who came before; None where there is no room.
 
-    Also return the secret of their browser.
+    Whoever has not consented and is not known here has no room, but for who watches the study. Also
+    return the secret of their browser.
     """
     now = desk.session.now()
+    is_asked = RESEARCH not in invite.kinds
+    version = str(load_protocol("people_consent")["version"])
     person = Person(
         id=secrets.token_hex(16),
         study_id=desk.study.id,
@@ -123,10 +125,9 @@ def join(
         vetting=invite.vetting,
         locale=locale,
         created_at=now,
-        consent_version=str(load_protocol("people_consent")["version"]),
-        consented_at=now,
+        consent_version=version if has_consented else None,
+        consented_at=now if has_consented else None,
         platform_id=platform_id,
-        background=dict(background) if background else None,
         salt=secrets.token_hex(16),
     )
     token = new_token()
@@ -134,6 +135,7 @@ def join(
         person,
         session_id=token_id(token),
         until=now + timedelta(days=BROWSER_DAYS),
+        may_be_new=has_consented or not is_asked,
         now=now,
     )
     return None if found is None else (token, found)

@@ -83,8 +83,8 @@ class TaskKind:
     """One kind of task."""
 
     name: str
-    show: Callable[[Desk, Lease], Shown]
-    """What the page shows of a task."""
+    show: Callable[[Desk, Lease], Shown | None]
+    """What the page shows of a task; None where somebody has withdrawn a text of it."""
     read: Callable[["Answer"], Answered]
     """What an answer comes to; `AnswerError` where it lacks something."""
     keeps: tuple[str, ...] = ()
@@ -150,9 +150,11 @@ def _show_item(desk: Desk, lease: Lease) -> Shown:
     return Shown(turns=_turns(_item(desk, lease.target_id)))
 
 
-def _show_pair(desk: Desk, lease: Lease) -> Shown:
+def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
     first, second = _ordered(desk, lease)
     found = desk.session.store.find(Completion, [first, second])
+    if any(text.is_withdrawn for text in found):
+        return None
     texts = {completion.id: completion.text for completion in found}
     item = _item(desk, found[0].item_id)
     return Shown(turns=_turns(item), texts=(texts[first], texts[second]))
@@ -164,8 +166,10 @@ def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
     return (low, high) if lease.side == 0 else (high, low)
 
 
-def _show_completion(desk: Desk, lease: Lease) -> Shown:
+def _show_completion(desk: Desk, lease: Lease) -> Shown | None:
     (completion,) = desk.session.store.find(Completion, [lease.target_id])
+    if completion.is_withdrawn:
+        return None
     return Shown(turns=_turns(_item(desk, completion.item_id)), texts=(completion.text,))
 
 

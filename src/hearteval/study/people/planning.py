@@ -61,6 +61,7 @@ def open_tasks(desk: Desk) -> Opened:
         *_judging(desk, released, items),
     ]
     n_new = store.people.plan(tasks)
+    store.people.open_only(study.id, {task.id for task in tasks}, now=desk.session.now())
     return Opened(
         n_released=len(released),
         n_waiting=sum(standings.get(text.id) == "waiting" for text in texts),

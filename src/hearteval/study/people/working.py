@@ -16,6 +16,8 @@ BREAK = timedelta(minutes=30)
 """What ends a sitting."""
 DAY = timedelta(days=1)
 MOST_DRAFT = 20_000
+MOST_WITHDRAWN = 20
+"""Tasks in a row whose text was withdrawn while they were given out."""
 
 Halt = Literal["nothing_left", "limit_session", "limit_day", "paused", "not_vetted"]
 """Why there is no task, as `protocol/people_consent.toml` names it."""
@@ -70,6 +72,18 @@ def next_work(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) -> W
     """Return a person's task of a kind, or why there is none, given what they have done."""
     if not kind.may_take(person):
         return "not_vetted"
+    for _ in range(MOST_WITHDRAWN):
+        lease = _next_lease(desk, person, kind, done=done)
+        if not isinstance(lease, Lease):
+            return lease
+        work = open_work(desk, kind, lease)
+        if work is not None:
+            return work
+        skip_task(desk, person, lease)  # somebody has withdrawn since it was given out
+    return "nothing_left"
+
+
+def _next_lease(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) -> Lease | Halt:
     people, now = desk.session.store.people, desk.session.now()
     length = timedelta(minutes=desk.settings.lease_minutes)
     # A page that is loaded again needs no writer's lock, while its lease is far from its end.
@@ -82,7 +96,7 @@ def next_work(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) -> W
         lease = people.claim(person, kind.name, ticket=ticket, now=now, lease=length)
     if lease is None:
         return "paused" if people.is_paused(desk.study.id) else "nothing_left"
-    return open_work(desk, kind, lease)
+    return lease
 
 
 def _limit(desk: Desk, kind: TaskKind, done: Sitting) -> Halt | None:
@@ -94,10 +108,11 @@ def _limit(desk: Desk, kind: TaskKind, done: Sitting) -> Halt | None:
     return None
 
 
-def open_work(desk: Desk, kind: TaskKind, lease: Lease) -> Work:
-    """Return what the page of a task shows."""
+def open_work(desk: Desk, kind: TaskKind, lease: Lease) -> Work | None:
+    """Return what the page of a task shows; None where a text of it was withdrawn."""
     draft = json.loads(lease.draft) if lease.draft else {}
-    return Work(kind=kind, lease=lease, shown=kind.show(desk, lease), draft=draft)
+    shown = kind.show(desk, lease)
+    return None if shown is None else Work(kind=kind, lease=lease, shown=shown, draft=draft)
 
 
 def find_lease(desk: Desk, person: Person, kind: TaskKind, ticket: str) -> Lease | None:
