@@ -265,7 +265,7 @@ def test_pastes_and_times_away_are_counted_and_refused_nowhere(tour: Tour) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("I hear you.", "3 words"),
+        ("I hear you.", "Words: 3"),
         ("word " * 61, "61 words"),
         ("word " * 61, "You can still send it"),
         ("word " * 121, "Please say it more briefly"),

@@ -494,3 +494,17 @@ def test_nobody_is_new_without_a_consent(world: World) -> None:
     found = join(world.desk, link[0], platform_id=None, locale="en-GB", has_consented=False)
     assert found is None
     assert world.store.people.people(world.desk.study.id) == []
+
+
+def test_a_study_adds_points_to_the_consent_that_are_part_of_what_is_recorded(
+    tmp_path: Path,
+) -> None:
+    asked = PEOPLE + 'consent = ["You get 8 pounds & our <thanks>."]\n'
+    with people_world(tmp_path, people=asked) as world:
+        token = world.invite("judge")
+        page = world.client().get(f"/join/{token}/consent").text
+        assert "You get 8 pounds &amp; our &lt;thanks&gt;." in page
+        world.come("judge")
+        (person,) = world.store.people.people(world.desk.study.id)
+        assert person.consent_version is not None
+        assert person.consent_version.startswith("1+")

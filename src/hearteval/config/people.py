@@ -36,6 +36,7 @@ class People(Section):
     retention_days: Annotated[int, Field(ge=1, le=3650)] = 180
     contact: Annotated[str, Field(min_length=1)] = "the person who sent you the link"
     results: str | None = None
+    consent: Annotated[list[str], Field(default_factory=list)]
     about_you: Annotated[list[str], Field(default_factory=list)]
     scale: str | None = None
     smallest_group: Annotated[int, Field(ge=2)] = 5
@@ -85,6 +86,7 @@ class PeopleSettings:
         review: Whether people read what the rule screen holds, or every text, before others do.
         practice: Whether writers first write a reply that a person of the study reads.
         most_per_session: Judgments in one sitting; most_per_day in 24 hours.
+        consent: Points that the study adds to the consent: purpose, pay, an ethics board.
         about_you: Names of optional questions about themselves.
         smallest_group: Fewest people of whom a number is shown.
     """
@@ -105,6 +107,7 @@ class PeopleSettings:
     retention_days: int
     contact: str
     results: str | None
+    consent: tuple[str, ...]
     about_you: tuple[str, ...]
     scale: Scale | None
     smallest_group: int
@@ -154,10 +157,11 @@ def read_people(path: Path, people: People | None) -> PeopleSettings | None:
             f" {', '.join(known)}",
             ids=("people.about_you",),
         )
-    values = people.model_dump(exclude={"overlap", "about_you", "scale"})
+    values = people.model_dump(exclude={"overlap", "consent", "about_you", "scale"})
     return PeopleSettings(
         **values,
         overlap=1.0 if people.overlap == "all" else people.overlap,
+        consent=tuple(people.consent),
         about_you=tuple(people.about_you),
         scale=None if people.scale is None else _read_scale(path, people.scale),
     )

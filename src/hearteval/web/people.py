@@ -126,6 +126,7 @@ def _consent(
     settings = site.desk.settings
     told = {"retention_days": settings.retention_days, "contact": settings.contact}
     points = [text.format(**told) for text in load_protocol("people_consent")["consent"]["points"]]
+    points = [*settings.consent, *points]
     return page(
         "consent",
         locale=form.get("locale", ""),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hearteval.domain import Rater
+from hearteval.domain import Rater, content_hash
 from hearteval.errors import SettingsError
 from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Invite, Person
@@ -114,7 +114,7 @@ def join(
     """
     now = desk.session.now()
     is_asked = RESEARCH not in invite.kinds
-    version = str(load_protocol("people_consent")["version"])
+    version = consent_version(desk)
     person = Person(
         id=secrets.token_hex(16),
         study_id=desk.study.id,
@@ -139,6 +139,12 @@ def join(
         now=now,
     )
     return None if found is None else (token, found)
+
+
+def consent_version(desk: Desk) -> str:
+    """Return what names the consent that people are asked for, the study's own points with it."""
+    version, own = str(load_protocol("people_consent")["version"]), desk.settings.consent
+    return f"{version}+{content_hash(own)[:8]}" if own else version
 
 
 def find_person(desk: Desk, token: str) -> Person | None:
