@@ -14,7 +14,7 @@ import pytest
 from browser_site import new_context, real_browser
 from playwright.sync_api import Browser, Page, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.server, pytest.mark.xdist_group("people")]
+pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 STUDY = """
 [study]
@@ -22,7 +22,7 @@ name = "small"
 seed = 5
 [items]
 source = "starter"
-regular = 2
+regular = 4
 adversarial = 0
 [[system]]
 preset = "original"
@@ -35,14 +35,15 @@ repeat_pairs = 0
 [people]
 writers_per_item = 3
 raters_per_pair = 5
-overlap = 0.5
+overlap = 0.25
 """
-N_ITEMS, N_WRITERS, N_RATERS = 2, 3, 5
+N_ITEMS, N_WRITERS, N_RATERS = 4, 3, 5
 REPLIES = (
     "That is a lot to carry on your own. What was the hardest part of today?",
     "I hear how tired you are. Who could be with you this evening?",
     "No wonder it keeps you awake. What would make tonight a little easier?",
 )
+ENDINGS = ("Really?", "I am here.", "That is hard.", "Take your time.")
 LABELS = ("A is slightly better", "B is slightly better", "A is significantly better")
 PLATFORM_ID = "worker-{k}-of-a-recruiting-site"
 DEADLINE_SECONDS = 120
@@ -122,7 +123,7 @@ def write_all(page: Page, k: int) -> None:
     page.reload()
     page.get_by_role("link", name="Start").click()
     for i in range(N_ITEMS):
-        page.get_by_label("The supporter says").fill(f"{REPLIES[k]} {'Really' if i else 'Then'}?")
+        page.get_by_label("The supporter says").fill(f"{REPLIES[k]} {ENDINGS[i]}")
         press(page, "Send")
         if i + 1 < N_ITEMS:
             expect(page.locator(".progress")).to_contain_text(f"{i + 1} sent")
@@ -153,10 +154,9 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def finished(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A study that people have taken to its end, and their pseudonyms."""
-    study = tmp_path_factory.mktemp("people") / "small.toml"
+def take_to_the_end(browser: Browser, folder: Path) -> tuple[Path, list[str]]:
+    """Have people do all that a study asks of them; return it with their pseudonyms."""
+    study = folder / "small.toml"
     study.write_text(STUDY, encoding="utf-8")
     heart("run", study, "--json")
     with heart_serve(study) as link:
@@ -207,26 +207,23 @@ def results_of(study: Path) -> dict[str, Any]:
     return found
 
 
-def test_people_stand_beside_the_systems_in_three_rankings(
-    finished: tuple[Path, list[str]],
+def test_people_stand_beside_the_systems_in_three_rankings_and_nobody_is_named(
+    browser: Browser, tmp_path: Path
 ) -> None:
-    results = results_of(finished[0])
+    study, names = take_to_the_end(browser, tmp_path)
+    results = results_of(study)
     boards = {one["judged_by"]: one["leaderboard"] for one in results["people"]["rankings"]}
     assert set(boards) == {"people", "judges"}
     assert results["leaderboard"]["judged_by"] == "both"
     for board in (*boards.values(), results["leaderboard"]):
+        assert board is not None, results["people"]["rankings"]
         assert {row["system"] for row in board["rows"]} == {"original", "generic", "People"}
     assert boards["people"]["interval_used"] == "two-way"
     assert boards["people"]["n_people"] == N_RATERS
-
-
-def test_the_report_names_nobody(finished: tuple[Path, list[str]]) -> None:
-    study, names = finished
     heart("report", study)
     page = study.with_suffix(".report.html").read_text(encoding="utf-8")
     assert "People" in page
     told = [*names, "of-a-recruiting-site"]
     assert len(set(names)) == N_WRITERS + N_RATERS
     assert [name for name in told if name in page] == []
-    results = study.with_suffix(".results.json").read_text(encoding="utf-8")
-    assert "of-a-recruiting-site" not in results
+    assert "of-a-recruiting-site" not in json.dumps(results)
