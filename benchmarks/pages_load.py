@@ -33,7 +33,7 @@ from hearteval.study.people.planning import open_tasks
 
 WORDS = "That is a lot to carry alone. What would help you most tonight, do you think? "
 REASON = "The first one hears what was said, and asks; the other gives advice at once."
-PAPER = {"items": 300, "systems": 6, "comparisons": 6_000, "raters": 5}
+PAPER = {"items": 300, "systems": 6, "comparisons": 6_000, "raters": 7}
 PEER = """
 import sys
 import uvicorn
@@ -60,7 +60,8 @@ def take():
     return RedirectResponse("/task/judge", 303)
 
 
-uvicorn.run(app, port={port}, access_log=False, log_level="error")
+uvicorn.run(app, port={port}, access_log=False, log_level="error",
+            timeout_keep_alive=75)
 """
 
 
@@ -97,7 +98,7 @@ def invented(n: int) -> list[Item]:
 
 
 def prepare_paper(folder: Path, store: str) -> Prepared:
-    """A study as large as the paper's: 6,000 pairs of six models, five raters each."""
+    """A study as large as the paper's: every pair of six models, seven raters each."""
     from hearteval.items.files import format_items
 
     folder.mkdir(exist_ok=True)
@@ -159,7 +160,8 @@ def load(address: str, process: int, token: str | None, asked: argparse.Namespac
             begun = time.perf_counter()
             page = person.take("judge")
             shown = time.perf_counter() - begun
-            time.sleep(min(chance.expovariate(1 / asked.think), 30))
+            left = max(0.0, ended - time.monotonic())
+            time.sleep(min(chance.expovariate(1 / asked.think), left))
             if not person.ticket:
                 with lock:
                     found.codes[page.code] += 1
