@@ -10,7 +10,7 @@ from test_killed_pages import require_all_there
 pytestmark = [pytest.mark.server, pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
 
 N_SERVERS = 2
-N_JUDGES = 8
+N_JUDGES = 4
 PEOPLE = "writers_per_item = 2\nraters_per_pair = 3\nmost_per_session = 9999\n"
 SMALL = STUDY.replace("regular = 20", "regular = 4")
 

@@ -10,6 +10,9 @@ from hearteval.analysis.agreement import Agreement, AgreementSettings, measure_a
 from hearteval.domain import Label
 from hearteval.stats.agreement.table import CodedRatings
 
+RESAMPLES = 200
+"""Of the intervals: a page shows them as often as it is loaded."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelAgreement:
@@ -70,4 +73,4 @@ def _measure(labels: list[Label]) -> Agreement:
     coded = CodedRatings(
         units=units, raters=raters, values=values, unit=unit, rater=rater, value=value
     )
-    return measure_agreement(coded, AgreementSettings(level="nominal"))
+    return measure_agreement(coded, AgreementSettings(level="nominal", resamples=RESAMPLES))
