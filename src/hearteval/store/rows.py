@@ -366,13 +366,14 @@ def _is_label_of(study: Study) -> Any:
 
 def read_studies(connection: Connection) -> list[tuple[Study, str | None]]:
     """Return every version of every study, with its members, and the hash that its row holds."""
-    members = schema.study_members
+    studies, members = schema.studies, schema.study_members
+    # First: what another process adds between the two reads then has members and no study.
+    query = select(studies).order_by(studies.c.id, studies.c.version)
+    rows = connection.execute(query).mappings().all()
     lists: dict[tuple[str, int, str], list[str]] = {}
     for member in connection.execute(select(members).order_by(members.c.member_id)):
         key = (member.study_id, member.version, member.kind)
         lists.setdefault(key, []).append(member.member_id)
-    studies = schema.studies
-    rows = connection.execute(select(studies).order_by(studies.c.id, studies.c.version)).mappings()
     found = []
     for row in rows:
         values: dict[str, Any] = dict(row)
