@@ -160,19 +160,20 @@ def load(address: str, process: int, token: str | None, asked: argparse.Namespac
             begun = time.perf_counter()
             page = person.take("judge")
             shown = time.perf_counter() - begun
-            left = max(0.0, ended - time.monotonic())
-            time.sleep(min(chance.expovariate(1 / asked.think), left))
+            with lock:
+                found.shown.append(shown)
+                found.codes[page.code] += 1
+            thought = chance.expovariate(1 / asked.think)
+            if time.monotonic() + thought > ended:
+                break  # all who think at the end would send at once, which is no load of raters
+            time.sleep(thought)
             if not person.ticket:
-                with lock:
-                    found.codes[page.code] += 1
                 continue
             begun = time.perf_counter()
             answer = person.send("judge", REASON)
-            sent = time.perf_counter() - begun
             with lock:
-                found.shown.append(shown)
-                found.sent.append(sent)
-                found.codes.update((page.code, answer.code))
+                found.sent.append(time.perf_counter() - begun)
+                found.codes[answer.code] += 1
         person.hang_up()
 
     threads = [threading.Thread(target=rate, args=(number,)) for number in range(asked.raters)]

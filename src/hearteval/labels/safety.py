@@ -57,6 +57,7 @@ class _Rules(NamedTuple):
     of_reasons: frozenset[str]
 
 
+@cache
 def safety_rater() -> Rater:
     """Return the rule screen as a rater, which is no person; other rules are another rater."""
     rules = load_protocol("safety")

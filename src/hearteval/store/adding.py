@@ -20,6 +20,7 @@ from hearteval.store.rows import (
     kind_name,
     read_studies,
     rows_by_id,
+    rows_of_kind,
     to_row,
 )
 
@@ -28,10 +29,13 @@ def add(connection: Connection, records: Sequence[Record], *, first_stays: bool)
     """Add records of any kinds; return how many were new. As `Store.add`."""
     order = list(TABLES)
     ranked = sorted(records, key=lambda record: order.index(type(record)))
-    return sum(
-        _add_kind(connection, kind, list(group), first_stays=first_stays)
+    added = [
+        new
         for kind, group in groupby(ranked, key=type)
-    )
+        for new in _add_kind(connection, kind, list(group), first_stays=first_stays)
+    ]
+    book(connection, added)
+    return len(added)
 
 
 def insertion(connection: Connection, table: Table[Any]) -> Any:
@@ -41,14 +45,15 @@ def insertion(connection: Connection, table: Table[Any]) -> Any:
 
 def _add_kind(
     connection: Connection, kind: type[Record], records: Sequence[Record], *, first_stays: bool
-) -> int:
+) -> list[tuple[Record, str]]:
+    """Add records of a kind; return those that were new, each with the hash of its content."""
     unique = _without_repeats(records)
     stored = _stored(connection, kind, list(unique))
     if not first_stays:
         _require_equal(unique, stored)
     new = [record for key, record in unique.items() if key not in stored]
     if not new:
-        return 0
+        return []
     contents = {_key(record): content_of(record) for record in new}
     rows = [{**to_row(record), "content": contents[_key(record)]} for record in new]
     if kind is Pair:
@@ -61,12 +66,11 @@ def _add_kind(
         new = [record for record in new if record.id in there]
     else:
         connection.execute(inserting, rows)
-    book(connection, new, [contents[_key(record)] for record in new])
     refer(connection, kind, new)
     members = [row for record in new for row in _member_rows(record)]
     if members:
         connection.execute(insert(schema.study_members), members)
-    return len(new)
+    return [(record, contents[_key(record)]) for record in new]
 
 
 def _require_equal(
@@ -89,7 +93,7 @@ def _stored(
         ids = {key[0] for key in keys}
         found: list[Record] = [s for s, _ in read_studies(connection) if s.id in ids]
         return {_key(record): record for record in found}
-    rows = rows_by_id(connection, select(TABLES[kind]), [id_ for id_, _ in keys])
+    rows = rows_of_kind(connection, kind, [id_ for id_, _ in keys])
     return {(record.id, 0): record for record in (from_row(kind, row) for row in rows)}
 
 

@@ -54,7 +54,7 @@ def keep(connection: Connection, kept: Sequence[StoredReply]) -> None:
     connection.execute(insert(replies), rows)
     if texts:
         connection.execute(insert(reply_texts), texts)
-    book(connection, new, contents)
+    book(connection, list(zip(new, contents, strict=True)))
 
 
 def _lost(reply: StoredReply) -> StoredReply:

@@ -64,8 +64,8 @@ from hearteval.store.rows import (
     marks_from_text,
     planned_query,
     read_studies,
-    rows_by_id,
     rows_of,
+    rows_of_kind,
     study_query,
     unjudged_query,
     with_id_bytes,
@@ -192,8 +192,8 @@ class SqlStore:
         `kinds` are those of whose records it is made; their totals say whether more came. They are
         read first, so that what comes meanwhile is found the next time.
         """
-        written = (self._read(partial(read_totals, kind=kind_name(kind))) for kind in kinds)
-        state = (study.id, study.version, *(tuple(sorted(totals.items())) for totals in written))
+        written = self._read(lambda it: read_totals(it, *map(kind_name, kinds)))
+        state = (study.id, study.version, tuple(sorted(written.items())))
         last = self._last_read.get(what)
         if last is None or last[0] != state:
             last = self._last_read[what] = (state, read())
@@ -201,9 +201,9 @@ class SqlStore:
 
     def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
-        query, wanted = select(TABLES[kind]), sorted(set(ids))
+        wanted = sorted(set(ids))
         with self._sound(kind):
-            rows = self._read(lambda connection: list(rows_by_id(connection, query, wanted)))
+            rows = self._read(lambda connection: list(rows_of_kind(connection, kind, wanted)))
             found = [cast("R", from_row(kind, row)) for row in rows]
         return sorted(found, key=lambda record: record.id)
 

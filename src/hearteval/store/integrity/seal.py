@@ -67,6 +67,14 @@ SEALED: Mapping[type[Any], Table[Any]] = {**TABLES, StoredReply: schema.replies}
 """Kinds whose rows hold a hash."""
 Totals = Mapping[tuple[str, str], Total]
 """By kind and study."""
+_TOTALS = schema.totals
+# The end of the audit log stands there too, which is no record (`store.people.audit`).
+_ALL = select(_TOTALS).where(_TOTALS.c.kind != "event")
+_OF_KINDS = select(_TOTALS).where(_TOTALS.c.kind.in_(bindparam("kinds", expanding=True)))
+_NEW = insert(_TOTALS)
+_CHANGE = update(_TOTALS).where(
+    _TOTALS.c.kind == bindparam("of_kind"), _TOTALS.c.study_id == bindparam("of_study")
+)
 
 
 def content_of(record: Sealed) -> str:
@@ -77,19 +85,17 @@ def content_of(record: Sealed) -> str:
     return content_hash({"kind": kind_name(type(record)), **fields})[:HEX_DIGITS]
 
 
-def book(connection: Connection, records: Sequence[Sealed], contents: Sequence[str]) -> None:
-    """Add new records of one kind, in their transaction, to the totals."""
-    if not records:
+def book(connection: Connection, added: Sequence[tuple[Sealed, str]]) -> None:
+    """Add new records, each with the hash of its content, in their transaction to the totals."""
+    if not added:
         return
-    kind = type(records[0])
-    hashes: defaultdict[str, list[str]] = defaultdict(list)
-    studies = studies_of(connection, records)
-    for record, content in zip(records, contents, strict=True):
-        hashes[studies[record.id]].append(content)
-    before = read_totals(connection, kind_name(kind))
-    for study_id, found in hashes.items():
-        key = (kind_name(kind), study_id)
-        _write(connection, {key: before.get(key, NOTHING).plus(found)})
+    hashes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    studies = studies_of(connection, [record for record, _ in added])
+    for record, content in added:
+        hashes[kind_name(type(record)), studies[record.id]].append(content)
+    before = read_totals(connection, *{kind for kind, _ in hashes})
+    after = {key: before.get(key, NOTHING).plus(found) for key, found in hashes.items()}
+    _write(connection, after, before)
 
 
 def rebook(connection: Connection, before: Sequence[Sealed], after: Sequence[Sealed]) -> None:
@@ -97,26 +103,21 @@ def rebook(connection: Connection, before: Sequence[Sealed], after: Sequence[Sea
     if not before:
         return
     kind = kind_name(type(before[0]))
-    totals = dict(read_totals(connection, kind))
+    known = read_totals(connection, kind)
+    totals = dict(known)
     studies = studies_of(connection, after)
     for old, new in zip(before, after, strict=True):
         key = (kind, studies[new.id])
         n, digest = totals.get(key, NOTHING)
         changed = digest - int(content_of(old), 16) + int(content_of(new), 16)
         totals[key] = Total(n, changed % 2 ** (4 * HEX_DIGITS))
-    _write(connection, totals)
+    _write(connection, totals, known)
 
 
-def read_totals(connection: Connection, kind: str | None = None) -> Totals:
-    """Return what was ever added, of one kind or of all."""
-    table = schema.totals
-    # The end of the audit log stands there too, which is no record (`store.people.audit`).
-    wanted = table.c.kind != "event" if kind is None else table.c.kind == kind
-    query = select(table).where(wanted)
-    return {
-        (row.kind, row.study_id): Total(row.n, int(row.digest, 16))
-        for row in connection.execute(query)
-    }
+def read_totals(connection: Connection, *kinds: str) -> Totals:
+    """Return what was ever added, of these kinds or of all."""
+    rows = connection.execute(_OF_KINDS, {"kinds": kinds}) if kinds else connection.execute(_ALL)
+    return {(row.kind, row.study_id): Total(row.n, int(row.digest, 16)) for row in rows}
 
 
 def n_written(connection: Connection, kind: type[Any], study_id: str | None) -> int:
@@ -146,7 +147,7 @@ def seal(connection: Connection) -> None:
             for record, content in zip(records, contents, strict=True):
                 place = (kind_name(kind), studies[record.id])
                 totals[place] = totals.get(place, NOTHING).plus([content])
-    _write(connection, totals)
+    _write(connection, totals, {})
 
 
 def _write_contents(
@@ -174,14 +175,23 @@ def is_sealed(connection: Connection) -> bool:
     )
 
 
-def _write(connection: Connection, totals: Totals) -> None:
-    table = schema.totals
-    for (kind, study_id), total in totals.items():
-        values = {"n": total.n, "digest": total.as_hex}
-        known = update(table).where(table.c.kind == kind, table.c.study_id == study_id)
-        if not connection.execute(known.values(**values)).rowcount:
-            row = {"kind": kind, "study_id": study_id, **values}
-            connection.execute(insert(table), [row])
+def _write(connection: Connection, totals: Totals, known: Totals) -> None:
+    """Write totals, of which those that are known have a row already."""
+    rows = {key: {"n": total.n, "digest": total.as_hex} for key, total in totals.items()}
+    changed = [
+        {"of_kind": kind, "of_study": study_id, **row}
+        for (kind, study_id), row in rows.items()
+        if (kind, study_id) in known
+    ]
+    if changed:
+        connection.execute(_CHANGE, changed)
+    new = [
+        {"kind": kind, "study_id": study_id, **row}
+        for (kind, study_id), row in rows.items()
+        if (kind, study_id) not in known
+    ]
+    if new:
+        connection.execute(_NEW, new)
 
 
 def sealed_rows(connection: Connection, kind: type[Any]) -> Iterator[list[dict[str, Any]]]:
@@ -212,21 +222,18 @@ def record_of(kind: type[Any], row: dict[str, Any]) -> Any:
 
 
 def studies_of(connection: Connection, records: Sequence[Sealed]) -> Mapping[str, str]:
-    """Return the study of each record of one kind, by the record's id."""
-    if not records:
-        return {}
-    if isinstance(records[0], Judgment):
-        wanted = {one.assignment_id: one.id for one in records if isinstance(one, Judgment)}
-        a = schema.assignments.c
-        found: dict[str, str] = {}
-        for some in in_groups(list(wanted)):
-            for row in connection.execute(select(a.id, a.study_id).where(a.id.in_(some))):
-                found[wanted[str(row.id)]] = row.study_id
-        # Of an assignment that is not there: the database refuses the judgment, or did once.
-        return {record.id: found.get(record.id, NO_STUDY) for record in records}
-    return {
-        record.id: record.study_id
-        if isinstance(record, Assignment | Rating | LatencyProbe)
-        else NO_STUDY
-        for record in records
+    """Return the study of each record, by the record's id; that of a judgment's is read."""
+    of: dict[str, str] = {
+        one.id: one.study_id
+        for one in records
+        if isinstance(one, Assignment | Rating | LatencyProbe)
     }
+    judgments = [one for one in records if isinstance(one, Judgment)]
+    asked = sorted({one.assignment_id for one in judgments} - of.keys())
+    a = schema.assignments.c
+    for some in in_groups(asked):
+        for row in connection.execute(select(a.id, a.study_id).where(a.id.in_(some))):
+            of[str(row.id)] = row.study_id
+    of |= {one.id: of[one.assignment_id] for one in judgments if one.assignment_id in of}
+    # Of an assignment that is not there: the database refuses the judgment, or did once.
+    return {record.id: of.get(record.id, NO_STUDY) for record in records}

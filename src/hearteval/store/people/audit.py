@@ -19,6 +19,9 @@ HEAD = "event"
 """The row of ``totals`` that names the end of the chain."""
 FIRST = "0" * 64
 PAGE = 2_000
+_LAST = select(events.c.number, events.c.hash).order_by(events.c.number.desc()).limit(1)
+_APPEND = insert(events)
+_END = update(schema.totals).where(schema.totals.c.kind == HEAD)
 
 
 class Event(NamedTuple):
@@ -35,18 +38,16 @@ class Event(NamedTuple):
 
 def log(connection: Connection, what: str, about: Mapping[str, Any], *, now: datetime) -> None:
     """Append an event, in the transaction of what it tells of."""
-    last = connection.execute(
-        select(events.c.number, events.c.hash).order_by(events.c.number.desc()).limit(1)
-    ).first()
+    last = connection.execute(_LAST).first()
     number, before = (last.number + 1, last.hash) if last else (1, FIRST)
     about = {name: value for name, value in about.items() if value is not None}
     found = _hash(before, number, now, what, about)
     row = {"number": number, "at": now, "what": what, "about": about, "hash": found}
-    connection.execute(insert(events), [row])
-    totals, end = schema.totals, {"n": number, "digest": found[:32]}
-    known = update(totals).where(totals.c.kind == HEAD)
-    if not connection.execute(known.values(**end)).rowcount:
-        connection.execute(insert(totals), [{"kind": HEAD, "study_id": "0" * 32, **end}])
+    connection.execute(_APPEND, row)
+    end = {"n": number, "digest": found[:32]}
+    if not connection.execute(_END, end).rowcount:
+        first = {"kind": HEAD, "study_id": "0" * 32, **end}
+        connection.execute(insert(schema.totals), [first])
 
 
 def iter_events(connection: Connection) -> Iterator[Event]:

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 from hearteval.domain import Completion
 from hearteval.store.adding import add
 from hearteval.store.base import Record
-from hearteval.store.people import persons, tasks
+from hearteval.store.people import choosing, persons, tasks
 from hearteval.store.people.audit import Event, iter_events, log, salted
+from hearteval.store.people.choosing import Claimant
 from hearteval.store.people.copying import Rows, read_all, write_all
 from hearteval.store.people.persons import Invite, Person
 from hearteval.store.people.tasks import (
-    Claimant,
     Closing,
     Lease,
     OpenCount,
@@ -97,11 +97,11 @@ class PeopleStore:
             if not persons.is_here(connection, person.id):
                 return None
             who = _claimant(person, kind)
-            in_hand = tasks.find_live(connection, who, until=now)
-            if in_hand is None and persons.is_paused(connection, person.study_id):
-                return None
-            found = tasks.claim(connection, who, ticket=ticket, now=now, lease=lease)
-            if found is not None and in_hand is None:
+            in_hand = tasks.renew(connection, who, now=now, lease=lease)
+            if in_hand is not None or persons.is_paused(connection, person.study_id):
+                return in_hand
+            found = tasks.give(connection, who, ticket=ticket, now=now, lease=lease)
+            if found is not None:
                 if person.stopped_at is not None:
                     persons.change_person(connection, person.id, {"stopped_at": None})
                 about = {"person": person.name, "task": found.task_id, "side": found.side}
@@ -171,7 +171,7 @@ class PeopleStore:
 
     def count_left(self, person: Person, kind: str, *, most: int) -> int:
         """Count the tasks of a kind that a person could still take, up to so many."""
-        return self._read(lambda it: tasks.count_left(it, _claimant(person, kind), most=most))
+        return self._read(lambda it: choosing.count_left(it, _claimant(person, kind), most=most))
 
     def answered(self, person: Person, kind: str) -> list[datetime]:
         """Return when a person answered tasks of a kind, the last first."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
 
 from hearteval.store.adding import insertion
 from hearteval.store.people.tables import (
@@ -20,6 +20,16 @@ from hearteval.store.people.tables import (
 
 NOWHERE = "default"
 """The locale of who has not said where they are, or whose details are gone."""
+_HERE = select(people.c.id).where(
+    people.c.id == bindparam("person_id"), people.c.withdrawn_at.is_(None)
+)
+_OF_BROWSER = (
+    select(people)
+    .join(sessions, sessions.c.person_id == people.c.id)
+    .where(sessions.c.id == bindparam("session_id"), sessions.c.expires_at > bindparam("now"))
+    .where(people.c.withdrawn_at.is_(None))
+)
+_PAUSED = select(pauses.c.study_id).where(pauses.c.study_id == bindparam("study_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +139,7 @@ def find_person(connection: Connection, person_id: str) -> Person | None:
 
 def is_here(connection: Connection, person_id: str) -> bool:
     """Say whether a person takes part: they have not withdrawn."""
-    query = select(people.c.id).where(people.c.id == person_id, people.c.withdrawn_at.is_(None))
-    return connection.execute(query).first() is not None
+    return connection.execute(_HERE, {"person_id": person_id}).first() is not None
 
 
 def list_people(connection: Connection, study_id: str) -> list[Person]:
@@ -161,13 +170,7 @@ def open_browser(
 
 def find_browser(connection: Connection, session_id: str, *, now: datetime) -> Person | None:
     """Return whose browser it is."""
-    query = (
-        select(people)
-        .join(sessions, sessions.c.person_id == people.c.id)
-        .where(sessions.c.id == session_id, sessions.c.expires_at > now)
-        .where(people.c.withdrawn_at.is_(None))
-    )
-    row = connection.execute(query).first()
+    row = connection.execute(_OF_BROWSER, {"session_id": session_id, "now": now}).first()
     return None if row is None else _person(row)
 
 
@@ -213,8 +216,7 @@ def set_pause(connection: Connection, study_id: str, *, at: datetime | None) -> 
 
 def is_paused(connection: Connection, study_id: str) -> bool:
     """Say whether nothing new is given out in a study."""
-    query = select(pauses.c.study_id).where(pauses.c.study_id == study_id)
-    return connection.execute(query).first() is not None
+    return connection.execute(_PAUSED, {"study_id": study_id}).first() is not None
 
 
 def count_work(connection: Connection, study_id: str) -> dict[tuple[str, str, str], int]:

@@ -9,10 +9,7 @@ The states of a dealing, what one person has to do with one task:
 - ``own``: the pair holds the person's own text, so it never comes; or they wrote for the item and
   have withdrawn.
 
-A claim returns the person's live lease if there is one, else what lapsed and is still free, else a
-free place of an open task: the least filled first, and among those one of the side that the person
-has seen less often, in the order of the seed (DESIGN section 7). Of those the first are tasks whose
-next place has that side: then also a task that is never filled has its sides balanced.
+A claim returns the person's live lease if there is one, else a free place: see `choosing`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,16 +17,53 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Integer, Row, and_, exists, func, insert, select, update
-from sqlalchemy.sql import ColumnElement, FromClause
+from sqlalchemy import Connection, Integer, Row, bindparam, func, insert, select, update
+from sqlalchemy.sql import ColumnElement
 
 from hearteval.domain import record_id
 from hearteval.store import schema
+from hearteval.store.people.choosing import HOLDING, Claimant, find_free, find_lapsed, find_new
 from hearteval.store.people.tables import dealings, people, places, tasks
 from hearteval.store.rows import in_groups
 
 Outcome = Literal["stored", "same", "other", "late", "absent"]
-HOLDING = ("held", "done")
+_MINE = (dealings.c.task_id == bindparam("of_task")) & (
+    dealings.c.person_id == bindparam("of_person")
+)
+_LEASES = select(dealings, tasks.c.kind, tasks.c.target_id).join(
+    tasks, tasks.c.id == dealings.c.task_id
+)
+_LIVE = _LEASES.where(
+    dealings.c.person_id == bindparam("person_id"),
+    dealings.c.state == "held",
+    dealings.c.leased_until > bindparam("until"),
+    tasks.c.study_id == bindparam("study_id"),
+    tasks.c.kind == bindparam("kind"),
+).limit(1)
+_OF_TICKET = _LEASES.where(
+    dealings.c.person_id == bindparam("person_id"), dealings.c.ticket == bindparam("ticket")
+)
+_STATE = select(dealings.c.state, dealings.c.side, dealings.c.answer_hash).where(
+    _MINE, dealings.c.ticket == bindparam("ticket")
+)
+_ENDED = select(dealings.c.task_id, dealings.c.person_id).where(
+    dealings.c.state == "held", dealings.c.leased_until <= bindparam("now")
+)
+_ANSWERED = (
+    select(dealings.c.answered_at)
+    .join(tasks, tasks.c.id == dealings.c.task_id)
+    .where(dealings.c.person_id == bindparam("person_id"), tasks.c.kind == bindparam("kind"))
+    .where(dealings.c.state == "done")
+    .order_by(dealings.c.answered_at.desc())
+)
+_NEW = insert(dealings)
+_CHANGE = update(dealings).where(_MINE)
+_RENEW = update(dealings).where(dealings.c.ticket == bindparam("of_ticket"))
+_COUNT = (
+    update(tasks)
+    .where(tasks.c.id == bindparam("of_task"))
+    .values(n_taken=tasks.c.n_taken + bindparam("by"))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +101,6 @@ class Lease(NamedTuple):
     shown_at: datetime
     draft: str | None
     """What the person has written and not sent."""
-
-
-class Claimant(NamedTuple):
-    """Who asks for tasks of which kind."""
-
-    study_id: str
-    person_id: str
-    kind: str
 
 
 class Closing(NamedTuple):
@@ -228,61 +254,64 @@ def _close(connection: Connection, which: ColumnElement[bool], *, now: datetime)
 
 def release_expired(connection: Connection, *, now: datetime) -> int:
     """Free the places of leases that have ended; return how many."""
-    ended = and_(dealings.c.state == "held", dealings.c.leased_until <= now)
-    found = connection.execute(select(dealings.c.task_id, dealings.c.person_id).where(ended)).all()
+    found = connection.execute(_ENDED, {"now": now}).all()
     for row in found:
         _leave_place(connection, row.task_id, row.person_id, state="lapsed")
     return len(found)
 
 
-def claim(
+def renew(
+    connection: Connection, who: Claimant, *, now: datetime, lease: timedelta
+) -> Lease | None:
+    """Return what a person has in hand, for longer; None where they have nothing."""
+    live = find_live(connection, who, until=now)
+    if live is not None:
+        renewed = {"of_ticket": live.ticket, "leased_until": now + lease}
+        connection.execute(_RENEW, renewed)
+    return live
+
+
+def give(
     connection: Connection, who: Claimant, *, ticket: str, now: datetime, lease: timedelta
 ) -> Lease | None:
-    """Give a person a task of a kind; None where there is none for them.
+    """Give a task to a person who has none of the kind in hand; None where there is none for them.
 
     `ticket` names the lease if it is a new one, or one whose replies stand the other way round.
     """
     release_expired(connection, now=now)
-    live = _held(connection, who)
-    if live is not None:
-        renewed = update(dealings).where(dealings.c.ticket == live.ticket)
-        connection.execute(renewed.values(leased_until=now + lease))
-        return live
-    back = _free_lapsed(connection, who)
-    found = back or _free_new(connection, who)
+    back = find_lapsed(connection, who)
+    found = back or find_new(connection, who)
     if found is None:
         return None
-    task_id, place, side = found
     values = {
         "state": "held",
-        "place": place,
-        "side": side,
+        "place": found.place,
+        "side": found.side,
         "shown_at": now,
         "leased_until": now + lease,
     }
     if back:
-        mine = (dealings.c.task_id == task_id) & (dealings.c.person_id == who.person_id)
+        mine = {"of_task": found.task_id, "of_person": who.person_id}
         # A page that shows the other order must answer nothing any more.
-        turned = update(dealings).where(mine, dealings.c.side != side)
-        connection.execute(turned.values(ticket=ticket))
-        connection.execute(update(dealings).where(mine).values(values))
+        turned = update(dealings).where(_MINE, dealings.c.side != found.side)
+        connection.execute(turned.values(ticket=ticket), mine)
+        connection.execute(_CHANGE, mine | values)
     else:
-        row = {"task_id": task_id, "person_id": who.person_id, "ticket": ticket, **values}
-        connection.execute(insert(dealings), [row])
-    _count(connection, task_id, 1)
-    return _held(connection, who)
+        key = {"task_id": found.task_id, "person_id": who.person_id, "ticket": ticket}
+        connection.execute(_NEW, key | values)
+    _count(connection, found.task_id, 1)
+    return find_live(connection, who, until=now)
 
 
 def find_live(connection: Connection, who: Claimant, *, until: datetime) -> Lease | None:
     """Return the task of a kind that a person has in hand, if its lease ends after a time."""
-    query = _held_query(who)
-    return _lease(connection.execute(query.where(dealings.c.leased_until > until)).first())
+    return _lease(connection.execute(_LIVE, {**who._asdict(), "until": until}).first())
 
 
 def find_ticket(connection: Connection, *, person_id: str, ticket: str) -> Lease | None:
     """Return what a person's ticket stands for, whatever has become of it; None for another's."""
-    query = _lease_query().where(dealings.c.person_id == person_id, dealings.c.ticket == ticket)
-    return _lease(connection.execute(query).first())
+    asked = {"person_id": person_id, "ticket": ticket}
+    return _lease(connection.execute(_OF_TICKET, asked).first())
 
 
 def finish(
@@ -299,19 +328,18 @@ def finish(
     ``late`` one whose place somebody else has, or that was skipped; ``absent`` one of a ticket that
     is no longer the person's.
     """
-    mine = (dealings.c.task_id == lease.task_id) & (dealings.c.person_id == person_id)
-    of_page = dealings.c.ticket == lease.ticket
-    row = connection.execute(select(dealings).where(mine, of_page)).first()
+    mine = {"of_task": lease.task_id, "of_person": person_id}
+    row = connection.execute(_STATE, mine | {"ticket": lease.ticket}).first()
     if row is None:
         return "absent"
     if row.state == "done":
         return "same" if row.answer_hash == closing.answer_hash else "other"
     values: dict[str, Any] = {}
     if row.state == "lapsed":
-        place = _free_place(connection, lease.task_id, side=row.side)
-        if place is None:
+        free = find_free(connection, lease.task_id, side=row.side)
+        if free is None:
             return "late"
-        values["place"], _ = place
+        values["place"] = free.place
         _count(connection, lease.task_id, 1)
     elif row.state != "held":
         return "late"
@@ -324,7 +352,7 @@ def finish(
         "signs": dict(closing.signs),
         "draft": None,
     }
-    connection.execute(update(dealings).where(mine).values(values))
+    connection.execute(_CHANGE, mine | values)
     return "stored"
 
 
@@ -379,21 +407,7 @@ def let_go(connection: Connection, *, person_id: str) -> None:
 
 def answered(connection: Connection, *, person_id: str, kind: str) -> list[datetime]:
     """Return when a person answered tasks of a kind, the last first."""
-    query = (
-        select(dealings.c.answered_at)
-        .join(tasks, tasks.c.id == dealings.c.task_id)
-        .where(dealings.c.person_id == person_id, tasks.c.kind == kind)
-        .where(dealings.c.state == "done")
-        .order_by(dealings.c.answered_at.desc())
-    )
-    return list(connection.execute(query).scalars())
-
-
-def count_left(connection: Connection, who: Claimant, *, most: int) -> int:
-    """Count the tasks that a person could take now, up to so many."""
-    mine = exists().where(dealings.c.task_id == tasks.c.id, dealings.c.person_id == who.person_id)
-    some = select(tasks.c.id).where(*_is_open(who), ~mine).limit(most).subquery()
-    return connection.execute(select(func.count()).select_from(some)).scalar_one()
+    return list(connection.execute(_ANSWERED, {"person_id": person_id, "kind": kind}).scalars())
 
 
 def count_tasks(connection: Connection, *, study_id: str) -> list[OpenCount]:
@@ -422,12 +436,6 @@ def count_tasks(connection: Connection, *, study_id: str) -> list[OpenCount]:
     return [OpenCount(row[0], *map(int, row[1:])) for row in connection.execute(query)]
 
 
-def _lease_query() -> Any:
-    return select(dealings, tasks.c.kind, tasks.c.target_id).join(
-        tasks, tasks.c.id == dealings.c.task_id
-    )
-
-
 def _lease(row: Row[Any] | None) -> Lease | None:
     if row is None:
         return None
@@ -443,133 +451,13 @@ def _lease(row: Row[Any] | None) -> Lease | None:
     )
 
 
-def _held(connection: Connection, who: Claimant) -> Lease | None:
-    return _lease(connection.execute(_held_query(who)).first())
-
-
-def _held_query(who: Claimant) -> Any:
-    query = _lease_query().where(
-        dealings.c.person_id == who.person_id,
-        dealings.c.state == "held",
-        tasks.c.study_id == who.study_id,
-        tasks.c.kind == who.kind,
-    )
-    return query.limit(1)
-
-
-def _free_lapsed(connection: Connection, who: Claimant) -> tuple[str, int, int] | None:
-    """Return a task that lapsed and has a free place, best of the side that was seen before."""
-    # In two steps, because SQLite would go through all open tasks: most people have none lapsed.
-    theirs = (dealings.c.person_id == who.person_id, dealings.c.state == "lapsed")
-    order = dealings.c.shown_at
-    query = select(dealings.c.task_id, dealings.c.side).where(*theirs).order_by(order)
-    lapsed = {row.task_id: row.side for row in connection.execute(query)}
-    is_free: set[str] = set()
-    for some in in_groups(list(lapsed)):
-        query_of_some = select(tasks.c.id).where(*_is_open(who), tasks.c.id.in_(some))
-        is_free.update(connection.execute(query_of_some).scalars())
-    free = [(task_id, side) for task_id, side in lapsed.items() if task_id in is_free]
-    for task_id, side in free:
-        place = _free_place(connection, task_id, side=side)
-        if place is not None:
-            return task_id, *place
-    if not free:
-        return None
-    task_id, _ = free[0]
-    place = _free_place(connection, task_id)
-    assert place is not None, "a task with room has no free place"
-    return task_id, *place
-
-
-def _free_new(connection: Connection, who: Claimant) -> tuple[str, int, int] | None:
-    """Return a task that the person has not seen: the least filled, and of those the best side."""
-    mine = exists().where(dealings.c.task_id == tasks.c.id, dealings.c.person_id == who.person_id)
-    eligible = (*_is_open(who), ~mine)
-    order = (tasks.c.n_taken, tasks.c.rank)
-    least = connection.execute(
-        select(tasks.c.id, tasks.c.n_taken).where(*eligible).order_by(*order).limit(1)
-    ).first()
-    if least is None:
-        return None
-    side = _wanted_side(connection, who)
-    same = (*eligible, tasks.c.n_taken == least.n_taken)
-    for has_side in () if side is None else (_is_next(side), _has_free(side)):
-        query = select(tasks.c.id).where(*same, has_side).order_by(tasks.c.rank).limit(1)
-        task_id = connection.execute(query).scalar()
-        if task_id is not None:
-            place = _free_place(connection, task_id, side=side)
-            assert place is not None, "a free place has gone within its transaction"
-            return task_id, *place
-    place = _free_place(connection, least.id)
-    assert place is not None, "a task with room has no free place"
-    return least.id, *place
-
-
-def _is_open(who: Claimant) -> tuple[ColumnElement[bool], ...]:
-    return (
-        tasks.c.study_id == who.study_id,
-        tasks.c.kind == who.kind,
-        tasks.c.n_taken < tasks.c.n_places,
-        tasks.c.closed_at.is_(None),
-    )
-
-
-def _wanted_side(connection: Connection, who: Claimant) -> int | None:
-    """Return the side that a person has seen less often; None where both are even."""
-    query = (
-        select(dealings.c.side, func.count())
-        .join(tasks, tasks.c.id == dealings.c.task_id)
-        .where(dealings.c.person_id == who.person_id, tasks.c.kind == who.kind)
-        .where(dealings.c.state.in_(HOLDING))
-        .group_by(dealings.c.side)
-    )
-    seen: dict[int | None, int] = {row[0]: row[1] for row in connection.execute(query)}
-    lead = seen.get(0, 0) - seen.get(1, 0)
-    return None if not lead else int(lead > 0)
-
-
-def _is_free(place: FromClause) -> ColumnElement[bool]:
-    taken = (dealings.c.task_id == place.c.task_id) & (dealings.c.place == place.c.place)
-    return ~exists().where(taken)
-
-
-def _has_free(side: int) -> ColumnElement[bool]:
-    return exists().where(places.c.task_id == tasks.c.id, places.c.side == side, _is_free(places))
-
-
-def _is_next(side: int) -> ColumnElement[bool]:
-    """Say whether the first free place of a task has a side."""
-    free = places.alias()
-    first = select(func.min(free.c.place)).where(free.c.task_id == tasks.c.id, _is_free(free))
-    return exists().where(
-        places.c.task_id == tasks.c.id,
-        places.c.side == side,
-        places.c.place == first.correlate(tasks).scalar_subquery(),
-    )
-
-
-def _free_place(
-    connection: Connection, task_id: str, *, side: int | None = None
-) -> tuple[int, int] | None:
-    """Return the first free place, of a side if one is wanted, with its side; else None."""
-    query = select(places.c.place, places.c.side).where(
-        places.c.task_id == task_id, _is_free(places)
-    )
-    if side is not None:
-        query = query.where(places.c.side == side)
-    found = connection.execute(query.order_by(places.c.place).limit(1)).first()
-    return None if found is None else (found.place, found.side)
-
-
 def _leave_place(connection: Connection, task_id: str, person_id: str, *, state: str) -> None:
-    mine = (dealings.c.task_id == task_id) & (dealings.c.person_id == person_id)
     values: dict[str, Any] = {"state": state, "place": None, "leased_until": None}
     if state == "skipped":
         values["draft"] = None
-    connection.execute(update(dealings).where(mine).values(values))
+    connection.execute(_CHANGE, {"of_task": task_id, "of_person": person_id, **values})
     _count(connection, task_id, -1)
 
 
 def _count(connection: Connection, task_id: str, by: int) -> None:
-    one = update(tasks).where(tasks.c.id == task_id)
-    connection.execute(one.values(n_taken=tasks.c.n_taken + by))
+    connection.execute(_COUNT, {"of_task": task_id, "by": by})
