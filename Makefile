@@ -17,7 +17,7 @@ help:
 	@echo "make demo   from nothing to a report on the starter items, no key needed"
 	@echo "make test   the whole test suite        make quick  its part without servers"
 	@echo "make soak   kills at random moments, of runs (50) and of pages (100, 20 on PostgreSQL), a minute without a"
-	@echo "            database, and ten thousand steps of assigning pairs to people"
+	@echo "            database, ten thousand steps of assigning pairs, and how fast pages come"
 	@echo "make lint   format, lint, types, imports  make check  lint and test"
 	@echo "make lowest   make quick with the oldest versions that pyproject.toml allows"
 	@echo "make package  sdist and wheel into dist/, and make quick in the unpacked sdist"
@@ -57,7 +57,7 @@ test: install-tests
 
 soak: install-tests
 	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=60 $(PYTEST) tests/end_to_end
-	HEART_TEST_STEPS=10000 $(PYTEST) tests/store/people
+	HEART_TEST_STEPS=10000 $(PYTEST) tests/store/people tests/web/test_blinding.py
 
 quick: install-tests
 	$(PYTEST) $(QUICK)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from postgres_server import running_server
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from hearteval.domain import System
 from hearteval.errors import StoreError
-from hearteval.store.engines import run_patiently
+from hearteval.store.engines import Outage, run_patiently
 from hearteval.store.sql import SqlStore
 
 
@@ -57,6 +57,32 @@ def test_a_server_that_stays_away_is_one_clear_line(
         server.start()
         assert store.add(systems(0)) == 20
         store.close()
+
+
+def test_one_outage_is_one_line_however_many_threads_wait(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    outage, away = Outage(), OperationalError("SELECT", {}, sqlite3.OperationalError("locked"))
+
+    def wait(together: threading.Barrier) -> None:
+        tries = iter(range(2))
+
+        def work() -> None:
+            if next(tries) == 0:
+                together.wait(timeout=60)
+                raise away
+
+        run_patiently(work, name="study.db", patience_seconds=60, outage=outage)
+
+    with caplog.at_level(logging.WARNING):
+        for n_outages in (1, 2):
+            together = threading.Barrier(2)
+            threads = [threading.Thread(target=wait, args=(together,)) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert [one.message.count("not reachable") for one in caplog.records] == [1] * n_outages
 
 
 def test_a_file_that_another_process_holds_is_waited_for(

@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -278,18 +279,47 @@ def _is_reading(connection: Connection) -> bool:
     return bool(connection.get_execution_options().get("heart_reading", False))
 
 
-def run_patiently(work: Callable[[], T], *, name: str, patience_seconds: float) -> T:
+class Outage:
+    """Whether a database is away: told once, by whichever thread finds it first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_told = False
+
+    def begins(self, name: str, *, patience_seconds: float) -> None:
+        """Say that a database is waited for, unless that was said."""
+        with self._lock:
+            was_told, self._is_told = self._is_told, True
+        if not was_told:
+            message = "store %s is not reachable; trying again for %.0f seconds"
+            logger.warning(message, name, patience_seconds)
+
+    def ends(self) -> None:
+        """Be ready to tell of the next one."""
+        with self._lock:
+            self._is_told = False
+
+
+def run_patiently(
+    work: Callable[[], T], *, name: str, patience_seconds: float, outage: Outage | None = None
+) -> T:
     """Run one transaction, safe to repeat; while the database is away, wait and run it again.
+
+    Threads that share a database share its `outage`.
 
     Raises:
         StoreError: The database refused the work, or stayed away too long.
     """
     deadline = time.monotonic() + patience_seconds
     wait = FIRST_WAIT_SECONDS
-    is_told = False
+    outage = outage or Outage()
+    has_waited = False
     while True:
         try:
-            return work()
+            done = work()
+            if has_waited:
+                outage.ends()
+            return done
         except IntegrityError as error:
             raise StoreError(
                 f"store {name} refused a record: {_words(error)}; it refers to one that is not "
@@ -302,10 +332,8 @@ def run_patiently(work: Callable[[], T], *, name: str, patience_seconds: float) 
             left = deadline - time.monotonic()
             if not _is_outage(error) or left <= 0:
                 raise _failure(name, error) from error
-            if not is_told:
-                message = "store %s is not reachable; trying again for %.0f seconds"
-                logger.warning(message, name, patience_seconds)
-                is_told = True
+            outage.begins(name, patience_seconds=patience_seconds)
+            has_waited = True
         time.sleep(min(wait, max(left, 0)))
         wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 

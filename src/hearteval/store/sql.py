@@ -33,6 +33,7 @@ from hearteval.store import claims, schema
 from hearteval.store.adding import add, insertion
 from hearteval.store.base import AssignedCount, Claimed, Record, StoredReply
 from hearteval.store.engines import (
+    Outage,
     empty_log,
     file_identity,
     is_writable,
@@ -100,6 +101,7 @@ class SqlStore:
         self._one_at_a_time = one_at_a_time or nullcontext()
         self._name = name
         self._patience_seconds = patience_seconds
+        self._outage = Outage()
         self._file: tuple[int, int] | None = None
         self._last_read: dict[str, tuple[Hashable, Any]] = {}
         is_queue = engine.dialect.name == "sqlite"
@@ -517,7 +519,10 @@ class SqlStore:
     def _patiently(self, transaction: Callable[[], T]) -> T:
         with self._one_at_a_time:
             return run_patiently(
-                transaction, name=self._name, patience_seconds=self._patience_seconds
+                transaction,
+                name=self._name,
+                patience_seconds=self._patience_seconds,
+                outage=self._outage,
             )
 
 
