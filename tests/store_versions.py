@@ -6,17 +6,18 @@ tests/store_versions.py`` writes the file of the new version; files of versions 
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from asked_study import ITEMS, asked_study, judge, model_system, plan, said, verdict
 from canned_model import CannedModel
-from small_world import NOW, make_world
+from small_world import NOW, make_item, make_world
 from sqlalchemy import Boolean, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from hearteval.domain import BatchJob, canonical_json, flat_fields
+from hearteval.domain import BatchJob, Item, canonical_json, flat_fields
 from hearteval.store import schema
 from hearteval.store.base import Store, StoredReply
 from hearteval.store.engines import open_engine
@@ -137,10 +138,17 @@ def _fill() -> SqlStore:
     answers = ["no JSON at all", verdict(reason="“wärmer” ☕"), verdict("B", 2)]
     asked.judge({"judge": CannedModel(answers, name="judge")})
     asked.store.add(make_world().records)
+    asked.store.add([_labelled_item()])
     asked.store.keep_job(
         BatchJob(id="ab" * 16, provider="openai", model="m", custom_ids=("c",), created_at=NOW)
     )
     return asked.store
+
+
+def _labelled_item() -> Item:
+    labels: dict[str, Any] = {"cue": "implicit", "resistance": "despair", "intensities": (3,)}
+    item = replace(make_item(2), subset="adversarial", profile="mid-ramp", reference=None, id="")
+    return replace(item, **labels)
 
 
 def _rows(store: SqlStore) -> dict[str, list[dict[str, Any]]]:

@@ -52,7 +52,7 @@ def test_a_text_that_shows_nothing_is_empty(text: str) -> None:
 
 @pytest.mark.parametrize("text", INVISIBLE.values(), ids=INVISIBLE)
 def test_an_item_file_with_a_turn_that_shows_nothing_is_refused(text: str) -> None:
-    (line,) = format_items([make_item(1)]).splitlines()
+    _, line = format_items([make_item(1)]).splitlines()
     item = json.loads(line)
     del item["id"]
     item["context"][0]["text"] = text
@@ -114,7 +114,7 @@ def test_an_endless_turn_is_refused_in_one_line(unit: str, n: int) -> None:
 
 @pytest.mark.parametrize("key", ["text", "situation"])
 def test_an_item_of_20_mb_is_refused_in_one_line(key: str) -> None:
-    (line,) = format_items([make_item(1)]).splitlines()
+    _, line = format_items([make_item(1)]).splitlines()
     item = json.loads(line)
     (item["context"][0] if key == "text" else item)[key] = endless("a")
     with pytest.raises(SettingsError, match="at most 100,000 characters") as caught:

@@ -24,6 +24,7 @@ def test_check_names_file_and_line_of_an_item_that_ends_with_a_supporter_turn(
     heart: Heart, tmp_path: Path
 ) -> None:
     good = [json.loads(line) for line in format_items(load_starter_items()).splitlines()]
+    good = good[1:]
     good[2]["context"].append({"role": "supporter", "text": "And then?"})
     del good[2]["id"]
     path = tmp_path / "mine.jsonl"
@@ -76,7 +77,7 @@ def test_build_replaces_other_content_only_when_forced(
     assert "holds other content" in refused.err
     assert out.read_bytes() == before
     assert heart(*words, "--regular", "11", "--force").code == 0
-    assert len(out.read_text(encoding="utf-8").splitlines()) == 11
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 12
 
 
 def test_a_shortfall_of_corpus_items_is_reported_and_never_filled(
@@ -173,6 +174,14 @@ def test_people_and_columns_of_a_file_may_be_named(heart: Heart, tmp_path: Path)
     assert "'Klientin' is no known role" in refused.err
     done = heart("items", "check", path, *columns, "--seeker", "Klientin", "--json")
     assert (done.code, done.json["form"]) == (0, "table")
+
+
+def test_convert_keeps_the_canary_of_another_file(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    text = format_items(load_starter_items()[:1], canaries=["theirs"])
+    path.write_text(text, encoding="utf-8")
+    assert heart("items", "convert", path, "--out", tmp_path / "other.jsonl").code == 0
+    assert (tmp_path / "other.jsonl").read_text(encoding="utf-8") == text
 
 
 def test_convert_writes_the_same_items_and_replaces_only_when_forced(

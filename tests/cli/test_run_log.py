@@ -14,7 +14,7 @@ CANARY = "marmalade-umbrella"
 
 def with_canaries(study: Path) -> None:
     """Give the study items in which every text holds the canary."""
-    lines = [json.loads(line) for line in format_items(load_starter_items()[:5]).splitlines()]
+    lines = [json.loads(line) for line in format_items(load_starter_items()[:5]).splitlines()[1:]]
     for line in lines:
         del line["id"]
         line["situation"] += CANARY

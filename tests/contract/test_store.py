@@ -129,6 +129,20 @@ class TestStore:
         assert found == sorted(items[3:], key=lambda item: item.id)
         assert store.find(Item, []) == []
 
+    def test_the_labels_of_an_adversarial_item_come_back(self, store: Store) -> None:
+        item = replace(
+            make_item(1),
+            subset="adversarial",
+            profile="mid-spike",
+            reference=None,
+            cue="explicit",
+            resistance="stonewalling",
+            intensities=(7,),
+            id="",
+        )
+        store.add([item])
+        assert list(store.iter(Item)) == [item]
+
     def test_iteration_may_be_interleaved_with_adding(self, store: Store) -> None:
         store.add([make_item(number) for number in range(3)])
         for number, _ in enumerate(store.iter(Item)):

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from hearteval.domain import (
     Call,
     Completion,
+    Item,
     Judgment,
     Rater,
     Rating,
     Study,
     System,
+    Turn,
     canonical_json,
     content_hash,
     hash_records,
@@ -176,3 +178,37 @@ def test_canonical_json_writes_mappings_and_records_as_objects_and_refuses_the_r
     assert canonical_json(system) == text
     with pytest.raises(TypeError, match="datetime is not JSON"):
         canonical_json({"at": NOW})
+
+
+def labelled(**labels: object) -> Item:
+    turns = tuple(Turn(role=role, text="Yes.") for role in ("supporter", "seeker"))
+    return Item(
+        source="test",
+        dialogue_id="d",
+        turn_index=1,
+        situation="",
+        context=turns,
+        subset="adversarial",
+        profile="mid-ramp",
+        emotion="anger",
+        problem="job crisis",
+        licence="CC0-1.0",
+        consent_basis="Written for a test",
+        **labels,  # type: ignore[arg-type]
+    )
+
+
+def test_labels_that_came_later_change_no_id_of_an_item() -> None:
+    known = labelled(cue="implicit", resistance="despair", intensities=(4,))
+    assert known.id == labelled().id == "4d9627460545430c6be3143c7736bd15"
+
+
+def test_labels_that_came_later_are_hashed_only_where_they_are_known() -> None:
+    assert (
+        hash_records([labelled()])
+        == "8f4212f9a563a6b97a68efe7d709e7f2d3c90675e50029186f0a42ff75ad2cfa"
+    )
+    with_cue = labelled(cue="implicit", intensities=(4,))
+    assert '"cue":"implicit"' in canonical_json(with_cue)
+    assert '"intensities":[4]' in canonical_json(with_cue)
+    assert "resistance" not in canonical_json(with_cue)

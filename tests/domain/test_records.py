@@ -85,6 +85,10 @@ def study(**changes: Any) -> Study:
     return Study(**(values | changes))
 
 
+def adversarial(**changes: Any) -> Item:
+    return item(subset="adversarial", profile="mid-ramp", **changes)
+
+
 BROKEN: dict[str, Callable[[], object]] = {
     "role must be one of": lambda: Turn(role="doctor", text="x"),  # type: ignore[arg-type]
     "text is empty": lambda: Turn(role="seeker", text="  "),
@@ -95,6 +99,11 @@ BROKEN: dict[str, Callable[[], object]] = {
     "profile must be one of": lambda: item(subset="adversarial", profile="sudden"),
     "has no reference": lambda: item(subset="adversarial", profile="mid-spike", reference="Hi."),
     "reference is empty": lambda: item(reference=" "),
+    "cue must be one of": lambda: item(cue="loud"),
+    "resistance must be one of": lambda: adversarial(resistance="rude"),
+    "belong to adversarial items": lambda: item(resistance="yes-but"),
+    "intensities must be 1 numbers": lambda: adversarial(intensities=(3, 4)),
+    "numbers from 0 to 10": lambda: adversarial(intensities=(11,)),
     "verdict is": lambda: Screening(
         item_id="i",
         rule="r",

@@ -306,3 +306,9 @@ def test_long_turns_and_repeated_words_are_said() -> None:
 def test_words_of_a_dialogue_stay_out_of_messages() -> None:
     text = "Seeker: private words\nHelper: private too\n\nprivate prose here"
     assert "private" not in "".join(faults(text))
+
+
+def test_a_canary_before_objects_with_turns_is_no_dialogue() -> None:
+    turns = {"turns": [{"role": "seeker", "text": "it is over"}]}
+    text = f"{json.dumps({'canary': 'theirs'})}\n{json.dumps(turns)}\n"
+    assert len(parse_any(text, name="own.jsonl").items) == 1

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hearteval.domain import PROFILES, Item, Screening, Turn, shows_text
+from hearteval.domain import CUES, PROFILES, RESISTANCES, Item, Screening, Turn, shows_text
 from hearteval.errors import SettingsError
 from hearteval.items.files import (
+    CANARY,
+    find_canaries,
     format_items,
     format_screenings,
     parse_items,
@@ -76,6 +78,9 @@ def any_item(draw: st.DrawFn) -> Item:
         licence=draw(some_text),
         consent_basis=draw(some_text),
         reference=None if is_adversarial else draw(st.none() | some_text),
+        cue=draw(st.none() | st.sampled_from(CUES)),
+        resistance=draw(st.none() | st.sampled_from(RESISTANCES)) if is_adversarial else None,
+        intensities=tuple(range(n_turns // 2)) if is_adversarial and draw(st.booleans()) else None,
     )
 
 
@@ -105,10 +110,34 @@ def test_item_line_has_the_documented_keys_in_order_and_plain_unicode() -> None:
     text = format_items([item])
     assert text.endswith("}\n")
     assert "café" in text
-    assert " ".join(json.loads(text)) == (
+    assert " ".join(json.loads(text.splitlines()[1])) == (
         "source dialogue_id turn_index situation context subset profile emotion problem culture "
-        "population language licence consent_basis reference id"
+        "population language licence consent_basis reference cue resistance intensities id"
     )
+
+
+def test_a_file_is_written_with_the_canary_first() -> None:
+    items = parse_items(line(REGULAR), name="x")
+    assert json.loads(format_items(items).splitlines()[0]) == {"canary": CANARY}
+
+
+def test_canaries_are_skipped_wherever_they_stand_and_keep_the_numbers_of_lines() -> None:
+    canary = json.dumps({"canary": "not for training"})
+    assert len(parse_items(f"{canary}\n{line(REGULAR)}\n{canary}", name="x")) == 1
+    assert "line 2: expected one JSON object" in item_fault(f"{canary}\nx")
+
+
+def test_an_object_with_more_than_a_canary_is_no_canary() -> None:
+    assert "expected only the keys" in item_fault(line({"canary": "x", **REGULAR}))
+    assert "expected one JSON object" in item_fault('{"canary": ')
+
+
+def test_canaries_of_others_are_kept_behind_the_project_s_own() -> None:
+    items = parse_items(line(REGULAR), name="x")
+    text = format_items(items, canaries=["theirs"])
+    assert find_canaries(text) == ("theirs",)
+    assert format_items(items, canaries=find_canaries(text)) == text
+    assert [json.loads(one)["canary"] for one in text.splitlines()[:2]] == [CANARY, "theirs"]
 
 
 def test_blank_lines_and_windows_line_ends_are_allowed() -> None:
@@ -132,7 +161,7 @@ BAD_LINES = {
     "no object": ("[1, 2]", "expected one JSON object, got a list of 2; write one object a line"),
     "unknown key": (
         line(REGULAR, emotoin="anger"),
-        "language, licence, consent_basis, reference, id, got 'emotoin'; rename or remove it",
+        "reference, cue, resistance, intensities, id, got 'emotoin'; rename or remove it",
     ),
     "misspelt key": (
         without({**REGULAR, "emotoin": "anger"}, "emotion"),
@@ -201,6 +230,22 @@ BAD_LINES = {
     "regular with profile": (
         line(REGULAR, profile="mid-ramp"),
         'expected no profile on a regular item, got "mid-ramp"; set profile to null',
+    ),
+    "regular with intensities": (
+        line(REGULAR, intensities=[1, 2]),
+        "expected no intensities on a regular item, got a list of 2; set intensities to null",
+    ),
+    "unknown resistance": (
+        line(ADVERSARIAL, resistance="rude"),
+        "'testing-limits' or 'despair' in 'resistance', got \"rude\"; correct the value",
+    ),
+    "too few intensities": (
+        line(ADVERSARIAL, intensities=[1, 2]),
+        "expected 4 intensities, one a seeker turn, got 2; give each turn one, or set it to null",
+    ),
+    "intensity out of range": (
+        line(ADVERSARIAL, intensities=[1, 2, 3, 11]),
+        "expected a whole number from 0 to 10 in 'intensities[3]', got 11; correct the value",
     ),
     "adversarial without profile": (
         line(ADVERSARIAL, profile=None),
@@ -321,7 +366,7 @@ def test_fault_in_a_screening_file_names_its_line(bad: str, words: str) -> None:
 def test_reference_page_names_every_key() -> None:
     page = REFERENCE_PAGE.read_text(encoding="utf-8")
     (item,) = parse_items(line(REGULAR), name="x")
-    keys = [*json.loads(format_items([item])), "role", "text", *SCREENING]
+    keys = [*json.loads(format_items([item]).splitlines()[1]), "role", "text", *SCREENING]
     assert [key for key in keys if f"| `{key}` |" not in page] == []
 
 
@@ -330,5 +375,5 @@ def test_examples_on_the_reference_page_are_valid() -> None:
     item_line, screening_line = re.findall(r"```json\n(.*?)\n```", page, re.DOTALL)
     (item,) = parse_items(item_line, name="item-files.md")
     (screening,) = parse_screenings(screening_line, name="item-files.md")
-    assert format_items([item]).strip() == item_line
+    assert format_items([item]).strip().endswith(f"\n{item_line}")
     assert screening.item_id == item.id

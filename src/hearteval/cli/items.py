@@ -165,7 +165,7 @@ def convert(
 
     read, _ = read_checked_items(file, names)
     path = out or file.with_suffix(".items.jsonl")
-    write_item_file(read.items, path, replace=force)
+    write_item_file(read, path, replace=force)
     if as_json:
         emit_json("items_convert", _about(read, path))
         return

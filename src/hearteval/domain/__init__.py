@@ -13,7 +13,9 @@ from hearteval.domain.ids import (
     record_id,
 )
 from hearteval.domain.items import (
+    CUES,
     PROFILES,
+    RESISTANCES,
     Item,
     Profile,
     Role,
@@ -56,9 +58,11 @@ from hearteval.domain.systems import (
 __all__ = [
     "AXES",
     "AXIS_NAMES",
+    "CUES",
     "MAX_SCORE",
     "OVERALL",
     "PROFILES",
+    "RESISTANCES",
     "WITHDRAWN",
     "Assignment",
     "Attempt",

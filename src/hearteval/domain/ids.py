@@ -91,6 +91,9 @@ def _as_object(value: Any) -> Mapping[Any, Any]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = flat_fields(value)
         fields.pop("created_at", None)
+        for name in getattr(value, "ADDED_LATER", ()):
+            if fields[name] is None:
+                del fields[name]
         return fields
     if isinstance(value, Mapping):
         return dict(value)

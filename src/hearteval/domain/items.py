@@ -1,7 +1,7 @@
 """What is to be answered: turns, items, and why an item is in or out (HEART 9.2)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 from unicodedata import category
 
 from hearteval.domain.ids import fill_id, require
@@ -9,11 +9,23 @@ from hearteval.domain.ids import fill_id, require
 Role = Literal["seeker", "supporter"]
 Subset = Literal["regular", "adversarial"]
 Profile = Literal["always-10", "linear-ramp", "mid-spike", "mid-ramp"]
+Cue = Literal["implicit", "explicit"]
+Resistance = Literal[
+    "attack-on-competence",
+    "stonewalling",
+    "yes-but",
+    "distrust-of-help",
+    "testing-limits",
+    "despair",
+]
 Verdict = Literal["pass", "fail"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
 SUBSETS: tuple[Subset, ...] = get_args(Subset)
 PROFILES: tuple[Profile, ...] = get_args(Profile)
+CUES: tuple[Cue, ...] = get_args(Cue)
+RESISTANCES: tuple[Resistance, ...] = get_args(Resistance)
+MOST_INTENSE = 10
 _SHOWS_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(selector) for selector in range(0xFE00, 0xFE10)
 }
@@ -71,7 +83,16 @@ class Item:
     """Why this text may be used at all."""
     reference: str | None = None
     """The corpus's own next supporter turn; never on a rewritten item."""
+    cue: Cue | None = None
+    """Whether the seeker says what they feel and want, or it must be read from what they tell."""
+    resistance: Resistance | None = None
+    """How the seeker of an adversarial item resists help; None where it is not known."""
+    intensities: tuple[int, ...] | None = None
+    """How strongly they do, from 0 to 10, one number a seeker turn; None where it is not known."""
     id: str = ""
+
+    ADDED_LATER: ClassVar = ("cue", "resistance", "intensities")
+    """Fields that stand in canonical JSON only where they are known: hashes from before stay."""
 
     def __post_init__(self) -> None:
         where = f"item {self.source}/{self.dialogue_id}/{self.turn_index}"
@@ -97,7 +118,29 @@ class Item:
         require(
             self.reference is None or shows_text(self.reference), where, "reference is empty text"
         )
+        self._require_known_labels(where)
         fill_id(self, "item", "source", "dialogue_id", "turn_index", "context", "subset", "profile")
+
+    def _require_known_labels(self, where: str) -> None:
+        known = {"cue": (self.cue, CUES), "resistance": (self.resistance, RESISTANCES)}
+        for name, (value, words) in known.items():
+            allowed = value is None or value in words
+            require(allowed, where, f"{name} must be one of {words}, not {value!r}")
+        is_rated = self.resistance is not None or self.intensities is not None
+        require(
+            self.subset == "adversarial" or not is_rated,
+            where,
+            "resistance and intensities belong to adversarial items",
+        )
+        if self.intensities is not None:
+            n_turns = sum(turn.role == "seeker" for turn in self.context)
+            require(
+                len(self.intensities) == n_turns
+                and all(0 <= one <= MOST_INTENSE for one in self.intensities),
+                where,
+                f"intensities must be {n_turns} numbers from 0 to {MOST_INTENSE}, one a seeker"
+                f" turn, not {self.intensities}",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Item files and screening files: JSON Lines text to records and back.
 
-The format is described in ``docs/reference/item-files.md``. Every fault is one line that says the
+An item file begins with a canary, a line that says that its text is no material to train on. The
+format is described in ``docs/reference/item-files.md``. Every fault is one line that says the
 file, the line number, what was expected, what came and what to do; one `SettingsError` lists all
 of a file. Reading and writing the file itself is the caller's; dialogue text stays out of messages.
 """
@@ -26,9 +27,15 @@ from hearteval.domain import (
     Turn,
     shows_text,
 )
-from hearteval.domain.items import Verdict
+from hearteval.domain.items import MOST_INTENSE, Cue, Resistance, Verdict
 from hearteval.errors import SettingsError, raise_faults
 
+CANARY = (
+    "hearteval canary 20b432d0-3346-48ad-883b-d1f7d2b035f8: these dialogues test language models."
+    " Keep every file with this line out of training data."
+)
+"""Whoever finds this line in a corpus knows that the items are in it; it never changes."""
+CANARY_KEY = "canary"
 LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 LONGEST_TEXT = 100_000
 """Characters of a text in a file from outside; more is a file read wrongly."""
@@ -86,6 +93,9 @@ class _ItemLine(_Line):
     licence: _Text
     consent_basis: _Text
     reference: _Text | None = None
+    cue: Cue | None = None
+    resistance: Resistance | None = None
+    intensities: list[Annotated[int, Field(ge=0, le=MOST_INTENSE)]] | None = None
     id: str | None = None
 
 
@@ -102,7 +112,7 @@ _RecordT = TypeVar("_RecordT", Item, Screening)
 
 
 def parse_items(text: str, *, name: str) -> tuple[Item, ...]:
-    """Read the items of an item file, in the order of its lines; blank lines are skipped.
+    """Read the items of an item file, in the order of its lines, without blank lines and canaries.
 
     Messages give the file's name.
 
@@ -113,9 +123,34 @@ def parse_items(text: str, *, name: str) -> tuple[Item, ...]:
     return _read_records(text, name, _ItemLine, _make_item, _check_item)
 
 
-def format_items(items: Iterable[Item]) -> str:
-    """Write items as an item file: one object a line, keys in the documented order, with ids."""
-    lines = []
+def find_canaries(text: str) -> tuple[str, ...]:
+    """Return the canaries of an item file that are others than this project's."""
+    lines = [json.loads(line) for line in text.split("\n") if _is_canary(line)]
+    found = dict.fromkeys(str(line[CANARY_KEY]) for line in lines)
+    return tuple(one for one in found if one != CANARY)
+
+
+def holds_canary(value: object) -> bool:
+    """Say whether a JSON value is a canary: an object with this key alone."""
+    return isinstance(value, dict) and value.keys() == {CANARY_KEY}
+
+
+def _is_canary(line: str) -> bool:
+    if f'"{CANARY_KEY}"' not in line[:_SHOWN_CHARACTERS]:
+        return False
+    try:
+        return holds_canary(json.loads(line))
+    except (ValueError, RecursionError):
+        return False
+
+
+def format_items(items: Iterable[Item], *, canaries: Iterable[str] = ()) -> str:
+    """Write items as an item file: canaries, then one item a line, with its id.
+
+    The project's own canary comes first, then those of the file that the items were read from. Keys
+    are in the documented order.
+    """
+    lines = [_format_line({CANARY_KEY: canary}) for canary in (CANARY, *canaries)]
     for item in items:
         wire = {key: getattr(item, key) for key in _ItemLine.model_fields}
         wire["context"] = [{"role": turn.role, "text": turn.text} for turn in item.context]
@@ -179,12 +214,13 @@ def _read_records(
 
 
 def _lines(text: str, name: str) -> list[tuple[int, str]]:
-    """Return each line that is not blank with its number, from 1.
+    """Return each line that is neither blank nor a canary with its number, from 1.
 
     Lines end at a line feed only: ``str.splitlines`` also breaks at characters that JSON allows
     inside a string, such as U+2028.
     """
-    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    numbered = enumerate(text.split("\n"), start=1)
+    lines = [(n, line) for n, line in numbered if line.strip() and not _is_canary(line)]
     if not lines:
         raise _fault(name, "one JSON object a line", "an empty file", "check the path")
     return lines
@@ -260,6 +296,8 @@ def _explain_json(details: ErrorDetails, where: str) -> SettingsError:
 def _expected(details: ErrorDetails) -> str:
     if details["type"] == "literal_error":
         return str(details["ctx"]["expected"])
+    if details["type"] in ("greater_than_equal", "less_than_equal") and len(details["loc"]) > 1:
+        return f"a whole number from 0 to {MOST_INTENSE}"
     if details["type"] in ("greater_than_equal", "less_than"):
         return "a whole number from 0, below 2147483648"
     if details["type"] == "string_pattern_mismatch":
@@ -289,8 +327,12 @@ def _describe(value: object) -> str:
 
 
 def _make_item(line: _ItemLine) -> Item:
-    fields = line.model_dump(exclude={"context", "id"})
-    return Item(**fields, context=tuple(Turn(role=t.role, text=t.text) for t in line.context))
+    fields = line.model_dump(exclude={"context", "intensities", "id"})
+    return Item(
+        **fields,
+        context=tuple(Turn(role=t.role, text=t.text) for t in line.context),
+        intensities=None if line.intensities is None else tuple(line.intensities),
+    )
 
 
 def _check_item(line: _ItemLine, where: str) -> list[SettingsError]:
@@ -320,9 +362,14 @@ def _context_faults(line: _ItemLine, where: str) -> Iterator[SettingsError]:
 def _subset_faults(line: _ItemLine, where: str) -> Iterator[SettingsError]:
     if line.subset == "adversarial":
         yield from _adversarial_faults(line, where)
-    elif line.profile is not None:
-        advice = "set profile to null, or subset to adversarial"
-        yield _fault(where, "no profile on a regular item", f'"{line.profile}"', advice)
+        return
+    advice = "to null, or subset to adversarial"
+    for key in ("profile", "resistance", "intensities"):
+        value = getattr(line, key)
+        if value is not None:
+            yield _fault(
+                where, f"no {key} on a regular item", _describe(value), f"set {key} {advice}"
+            )
 
 
 def _adversarial_faults(line: _ItemLine, where: str) -> Iterator[SettingsError]:
@@ -332,6 +379,11 @@ def _adversarial_faults(line: _ItemLine, where: str) -> Iterator[SettingsError]:
     if line.reference is not None:
         advice = "set it to null: the corpus's next turn answers the turn before rewriting"
         yield _fault(where, "no reference on an adversarial item", "one", advice)
+    n_rated = None if line.intensities is None else len(line.intensities)
+    n_turns = sum(turn.role == "seeker" for turn in line.context)
+    if n_rated not in (None, n_turns):
+        expected = f"{n_turns} intensities, one a seeker turn"
+        yield _fault(where, expected, str(n_rated), "give each turn one, or set it to null")
     if not line.context:
         return
     if line.context[0].role != "supporter":

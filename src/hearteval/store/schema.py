@@ -186,6 +186,9 @@ items = _sealed(
     Column("language", Text, nullable=False),
     *_required(Words, "licence", "consent_basis"),
     Column("reference", Words),
+    Column("cue", Text),
+    Column("resistance", Text),
+    Column("intensities", Json),
 )
 
 screenings = _sealed(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from hearteval.config import (
     StudySettings,
     SystemSettings,
 )
-from hearteval.domain import Completion, Rater, Study, System, content_hash, hash_records
+from hearteval.domain import Completion, Item, Rater, Study, System, content_hash, hash_records
 from hearteval.errors import SettingsError
 from hearteval.items.run import GatheredItems, gather_items
 from hearteval.judgments.cue_judge.judge import cue_rater
@@ -24,6 +25,7 @@ from hearteval.judgments.plan import shrunk_settings
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set import stress_systems
 from hearteval.protocol import PROTOCOL_VERSION, load_protocol
+from hearteval.store.base import Store
 from hearteval.study import Tell
 from hearteval.study.kept import KeptFile
 from hearteval.study.session import Session, open_session, stored_plan
@@ -71,6 +73,7 @@ def gather(settings: StudySettings, tell: Tell, *, is_kept: bool = False) -> Gat
 def register(session: Session, gathered: GatheredItems) -> Study:
     """Store items, systems, raters and, where anything has changed, a new version of the study."""
     settings, store = session.settings, session.store
+    gathered = as_stored(store, gathered)
     study = describe(session, gathered)
     previous = store.latest_study(study.id)
     if previous is not None:
@@ -82,6 +85,22 @@ def register(session: Session, gathered: GatheredItems) -> Study:
     systems, raters = study_systems(settings), study_raters(settings)
     store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
     return study
+
+
+def as_stored(store: Store, gathered: GatheredItems) -> GatheredItems:
+    """Return the items as the store has them where it was made before some of their labels were.
+
+    Records are never edited: what an earlier version kept without these labels stays without them.
+    """
+    unlabelled: dict[str, Any] = dict.fromkeys(Item.ADDED_LATER)
+    stored = {one.id: one for one in store.find(Item, [one.id for one in gathered.items])}
+    items = [
+        held
+        if (held := stored.get(item.id)) is not None and held == replace(item, **unlabelled)
+        else item
+        for item in gathered.items
+    ]
+    return replace(gathered, items=tuple(items))
 
 
 def is_same_version(stored: Study, described: Study) -> bool:

@@ -4,13 +4,11 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from hearteval.completions.baselines import OF_REFERENCES
-from hearteval.domain import Item
 from hearteval.errors import SettingsError
 from hearteval.items.dialogues import DialogueNames, ItemFile
 from hearteval.items.files import format_items, format_screenings
@@ -44,13 +42,13 @@ def read_checked_items(file: Path, names: DialogueNames) -> tuple[ItemFile, int]
     return read_item_file(file, names), len(read_screenings(file))
 
 
-def write_item_file(items: Sequence[Item], out: Path, *, replace: bool) -> None:
-    """Write items as an item file.
+def write_item_file(read: ItemFile, out: Path, *, replace: bool) -> None:
+    """Write the items of a file as an item file, canaries of others too.
 
     Raises:
         SettingsError: A file is there that holds other content.
     """
-    text = format_items(items)
+    text = format_items(read.items, canaries=read.canaries)
     _require_room(out, text, replace=replace)
     write_whole(out, text, is_private=True)
 

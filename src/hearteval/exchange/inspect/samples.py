@@ -54,6 +54,7 @@ SHOWN_DIGITS = 3
 """Of a sample's score, which Inspect shows in full; its counts are beside it."""
 ITEM_LABELS = (
     *("subset", "profile", "emotion", "problem", "culture", "population", "language"),
+    *("cue", "resistance"),
     *("source", "dialogue_id", "licence", "consent_basis"),
 )
 """What is said of the item of a sample."""

@@ -15,7 +15,7 @@ from hearteval.items.dialogues.objects import holds_turns, parse_objects
 from hearteval.items.dialogues.spoken import DialogueNames, Findings, folded, make_items, notes_on
 from hearteval.items.dialogues.table import parse_table
 from hearteval.items.dialogues.text import parse_text
-from hearteval.items.files import parse_items
+from hearteval.items.files import find_canaries, parse_items
 
 __all__ = ["DialogueNames", "ItemFile", "parse_any"]
 
@@ -34,6 +34,8 @@ class ItemFile:
     """Whole items, or dialogues as text, as a table or as JSON objects."""
     notes: tuple[str, ...] = ()
     """What was done with it and what it does not say, in words; whole items need none."""
+    canaries: tuple[str, ...] = ()
+    """Of an item file, those that are not this project's."""
 
 
 def parse_any(text: str, *, name: str, names: DialogueNames | None = None) -> ItemFile:
@@ -49,7 +51,8 @@ def parse_any(text: str, *, name: str, names: DialogueNames | None = None) -> It
     """
     form = _form(text, name)
     if form == "items":
-        return ItemFile(items=parse_items(text, name=name), form=form)
+        items, canaries = parse_items(text, name=name), find_canaries(text)
+        return ItemFile(items=items, form=form, canaries=canaries)
     if not text.strip():
         raise SettingsError(f"{name}: is empty; write dialogues into it, or check the path")
     names = names or DialogueNames()

@@ -18,6 +18,7 @@ from hearteval.items.dialogues.spoken import (
 )
 from hearteval.items.dialogues.table import COLUMNS
 from hearteval.items.dialogues.text import split_turn
+from hearteval.items.files import holds_canary
 
 TURNS = ("turns", "messages", "conversations", "conversation", "dialog", "dialogue")
 REFERENCE = "reference"
@@ -26,7 +27,7 @@ REFERENCE = "reference"
 def holds_turns(text: str) -> bool:
     """Say whether JSON text holds dialogues rather than items: its first object has turns."""
     for _, value, _ in _entries(text):
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not holds_canary(value):
             return "context" not in value and _turns_key(value) is not None
     return False
 
@@ -37,6 +38,8 @@ def parse_objects(text: str, names: DialogueNames, findings: Findings) -> list[S
     dialogues = []
     for place, value, problem in _entries(text):
         key = _turns_key(value) if isinstance(value, dict) else None
+        if holds_canary(value):
+            continue
         if problem:
             findings.fault(place, f"is no JSON ({problem}); write one object a line")
         elif key is None:

@@ -48,6 +48,7 @@ from hearteval.study.asking.models import (
     tariff_of,
 )
 from hearteval.study.grow import (
+    as_stored,
     describe,
     is_same_version,
     judge_models,
@@ -156,7 +157,7 @@ def plan_unwritten(session: Session, gathered: GatheredItems) -> Done:
     heard = {c.system_id for c in store.iter(Completion, study)}
     heard.update(a.system_id for a in store.iter(Attempt, study) if a.system_id)
     ranked = {s.id for s in store.iter(System, study) if s.kind != "stress"}
-    if not is_same_version(study, describe(session, gathered)) or ranked - heard:
+    if not is_same_version(study, describe(session, as_stored(store, gathered))) or ranked - heard:
         return what_is_done(store, study)
     unwritten = cast("Store", _UnwrittenPlan(store))
     return plan_what_is_done(replace(session, store=unwritten), study)
