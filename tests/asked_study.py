@@ -9,6 +9,7 @@ from functools import partial
 
 from canned_model import CannedModel
 
+from hearteval.completions.prompting import known_briefs
 from hearteval.completions.run import ask_systems
 from hearteval.domain import AXES, OVERALL, Item, Rater, Study, System, axis_key, hash_records
 from hearteval.errors import ModelCallError
@@ -128,7 +129,8 @@ class AskedStudy:
 
 
 def model_system(name: str, *, family: str = "ours") -> System:
-    return System(name=name, kind="model", family=family, settings={"model": name})
+    settings = {"model": name, **known_briefs()["paper"].settings}
+    return System(name=name, kind="model", family=family, settings=settings)
 
 
 def judge(name: str, *, family: str = "theirs") -> Rater:

@@ -21,7 +21,7 @@ from inspect_ai.model import (
     StopReason,
 )
 
-from hearteval.completions.prompting import support_messages
+from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import Item
 
 MODEL = "openai/gpt-test"
@@ -39,7 +39,7 @@ WHEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 def prompt(item: Item, *, system: str | None = None) -> list[ChatMessage]:
     """What a study sends about an item, or the same under another system message."""
     kinds = {"user": ChatMessageUser, "assistant": ChatMessageAssistant}
-    first, *rest = support_messages(item)
+    first, *rest = support_messages(item, known_briefs()["paper"])
     messages: list[ChatMessage] = [ChatMessageSystem(content=system or first[1])]
     return messages + [kinds[role](content=content) for role, content in rest]
 

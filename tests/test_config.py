@@ -140,6 +140,18 @@ FAULTS = {
         GOOD.replace('preset = "generic"', 'preset = "best_human"'),
         "no people yet",
     ),
+    "a brief that is not there": (
+        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nprompt = "mathced"'),
+        "(did you mean 'matched'?); expected 'paper' or 'matched', or a text file",
+    ),
+    "a brief for a baseline": (
+        GOOD.replace('preset = "generic"', 'preset = "generic"\nprompt = "matched"'),
+        "prompt: the preset 'generic' needs nothing more",
+    ),
+    "a brief for a judge": (
+        GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\nprompt = "matched"\n',
+        "judge.1.prompt: unknown setting",
+    ),
     "a judge that nobody names": (
         GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\n',
         "does not name the judge 'mine'",
@@ -514,3 +526,24 @@ def test_system_that_no_judge_may_judge_is_refused(tmp_path: Path) -> None:
         OF_ONE_FAMILY.replace('"us"', '"them"', 1),
     ):
         assert load_study(write(tmp_path, allowed)).systems[1].name == "ours"
+
+
+def test_two_briefs_of_one_preset_are_two_systems(tmp_path: Path) -> None:
+    (tmp_path / "warm.txt").write_text("Be warm.\n", encoding="utf-8")
+    briefs = ("", 'prompt = "matched"', 'prompt = "warm.txt"')
+    entries = "".join(f'[[system]]\npreset = "gpt-5"\n{brief}\n' for brief in briefs)
+    read = load_study(write(tmp_path, GOOD.replace("[judging]", f"{entries}[judging]")))
+    models = [one for one in read.systems if one.model is not None]
+    assert [one.name for one in models] == ["GPT-5", "GPT-5 (matched)", "GPT-5 (warm)"]
+    assert [one.brief.name for one in models if one.brief] == ["paper", "matched", "own"]
+    (tmp_path / "warm.txt").write_text("Be warmer.\n", encoding="utf-8")
+    changed = load_study(read.file)
+    assert changed.settings_hash != read.settings_hash
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"x" * 20_001])
+def test_a_brief_that_no_model_could_be_told_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "mine.txt").write_bytes(content)
+    text = GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nprompt = "mine.txt"')
+    with pytest.raises(SettingsError, match=r"system 2: prompt: .*mine\.txt"):
+        load_study(write(tmp_path, text))

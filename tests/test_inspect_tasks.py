@@ -21,7 +21,7 @@ from inspect_ai.solver import TaskState
 from inspect_runs import answered
 from served_study import healthy, serving
 
-from hearteval.completions.prompting import support_messages
+from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.errors import SettingsError
 from hearteval.inspect_tasks import completions, usable_reply
 from hearteval.items import load_starter_items
@@ -101,7 +101,10 @@ def dataset_ids(**arguments: Any) -> set[str]:
 def test_inspect_sends_what_a_study_sends(run: Run) -> None:
     items = {item.id: item for item in load_starter_items()}
     assert run.log.samples is not None
-    wanted = {support_messages(items[str(sample.id)]) for sample in run.log.samples}
+    wanted = {
+        support_messages(items[str(sample.id)], known_briefs()["paper"])
+        for sample in run.log.samples
+    }
     sent = {tuple((m["role"], m["content"]) for m in body["messages"]) for body in run.bodies}
     assert sent == wanted
     assert len(sent) == 9

@@ -13,19 +13,19 @@ PINNED = {
     "cues": ("2", "f75c8d8e671f7e50"),
     "help": ("1", "9644fbc3df069f6c"),
     "injections": ("1", "3dde2d67e637f4b8"),
-    "judge_prompt": ("1", "8f2c4cc9ff27927c"),
+    "judge_prompt": ("2", "07f2260d99218b61"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
     "people_consent": ("1", "dc692352ee44db2c"),
     "people_judging": ("1", "06c3d12301062814"),
     "people_review": ("1", "269e95ad590d9ccb"),
     "people_writing": ("1", "3ff3568d42f94de9"),
-    "rating_prompt": ("1", "fdaf31bd3ed0a11a"),
+    "rating_prompt": ("2", "99d522e90d4ee9d4"),
     "replies": ("1", "aa4d67845cc47c50"),
-    "rubric": ("1", "6f177bf9c6a6bd9f"),
+    "rubric": ("2", "1aec0fc545057fc1"),
     "safety": ("1", "53e6e1c3eabf03e8"),
     "screening": ("1", "eea97a0c43c15be9"),
     "stress": ("1", "5abb26ef0f0d30a7"),
-    "support_prompt": ("1", "e7f155076f9a34fa"),
+    "support_prompt": ("2", "77fb2b74b26985d4"),
 }
 """By file, its version and the first digits of its SHA-256; a changed text is a new version.
 

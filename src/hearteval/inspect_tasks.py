@@ -16,9 +16,10 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState, generate
 
 from hearteval.completions.checks import check_completion
-from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.completions.prompting import Brief, support_messages
 from hearteval.config.items import DEFAULT_ESCONV_REGULAR
 from hearteval.config.model_settings import SYSTEM_MAX_TOKENS
+from hearteval.config.models import read_brief
 from hearteval.domain import Item
 from hearteval.errors import InvalidReplyError
 from hearteval.exchange.inspect.samples import inspect_messages
@@ -31,6 +32,7 @@ def completions(
     regular: int | None = None,
     adversarial: int | None = None,
     seed: int = 0,
+    prompt: str = "paper",
 ) -> Task:
     """Ask for the supporter's next turn of each item, exactly as a study asks (HEART 9.4).
 
@@ -39,17 +41,20 @@ def completions(
         regular: How many regular items; None takes all there are, of ESConv 280.
         adversarial: How many adversarial items; None takes all there are; ESConv has none.
         seed: Decides which items; with the seed of a study, the items are the study's.
+        prompt: ``paper``, ``matched`` or a file, as `prompt` of a system in a study.
     """
     gathered = _gather(items, regular, adversarial, seed)
+    brief = read_brief("prompt", Path(), prompt)
+    samples = [_sample(item, brief) for item in gathered.items]
     return Task(
-        dataset=MemoryDataset([_sample(item) for item in gathered.items], name=gathered.source),
+        dataset=MemoryDataset(samples, name=gathered.source),
         solver=generate(),
         scorer=usable_reply(),
         config=GenerateConfig(temperature=0.0, top_p=1.0, max_tokens=SYSTEM_MAX_TOKENS),
         metadata={
             "note": "Completions only: nothing here says how good they are. `heart import` brings"
             " this log into a study, whose judges compare them.",
-            "prompt_hash": support_prompt_hash(),
+            "prompt_hash": brief.prompt_hash,
         },
     )
 
@@ -91,7 +96,7 @@ def _gather(items: str, regular: int | None, adversarial: int | None, seed: int)
     )
 
 
-def _sample(item: Item) -> Sample:
+def _sample(item: Item, brief: Brief) -> Sample:
     """Return an item as Inspect's sample, without the corpus's own reply, which is no target."""
     metadata: dict[str, Any] = {
         "subset": item.subset,
@@ -101,7 +106,7 @@ def _sample(item: Item) -> Sample:
         "source": item.source,
         "licence": item.licence,
         "consent_basis": item.consent_basis,
-        "prompt_hash": support_prompt_hash(),
+        "prompt_hash": brief.prompt_hash,
     }
-    messages = inspect_messages(item, support_messages(item))
+    messages = inspect_messages(item, support_messages(item, brief))
     return Sample(id=item.id, input=messages, metadata=metadata)

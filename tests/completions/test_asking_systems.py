@@ -20,7 +20,7 @@ from asked_study import (
 )
 from canned_model import Answer, CannedModel
 
-from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import Attempt, Call, Completion, Item
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import ModelCallError
@@ -31,6 +31,7 @@ from hearteval.models.wrappers.gate import Gate, Gated
 from hearteval.models.wrappers.pace import CallLimits
 from hearteval.store.base import Record
 
+PAPER = known_briefs()["paper"]
 UNUSABLE: dict[str, tuple[Reply, str]] = {
     "empty": (said(""), "empty"),
     "white space": (said(" \n\t"), "empty"),
@@ -81,7 +82,7 @@ def test_reply_becomes_a_completion_with_all_that_is_known_of_it() -> None:
         item_id=item.id,
         system_id=model_system("m").id,
         text=GOOD_TEXT,
-        prompt_hash=support_prompt_hash(),
+        prompt_hash=PAPER.prompt_hash,
         first_token_ms=11.0,
         first_reasoning_ms=7.0,
         total_ms=250.0,
@@ -97,7 +98,7 @@ def test_reply_becomes_a_completion_with_all_that_is_known_of_it() -> None:
     )
     assert (counts.n_wanted, counts.n_before, counts.n_added) == (1, 0, 1)
     asked = [(m.role, m.content) for m in model.calls[0].messages]
-    assert asked == list(support_messages(item))
+    assert asked == list(support_messages(item, PAPER))
 
 
 def test_requested_and_effective_settings_differ_where_a_setting_is_refused() -> None:
@@ -388,7 +389,7 @@ def test_odd_reason_for_the_end_stops_nothing(world: AskedStudy, finish: str) ->
 
 def test_item_whose_system_failed_keeps_the_others(world: AskedStudy) -> None:
     def answer(messages: Sequence[Message], _sampling: Sampling, _repeat: int) -> Answer:
-        texts = [content for _, content in support_messages(ITEMS[1])]
+        texts = [content for _, content in support_messages(ITEMS[1], PAPER)]
         is_second = [message.content for message in messages] == texts
         return failure("timeout") if is_second else said()
 

@@ -13,12 +13,13 @@ from hearteval.completions.imported import (
     count_imports,
     import_replies,
 )
-from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import Attempt, Completion, Item
 from hearteval.errors import SettingsError, StoreError
 from hearteval.items import load_starter_items
 from hearteval.models.base import LoggedReply, Reply, ReplyLog, Usage
 
+PAPER = known_briefs()["paper"]
 ITEMS = load_starter_items()[:3]
 ONE = ITEMS[0]
 SYSTEM = "ab" * 16
@@ -37,7 +38,7 @@ def logged(item: Item = ONE, *, reply: Reply = REPLY, **values: Any) -> LoggedRe
     made: dict[str, Any] = {
         "item_id": item.id,
         "repeat": 0,
-        "messages": support_messages(item),
+        "messages": support_messages(item, PAPER),
         "tools": (),
         "reply": reply,
         "failure": "",
@@ -95,15 +96,15 @@ def test_what_the_log_cost_is_not_this_study_s_spending() -> None:
 
 def test_our_prompt_is_known_when_just_that_was_sent() -> None:
     found = bring(logged())
-    assert completion(found).prompt_hash == support_prompt_hash()
+    assert completion(found).prompt_hash == PAPER.prompt_hash
     assert found.other_prompt == ()
 
 
 @pytest.mark.parametrize(
     "sent",
     [
-        {"messages": (("system", "Be brief."), *support_messages(ONE)[1:])},
-        {"messages": support_messages(ITEMS[1])},
+        {"messages": (("system", "Be brief."), *support_messages(ONE, PAPER)[1:])},
+        {"messages": support_messages(ITEMS[1], PAPER)},
         {"messages": ()},
         {"tools": ("search",)},
     ],
@@ -111,7 +112,7 @@ def test_our_prompt_is_known_when_just_that_was_sent() -> None:
 )
 def test_another_prompt_is_named_and_never_called_ours(sent: dict[str, Any]) -> None:
     found = bring(logged(**sent))
-    assert completion(found).prompt_hash != support_prompt_hash()
+    assert completion(found).prompt_hash != PAPER.prompt_hash
     assert found.other_prompt == (ONE.id,)
 
 

@@ -2,11 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hearteval.completions.prompting import support_messages, support_prompt_hash
-from hearteval.domain import Item, Turn, shows_text
+from hearteval.completions.prompting import Brief, brief_of, known_briefs
+from hearteval.completions.prompting import support_messages as messages_under
+from hearteval.domain import Item, System, Turn, shows_text
 from hearteval.protocol import load_protocol
 
-OPENING = load_protocol("support_prompt")["before_supporter"]
+OPENING = load_protocol("support_prompt")["dialogue"]["before_supporter"]
+PAPER, MATCHED = known_briefs()["paper"], known_briefs()["matched"]
+
+
+def support_messages(item: Item, brief: Brief = PAPER) -> tuple[tuple[str, str], ...]:
+    return messages_under(item, brief)
 
 
 def make_item(*turns: tuple[str, str], reference: str | None = None) -> Item:
@@ -36,17 +42,34 @@ def test_turns_become_user_and_assistant() -> None:
     )
 
 
-def test_system_message_comes_first_and_once() -> None:
-    messages = support_messages(make_item(("seeker", "Hi.")))
-    assert [role for role, _ in messages] == ["system", "user"]
-    assert messages[0][1] == load_protocol("support_prompt")["system"].strip()
+@pytest.mark.parametrize("brief", [PAPER, MATCHED, Brief(name="own", text="Be kind.")])
+def test_system_message_is_the_brief_first_and_once(brief: Brief) -> None:
+    messages = support_messages(make_item(("seeker", "Hi.")), brief)
+    assert messages == (("system", brief.text), ("user", "Hi."))
 
 
-@pytest.mark.parametrize(
-    "asked", ["one to three sentences", "about 40 words", "how they feel", "no clinician"]
-)
-def test_system_message_asks_for_what_the_protocol_asks(asked: str) -> None:
-    assert asked in load_protocol("support_prompt")["system"]
+def test_the_paper_s_brief_says_what_the_paper_says_and_no_more() -> None:
+    # HEART 9.4: a supportive listener, in 1-3 sentences, who acknowledges feelings.
+    words = ("supportive listener", "one to three sentences", "acknowledge how they feel")
+    assert all(word in PAPER.text for word in words)
+    coached = ("40", "spoken", "tone", "detail", "clinician", "diagnos", "boundar", "help")
+    assert not [word for word in coached if word in PAPER.text]
+
+
+def test_the_matched_brief_is_what_people_read() -> None:
+    assert MATCHED.text == load_protocol("people_writing")["task"].strip()
+
+
+def test_another_brief_is_another_system() -> None:
+    own = Brief(name="own", text="Be kind.")
+    briefs = (PAPER, MATCHED, own, Brief(name="own", text="Be kinder."))
+    systems = [
+        System(name="m", kind="model", family="f", settings={"model": "m", **brief.settings})
+        for brief in briefs
+    ]
+    assert len({one.id for one in systems}) == len({one.prompt_hash for one in briefs}) == 4
+    assert [brief_of(one) for one in systems] == list(briefs)
+    assert brief_of(System(name="o", kind="original", family="original")) is None
 
 
 def test_a_dialogue_that_the_supporter_opens_still_starts_with_the_user() -> None:
@@ -85,5 +108,8 @@ def test_nothing_but_the_dialogue_of_an_item_is_sent() -> None:
     assert "depression" not in sent
 
 
-def test_prompt_hash_does_not_change_unnoticed() -> None:
-    assert support_prompt_hash()[:16] == "9559b698d7a11cb1"
+def test_prompt_hashes_do_not_change_unnoticed() -> None:
+    assert [brief.prompt_hash[:16] for brief in (PAPER, MATCHED)] == [
+        "97f69be0a5d86d10",
+        "2f6c45faa2cadb07",
+    ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from asked_study import model_system
 from canned_model import Answer, CannedModel
 from scripted_server import chunk, running_server, stream, text_events
 from scripted_server import sse as events
@@ -17,7 +18,6 @@ from hearteval.domain import (
     Item,
     LatencyProbe,
     Study,
-    System,
     hash_records,
 )
 from hearteval.errors import ModelCallError
@@ -30,10 +30,7 @@ from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEMS = load_starter_items()[:4]
-ONE, TWO = (
-    System(name=name, kind="model", family=name, settings={"model": name})
-    for name in ("one", "two")
-)
+ONE, TWO = (model_system(name, family=name) for name in ("one", "two"))
 TIMED = Reply(text="I hear you.", first_text_ms=120.0, total_ms=300.0)
 STUDY = Study(
     name="s",

@@ -6,7 +6,7 @@ import pytest
 
 from hearteval.domain import AXES, Axis, Turn, content_hash, record_id
 from hearteval.judgments import prompt
-from hearteval.judgments.prompt import judge_messages, judge_schema
+from hearteval.judgments.prompt import JudgeProtocol, judge_messages, judge_schema
 from hearteval.models.base import Message, Sampling, Schema
 from hearteval.models.wrappers import cached
 from hearteval.models.wrappers.cached import ReplyKeys
@@ -21,9 +21,9 @@ def test_the_part_that_is_the_same_for_all_is_written_once(
     written: list[Axis] = []
     write = prompt._axis_text
 
-    def count(axis: Axis) -> str:
+    def count(axis: Axis, protocol: JudgeProtocol) -> str:
         written.append(axis)
-        return write(axis)
+        return write(axis, protocol)
 
     monkeypatch.setattr(prompt, "_axis_text", count)
     prompt._system_text.cache_clear()

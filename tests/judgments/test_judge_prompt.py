@@ -21,6 +21,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.prompt import (
+    JudgeProtocol,
     PairProtocol,
     between_markers,
     delimiter_nonce,
@@ -288,7 +289,42 @@ def test_every_setting_has_a_prompt_hash_of_its_own() -> None:
 
 def test_prompt_hashes_do_not_change_unnoticed() -> None:
     hashes = (judge_prompt_hash()[:16], judge_prompt_hash(protocol="rating")[:16])
-    assert hashes == ("d9706b9a71ed0ae1", "7c8183f1ce8ecd58")
+    assert hashes == ("1b68d69c75620c6e", "b4b008e005745cff")
+
+
+def test_examples_teach_neither_questions_nor_their_absence() -> None:
+    examples = [load_protocol("rubric")[axis] for axis in AXIS_NAMES]
+    for kind in ("high", "low"):
+        assert sum("?" in example[kind] for example in examples) == len(examples) / 2
+    # Formality, as far as contractions show it, is on neither side.
+    plain = [sum("'" in example[kind] for example in examples) for kind in ("high", "low")]
+    assert abs(plain[0] - plain[1]) <= 1
+
+
+@pytest.mark.parametrize("axis", AXIS_NAMES)
+def test_a_rating_says_what_each_score_stands_for(axis: Axis) -> None:
+    levels = load_protocol("rubric")[axis]["levels"]
+    assert len(set(levels)) == 5
+    ((_, rated), _) = judge_messages(
+        CONTEXT, FIRST, nonce=NONCE, axes=[*AXES, "C"], protocol="rating"
+    )
+    ((_, compared), _) = judge_messages(CONTEXT, FIRST, SECOND, nonce=NONCE, axes=[*AXES, "C"])
+    assert all(f"{score}: {text}" in rated for score, text in enumerate(levels, start=1))
+    assert not any(text in compared for text in levels)
+
+
+def test_judges_are_told_one_sentence_about_the_task() -> None:
+    told = "Such a turn is meant to be one to three sentences long."
+    asked: list[tuple[JudgeProtocol, int]] = [
+        ("five-point", 2),
+        ("forced-strength", 2),
+        ("rating", 1),
+    ]
+    for protocol, n in asked:
+        shown = (FIRST, SECOND)[:n]
+        ((_, system), _) = judge_messages(CONTEXT, *shown, nonce=NONCE, protocol=protocol)
+        assert system.count(told) == 1
+        assert "brief" not in system.lower()
 
 
 def test_a_rating_shows_one_text_and_the_rubric() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hearteval.analysis.briefs import BriefUse, find_briefs
 from hearteval.analysis.calls import (
     NOTHING_SPENT,
     Spending,
@@ -72,6 +73,7 @@ class StudyResults:
             allows; empty where it succeeded.
         examples: Comparisons that a person should read, of every two systems.
         spending: Which models were asked, how, under what name they answered, at what cost.
+        briefs: What models and people who wrote were asked for.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
     """
 
@@ -94,6 +96,7 @@ class StudyResults:
     failures: tuple[Failure, ...] = ()
     examples: tuple[Example, ...] = ()
     spending: Spending = NOTHING_SPENT
+    briefs: tuple[BriefUse, ...] = ()
     people: PeopleResults | None = None
 
 
@@ -159,6 +162,7 @@ def analyze_study(
             *warn_of_models(spending),
         ),
         spending=spending,
+        briefs=find_briefs(ranked),
     )
     if data.targets is not None:
         results = _with_ratings(results, data.targets, stored, level=level)

@@ -1,7 +1,7 @@
 """Replies that a model gave elsewhere -> completions of a study, or attempts with their reason.
 
 A logged reply is held to the same checks as one that is asked for here, and is taken whole or not
-at all. What was really sent is compared with this project's prompt and hashed where it differs;
+at all. What was really sent is compared with this project's prompts and hashed where it differs;
 what the log says it cost is not this study's spending and is left out.
 """
 
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from hearteval.completions.checks import check_completion
-from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import Attempt, Call, Completion, Item, content_hash
 from hearteval.errors import InvalidReplyError, SettingsError, StoreError, first_few
 from hearteval.models.base import MAX_RAW, LoggedReply, ReplyLog
@@ -35,7 +35,7 @@ class ImportedReplies:
     unusable: Mapping[str, int]
     """Replies of the log that can be no completions, by reason."""
     other_prompt: tuple[str, ...]
-    """Items whose reply answers something else than this project's prompt."""
+    """Items whose reply answers something else than one of this project's prompts."""
     unknown: tuple[str, ...]
     """What the log calls things that are no items of the study."""
 
@@ -90,7 +90,7 @@ def import_replies(
         n_new=len(new),
         unusable=dict(Counter(attempt.reason for attempt in attempts)),
         other_prompt=tuple(
-            sorted({c.item_id for c in completions if c.prompt_hash != support_prompt_hash()})
+            sorted({c.item_id for c in completions if c.prompt_hash not in _known_hashes()})
         ),
         unknown=tuple(unknown),
     )
@@ -149,9 +149,14 @@ def _record(
     except InvalidReplyError as error:
         return Attempt(**made, reason=error.reason, raw=reply.text[:MAX_RAW])
     prompt_hash = content_hash({"messages": logged.messages, "tools": logged.tools})
-    if logged.messages == support_messages(item) and not logged.tools:
-        prompt_hash = support_prompt_hash()
+    for brief in () if logged.tools else known_briefs().values():
+        if logged.messages == support_messages(item, brief):
+            prompt_hash = brief.prompt_hash
     return Completion(**made, text=text, prompt_hash=prompt_hash, total_ms=reply.total_ms)
+
+
+def _known_hashes() -> frozenset[str]:
+    return frozenset(brief.prompt_hash for brief in known_briefs().values())
 
 
 def _new_completions(

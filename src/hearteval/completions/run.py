@@ -9,7 +9,7 @@ from hearteval.completions.baselines import baseline_texts
 from hearteval.completions.baselines.borrowed import Missing
 from hearteval.completions.checks import COMPLETION_FAULTS, check_completion
 from hearteval.completions.latency import ProbePlan
-from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.completions.prompting import Brief, brief_of, support_messages
 from hearteval.domain import Attempt, Completion, Item, LatencyProbe, Study, System
 from hearteval.engine.local import run_tasks
 from hearteval.errors import BudgetError, ModelCallError
@@ -114,11 +114,12 @@ async def ask_systems(
         ExceptionGroup: Of `StoreError`; what came before is stored.
     """
     items = {item.id: item for item in writer.store.iter(Item, study)}
-    prompt_hash = support_prompt_hash()
+    briefs = briefs_of(writer.store, study, asked)
 
     def find_question(target: tuple[str, str]) -> tuple[AskedModel | None, Question]:
         system_id, item_id = target
-        messages = to_messages(support_messages(items[item_id]))
+        brief = briefs[system_id]
+        messages = to_messages(support_messages(items[item_id], brief))
 
         def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
             # The number of unusable replies is part of the key under which a reply is kept: after
@@ -132,7 +133,7 @@ async def ask_systems(
                 text=check_completion(
                     reply.text, finish_reason=reply.finish_reason, refusal=reply.refusal
                 ),
-                prompt_hash=prompt_hash,
+                prompt_hash=brief.prompt_hash,
                 first_token_ms=reply.first_text_ms,
                 first_reasoning_ms=reply.first_reasoning_ms,
                 total_ms=reply.total_ms,
@@ -152,6 +153,13 @@ async def ask_systems(
         progress=progress,
         claims=writer.panel,
     )
+
+
+def briefs_of(store: Store, study: Study, system_ids: Collection[str]) -> Mapping[str, Brief]:
+    """Return what each of these systems of a study, which are asked, is asked for."""
+    systems = (one for one in store.iter(System, study) if one.id in system_ids)
+    found = {one.id: brief_of(one) for one in systems}
+    return {system_id: brief for system_id, brief in found.items() if brief is not None}
 
 
 def systems_to_ask(store: Store, study: Study, system_ids: Collection[str]) -> frozenset[str]:
@@ -204,13 +212,14 @@ async def probe_systems(
             `BudgetError`.
     """
     n_before, outcomes = plan.n_wanted - len(plan.open_ones), Counter[str]()
+    briefs = briefs_of(writer.store, plan.study, asked)
     progress(n_before, plan.n_wanted)
 
     async def warm_up(item: Item, system_id: str) -> None:
-        await _time_call(asked[system_id], item, repeat=0)
+        await _time_call(asked[system_id], item, briefs[system_id], repeat=0)
 
     async def probe(repeat: int, item: Item, system_id: str) -> None:
-        reply = await _time_call(asked[system_id], item, repeat=repeat)
+        reply = await _time_call(asked[system_id], item, briefs[system_id], repeat=repeat)
         if isinstance(reply, Reply):
             measured = LatencyProbe(
                 study_id=plan.study.id,
@@ -236,10 +245,10 @@ async def probe_systems(
     )
 
 
-async def _time_call(asked: AskedModel, item: Item, *, repeat: int) -> Reply | str:
+async def _time_call(asked: AskedModel, item: Item, brief: Brief, *, repeat: int) -> Reply | str:
     """Ask what a completion asks; return the reply, or the reason for none."""
     try:
-        messages = to_messages(support_messages(item))
+        messages = to_messages(support_messages(item, brief))
         return await asked.model.complete(messages, asked.sampling, repeat=repeat)
     except BudgetError:
         raise

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from hearteval.completions.prompting import Brief
 from hearteval.domain import content_hash
 from hearteval.errors import SettingsError
 from hearteval.models.presets import INSPECT, Backend, BatchInterface
@@ -50,8 +51,8 @@ def _read_price(given: object) -> object:
     return {"input": 0.0, "output": 0.0}
 
 
-class System(Section):
-    """One ``[[system]]``."""
+class Entry(Section):
+    """What a ``[[system]]`` and a ``[[judge]]`` say of a model."""
 
     preset: str | None = None
     name: Annotated[str | None, Field(min_length=1, max_length=100)] = None
@@ -73,7 +74,13 @@ class System(Section):
     batch: bool = False
 
 
-class Judge(System):
+class System(Entry):
+    """One ``[[system]]``."""
+
+    prompt: Annotated[str | None, Field(min_length=1)] = None
+
+
+class Judge(Entry):
     """One ``[[judge]]``."""
 
     max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = 4_096
@@ -153,11 +160,14 @@ class SystemSettings:
     preset: str | None
     model: ModelSettings | None
     imported: ImportedModel | None = None
+    brief: Brief | None = None
+    """What the model is asked for; None where none is asked."""
 
     @property
     def identity(self) -> dict[str, Any]:
         """What of the entry makes the study's settings."""
-        return _identity(self.name, self.preset, self.model or self.imported)
+        found = _identity(self.name, self.preset, self.model or self.imported)
+        return found if self.brief is None else {**found, "prompt": self.brief.prompt_hash}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

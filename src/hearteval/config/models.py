@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from hearteval.completions.baselines import BASELINES
+from hearteval.completions.prompting import Brief, known_briefs
 from hearteval.config.model_settings import (
     BATCH_CALLS,
     IMPORTED,
     MAX_CONCURRENCY,
+    Entry,
     ImportedModel,
     Judge,
     JudgeSettings,
@@ -19,6 +21,7 @@ from hearteval.config.model_settings import (
     SystemSettings,
     guess_meant,
 )
+from hearteval.domain import shows_text
 from hearteval.errors import SettingsError
 from hearteval.models.http import is_http
 from hearteval.models.presets import (
@@ -41,6 +44,8 @@ LOCAL_CONCURRENCY = 2
 """One call is computed while the next is on its way; more would wait inside the server."""
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 REFUSABLE = ("temperature", "top_p", "seed", "max_tokens", "schema")
+MOST_BRIEF = 20_000
+"""Characters of a brief of one's own."""
 NOT_FAMILIES = ("human", "original", "baseline", "cue")
 
 
@@ -71,8 +76,38 @@ def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
         return SystemSettings(name=name, preset=None, model=None, imported=imported)
     model = _read_model(where, folder, entry)
     preset = load_model_presets().get(entry.preset or "")
-    name = _clean_name(where, entry.name or (preset.name if preset else model.model))
-    return SystemSettings(name=name, preset=None, model=model)
+    brief = read_brief(f"{where}: prompt", folder, entry.prompt or "paper")
+    told = "" if brief.name == "paper" else f" ({Path(entry.prompt or '').stem})"
+    name = entry.name or f"{preset.name if preset else model.model}{told}"
+    return SystemSettings(name=_clean_name(where, name), preset=None, model=model, brief=brief)
+
+
+def read_brief(where: str, folder: Path, given: str) -> Brief:
+    """Return the brief of a name, or that in a file, whose path is relative to `folder`.
+
+    Raises:
+        SettingsError: There is neither, or nothing in the file that a model could be told.
+    """
+    known = known_briefs()
+    if given in known:
+        return known[given]
+    path = folder / given
+    if not path.is_file():
+        raise SettingsError(
+            f"{where}: there is no file {path}{guess_meant(given, tuple(known))}; expected"
+            f" {' or '.join(map(repr, known))}, or a text file with what the model is told",
+            ids=(given,),
+        )
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{where}: {path} cannot be read as text in UTF-8: {error}") from error
+    if not shows_text(text) or len(text) > MOST_BRIEF:
+        raise SettingsError(
+            f"{where}: {path}: expected what the model is told, up to {MOST_BRIEF:,} characters"
+        )
+    same = next((brief for brief in known.values() if brief.text == text), None)
+    return same or Brief(name="own", text=text)
 
 
 def read_judge(where: str, folder: Path, entry: Judge) -> JudgeSettings:
@@ -105,13 +140,13 @@ def find_judge(where: str, name: str, own: Mapping[str, JudgeSettings]) -> Judge
     return JudgeSettings(name=name, model=model)
 
 
-def _refuse_extras(where: str, entry: System, allowed: set[str], why: str) -> None:
+def _refuse_extras(where: str, entry: Entry, allowed: set[str], why: str) -> None:
     extras = sorted(entry.model_fields_set - allowed)
     if extras:
         raise SettingsError(f"{where}: {', '.join(extras)}: {why}; remove it")
 
 
-def _imported_model(where: str, entry: System) -> ImportedModel:
+def _imported_model(where: str, entry: Entry) -> ImportedModel:
     _check_words(where, entry)
     allowed = {"model", "name", "family"}
     _refuse_extras(where, entry, allowed, "an imported model is never asked")
@@ -126,7 +161,7 @@ def _imported_model(where: str, entry: System) -> ImportedModel:
     )
 
 
-def _required_family(where: str, entry: System, known: str | None = None) -> str:
+def _required_family(where: str, entry: Entry, known: str | None = None) -> str:
     """Return the family that an entry names; where the model is a known one, that of the model."""
     if known is not None and entry.family not in {None, known}:
         raise SettingsError(
@@ -154,14 +189,14 @@ def _clean_name(where: str, name: str) -> str:
     return clean
 
 
-def _read_model(where: str, folder: Path, entry: System) -> ModelSettings:
+def _read_model(where: str, folder: Path, entry: Entry) -> ModelSettings:
     _check_words(where, entry)
     model = _find_model(where, folder, entry)
     _check_batch(where, entry, model)
     return model
 
 
-def _find_model(where: str, folder: Path, entry: System) -> ModelSettings:
+def _find_model(where: str, folder: Path, entry: Entry) -> ModelSettings:
     if entry.preset is None:
         return _own_model(where, folder, entry)
     preset = load_model_presets().get(entry.preset)
@@ -180,7 +215,7 @@ def _find_model(where: str, folder: Path, entry: System) -> ModelSettings:
     return _of_route(preset, _choose_route(where, preset, entry), entry)
 
 
-def _choose_route(where: str, preset: ModelPreset, entry: System) -> Route:
+def _choose_route(where: str, preset: ModelPreset, entry: Entry) -> Route:
     if entry.provider is None:
         return next((r for r in preset.routes if r.batch or not entry.batch), preset.routes[0])
     routes = {route.provider: route for route in preset.routes}
@@ -192,7 +227,7 @@ def _choose_route(where: str, preset: ModelPreset, entry: System) -> Route:
     return routes[entry.provider]
 
 
-def _of_route(preset: ModelPreset, route: Route, entry: System) -> ModelSettings:
+def _of_route(preset: ModelPreset, route: Route, entry: Entry) -> ModelSettings:
     return replace(
         _settings(entry, route.provider, route.model, preset.family),
         preset=preset.id,
@@ -205,7 +240,7 @@ def _of_route(preset: ModelPreset, route: Route, entry: System) -> ModelSettings
     )
 
 
-def _settings(entry: System, provider: str, model: str, family: str | None) -> ModelSettings:
+def _settings(entry: Entry, provider: str, model: str, family: str | None) -> ModelSettings:
     """Return what an entry says of a model, whoever serves it."""
     assert family is not None
     is_set = "concurrency" in entry.model_fields_set
@@ -230,7 +265,7 @@ def _settings(entry: System, provider: str, model: str, family: str | None) -> M
     )
 
 
-def _own_model(where: str, folder: Path, entry: System) -> ModelSettings:
+def _own_model(where: str, folder: Path, entry: Entry) -> ModelSettings:
     model = entry.model or ""
     if entry.provider is not None:
         raise SettingsError(f"{where}: provider: goes with a preset; remove it")
@@ -245,7 +280,7 @@ def _own_model(where: str, folder: Path, entry: System) -> ModelSettings:
     return _own_endpoint(where, entry, preset=None)
 
 
-def _own_endpoint(where: str, entry: System, *, preset: ModelPreset | None) -> ModelSettings:
+def _own_endpoint(where: str, entry: Entry, *, preset: ModelPreset | None) -> ModelSettings:
     if entry.base_url is None or entry.model is None:
         lacking = "base_url" if entry.base_url is None else "model"
         raise SettingsError(
@@ -266,7 +301,7 @@ def _own_endpoint(where: str, entry: System, *, preset: ModelPreset | None) -> M
     )
 
 
-def _inspect_model(where: str, entry: System) -> ModelSettings:
+def _inspect_model(where: str, entry: Entry) -> ModelSettings:
     provider, _, model = (entry.model or "").removeprefix(INSPECT).partition("/")
     known = load_inspect_providers()
     if provider not in known or not model:
@@ -282,7 +317,7 @@ def _inspect_model(where: str, entry: System) -> ModelSettings:
     )
 
 
-def _local_model(where: str, folder: Path, entry: System) -> ModelSettings:
+def _local_model(where: str, folder: Path, entry: Entry) -> ModelSettings:
     path = folder / (entry.model or "").removeprefix(f"{LOCAL}:")
     for setting in ("base_url", "key_name"):
         if getattr(entry, setting) is not None:
@@ -299,7 +334,7 @@ def _local_model(where: str, folder: Path, entry: System) -> ModelSettings:
     return replace(found, path=path, price=found.price or free, limits=limits)
 
 
-def _refused(route: Route, entry: System) -> frozenset[str]:
+def _refused(route: Route, entry: Entry) -> frozenset[str]:
     """Return what a route refuses; a judge's batch interface may take a schema where it does not.
 
     A system is sent no schema: it stays the same system with and without batch jobs.
@@ -311,7 +346,7 @@ def _refused(route: Route, entry: System) -> frozenset[str]:
     return route.refuses
 
 
-def _check_batch(where: str, entry: System, model: ModelSettings) -> None:
+def _check_batch(where: str, entry: Entry, model: ModelSettings) -> None:
     if entry.batch and model.batch is None:
         presets = load_model_presets().values()
         served = {route.provider for preset in presets for route in preset.routes if route.batch}
@@ -326,7 +361,7 @@ def _check_batch(where: str, entry: System, model: ModelSettings) -> None:
         )
 
 
-def _check_words(where: str, entry: System) -> None:
+def _check_words(where: str, entry: Entry) -> None:
     if entry.concurrency > MAX_CONCURRENCY and not entry.batch:
         raise SettingsError(
             f"{where}: concurrency: at most {MAX_CONCURRENCY:,} calls at once; more go into a batch"

@@ -197,7 +197,7 @@ def _system_text(wanted: tuple[Axis, ...], protocol: JudgeProtocol) -> str:
         prompt["role"],
         prompt["data"],
         pair_prompt["axes_heading"],
-        "\n\n".join(_axis_text(axis) for axis in wanted),
+        "\n\n".join(_axis_text(axis, protocol) for axis in wanted),
         prompt["weighing"],
         question["answer"],
         _form_text(reply_keys(wanted, protocol), question["sample"]),
@@ -205,11 +205,15 @@ def _system_text(wanted: tuple[Axis, ...], protocol: JudgeProtocol) -> str:
     return "\n\n".join(part.strip() for part in parts)
 
 
-def _axis_text(axis: Axis) -> str:
-    """Write one axis of the rubric: anchor, sub-criteria, one high and one low example."""
+def _axis_text(axis: Axis, protocol: JudgeProtocol) -> str:
+    """Write one axis of the rubric: anchor, sub-criteria, one high and one low example.
+
+    Who rates is told what each score stands for besides.
+    """
     rubric = load_protocol("rubric")[axis]
     layout = load_protocol("judge_prompt")["layout"]
     criteria = (f"- {criterion['name']}: {criterion['text']}" for criterion in rubric["criteria"])
+    levels = enumerate(rubric["levels"] if protocol == "rating" else (), start=1)
     return "\n".join(
         (
             f"{AXIS_NAMES[axis]} (key {axis_key(axis)}). {rubric['anchor']}",
@@ -217,6 +221,7 @@ def _axis_text(axis: Axis) -> str:
             f"{layout['seeker']} {rubric['seeker']}",
             f"{layout['high']} {rubric['high']}",
             f"{layout['low']} {rubric['low']}",
+            *(f"{score}: {text}" for score, text in levels),
         )
     )
 

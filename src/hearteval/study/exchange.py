@@ -10,7 +10,7 @@ from hearteval.completions.imported import (
     count_imports,
     import_replies,
 )
-from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.completions.prompting import brief_of, known_briefs, support_messages
 from hearteval.config import StudySettings
 from hearteval.domain import Completion, Item, Study
 from hearteval.errors import SettingsError, first_few
@@ -92,8 +92,10 @@ def export_logs(
         study,
         data,
         out,
-        prompts={item.id: support_messages(item) for item in data.items},
-        prompt_hash=support_prompt_hash(),
+        prompts={
+            brief.prompt_hash: {item.id: support_messages(item, brief) for item in data.items}
+            for brief in (*known_briefs().values(), *filter(None, map(brief_of, data.systems)))
+        },
         replace=replace,
     )
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from hearteval import __version__
 from hearteval.completions.baselines import OF_REFERENCES, baseline_system
-from hearteval.completions.prompting import support_prompt_hash
 from hearteval.config import (
     JudgeSettings,
     ModelSettings,
@@ -244,9 +243,8 @@ def _competitor(entry: SystemSettings, *, seed: int) -> System:
         return replace(baseline_system(entry.preset, seed=seed), name=entry.name, id="")
     made = entry.model or entry.imported
     assert made is not None
-    settings = made.identity
-    if entry.model is not None:
-        settings["prompt_hash"] = support_prompt_hash()
+    brief = {} if entry.brief is None else entry.brief.settings
+    settings = {**made.identity, **brief}
     return System(name=entry.name, kind="model", family=made.family, settings=settings)
 
 

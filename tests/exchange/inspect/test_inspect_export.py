@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from small_world import NOW, make_world
 
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.completions.prompting import support_messages, support_prompt_hash
+from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -25,6 +25,7 @@ from hearteval.errors import SettingsError, StoreError
 from hearteval.exchange.inspect import ExportedLog, export_study
 from hearteval.exchange.inspect.samples import Tally, tally_judgments
 
+PAPER = known_briefs()["paper"]
 WORLD = make_world()
 BASELINE, MODEL = WORLD.systems
 CHOICES: tuple[Choice, Choice] = ("first", "second")
@@ -72,8 +73,7 @@ def export(
         study,
         data,
         folder,
-        prompts={WORLD.item.id: support_messages(WORLD.item)},
-        prompt_hash=support_prompt_hash(),
+        prompts={PAPER.prompt_hash: {WORLD.item.id: support_messages(WORLD.item, PAPER)}},
         replace=replace,
     )
 
@@ -126,11 +126,11 @@ def test_the_log_says_which_study_and_version_it_is_of(tmp_path: Path) -> None:
 
 
 def test_what_was_sent_stands_before_a_model_s_reply(tmp_path: Path) -> None:
-    ours = replace(WORLD.completions[1], prompt_hash=support_prompt_hash())
+    ours = replace(WORLD.completions[1], prompt_hash=PAPER.prompt_hash)
     data = exported(completions=(WORLD.completions[0], ours))
     sample = only_sample(written(tmp_path, data, MODEL))
     sent = [(message.role, message.text) for message in sample.messages[:-1]]
-    assert tuple(sent) == support_messages(WORLD.item)
+    assert tuple(sent) == support_messages(WORLD.item, PAPER)
     assert sample.metadata["shown_before_it"] == "what was sent"
 
 

@@ -12,7 +12,7 @@ from inspect_ai.model import ContentReasoning, ContentText, GenerateConfig, Mode
 from inspect_ai.tool import ToolInfo
 from inspect_runs import MODEL, TEXT, WHEN, answered, call, prompt, sample, write_run
 
-from hearteval.completions.prompting import support_messages
+from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.errors import SettingsError
 from hearteval.exchange.inspect.logs import read_inspect_log
 from hearteval.items import load_starter_items
@@ -42,7 +42,7 @@ def test_a_reply_is_what_was_sent_and_what_came(tmp_path: Path, name: str) -> No
         "success",
     )
     assert (logged.item_id, logged.repeat, logged.failure) == (ITEM.id, 0, "")
-    assert logged.messages == support_messages(ITEM)
+    assert logged.messages == support_messages(ITEM, known_briefs()["paper"])
     assert (logged.reply.text, logged.reply.finish_reason) == (TEXT, "stop")
     assert logged.reply.model == "gpt-test-2026-01-01"
 
@@ -109,13 +109,13 @@ def test_a_scorer_s_own_call_is_not_the_reply_s(tmp_path: Path) -> None:
     output = answered()
     judging = call(prompt(OTHER), answered("GRADE: C"), config=GenerateConfig(temperature=1.0))
     logged = only(tmp_path, sample(ITEM, output, events=[call(prompt(ITEM), output), judging]))
-    assert logged.messages == support_messages(ITEM)
+    assert logged.messages == support_messages(ITEM, known_briefs()["paper"])
     assert logged.reply.requested["temperature"] == 0.0
 
 
 def test_without_events_the_conversation_says_what_was_sent(tmp_path: Path) -> None:
     logged = only(tmp_path, sample(ITEM, events=[]))
-    assert logged.messages == support_messages(ITEM)
+    assert logged.messages == support_messages(ITEM, known_briefs()["paper"])
     assert logged.reply.requested == {}
 
 

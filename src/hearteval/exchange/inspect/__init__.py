@@ -38,14 +38,13 @@ def export_study(
     data: StudyData,
     folder: Path,
     *,
-    prompts: Mapping[str, Sequence[tuple[str, str]]],
-    prompt_hash: str,
+    prompts: Mapping[str, Mapping[str, Sequence[tuple[str, str]]]],
     replace: bool,
 ) -> tuple[ExportedLog, ...]:
     """Write one log for each ranked system into a folder, made where there is none.
 
     All are made before the first is put there, so that a fault leaves what was there before.
-    Ratings are not exported. `prompts` is what this version sends, as (role, content), by item id;
+    Ratings are not exported. `prompts` is what was sent, as (role, content), by hash and item id;
     with `replace`, files of such names that hold something else are replaced.
 
     Raises:
@@ -56,7 +55,7 @@ def export_study(
     inspect_log = load_inspect()
     from hearteval.exchange.inspect.samples import LogMaker  # noqa: PLC0415 - it needs the extra
 
-    logs = LogMaker(study, data, prompts=prompts, prompt_hash=prompt_hash)
+    logs = LogMaker(study, data, prompts=prompts)
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -148,13 +148,11 @@ class LogMaker:
         study: Study,
         data: StudyData,
         *,
-        prompts: Mapping[str, Sequence[tuple[str, str]]],
-        prompt_hash: str,
+        prompts: Mapping[str, Mapping[str, Sequence[tuple[str, str]]]],
     ) -> None:
         self._study = study
         self._data = data
         self._prompts = prompts
-        self._prompt_hash = prompt_hash
         self._items = {item.id: item for item in data.items}
         self._tallies = tally_judgments(data)
         self._scorers = _scorers(data.raters)
@@ -214,8 +212,9 @@ class LogMaker:
     def _sample(self, system: System, completion: Completion, epoch: int) -> EvalSample:
         item = self._items[completion.item_id]
         is_model = system.kind == "model"
-        is_ours = is_model and completion.prompt_hash == self._prompt_hash
-        turns = self._prompts[item.id] if is_ours else _dialogue(item)
+        sent = self._prompts.get(completion.prompt_hash or "", {}) if is_model else {}
+        is_ours = item.id in sent
+        turns = sent.get(item.id) or _dialogue(item)
         before = inspect_messages(item, turns)
         message = ChatMessageAssistant(
             id=completion.id,

@@ -3,6 +3,7 @@
 The paragraph is made of the settings that were really used, so it is true for every design.
 """
 
+from hearteval.analysis.briefs import uneven_rules
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
@@ -15,6 +16,14 @@ PROTOCOL_WORDS = {
 }
 TIES = {"half": "half a win to each side", "davidson": "by Davidson's model", "drop": "left out"}
 WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
+BRIEF_WORDS = {
+    "paper": "had the plain brief of HEART 9.4",
+    "matched": "had the task text that people are given",
+    "people": "read the project's task page",
+    "own": "had a brief of this study's own",
+    "unknown": "answered elsewhere, to a prompt that this study did not set",
+}
+"""What is said of who had a brief, by its name."""
 WRITERS = {"people": "people", "model": "a language model"}
 """Who wrote the recorded replies, as `Provenance.recorded_by` says it."""
 
@@ -95,6 +104,7 @@ def paragraph(results: StudyResults) -> str:
     parts = [
         f"{plural(len(coverage.systems), 'system')} ({systems}) continued the dialogues of {items}"
         f" ({subsets}; {made.item_source}), following HEART (arXiv 2601.19922).",
+        _told(results),
         _asked(results),
         _missing(results),
     ]
@@ -114,6 +124,21 @@ def paragraph(results: StudyResults) -> str:
         f" {made.items_hash[:12]}, settings SHA-256 {made.settings_hash[:12]}."
     )
     return " ".join(filter(None, parts)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _told(results: StudyResults) -> str:
+    """Say what writers were asked for, and which rules only some of them had."""
+    words = [f"{listed(use.systems)} {BRIEF_WORDS[use.brief]}" for use in results.briefs]
+    words = [
+        f"{said} ({'; '.join(use.rules)})" if use.rules else said
+        for said, use in zip(words, results.briefs, strict=True)
+    ]
+    told = [f"{'. '.join(words)}."] if words else []
+    uneven = uneven_rules(results.briefs)
+    if uneven:
+        rules = "; ".join(f"{rule} ({listed(systems)})" for rule, systems in uneven)
+        told.append(f"Rules that only some writers had: {rules}.")
+    return " ".join(told)
 
 
 def _asked(results: StudyResults) -> str:

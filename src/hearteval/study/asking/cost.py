@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, cast
 
-from hearteval.completions.prompting import support_messages
+from hearteval.completions.prompting import brief_of, support_messages
 from hearteval.completions.run import given_up_completions, systems_to_ask
 from hearteval.config import ModelSettings, StudySettings, read_key
 from hearteval.domain import Assignment, Attempt, Completion, Item, Study, System, content_hash
@@ -231,16 +231,16 @@ def estimate_spending(
         SettingsError: A price is unknown.
     """
     require_prices(settings, when)
-    names = {system.id: system.name for system in study_systems(settings)}
+    known = {system.id: system for system in study_systems(settings)}
     spending: dict[str, Estimate] = {}
     systems = {} if of == "judges" else system_models(settings)
     judges = {} if of == "systems" else judge_models(settings)
     for system_id, model in systems.items():
         answered = done.completions.get(system_id, frozenset())
         open_items = [item for item in items if item.id not in answered]
-        asked = _estimate(model, _prompt_tokens(open_items), COMPLETION, when)
-        spending[f"system {names[system_id]}"] = asked
-    stress = [system.id for system in study_systems(settings) if system.kind == "stress"]
+        prompts = _prompt_tokens(known[system_id], open_items)
+        spending[f"system {known[system_id].name}"] = _estimate(model, prompts, COMPLETION, when)
+    stress = [system.id for system in known.values() if system.kind == "stress"]
     tested = frozenset[str]().union(*(done.completions.get(id_, frozenset()) for id_ in stress))
     ceiling = n_judgments(settings, len(items), n_tested=len(tested))
     n_open = {rater_id: ceiling[rater_id] - done.judgments.get(rater_id, 0) for rater_id in judges}
@@ -286,8 +286,9 @@ def estimate_probes(
     """
     require_prices(settings, when)
     total = NOTHING
+    known = {system.id: system for system in study_systems(settings)}
     for system_id, model in system_models(settings).items():
-        prompts = _prompt_tokens(asked.get(system_id, ()))
+        prompts = _prompt_tokens(known[system_id], asked.get(system_id, ()))
         total += _estimate(asked_directly(model), prompts, COMPLETION, when)
     return total
 
@@ -417,8 +418,11 @@ def _estimate(
     return estimate_calls(tariff_of(model), prompts, plan, when=when)
 
 
-def _prompt_tokens(items: Sequence[Item]) -> list[int]:
-    return [estimate_prompt_tokens(to_messages(support_messages(item))) for item in items]
+def _prompt_tokens(system: System, items: Sequence[Item]) -> list[int]:
+    brief = brief_of(system)
+    assert brief is not None, "a model that is asked has no brief"
+    messages = (to_messages(support_messages(item, brief)) for item in items)
+    return [estimate_prompt_tokens(one) for one in messages]
 
 
 def _judge_prompt_tokens(items: Sequence[Item], sampling: Sampling, settings: StudySettings) -> int:
