@@ -311,7 +311,7 @@ def test_numbers_of_numpy_can_be_written_as_json() -> None:
 )
 def test_one_column_has_one_role(roles: dict[str, str], named: str) -> None:
     with pytest.raises(SettingsError, match=named):
-        he.rank(pd.DataFrame(VOTES), **roles)  # type: ignore[arg-type]
+        he.rank(pd.DataFrame(VOTES), **roles)  # type: ignore[call-overload]
     with pytest.raises(SettingsError, match="as judge and as cluster"):
         he.rank_judge_aware(pd.DataFrame(VOTES), judge="voter", cluster="voter")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 
-from hearteval.exchange.ratings import read_ratings
+from hearteval.exchange.ratings import RatingColumns, read_ratings
 from hearteval.exchange.tables import open_table
 from hearteval.exchange.votes import OutcomeNames, VoteColumns, read_votes
 
@@ -60,7 +60,8 @@ def test_ratings(examples: list[str], tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text(examples[5], encoding="utf-8")
 
-    found = read_ratings(open_table(path), unit="reply", rater="rater", value="warmth").ratings
+    columns = RatingColumns("reply", "rater", "warmth")
+    found = read_ratings(open_table(path), columns).ratings
 
     assert found.values == ("4", "5")
     assert found.value.tolist() == [0, 1, -1]

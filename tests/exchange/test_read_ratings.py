@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from hearteval.errors import InvalidVotesError, SettingsError
-from hearteval.exchange.ratings import ReadRatings, read_ratings
+from hearteval.exchange.ratings import RatingColumns, ReadRatings, read_ratings
 from hearteval.exchange.tables import frames, open_table
 
 CELLS: dict[str, list[Any]] = {
@@ -21,7 +21,7 @@ NAMED = [("u1", "ann", "3"), ("u1", "ben", "4"), ("u2", "ann", None), ("u3", "be
 
 
 def read(source: Any) -> ReadRatings:
-    return read_ratings(open_table(source), unit="unit", rater="rater", value="value")
+    return read_ratings(open_table(source), RatingColumns("unit", "rater", "value"))
 
 
 def rows_of(found: ReadRatings) -> list[tuple[str, str, str | None]]:

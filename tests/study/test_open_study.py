@@ -14,7 +14,7 @@ from served_study import healthy, serving, write_study
 
 import hearteval as he
 from hearteval.analysis.study import StudyResults
-from hearteval.api import OpenStudy, Results
+from hearteval.api.studies import OpenStudy, Results
 from hearteval.errors import StoreError
 from hearteval.exchange.tables import frames
 

@@ -40,7 +40,6 @@ from hearteval.stats.agreement.table import (
 )
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 
-INTERVAL_LEVEL = 0.95
 IntervalKind = Literal["fisher-z", "percentile"]
 NAMES_ONLY = "does not apply at nominal level, where values are names and not numbers"
 
@@ -51,7 +50,7 @@ class AgreementMeasure:
 
     Attributes:
         value: The estimate, as it is, below 0 too; None where the measure does not apply.
-        low: Lower end of the 95 % interval over units; None where there is none.
+        low: Lower end of the interval over units; None where there is none.
         reason: Why value or interval is None.
     """
 
@@ -70,6 +69,7 @@ class AgreementSettings:
         max: Highest value that counts; None for no limit.
         resamples: Bootstrap samples of units.
         interval: ``fisher-z``, with the samples' standard error, or their ``percentile`` points.
+        confidence: Nominal coverage of the intervals.
     """
 
     level: Level
@@ -78,6 +78,7 @@ class AgreementSettings:
     resamples: int = 1000
     seed: int = 0
     interval: IntervalKind = "fisher-z"
+    confidence: float = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,7 @@ class Agreement:
 
 
 def measure_agreement(ratings: CodedRatings, settings: AgreementSettings) -> Agreement:
-    """Measure how far raters agree, with 95 % intervals from a bootstrap over units.
+    """Measure how far raters agree, with intervals from a bootstrap over units.
 
     At nominal level the text of a cell is its category; at the others a cell counts if it is a
     finite number from `settings.min` to `settings.max`. Units, raters and values are sorted before
@@ -180,6 +181,8 @@ def _check_settings(settings: AgreementSettings) -> None:
         raise SettingsError(f"min and max must be finite numbers in that order, not {limits}")
     if settings.resamples < 1:
         raise SettingsError(f"resamples must be 1 or more, not {settings.resamples}")
+    if not 0 < settings.confidence < 1:
+        raise SettingsError(f"a confidence is between 0 and 1, not {settings.confidence}")
     if settings.seed < 0:
         raise SettingsError(f"the seed must be 0 or more, not {settings.seed}")
 
@@ -335,7 +338,7 @@ def _measure(
         measures[name] = _with_interval(name, value, of_name, table, settings)
         if measures[name].low is None:
             continue
-        if find_odd(value, of_name, INTERVAL_LEVEL):
+        if find_odd(value, of_name, settings.confidence):
             odd.append(name)
         undefined.setdefault(int(np.isnan(of_name).sum()), []).append(name)
     warnings = [
@@ -364,13 +367,13 @@ def _with_interval(
     try:
         check_support(name, n_units, table, settings.level)
         if settings.interval == "percentile":
-            low, high = percentile_interval(samples, level=INTERVAL_LEVEL)
+            low, high = percentile_interval(samples, level=settings.confidence)
         else:
             low, high = fisher_interval(
                 value,
                 samples,
                 n_units=n_units,
-                level=INTERVAL_LEVEL,
+                level=settings.confidence,
                 lowest=0.0 if name == "percent_agreement" else -1.0,
             )
     except NotIdentifiedError as error:

@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, terminal_width
+from hearteval.cli.console import Terminal, show_result
 from hearteval.cli.options import (
+    FiniteFloat,
     FiniteNumber,
     OnceCommand,
+    by_option,
     json_option,
     resamples_option,
     seed_option,
@@ -39,6 +41,14 @@ from hearteval.cli.options import (
     show_default=True,
     help="How intervals are made from the bootstrap over units.",
 )
+@by_option
+@click.option(
+    "--confidence",
+    type=FiniteFloat(min=0, max=0.999999, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Nominal coverage of the intervals.",
+)
 @resamples_option
 @seed_option
 @json_option
@@ -56,10 +66,7 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     _require(file, {name: options[name] for name in ("unit", "rater", "value", "level")})
     with Terminal().progress("reading") as report:
         found = agree(file, report=report, **options)
-    if as_json:
-        emit_json("agree", found.to_dict())
-    else:
-        click.echo(found.to_text(terminal_width()))
+    show_result("agree", found, as_json=as_json)
 
 
 def _require(file: Path, options: Mapping[str, str | None]) -> None:

@@ -23,6 +23,7 @@ from hearteval.errors import HeartError, SettingsError, not_written
 
 if TYPE_CHECKING:
     from hearteval.analysis.missing import Failure
+    from hearteval.api.shown import Shown
     from hearteval.config import StudySettings
     from hearteval.domain import Study
     from hearteval.study.session import Session
@@ -39,6 +40,23 @@ def emit_json(name: str, body: Mapping[str, Any]) -> None:
     document = {"schema": f"heart.{name}/1", **body}
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     click.echo(json.dumps(document, ensure_ascii=not is_unicode, allow_nan=False))
+
+
+def show_result(name: str, result: "Shown", *, as_json: bool) -> None:
+    """Print a result of the Python interface; where groups of it have none, exit with 1."""
+    from hearteval.api.groups import GroupedResults
+    from hearteval.report.text import printable
+
+    if as_json:
+        emit_json(name, result.to_dict())
+    else:
+        click.echo(result.to_text(terminal_width()))
+    if isinstance(result, GroupedResults) and result.errors:
+        value, error = next(iter(result.errors.items()))
+        n = f"{len(result.errors)} of {len(result.groups)}"
+        words = f"{n} groups have no result; {value}: {error}"
+        click.echo(f"heart: {printable(words.partition(chr(10))[0])}", err=True)
+        raise click.exceptions.Exit(1)
 
 
 def end_with(

@@ -121,6 +121,7 @@ def count_option(
     return click.option(*names, type=number, default=default, show_default=True, help=words)
 
 
+by_option = click.option("--by", metavar="COL", help="One result for each value of a column.")
 resamples_option = count_option(
     "--resamples", default=1000, words="Bootstrap replicates.", least=100, most=1_000_000
 )

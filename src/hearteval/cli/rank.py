@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, terminal_width
+from hearteval.cli.console import Terminal, show_result
 from hearteval.cli.options import (
     FiniteFloat,
     OnceCommand,
+    by_option,
     json_option,
     resamples_option,
     seed_option,
@@ -51,8 +52,11 @@ from hearteval.errors import HeartError
 )
 @resamples_option
 @seed_option
+@by_option
 @click.option(
     "--level",
+    "--confidence",
+    "level",
     type=FiniteFloat(min=0, max=0.999999, min_open=True),
     default=0.95,
     show_default=True,
@@ -77,7 +81,4 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     except HeartError as error:
         write_commands(error)
         raise
-    if as_json:
-        emit_json("rank", ranking.to_dict())
-    else:
-        click.echo(ranking.to_text(terminal_width()))
+    show_result("rank", ranking, as_json=as_json)

@@ -1,18 +1,19 @@
 """A long table of ratings -> `CodedRatings`: one row for each unit, rater and value."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
-from hearteval.errors import InvalidVotesError
+from hearteval.errors import HeartError, InvalidVotesError
 from hearteval.exchange.tables.columns import (
     Int32Array,
     MissingWords,
     Names,
     Table,
+    sort_values,
     warn_of_hidden,
     warn_of_look_alikes,
 )
@@ -30,7 +31,25 @@ class ReadRatings(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_ratings(table: Table, *, unit: str, rater: str, value: str) -> ReadRatings:
+class RatingColumns(NamedTuple):
+    """Which columns of a table hold what."""
+
+    unit: str
+    rater: str
+    value: str
+    by: str | None = None
+    """Whose values part the ratings."""
+
+
+class PartedRatings(NamedTuple):
+    """Ratings by the values of a column, in the order of these; an error where none can be used."""
+
+    groups: Mapping[str, ReadRatings | HeartError]
+    n_dropped: Mapping[str, int]
+    """Rows that name no value, by reason."""
+
+
+def read_ratings(table: Table, columns: RatingColumns) -> ReadRatings:
     """Read ratings from the columns named; what a value means is not decided here.
 
     Where all values are numbers, 3 and 3.0 are one value.
@@ -39,29 +58,74 @@ def read_ratings(table: Table, *, unit: str, rater: str, value: str) -> ReadRati
         SettingsError: A column is missing.
         InvalidVotesError: A row is damaged, or none has a unit and a rater.
     """
-    names = (unit, rater, value)
-    seen = [Names() for _ in names]
+    rows = _read_rows(table, columns._replace(by=None))
+    return _build(table.label, rows, rows.codes)
+
+
+def read_parted_ratings(table: Table, columns: RatingColumns) -> PartedRatings:
+    """Read ratings as `read_ratings` does, apart for each value of the column `columns.by`.
+
+    Raises:
+        SettingsError: A column is missing.
+        InvalidVotesError: A row is damaged, or none names a value.
+    """
+    rows = _read_rows(table, columns)
+    group, by = rows.codes[-1], rows.names[-1]
+    n_missing = int(np.count_nonzero(group < 0))
+    if n_missing == len(group):
+        problem = f"none of its {len(group):,} rows has a cell in column {columns.by!r}"
+        raise InvalidVotesError(f"{table.label}: {problem}")
+    groups: dict[str, ReadRatings | HeartError] = {}
+    for name in sort_values(by):
+        chosen = np.flatnonzero(group == by[name])
+        if not len(chosen):
+            continue
+        label = f"{table.label}, {columns.by} {name!r}"
+        try:
+            groups[name] = _build(label, rows, [codes[chosen] for codes in rows.codes])
+        except InvalidVotesError as error:
+            groups[name] = error
+    return PartedRatings(groups, {f"missing {columns.by}": n_missing} if n_missing else {})
+
+
+class _Rows(NamedTuple):
+    """All rows, as one column of codes for each of unit, rater, value and what parts them."""
+
+    names: Sequence[Names]
+    codes: Sequence[Int32Array]
+    warnings: tuple[str, ...]
+    """Of the table, and of words for missing cells in it."""
+
+
+def _read_rows(table: Table, columns: RatingColumns) -> _Rows:
+    named = [name for name in columns if name is not None]
+    seen = [Names() for _ in named]
     missing_words = MissingWords()
-    parts = [[np.zeros(0, np.int32)] * len(names)]
-    for batch in table.batches(tuple(dict.fromkeys(names))):
+    parts = [[np.zeros(0, np.int32)] * len(named)]
+    for batch in table.batches(tuple(dict.fromkeys(named))):
         parts.append(
-            [codes.translate(batch[name]) for codes, name in zip(seen, names, strict=True)]
+            [codes.translate(batch[name]) for codes, name in zip(seen, named, strict=True)]
         )
-        for name in names:
+        for name in named:
             missing_words.add(name, batch[name])
-    units, raters, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    codes = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return _Rows(seen, codes, (*table.warnings, *missing_words.warnings()))
+
+
+def _build(label: str, rows: _Rows, codes: Sequence[Int32Array]) -> ReadRatings:
+    units, raters, values = codes[:3]
     has_unit, has_rater = units >= 0, raters >= 0
     is_kept = has_unit & has_rater
     if not is_kept.any():
         problem = f"none of its {len(units):,} rows has a unit and a rater"
-        raise InvalidVotesError(f"{table.label}: {problem}")
+        raise InvalidVotesError(f"{label}: {problem}")
     n_dropped = {
         "missing unit": int(np.count_nonzero(~has_unit)),
         "missing rater": int(np.count_nonzero(has_unit & ~has_rater)),
     }
-    unit_names, unit_codes = _keep_used(seen[0], units[is_kept])
-    rater_names, rater_codes = _keep_used(seen[1], raters[is_kept])
-    texts, value_codes = _merge_numbers(*_keep_used(seen[2], values[is_kept]))
+    unit_names, unit_codes = _keep_used(rows.names[0], units[is_kept])
+    rater_names, rater_codes = _keep_used(rows.names[1], raters[is_kept])
+    texts, value_codes = _merge_numbers(*_keep_used(rows.names[2], values[is_kept]))
     return ReadRatings(
         ratings=CodedRatings(
             units=unit_names,
@@ -73,8 +137,7 @@ def read_ratings(table: Table, *, unit: str, rater: str, value: str) -> ReadRati
         ),
         n_dropped={reason: n for reason, n in n_dropped.items() if n},
         warnings=(
-            *table.warnings,
-            *missing_words.warnings(),
+            *rows.warnings,
             *warn_of_look_alikes("raters", rater_names),
             *warn_of_hidden("units", unit_names),
         ),

@@ -9,7 +9,16 @@ from typing import Final, NamedTuple
 from hearteval.analysis.agreement import Agreement, AgreementMeasure
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
 from hearteval.report.table import Column, Display, Table, tabulate
-from hearteval.report.text import count, counts_words, interval, listed, percent, plural, small
+from hearteval.report.text import (
+    count,
+    counts_words,
+    interval,
+    level_percent,
+    listed,
+    percent,
+    plural,
+    small,
+)
 
 MEASURES: Final = {
     "percent_agreement": "agreement of two raters",
@@ -48,7 +57,8 @@ def agreement_words(agreement: Agreement) -> tuple[str, ...]:
     else:
         chance = "disagree no less than chance alone would"
     if alpha.low is not None and alpha.high is not None:
-        between = f", 95 % interval {small(alpha.low)} to {small(alpha.high)}"
+        level = level_percent(agreement.settings.confidence)
+        between = f", {level} interval {small(alpha.low)} to {small(alpha.high)}"
     else:
         between = ", no interval"
     return (
@@ -68,7 +78,7 @@ def agreement_table(agreement: Agreement) -> Table:
             (Column("measure", "text"), lambda row: row[0]),
             ("value", lambda row: small(row[1].value)),
             (
-                Column("95 % interval", "text"),
+                Column(f"{level_percent(agreement.settings.confidence)} interval", "text"),
                 lambda row: interval(row[1].low, row[1].high, write=small),
             ),
         ],

@@ -139,6 +139,15 @@ class Names(FirstSeen[str]):
         return codes[column.codes]
 
 
+def sort_values(texts: Iterable[str]) -> list[str]:
+    """Sort the values of a column: numbers as such where all of them are, else as texts."""
+    texts = sorted(texts)
+    try:
+        return sorted(texts, key=float)
+    except ValueError:
+        return texts
+
+
 def find_near(name: str, present: Sequence[str]) -> str | None:
     """Return the name there is that may have been meant, None for none; case does not count."""
     folded = {other.casefold().strip(): other for other in reversed(present)}

@@ -4,20 +4,24 @@ Rows stream through in batches, so memory follows the distinct rows, not the fil
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from hearteval.analysis.ranking.votes import Votes
-from hearteval.errors import InvalidVotesError
+from hearteval.errors import HeartError, InvalidVotesError
 from hearteval.exchange.tables.columns import (
     Table,
     list_hidden,
+    sort_values,
     warn_of_hidden,
     warn_of_look_alikes,
 )
 from hearteval.exchange.votes.coder import (
+    BY,
     COVARIATES,
     ITEM,
+    NO_GROUP,
     NO_STRENGTH,
     RATER,
     STRENGTH,
@@ -31,7 +35,7 @@ from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import Comparisons
 from hearteval.stats.tally import Tally
 
-__all__ = ["OutcomeNames", "VoteColumns", "read_votes"]
+__all__ = ["OutcomeNames", "PartedVotes", "VoteColumns", "read_parted_votes", "read_votes"]
 
 MANY_BAD_STRENGTHS = 0.05
 """Share of decided votes without a strength above which their loss is warned of."""
@@ -52,25 +56,99 @@ def read_votes(table: Table, columns: VoteColumns, names: OutcomeNames) -> Votes
         InvalidVotesError: A label is unknown, a row is damaged, no decided vote has a strength, or
             no vote is left.
     """
+    return _finish(*_read_rows(table, columns, names))
+
+
+class PartedVotes(NamedTuple):
+    """Votes by the values of a column, in the order of these; an error where none can be used."""
+
+    groups: Mapping[str, Votes | HeartError]
+    n_dropped: Mapping[str, int]
+    """Rows that name no value, by reason."""
+
+
+def read_parted_votes(table: Table, columns: VoteColumns, names: OutcomeNames) -> PartedVotes:
+    """Read votes as `read_votes` does, apart for each value of the column `columns.by`.
+
+    The file is read once, and its winners in one vocabulary.
+
+    Raises:
+        SettingsError: As `read_votes`.
+        InvalidVotesError: A label is unknown, a row is damaged, or no row names a value.
+    """
+    whole, rows = _read_rows(table, columns, names)
+    coder = whole.coder
+    rows_of = rows.part(BY)
+    groups: dict[str, Votes | HeartError] = {}
+    for name in sort_values(coder.groups):
+        group = coder.groups[name]
+        if not coder.n_rows_of[group]:
+            continue
+        try:
+            groups[name] = _finish(whole._replace(value=name), rows_of.get(group, rows.none()))
+        except InvalidVotesError as error:
+            groups[name] = error
+    n_dropped = {reason: n for reason, n in coder.n_dropped[NO_GROUP].items() if n}
+    if not groups:
+        raise _refuse_empty(table.label, coder.n_rows, n_dropped)
+    return PartedVotes(groups, n_dropped)
+
+
+class _Source(NamedTuple):
+    """Where the votes of one ranking come from: a table, or its rows with one value."""
+
+    table: Table
+    columns: VoteColumns
+    coder: VoteCoder
+    warnings: tuple[str, ...]
+    value: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        where = "" if self.value is None else f", {self.columns.by} {self.value!r}"
+        return f"{self.table.label}{where}"
+
+    @property
+    def group(self) -> int:
+        """Its code."""
+        return 0 if self.value is None else self.coder.groups[self.value]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows read, whatever became of them."""
+        return self.coder.n_rows_of[self.group]
+
+
+def _read_rows(table: Table, columns: VoteColumns, names: OutcomeNames) -> tuple[_Source, VoteRows]:
     coder = VoteCoder(columns, names)
     rows = _count(table, coder, columns)
     outcomes = coder.winner.decide(table, columns.winner)
     rows.columns["outcome"] = outcomes[rows.columns.pop("winner")]
+    return _Source(table, columns, coder, table.warnings), rows
+
+
+def _finish(source: _Source, rows: VoteRows) -> Votes:
     n_decided = int(rows.count[rows.columns["outcome"] != TIED].sum())
-    n_bad = _drop_without_strength(rows, coder)
+    n_bad = _drop_without_strength(rows, source)
     if 0 < n_bad == n_decided:
-        raise _refuse_strengths(table, columns, coder)
-    n_dropped = {**coder.n_dropped, "bad strength": n_bad}
+        raise _refuse_strengths(source)
+    n_dropped = {**source.coder.n_dropped[source.group], "bad strength": n_bad}
     n_dropped = {reason: n for reason, n in n_dropped.items() if n}
     if not len(rows.count):
-        raise _refuse_empty(table, coder.n_rows, n_dropped)
+        raise _refuse_empty(source.label, source.n_rows, n_dropped)
     has_ties = bool((rows.columns["outcome"] == TIED).any())
-    warnings = (*table.warnings, *_strength_warnings(n_bad, n_decided, has_ties=has_ties))
-    return _build(rows, coder, columns, n_dropped, warnings)
+    strengths = _strength_warnings(n_bad, n_decided, has_ties=has_ties)
+    return _build(rows, source, n_dropped, (*source.warnings, *strengths))
 
 
 def _count(table: Table, coder: VoteCoder, columns: VoteColumns) -> VoteRows:
-    wanted = tuple(dict.fromkeys((*columns.by_role().values(), *columns.covariates)))
+    named = (
+        *columns.by_role().values(),
+        *columns.covariates,
+        *([columns.by] if columns.by else []),
+    )
+    wanted = tuple(dict.fromkeys(named))
     tally = Tally(len(coder.roles))
     for batch in table.batches(wanted):
         rows = coder.code(batch)
@@ -80,16 +158,18 @@ def _count(table: Table, coder: VoteCoder, columns: VoteColumns) -> VoteRows:
     return VoteRows(dict(zip(coder.roles, coded, strict=True)), count)
 
 
-def _drop_without_strength(rows: VoteRows, coder: VoteCoder) -> int:
+def _drop_without_strength(rows: VoteRows, source: _Source) -> int:
     """Drop decided votes without a strength; return how many. A tie has none from here on."""
     if STRENGTH not in rows.columns:
         return 0
     strength = rows.columns[STRENGTH]
-    strength[rows.columns["outcome"] == TIED] = coder.strengths[1.0]
+    strength[rows.columns["outcome"] == TIED] = source.coder.strengths[1.0]
     is_bad = strength == NO_STRENGTH
     n_bad = int(rows.count[is_bad].sum())
     if n_bad:
-        coder.note_lost(rows.columns["left"][is_bad], rows.columns["right"][is_bad])
+        source.coder.note_lost(
+            source.group, *(rows.columns[side][is_bad] for side in ("left", "right"))
+        )
         rows.keep(~is_bad)
     return n_bad
 
@@ -104,31 +184,28 @@ def _strength_warnings(n_bad: int, n_decided: int, *, has_ties: bool) -> list[st
     ]
 
 
-def _refuse_strengths(table: Table, columns: VoteColumns, coder: VoteCoder) -> InvalidVotesError:
+def _refuse_strengths(source: _Source) -> InvalidVotesError:
     example = "its cells are empty"
-    if coder.bad_strength is not None:
-        row, text = coder.bad_strength
-        example = f"{table.place(row)}: {text[:_SHOWN_TEXT]!r}"
+    if source.coder.bad_strength is not None:
+        row, text = source.coder.bad_strength
+        example = f"{source.table.place(row)}: {text[:_SHOWN_TEXT]!r}"
     return InvalidVotesError(
-        f"{table.label}, column {columns.strength!r}: no decided vote has a usable strength "
-        f"({example}); strengths are finite numbers above 0"
+        f"{source.label}, column {source.columns.strength!r}: no decided vote has a usable"
+        f" strength ({example}); strengths are finite numbers above 0"
     )
 
 
-def _refuse_empty(table: Table, n_rows: int, n_dropped: dict[str, int]) -> InvalidVotesError:
+def _refuse_empty(label: str, n_rows: int, n_dropped: Mapping[str, int]) -> InvalidVotesError:
     if not n_rows:
-        return InvalidVotesError(f"{table.label} holds no votes, only the names of its columns")
+        return InvalidVotesError(f"{label} holds no votes, only the names of its columns")
     reasons = ", ".join(f"{reason}: {n:,}" for reason, n in n_dropped.items())
-    return InvalidVotesError(f"{table.label}: none of its {n_rows:,} rows can be used ({reasons})")
+    return InvalidVotesError(f"{label}: none of its {n_rows:,} rows can be used ({reasons})")
 
 
 def _build(
-    rows: VoteRows,
-    coder: VoteCoder,
-    columns: VoteColumns,
-    n_dropped: dict[str, int],
-    warnings: tuple[str, ...],
+    rows: VoteRows, source: _Source, n_dropped: dict[str, int], warnings: tuple[str, ...]
 ) -> Votes:
+    coder, columns = source.coder, source.columns
     names = tuple(coder.systems)
     systems = rows.rename(names, "left", "right")
     hidden = list_hidden(systems)
@@ -156,7 +233,7 @@ def _build(
     )
     is_folded = coder.items.is_folded
     n_items = coder.items.n_used if is_folded else len(items)
-    lost = sorted({names[code] for code in coder.lost_systems} - set(systems))
+    lost = sorted({names[code] for code in coder.lost_systems[source.group]} - set(systems))
     read = (
         *warnings,
         *_warnings(n_items, len(items) if is_folded else None, lost),
@@ -179,7 +256,7 @@ def _build(
         n_ties=int(rows.count[outcome == TIED].sum()),
         n_dropped=n_dropped,
         warnings=(
-            *_drop_warnings(n_dropped, coder.n_rows),
+            *_drop_warnings(n_dropped, source.n_rows),
             *(Notice(Kind.READING, text) for text in read),
             *(Notice(Kind.LOOK_ALIKES, text) for text in alike),
         ),

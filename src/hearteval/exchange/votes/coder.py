@@ -5,7 +5,7 @@ written is known at the end only, so until then a row keeps the code of its labe
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -30,6 +30,9 @@ from hearteval.stats.tally import Tally
 
 STRENGTH, ITEM, RATER, COVARIATES = "strength", "cluster", "rater", "covariates"
 """Roles of columns that need not be there."""
+BY = "by"
+"""Role of the column whose values are ranked apart."""
+NO_GROUP = -1
 LATE_REASONS = {ITEM: "missing cluster", RATER: "missing rater", COVARIATES: "bad covariate"}
 """Why a row with a winner is left out."""
 NO_STRENGTH = 0
@@ -53,11 +56,13 @@ class VoteColumns:
     """The item voted on."""
     rater: str | None = None
     covariates: tuple[str, ...] = ()
+    by: str | None = None
+    """Whose values part the votes."""
 
     def by_role(self) -> dict[str, str]:
-        """Return the column of each role that has one, covariates apart."""
+        """Return the column of each role that has one; covariates and what parts votes apart."""
         columns = asdict(self)
-        del columns["covariates"]
+        del columns["covariates"], columns[BY]
         return {role: name for role, name in columns.items() if name is not None}
 
 
@@ -67,18 +72,21 @@ class VoteCoder:
     Attributes:
         roles: What the columns of `code` are.
         systems: Codes of systems, and of labels.
-        lost_systems: Codes of the systems in rows that were left out.
+        groups: Codes of the values that part the votes; all are of group 0 where nothing does.
+        lost_systems: Codes of the systems in rows that were left out, by group.
         bad_strength: Row and text of the first cell that holds something else than a strength.
         strengths: Codes of strengths, that of a cell without one among them.
         covariates: Codes of the covariates of a row, taken together.
         n_rows: Rows so far.
-        n_dropped: Rows left out; of several reasons, the first counts.
+        n_rows_of: The same by group, `NO_GROUP` for rows that name none.
+        n_dropped: Rows left out, by group and reason; of several reasons, the first counts.
     """
 
     def __init__(self, columns: VoteColumns, names: OutcomeNames) -> None:
         self._columns = columns
         self.systems = Names()
-        self.lost_systems: set[int] = set()
+        self.groups = Names()
+        self.lost_systems: defaultdict[int, set[int]] = defaultdict(set)
         self.winner = WinnerColumn(names, self.systems)
         self.missing_words = MissingWords()
         self._meant = {*names.left, *names.right, *names.tie}
@@ -87,9 +95,11 @@ class VoteCoder:
         self.items = ItemGroups()
         self.raters = Names()
         self.covariates = FirstSeen[tuple[float, ...]]()
-        self.roles = (*columns.by_role(), *([COVARIATES] if columns.covariates else []))
+        more = [(COVARIATES, columns.covariates), (BY, columns.by)]
+        self.roles = (*columns.by_role(), *(role for role, there_is in more if there_is))
         self.n_rows = 0
-        self.n_dropped: Counter[str] = Counter()
+        self.n_rows_of: Counter[int] = Counter()
+        self.n_dropped: defaultdict[int, Counter[str]] = defaultdict(Counter)
 
     def code(self, batch: Mapping[str, CodedColumn]) -> dict[str, Int32Array]:
         """Return the rows that are kept, as one column for each of `roles`."""
@@ -97,8 +107,10 @@ class VoteCoder:
         left, right = rows["left"], rows["right"]
         numbers = np.arange(self.n_rows + 1, self.n_rows + 1 + len(left))
         self.n_rows += len(left)
+        self.n_rows_of.update(_count_groups(rows, slice(None)))
         is_kept = self._note_dropped(
             rows,
+            *([(f"missing {self._columns.by}", rows[BY] < 0)] if BY in rows else []),
             ("missing system", (left < 0) | (right < 0)),
             ("same system twice", left == right),
             ("missing winner", rows["winner"] < 0),
@@ -116,7 +128,8 @@ class VoteCoder:
 
     def _translate(self, batch: Mapping[str, CodedColumn]) -> dict[str, Int32Array]:
         columns = self._columns
-        for name in filter(None, (columns.left, columns.right, columns.cluster, columns.rater)):
+        texts_of = (columns.left, columns.right, columns.cluster, columns.rater, columns.by)
+        for name in filter(None, texts_of):
             self.missing_words.add(name, batch[name])
         self.missing_words.add(columns.winner, batch[columns.winner], meant=self._meant)
         texts = dict.fromkeys(("left", "right", "winner"), self.systems)
@@ -127,6 +140,8 @@ class VoteCoder:
             rows[STRENGTH] = self._translate_strengths(cells[STRENGTH])
         if columns.covariates:
             rows[COVARIATES] = self._translate_covariates([batch[c] for c in columns.covariates])
+        if columns.by is not None:
+            rows[BY] = self.groups.translate(batch[columns.by])
         return rows
 
     def _translate_strengths(self, column: CodedColumn) -> Int32Array:
@@ -158,17 +173,30 @@ class VoteCoder:
         """Count the rows that have a problem, each once; return which have none."""
         is_dropped = np.zeros(len(rows["left"]), np.bool_)
         for reason, is_bad in problems:
-            self.n_dropped[reason] += int(np.count_nonzero(is_bad & ~is_dropped))
+            for group, n in _count_groups(rows, is_bad & ~is_dropped).items():
+                self.n_dropped[group][reason] += n
             is_dropped |= is_bad
         if not is_dropped.any():
             return slice(None)
-        self.note_lost(rows["left"][is_dropped], rows["right"][is_dropped])
+        groups = rows[BY][is_dropped] if BY in rows else np.zeros(int(is_dropped.sum()), np.int32)
+        for group in np.unique(groups).tolist():
+            is_of = groups == group
+            self.note_lost(group, *(rows[side][is_dropped][is_of] for side in ("left", "right")))
         return ~is_dropped
 
-    def note_lost(self, *columns: NDArray[np.integer]) -> None:
-        """Note that rows with these systems, or none (-1), are left out."""
+    def note_lost(self, group: int, *columns: NDArray[np.integer]) -> None:
+        """Note that rows of a group with these systems, or none (-1), are left out."""
         for column in columns:
-            self.lost_systems.update(set(np.unique(column).tolist()) - {-1})
+            self.lost_systems[group].update(set(np.unique(column).tolist()) - {-1})
+
+
+def _count_groups(rows: Mapping[str, Int32Array], chosen: BoolArray | slice) -> dict[int, int]:
+    """Count some of the rows by group; all are of group 0 where nothing parts them."""
+    if BY not in rows:
+        n = len(rows["left"]) if isinstance(chosen, slice) else np.count_nonzero(chosen)
+        return {0: int(n)}
+    groups, counts = np.unique(rows[BY][chosen], return_counts=True)
+    return dict(zip(groups.tolist(), counts.tolist(), strict=True))
 
 
 class ItemGroups:
@@ -238,6 +266,25 @@ class VoteRows:
     def __init__(self, columns: dict[str, IntArray], count: IntArray) -> None:
         self.columns = columns
         self.count = count
+
+    def part(self, role: str) -> "dict[int, VoteRows]":
+        """Return the rows of each code of a column, without that column."""
+        codes = self.columns[role]
+        if not len(codes):
+            return {}
+        others = {name: column for name, column in self.columns.items() if name != role}
+        order = np.argsort(codes, kind="stable")
+        found, starts = np.unique(codes[order], return_index=True)
+        parts = np.split(order, starts[1:])
+        return {
+            code: VoteRows({name: column[at] for name, column in others.items()}, self.count[at])
+            for code, at in zip(found.tolist(), parts, strict=True)
+        }
+
+    def none(self) -> "VoteRows":
+        """Return no rows of the same columns."""
+        nothing = np.zeros(0, np.int64)
+        return VoteRows(dict.fromkeys(self.columns, nothing), nothing)
 
     def keep(self, rows: BoolArray | IntArray) -> None:
         """Keep some of the rows."""

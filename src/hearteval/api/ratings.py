@@ -1,0 +1,177 @@
+"""`he.agree`: how far raters agree, in any file or dataframe of ratings."""
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Required, TypedDict, Unpack, get_args, overload
+
+import narwhals.stable.v2 as nw
+
+from hearteval.analysis.agreement import (
+    Agreement,
+    AgreementSettings,
+    IntervalKind,
+    measure_agreement,
+)
+from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, RankPolicy
+from hearteval.api.groups import AgreementsBy, make_groups
+from hearteval.api.shown import Shown
+from hearteval.domain import flat_fields
+from hearteval.exchange.arguments import (
+    check_columns_named,
+    check_level,
+    check_roles,
+    read_integer,
+    read_number,
+)
+from hearteval.exchange.ratings import (
+    RatingColumns,
+    ReadRatings,
+    read_parted_ratings,
+    read_ratings,
+)
+from hearteval.exchange.tables import open_table
+from hearteval.exchange.tables.columns import Report, report_nothing, warn_of_look_alikes
+from hearteval.exchange.tables.frames import find_frame_kind
+from hearteval.notices import Kind, Notice, by_severity
+from hearteval.report.agreement import MEASURES, agreement_display
+from hearteval.report.table import Display
+from hearteval.stats.agreement.table import Level
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from narwhals.stable.v2.typing import IntoFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreements(Agreement, Shown):
+    """Measures of agreement; see `hearteval.analysis.agreement` for every field."""
+
+    schema: ClassVar = "heart.agree/1"
+    frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{"measure": name, **asdict(getattr(self, name))} for name in MEASURES]
+
+    def _display(self) -> Display:
+        return agreement_display(self)
+
+
+class AgreeOptions(TypedDict, total=False):
+    """What `agree` takes beside the ratings and what parts them; it says what each is."""
+
+    unit: Required[str]
+    rater: Required[str]
+    value: Required[str]
+    level: Required[Level]
+    minimum: float | None
+    maximum: float | None
+    resamples: int
+    seed: int
+    interval: IntervalKind
+    confidence: float
+    report: Report
+
+
+@overload
+def agree(
+    ratings: "Path | str | IntoFrame", *, by: None = None, **options: Unpack[AgreeOptions]
+) -> Agreements: ...
+
+
+@overload
+def agree(
+    ratings: "Path | str | IntoFrame", *, by: str, **options: Unpack[AgreeOptions]
+) -> AgreementsBy[Agreements]: ...
+
+
+def agree(
+    ratings: "Path | str | IntoFrame",
+    *,
+    unit: str,
+    rater: str,
+    value: str,
+    level: Level,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = 0,
+    interval: IntervalKind = "fisher-z",
+    confidence: float = 0.95,
+    by: str | None = None,
+    report: Report = report_nothing,
+) -> Agreements | AgreementsBy[Agreements]:
+    """Measure how far raters agree: kappa, alpha, AC1 and AC2, ICC, with intervals over units.
+
+    Args:
+        ratings: Path of a CSV, JSONL or Parquet file, or any dataframe; a row is one rating.
+        unit: Column of what is rated.
+        rater: Column of who rates.
+        value: Column of the rating.
+        level: Level of measurement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
+        minimum: Lowest value there is; lower ones are left out and counted.
+        maximum: Highest value there is; likewise.
+        resamples: Bootstrap replicates.
+        seed: Seed of the bootstrap.
+        interval: ``fisher-z``, from the bootstrap's standard error, or its ``percentile`` points.
+        confidence: Nominal coverage of the intervals.
+        by: Column to measure apart for each value of: what comes back is one result each.
+        report: Told how far the reading is.
+
+    Raises:
+        InvalidVotesError: A row cannot be read, or a rater rates one unit twice.
+        SettingsError: A column is missing or named twice, or limits do not go with each other or
+            with the level of measurement.
+        TypeError: As in `rank`.
+        ValueError: As in `rank`.
+    """
+    columns = {"unit": unit, "rater": rater, "value": value, "by": by}
+    check_columns_named(columns, optional=("by",))
+    check_roles(columns)
+    if level not in get_args(Level):
+        raise ValueError(f"a level of measurement is one of {get_args(Level)}, not {level!r}")
+    checked = RankPolicy(
+        n_resamples=read_integer("resamples", resamples), seed=read_integer("seed", seed)
+    )
+    lowest, highest = (
+        None if limit is None else read_number(name, limit)
+        for name, limit in (("minimum", minimum), ("maximum", maximum))
+    )
+    settings = AgreementSettings(
+        level=level,
+        min=lowest,
+        max=highest,
+        resamples=checked.n_resamples,
+        seed=checked.seed,
+        interval=interval,
+        confidence=check_level(confidence),
+    )
+    table, frame = open_table(ratings, report), find_frame_kind(ratings)
+
+    def make(read: ReadRatings) -> Agreements:
+        return Agreements(**flat_fields(_measure(read, settings)), frame=frame)
+
+    if by is None:
+        return make(read_ratings(table, RatingColumns(unit, rater, value)))
+    parted = read_parted_ratings(table, RatingColumns(unit, rater, value, by))
+    groups = make_groups(parted.groups, make)
+    return AgreementsBy(by=by, groups=groups, n_dropped=parted.n_dropped, frame=frame)
+
+
+def _measure(read: ReadRatings, settings: AgreementSettings) -> Agreement:
+    """Measure agreement, and add what was noticed in reading."""
+    found = measure_agreement(read.ratings, settings)
+    # At the other levels values that look alike are one number, or none.
+    is_nominal = settings.level == "nominal"
+    alike = warn_of_look_alikes("values", read.ratings.values) if is_nominal else []
+    return replace(
+        found,
+        excluded={**read.n_dropped, **found.excluded},
+        warnings=by_severity(
+            (
+                *(Notice(Kind.READING, text) for text in read.warnings),
+                *(Notice(Kind.LOOK_ALIKES, text) for text in alike),
+                *found.warnings,
+            )
+        ),
+    )
