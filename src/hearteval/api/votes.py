@@ -1,94 +1,107 @@
 """`he.rank` and its kin: any file or dataframe of votes ranked, as it is or adjusted."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
 
 import narwhals.stable.v2 as nw
 
-from hearteval.analysis.ranking.adjusted import (
-    ControlledVotes,
-    JudgedVotes,
-    control_votes,
-    rank_votes_of_judges,
-)
+from hearteval.analysis.ranking.contrasts import Anchored, TiedWith, anchor_at, find_ties
 from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, IntervalName, RankPolicy, Ties
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
+from hearteval.api.adjusted import Control, Controlled, JudgeAware, open_judged
 from hearteval.api.groups import Rankings, make_groups
+from hearteval.api.reading import Names, VoteReading, VoteSource, explaining, outcome_names
 from hearteval.api.shown import Shown
 from hearteval.domain import flat_fields
-from hearteval.errors import NotIdentifiedError
+from hearteval.errors import HeartError, SettingsError
 from hearteval.exchange.arguments import (
-    Label,
-    check_columns_named,
-    check_controls,
     check_level,
-    check_roles,
-    find_columns,
     read_integer,
-    read_labels,
     read_number,
 )
-from hearteval.exchange.tables import open_table
-from hearteval.exchange.tables.columns import Report, Table, report_nothing
+from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind, make_frame
-from hearteval.exchange.votes import (
-    OutcomeNames,
-    PartedVotes,
-    VoteColumns,
-    read_parted_votes,
-    read_votes,
-)
+from hearteval.exchange.votes import PartedVotes
+from hearteval.report.contrasts import anchor_table, differences_table, ties_table
 from hearteval.report.ranking import controlled_display, judged_display, ranking_display
-from hearteval.report.table import Display
+from hearteval.report.table import Display, Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from narwhals.stable.v2.typing import IntoFrame
 
-Names = Label | Sequence[Label]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking(VoteRanking, Shown):
-    """A ranking of votes; see `hearteval.analysis.ranking.votes` for every field."""
+    """A ranking of votes; see `hearteval.analysis.ranking.votes` for every other field.
+
+    Attributes:
+        asked: What `to_dict` and the display hold beside the ranking.
+        anchored: Contrasts with an anchor; None without one.
+        controlled: Strengths with controls held equal; None where none were named.
+        judge_aware: Strengths by judges who differ; None where none were named.
+    """
 
     frame: nw.Implementation = field(repr=False)
+    asked: tuple[str, ...] = ()
+    anchored: Anchored | None = None
+    controlled: Controlled | None = None
+    judge_aware: JudgeAware | None = None
     __repr__ = Shown.__repr__
+
+    @property
+    def groups(self) -> tuple[TiedWith, ...]:
+        """With which others each system is tied: differences with q > 1 - level."""
+        names = [row.system for row in self.systems]
+        return find_ties(names, self.differences, level=self.settings.level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``heart rank --json`` prints."""
+        body = VoteRanking.to_dict(self)
+        for name in self.asked:
+            body[name] = [asdict(row) for row in getattr(self, name)]
+        if self.anchored is not None:
+            body["anchor"] = asdict(self.anchored)
+        for name in ("controlled", "judge_aware"):
+            beside: Shown | None = getattr(self, name)
+            if beside is not None:
+                body[name] = {k: v for k, v in beside.to_dict().items() if k != "schema"}
+        return body
 
     def differences_frame(self) -> Any:
         """Return the pairwise differences as a dataframe."""
         return make_frame([asdict(row) for row in self.differences], self.frame)
 
     def _display(self) -> Display:
-        return ranking_display(self)
+        level = self.settings.level
+        more: list[Table | tuple[str, ...]] = []
+        if self.anchored is not None:
+            more.append(anchor_table(self.anchored, level=level))
+        if "differences" in self.asked:
+            more.append(differences_table(self.differences, level=level))
+        if "groups" in self.asked:
+            more.append(ties_table(self.groups, level=level))
+        if self.controlled is not None:
+            more += controlled_display(self.controlled).parts
+        if self.judge_aware is not None:
+            more += judged_display(self.judge_aware).parts
+        return Display((*ranking_display(self).parts, *more))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Controlled(ControlledVotes, Shown):
-    """Controlled strengths; see `hearteval.analysis.ranking.adjusted` for every field."""
-
-    schema: ClassVar = "heart.rank_controlled/1"
-    frame: nw.Implementation = field(repr=False)
-    __repr__ = Shown.__repr__
-
-    def _display(self) -> Display:
-        return controlled_display(self)
+AlsoShown = Literal["differences", "groups"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeAware(JudgedVotes, Shown):
-    """Judge-aware strengths; see `hearteval.analysis.ranking.adjusted` for every field."""
-
-    schema: ClassVar = "heart.rank_judge_aware/1"
-    frame: nw.Implementation = field(repr=False)
-    __repr__ = Shown.__repr__
-
-    def _display(self) -> Display:
-        return judged_display(self)
+def check_shown(also: Sequence[str]) -> tuple[str, ...]:
+    """Return what is shown too, each once."""
+    known = get_args(AlsoShown)
+    if isinstance(also, str) or not set(also) <= set(known):
+        raise ValueError(
+            f"also must be several of {known}, as in also=[{known[0]!r}]; not {also!r}"
+        )
+    return tuple(dict.fromkeys(also))
 
 
 class RankOptions(TypedDict, total=False):
@@ -110,6 +123,11 @@ class RankOptions(TypedDict, total=False):
     resamples: int
     seed: int
     level: float
+    anchor: str | None
+    also: Sequence[AlsoShown]
+    controls: Mapping[str, tuple[str, str]]
+    position: bool
+    judge: str | None
     report: Report
 
 
@@ -145,6 +163,11 @@ def rank(
     seed: int = 0,
     level: float = 0.95,
     by: str | None = None,
+    anchor: str | None = None,
+    also: Sequence[AlsoShown] = (),
+    controls: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+    position: bool = False,
+    judge: str | None = None,
     report: Report = report_nothing,
 ) -> Ranking | Rankings[Ranking]:
     """Rank systems by pairwise votes (Bradley-Terry), with intervals and a fit check.
@@ -170,6 +193,11 @@ def rank(
         seed: Seed of the bootstrap.
         level: Nominal coverage.
         by: Column to rank apart for each value of: what comes back is one ranking each.
+        anchor: System to hold at 1500: every other's contrast with it (`ranking.anchored`).
+        also: What is shown and written too: ``differences``, ``groups`` of tied systems.
+        controls: As in `rank_controlled`, whose result is then `ranking.controlled`.
+        position: Likewise.
+        judge: As in `rank_judge_aware`, whose result is then `ranking.judge_aware`.
         report: Told how far the reading is.
 
     Raises:
@@ -188,173 +216,49 @@ def rank(
         seed=read_integer("seed", seed),
         level=check_level(level),
     )
-    read = _read(
-        votes,
-        {"left": left, "right": right, "winner": winner},
-        _outcome_names(left_name, right_name, tie_name, own_name=own_name),
-        {"strength": strength, "cluster": cluster, "rater": rater, "by": by},
-        report,
-    )
-    frame = find_frame_kind(votes)
+    names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
+    sides = {"left": left, "right": right, "winner": winner}
+    source = VoteSource(votes, sides, names, report, by)
+    plain = source.open({"strength": strength, "cluster": cluster, "rater": rater})
+    shown, frame = check_shown(also), find_frame_kind(votes)
+    beside: dict[str, tuple[VoteReading, Callable[[Votes], Shown]]] = {}
+    if cluster is None and (controls or position or judge is not None):
+        raise SettingsError(
+            "rankings that control for something, or for judges, need the column of the item voted"
+            " on (prompt, dialogue): name it as the cluster",
+            ids=["cluster"],
+        )
+    if controls or position:
+        control = Control(
+            cluster=cluster, rater=rater, controls=controls, position=position, level=level
+        )
+        beside["controlled"] = control.open(source)
+    if judge is not None:
+        beside["judge_aware"] = open_judged(source, judge=judge, cluster=cluster, level=level)
 
-    def make(some: Votes) -> Ranking:
-        with _explaining(some):
-            ranking = rank_votes(some, policy, columns=read.columns.by_role())
-        return Ranking(**flat_fields(ranking), frame=frame)
+    def make(read: Sequence[Votes]) -> Ranking:
+        with explaining(read[0]):
+            found = rank_votes(read[0], policy, columns=plain.columns.by_role())
+        order = [row.system for row in found.systems]
+        anchored = None if anchor is None else anchor_at(anchor, order, found.differences)
+        makers = [maker for _, maker in beside.values()]
+        adjusted = [maker(votes) for maker, votes in zip(makers, read[1:], strict=True)]
+        more: dict[str, Any] = dict(zip(beside, adjusted, strict=True))
+        return Ranking(**flat_fields(found), frame=frame, asked=shown, anchored=anchored, **more)
 
+    readings = [plain, *(reading for reading, _ in beside.values())]
     if by is None:
-        return make(read.whole())
-    parted = read.parted()
-    groups = make_groups(parted.groups, make)
-    return Rankings(by=by, groups=groups, n_dropped=parted.n_dropped, frame=frame)
+        return make([reading.whole() for reading in readings])
+    parted = [reading.parted() for reading in readings]
+    groups = make_groups(_side_by_side(parted), make)
+    return Rankings(by=by, groups=groups, n_dropped=parted[0].n_dropped, frame=frame)
 
 
-def rank_controlled(
-    votes: "Path | str | IntoFrame",
-    *,
-    cluster: str,
-    controls: Mapping[str, tuple[str, str]] = MappingProxyType({}),
-    position: bool = True,
-    left: str | None = None,
-    right: str | None = None,
-    winner: str | None = None,
-    left_name: Names = (),
-    right_name: Names = (),
-    tie_name: Names = (),
-    own_name: bool = False,
-    rater: str | None = None,
-    level: float = 0.95,
-    report: Report = report_nothing,
-) -> Controlled:
-    """Rank with length, formatting or position held equal, beside the raw strengths.
-
-    Each control enters as (left - right) / (left + right), as lengths and counts do best; its
-    effect is linear in log odds and one for all, and its `win_rate` is that of the side with twice
-    as much. See docs/reference/controlled-strengths.md.
-
-    `controls` gives the columns of a control for the left and for the right answer, by its name;
-    `position` says whether to control for being on the left; `cluster` is the column of the item
-    voted on (raters are sampled too from five on). The others are as in `rank`.
-
-    Raises:
-        InvalidVotesError: A row cannot be read.
-        NotIdentifiedError: Strengths or effects are not determined; it names them.
-        SettingsError: A column is missing or named twice, there is nothing to control for, or a
-            control is below 0.
-        TypeError: As in `rank`.
-        ValueError: As in `rank`.
-    """
-    level = check_level(level)
-    pairs = check_controls(controls, position=position)
-    check_columns_named({"cluster": cluster})
-    ends = tuple(dict.fromkeys(column for pair in pairs.values() for column in pair))
-    read = _read(
-        votes,
-        {"left": left, "right": right, "winner": winner},
-        _outcome_names(left_name, right_name, tie_name, own_name=own_name),
-        {"cluster": cluster, "rater": rater, "covariates": ends},
-        report,
-    )
-    some, roles = read.whole(), read.columns.by_role()
-    with _explaining(some):
-        found = control_votes(some, pairs, position=position, level=level, columns=roles)
-    return Controlled(**flat_fields(found), frame=find_frame_kind(votes))
-
-
-def rank_judge_aware(
-    votes: "Path | str | IntoFrame",
-    *,
-    judge: str,
-    cluster: str,
-    left: str | None = None,
-    right: str | None = None,
-    winner: str | None = None,
-    left_name: Names = (),
-    right_name: Names = (),
-    tie_name: Names = (),
-    own_name: bool = False,
-    level: float = 0.95,
-    report: Report = report_nothing,
-) -> JudgeAware:
-    """Rank by a panel of judges who differ in discrimination and position bias.
-
-    Both are estimated with the strengths; the left side is what each judge was shown first. The
-    panel is taken as given.
-
-    `judge` and `cluster` are the columns of the judge and of the item judged; the others are as in
-    `rank`.
-
-    Raises:
-        InvalidVotesError: A row cannot be read.
-        NotIdentifiedError: Strengths or a judge's parameters are not determined; it names them.
-        SettingsError: A column is missing or named twice.
-        TypeError: As in `rank`.
-        ValueError: As in `rank`.
-    """
-    level = check_level(level)
-    check_columns_named({"judge": judge, "cluster": cluster})
-    check_roles({"judge": judge, "cluster": cluster})
-    read = _read(
-        votes,
-        {"left": left, "right": right, "winner": winner},
-        _outcome_names(left_name, right_name, tie_name, own_name=own_name),
-        {"cluster": cluster, "rater": judge},
-        report,
-    )
-    some = read.whole()
-    with _explaining(some):
-        found = rank_votes_of_judges(some, level=level, columns=read.columns.by_role())
-    return JudgeAware(**flat_fields(found), frame=find_frame_kind(votes))
-
-
-class _Reading(NamedTuple):
-    """A table of votes, of which it is settled what its columns mean."""
-
-    table: Table
-    columns: VoteColumns
-    names: OutcomeNames
-
-    def whole(self) -> Votes:
-        """Read all votes as one."""
-        return read_votes(self.table, self.columns, self.names)
-
-    def parted(self) -> PartedVotes:
-        """Read them apart by the values of a column."""
-        return read_parted_votes(self.table, self.columns, self.names)
-
-
-def _read(
-    source: "Path | str | IntoFrame",
-    sides: Mapping[str, str | None],
-    names: OutcomeNames,
-    others: Mapping[str, Any],
-    report: Report,
-) -> _Reading:
-    optional = {role: name for role, name in others.items() if role != "covariates"}
-    check_columns_named({**sides, **optional}, optional=(*sides, *optional))
-    table = open_table(source, report)
-    known: Mapping[str, Any] = find_columns(table.column_names, sides)
-    check_roles({**known, **optional})
-    return _Reading(table, VoteColumns(**known, **others), names)
-
-
-@contextmanager
-def _explaining(votes: Votes) -> Iterator[None]:
-    """Add to an error what was noticed in reading: a name cut short is a system of its own."""
-    try:
-        yield
-    except NotIdentifiedError as error:
-        if not votes.warnings:
-            raise
-        message = f"{error} Noticed in reading: {'; '.join(votes.warnings)}."
-        components = cast("Sequence[Sequence[str]]", error.components)
-        raise NotIdentifiedError(message, components=components, ids=error.ids) from error
-
-
-def _outcome_names(left: Names, right: Names, tie: Names, *, own_name: bool) -> OutcomeNames:
-    return OutcomeNames(
-        own_name=own_name,
-        left=read_labels("left_name", left),
-        right=read_labels("right_name", right),
-        tie=read_labels("tie_name", tie),
-    )
+def _side_by_side(parted: Sequence[PartedVotes]) -> dict[str, list[Votes] | HeartError]:
+    """Return what several readings have of each value, or the first error among them."""
+    found: dict[str, list[Votes] | HeartError] = {}
+    for value in parted[0].groups:
+        read = [each.groups[value] for each in parted]
+        error = next((one for one in read if isinstance(one, HeartError)), None)
+        found[value] = error or [one for one in read if isinstance(one, Votes)]
+    return found

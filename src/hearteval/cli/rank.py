@@ -1,5 +1,6 @@
 """``heart rank``: any file of pairwise votes -> Elo, intervals, fit check."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,19 @@ from hearteval.errors import HeartError
     type=click.Choice(["two-way", "item-sandwich", "item-bootstrap", "published"]),
     help="Default: two-way with a cluster and five raters, else item-sandwich.",
 )
+@click.option("--anchor", metavar="SYSTEM", help="Hold a system at 1500; contrasts with it.")
+@click.option("--differences", is_flag=True, help="Every two systems: difference, interval, q.")
+@click.option("--groups", is_flag=True, help="With which others each system is tied.")
+@click.option(
+    "--control",
+    "controls",
+    nargs=3,
+    multiple=True,
+    metavar="NAME LEFT RIGHT",
+    help="Also rank with a length or count held equal: its columns for both sides.",
+)
+@click.option("--position", is_flag=True, help="Also rank with being on the left held equal.")
+@click.option("--judge", metavar="COL", help="Also rank by judges who differ: who judged.")
 @resamples_option
 @seed_option
 @by_option
@@ -75,6 +89,8 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     from hearteval.api import rank
 
+    options["also"] = [name for name in ("differences", "groups") if options.pop(name)]
+    options["controls"] = _read_controls(options["controls"])
     try:
         with Terminal().progress("reading") as report:
             ranking = rank(file, report=report, **options)
@@ -82,3 +98,11 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
         write_commands(error)
         raise
     show_result("rank", ranking, as_json=as_json)
+
+
+def _read_controls(given: Sequence[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
+    """Return the columns of each control by its name."""
+    controls = {name: (left, right) for name, left, right in given}
+    if len(controls) < len(given):
+        raise click.UsageError("Two controls have one name; give each its own.")
+    return controls

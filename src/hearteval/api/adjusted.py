@@ -1,0 +1,186 @@
+"""`he.rank_controlled` and `he.rank_judge_aware`: strengths with other differences held equal."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
+
+import narwhals.stable.v2 as nw
+
+from hearteval.analysis.ranking.adjusted import (
+    ControlledVotes,
+    JudgedVotes,
+    control_votes,
+    rank_votes_of_judges,
+)
+from hearteval.analysis.ranking.votes import Votes
+from hearteval.api.reading import Names, VoteReading, VoteSource, explaining, outcome_names
+from hearteval.api.shown import Shown
+from hearteval.domain import flat_fields
+from hearteval.exchange.arguments import (
+    check_columns_named,
+    check_controls,
+    check_level,
+    check_roles,
+)
+from hearteval.exchange.tables.columns import Report, report_nothing
+from hearteval.exchange.tables.frames import find_frame_kind
+from hearteval.report.ranking import controlled_display, judged_display
+from hearteval.report.table import Display
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from narwhals.stable.v2.typing import IntoFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controlled(ControlledVotes, Shown):
+    """Controlled strengths; see `hearteval.analysis.ranking.adjusted` for every field."""
+
+    schema: ClassVar = "heart.rank_controlled/1"
+    frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
+
+    def _display(self) -> Display:
+        return controlled_display(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAware(JudgedVotes, Shown):
+    """Judge-aware strengths; see `hearteval.analysis.ranking.adjusted` for every field."""
+
+    schema: ClassVar = "heart.rank_judge_aware/1"
+    frame: nw.Implementation = field(repr=False)
+    __repr__ = Shown.__repr__
+
+    def _display(self) -> Display:
+        return judged_display(self)
+
+
+def rank_controlled(
+    votes: "Path | str | IntoFrame",
+    *,
+    cluster: str,
+    controls: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+    position: bool = True,
+    left: str | None = None,
+    right: str | None = None,
+    winner: str | None = None,
+    left_name: Names = (),
+    right_name: Names = (),
+    tie_name: Names = (),
+    own_name: bool = False,
+    rater: str | None = None,
+    level: float = 0.95,
+    report: Report = report_nothing,
+) -> Controlled:
+    """Rank with length, formatting or position held equal, beside the raw strengths.
+
+    Each control enters as (left - right) / (left + right), as lengths and counts do best; its
+    effect is linear in log odds and one for all, and its `win_rate` is that of the side with twice
+    as much. See docs/reference/controlled-strengths.md.
+
+    `controls` gives the columns of a control for the left and for the right answer, by its name;
+    `position` says whether to control for being on the left; `cluster` is the column of the item
+    voted on (raters are sampled too from five on). The others are as in `rank`.
+
+    Raises:
+        InvalidVotesError: A row cannot be read.
+        NotIdentifiedError: Strengths or effects are not determined; it names them.
+        SettingsError: A column is missing or named twice, there is nothing to control for, or a
+            control is below 0.
+        TypeError: As in `rank`.
+        ValueError: As in `rank`.
+    """
+    names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
+    source = VoteSource(votes, {"left": left, "right": right, "winner": winner}, names, report)
+    control = Control(
+        cluster=cluster, rater=rater, controls=controls, position=position, level=level
+    )
+    reading, make = control.open(source)
+    return make(reading.whole())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """What `rank_controlled` is asked for, beside the votes."""
+
+    cluster: str | None
+    rater: str | None
+    controls: Mapping[str, tuple[str, str]]
+    position: bool
+    level: float
+
+    def open(self, source: VoteSource) -> tuple[VoteReading, Callable[[Votes], Controlled]]:
+        """Return the table with the columns that are needed, and what makes a result of votes."""
+        level = check_level(self.level)
+        pairs = check_controls(self.controls, position=self.position)
+        check_columns_named({"cluster": self.cluster})
+        ends = tuple(dict.fromkeys(column for pair in pairs.values() for column in pair))
+        others = {"cluster": self.cluster, "rater": self.rater, "covariates": ends}
+        reading, frame = source.open(others), find_frame_kind(source.source)
+
+        def make(votes: Votes) -> Controlled:
+            roles = reading.columns.by_role()
+            with explaining(votes):
+                found = control_votes(
+                    votes, pairs, position=self.position, level=level, columns=roles
+                )
+            return Controlled(**flat_fields(found), frame=frame)
+
+        return reading, make
+
+
+def rank_judge_aware(
+    votes: "Path | str | IntoFrame",
+    *,
+    judge: str,
+    cluster: str,
+    left: str | None = None,
+    right: str | None = None,
+    winner: str | None = None,
+    left_name: Names = (),
+    right_name: Names = (),
+    tie_name: Names = (),
+    own_name: bool = False,
+    level: float = 0.95,
+    report: Report = report_nothing,
+) -> JudgeAware:
+    """Rank by a panel of judges who differ in discrimination and position bias.
+
+    Both are estimated with the strengths; the left side is what each judge was shown first. The
+    panel is taken as given.
+
+    `judge` and `cluster` are the columns of the judge and of the item judged; the others are as in
+    `rank`.
+
+    Raises:
+        InvalidVotesError: A row cannot be read.
+        NotIdentifiedError: Strengths or a judge's parameters are not determined; it names them.
+        SettingsError: A column is missing or named twice.
+        TypeError: As in `rank`.
+        ValueError: As in `rank`.
+    """
+    names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
+    source = VoteSource(votes, {"left": left, "right": right, "winner": winner}, names, report)
+    reading, make = open_judged(source, judge=judge, cluster=cluster, level=level)
+    return make(reading.whole())
+
+
+def open_judged(
+    source: VoteSource, *, judge: str, cluster: str | None, level: float
+) -> tuple[VoteReading, Callable[[Votes], JudgeAware]]:
+    """Return the table with the columns that are needed, and what makes a result of votes."""
+    level = check_level(level)
+    check_columns_named({"judge": judge, "cluster": cluster})
+    check_roles({"judge": judge, "cluster": cluster})
+    reading = source.open({"cluster": cluster, "rater": judge})
+    frame = find_frame_kind(source.source)
+
+    def make(votes: Votes) -> JudgeAware:
+        with explaining(votes):
+            found = rank_votes_of_judges(votes, level=level, columns=reading.columns.by_role())
+        return JudgeAware(**flat_fields(found), frame=frame)
+
+    return reading, make

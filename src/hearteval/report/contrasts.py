@@ -1,0 +1,95 @@
+"""Differences of a ranking as tables: against one system, of every two, and who is tied."""
+
+from collections.abc import Sequence
+
+from hearteval.analysis.ranking.contrasts import Anchored, TiedWith
+from hearteval.analysis.ranking.rank import Difference
+from hearteval.report.figures import MEAN_ELO
+from hearteval.report.table import Bar, Column, Table, tabulate
+from hearteval.report.text import (
+    NO_VALUE,
+    interval,
+    level_percent,
+    shortened_names,
+    signed,
+    small,
+    whole,
+)
+
+MAX_TEXT = 24
+"""Columns of a name where two stand in a line."""
+SMALLEST_Q = 0.001
+Q_WORDS = "q: the p-value adjusted over all {of} (Benjamini and Hochberg)."
+
+
+def anchor_table(anchored: Anchored, *, level: float) -> Table:
+    """Return every system against the one held fixed, with its interval drawn."""
+    return tabulate(
+        anchored.contrasts,
+        [
+            (Column(f"against {anchored.system}", "name", max_width=40), lambda row: row.system),
+            ("Elo", lambda row: whole(row.elo)),
+            (
+                Column(f"{level_percent(level)} interval", can_go=True),
+                lambda row: interval(row.low, row.high),
+            ),
+            (
+                Column("", "bar", centre=MEAN_ELO),
+                lambda row: Bar(row.low, row.elo, row.high, signed(row.difference)),
+            ),
+            ("above", lambda row: signed(row.difference)),
+            ("q", lambda row: _q_words(row.q)),
+        ],
+        notes=[
+            f"{anchored.system} is held at {whole(anchored.elo)}; intervals are of differences"
+            f" from it. {Q_WORDS.format(of='of these contrasts')}"
+        ],
+    )
+
+
+def differences_table(differences: Sequence[Difference], *, level: float) -> Table:
+    """Return how far each system is above each that is ranked below it."""
+    names = list(dict.fromkeys(name for row in differences for name in (row.system, row.other)))
+    short = dict(zip(names, shortened_names(names, MAX_TEXT), strict=True))
+    return tabulate(
+        differences,
+        [
+            (Column("system", "text"), lambda row: short[row.system]),
+            (Column("above", "text"), lambda row: short[row.other]),
+            ("by Elo", lambda row: signed(row.elo)),
+            (
+                f"{level_percent(level)} interval",
+                lambda row: interval(row.low, row.high, write=_signed),
+            ),
+            ("q", lambda row: _q_words(row.q)),
+        ],
+        notes=[Q_WORDS.format(of="differences")],
+    )
+
+
+def ties_table(ties: Sequence[TiedWith], *, level: float) -> Table:
+    """Return with which others each system is tied, by their places in the table."""
+    places = {row.system: place for place, row in enumerate(ties, start=1)}
+    return tabulate(
+        ties,
+        [
+            ("", lambda row: str(places[row.system])),
+            (Column("system", "name", max_width=40), lambda row: row.system),
+            (
+                Column("tied with", "text"),
+                lambda row: ", ".join(str(places[name]) for name in row.tied_with) or NO_VALUE,
+            ),
+        ],
+        notes=[
+            f"Tied: the difference has q > {1 - level:.2g} (Benjamini and Hochberg). That is no"
+            " proof that two systems are equal."
+        ],
+    )
+
+
+def _q_words(q: float) -> str:
+    return f"<{SMALLEST_Q:g}" if q < SMALLEST_Q else small(q)
+
+
+def _signed(value: float | None) -> str:
+    return NO_VALUE if value is None else signed(value)

@@ -1,0 +1,199 @@
+"""`heart rank` with an anchor, differences, tied groups, controls and judges; he.rank likewise."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+import statsmodels.api
+from heart_command import Heart
+
+import hearteval as he
+from hearteval.errors import SettingsError
+
+SKILL = {"ash": 0.8, "elm": 0.2, "fir": 0.1, "oak": -1.0}
+
+
+@pytest.fixture(scope="module")
+def votes() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    n = 600
+    pairs = [tuple(rng.permutation(list(SKILL))[:2]) for _ in range(n)]
+    votes = pd.DataFrame(pairs, columns=["model_a", "model_b"])
+    votes["words_a"], votes["words_b"] = rng.integers(20, 60, n), rng.integers(20, 60, n)
+    longer = (votes.words_a - votes.words_b) / (votes.words_a + votes.words_b)
+    ahead = votes.model_a.map(SKILL) - votes.model_b.map(SKILL) + 1.5 * longer
+    won = rng.random(n) < 1 / (1 + np.exp(-ahead))
+    votes["winner"] = np.where(won, "model_a", "model_b")
+    votes["prompt"] = rng.integers(0, 60, n)
+    votes["judge"] = rng.choice(["gpt", "claude"], n)
+    votes["axis"] = rng.choice(["H", "E"], n)
+    return votes
+
+
+@pytest.fixture
+def path(votes: pd.DataFrame, tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    votes.to_csv(path, index=False)
+    return path
+
+
+def test_contrasts_with_an_anchor_are_the_differences_from_it(votes: pd.DataFrame) -> None:
+    found = he.rank(votes, cluster="prompt", anchor="elm")
+
+    assert found.anchored is not None
+    elo = {row.system: row.elo for row in found.systems}
+    for row in found.anchored.contrasts:
+        assert row.elo == pytest.approx(1500 + elo[row.system] - elo["elm"])
+        assert row.difference == pytest.approx(row.elo - 1500)
+    assert [row.system for row in found.anchored.contrasts] == ["ash", "fir", "oak"]
+
+
+def test_contrasts_with_an_anchor_are_those_of_a_logistic_regression(votes: pd.DataFrame) -> None:
+    """statsmodels, the anchor left out of the design, sandwich by prompt (no t correction)."""
+    others = ["ash", "fir", "oak"]
+    design = np.column_stack(
+        [(votes.model_a == name).astype(float) - (votes.model_b == name) for name in others]
+    )
+    model = statsmodels.api.GLM(
+        (votes.winner == "model_a").astype(float),
+        design,
+        family=statsmodels.api.families.Binomial(),
+    ).fit(cov_type="cluster", cov_kwds={"groups": votes.prompt, "use_correction": False})
+    n_items = votes.prompt.nunique()
+    correction = math.sqrt(n_items / (n_items - 1))
+    t = scipy.stats.t.ppf(0.975, n_items - 1)
+    found = he.rank(votes, cluster="prompt", anchor="elm").anchored
+
+    assert found is not None
+    scale = 400 / math.log(10)
+    for k, row in enumerate(found.contrasts):
+        assert row.difference == pytest.approx(scale * model.params.iloc[k], abs=1e-4)
+        assert row.low is not None
+        half_width = row.elo - row.low
+        assert half_width == pytest.approx(scale * t * model.bse.iloc[k] * correction, rel=1e-3)
+    adjusted = scipy.stats.false_discovery_control([row.p for row in found.contrasts])
+    assert [row.q for row in found.contrasts] == pytest.approx(adjusted.tolist())
+
+
+def test_tied_systems_are_those_whose_difference_is_open(votes: pd.DataFrame) -> None:
+    found = he.rank(votes, cluster="prompt")
+
+    assert {row.system: row.tied_with for row in found.groups} == {
+        "ash": (),
+        "elm": ("fir",),
+        "fir": ("elm",),
+        "oak": (),
+    }
+
+
+def test_each_key_is_there_only_when_its_option_asks(heart: Heart, path: Path) -> None:
+    usual = set(heart("rank", path, "--cluster", "prompt", "--json").json)
+    options = {
+        "anchor": ("--anchor", "elm"),
+        "differences": ("--differences",),
+        "groups": ("--groups",),
+        "controlled": ("--control", "length", "words_a", "words_b"),
+        "judge_aware": ("--judge", "judge"),
+    }
+    for key, words in options.items():
+        found = heart("rank", path, "--cluster", "prompt", *words, "--json").json
+        assert set(found) == usual | {key}
+
+
+def test_everything_at_once_is_the_same_as_apart(
+    heart: Heart, path: Path, votes: pd.DataFrame
+) -> None:
+    done = heart(
+        *("rank", path, "--cluster", "prompt", "--anchor", "elm", "--differences", "--groups"),
+        *("--control", "length", "words_a", "words_b", "--position", "--judge", "judge", "--json"),
+    )
+
+    controls = {"length": ("words_a", "words_b")}
+    controlled = he.rank_controlled(votes, cluster="prompt", controls=controls).to_dict()
+    judged = he.rank_judge_aware(votes, cluster="prompt", judge="judge").to_dict()
+    found = done.json
+    assert found["controlled"] == written(controlled)
+    assert found["judge_aware"] == written(judged)
+    assert len(found["differences"]) == 6
+    assert sorted(found["differences"][0]) == ["elo", "high", "low", "other", "p", "q", "system"]
+    assert found["groups"][1] == {
+        "system": found["systems"][1]["system"],
+        "tied_with": [found["systems"][2]["system"]],
+    }
+    assert found["anchor"]["system"] == "elm"
+    assert sorted(found["anchor"]["contrasts"][0]) == [
+        "difference",
+        "elo",
+        "high",
+        "low",
+        "p",
+        "q",
+        "system",
+    ]
+
+
+def written(body: dict[str, Any]) -> Any:
+    """Return an object as JSON gives it back, without its schema."""
+    return json.loads(json.dumps({key: value for key, value in body.items() if key != "schema"}))
+
+
+def test_all_of_it_is_said_in_80_columns(heart: Heart, path: Path) -> None:
+    said = heart(
+        *("rank", path, "--cluster", "prompt", "--anchor", "elm", "--differences", "--groups"),
+        *("--control", "length", "words_a", "words_b", "--position", "--judge", "judge"),
+    ).out
+
+    for words in ("against elm", "by Elo", "tied with", "Elo, controlled", "Elo, judge-aware"):
+        assert words in said
+    assert "<0.001" in said
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_groups_of_votes_are_controlled_each_alone(votes: pd.DataFrame) -> None:
+    controls = {"length": ("words_a", "words_b")}
+    found = he.rank(votes, cluster="prompt", by="axis", controls=controls, anchor="oak")
+
+    alone = he.rank_controlled(
+        votes[votes.axis == "H"], cluster="prompt", controls=controls, position=False
+    )
+    assert found["H"].controlled is not None
+    assert found["H"].controlled.to_dict() == alone.to_dict()
+    assert found["E"].anchored is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--anchor", "elmm"], "'elmm' is none of the systems: ash"),
+        (["--control", "length", "words_a", "words_x"], "no column 'words_x'"),
+        (["--control", "length", "words_a", "words_a"], "for both sides"),
+        (["--control", "n", "words_a", "words_b"] * 2, "Two controls have one name"),
+        (["--judge", "jugde"], "did you mean 'judge'"),
+        (["--judge", "prompt"], "both as judge and as cluster"),
+    ],
+)
+def test_wrong_use_exits_with_2(heart: Heart, path: Path, options: list[str], words: str) -> None:
+    done = heart("rank", path, "--cluster", "prompt", *options, "--json")
+
+    assert done.code == 2
+    assert words in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize("option", [["--position"], ["--judge", "judge"]])
+def test_what_is_controlled_needs_items(heart: Heart, path: Path, option: list[str]) -> None:
+    done = heart("rank", path, *option)
+
+    assert done.code == 2
+    assert "name it as the cluster" in done.err
+
+
+def test_what_cannot_be_shown_is_a_value_error(votes: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="also must be several"):
+        he.rank(votes, cluster="prompt", also="groups")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="none of the systems"):
+        he.rank(votes, cluster="prompt", anchor="yew")
