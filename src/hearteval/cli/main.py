@@ -47,7 +47,7 @@ VERBS: Mapping[str, str] = {
     "import": "Bring in completions from an Inspect log.",
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
-    "export": "Write a study as Inspect logs.",
+    "export": "Write a study as tables, or as Inspect logs.",
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
     "systems": "List the systems that a study can name.",

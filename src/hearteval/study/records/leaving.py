@@ -1,0 +1,380 @@
+"""A stored study -> tables, one for each kind of record, with the words that may leave it.
+
+What a person has written and nobody has released stays, and so does what raters said about it;
+withdrawn texts never leave. Choices and marks do: they are the numbers of the results. Rows are
+sorted by what they are about, never by ids that another study would not have.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from hearteval.domain import (
+    AXIS_NAMES,
+    Assignment,
+    Axis,
+    AxisMark,
+    Completion,
+    Item,
+    Judgment,
+    Label,
+    Pair,
+    Rater,
+    Rating,
+    Study,
+    System,
+)
+from hearteval.exchange.records.writing import Cell, Columns, Format, format_table, write_files
+from hearteval.items.files import format_items
+from hearteval.study.reading import released_words
+from hearteval.study.session import Session
+
+R = TypeVar("R")
+ITEM_FILE = "items.jsonl"
+Row = dict[str, Cell]
+
+
+class Written(NamedTuple):
+    """One table that was written."""
+
+    kind: str
+    path: Path
+    n_rows: int
+    n_held_back: int
+    """Records that stay whole, or leave without their words: nobody has released these."""
+
+
+def export_records(
+    session: Session, study: Study, out: Path, form: Format, *, replace: bool
+) -> tuple[Written, ...]:
+    """Write every kind of record that a study has as a table, and its items as an item file.
+
+    Raises:
+        SettingsError: A file holds something else and is not to be replaced, or Parquet needs an
+            extra.
+        StoreError: The folder cannot be written.
+    """
+    leaving = _Leaving(session, study)
+    tables = {kind: make() for kind, make in leaving.makers.items()}
+    tables = {kind: made for kind, made in tables.items() if made.rows}
+    files = {
+        f"{kind}.{form}": format_table(_columns(made.rows), form) for kind, made in tables.items()
+    }
+    # Last: in JSON Lines it stands in place of the table, whose turns would be text in text.
+    files[ITEM_FILE] = format_items(leaving.items).encode()
+    write_files(files, out, replace=replace)
+    return tuple(
+        Written(kind, out / f"{kind}.{form}", len(made.rows), made.n_held_back)
+        for kind, made in tables.items()
+    )
+
+
+class _Made(NamedTuple):
+    rows: list[Row]
+    n_held_back: int = 0
+
+
+@dataclass(frozen=True)
+class _Leaving:
+    """A study as it is read for export."""
+
+    session: Session
+    study: Study
+
+    @property
+    def makers(self) -> Mapping[str, Callable[[], _Made]]:
+        """What makes each table, by the kind of its records."""
+        return {
+            "items": self._make_items,
+            "systems": self._make_systems,
+            "raters": self._make_raters,
+            "completions": self._make_completions,
+            "judgments": self._make_judgments,
+            "ratings": self._make_ratings,
+            "labels": self._make_labels,
+        }
+
+    def _iter(self, kind: type[R]) -> Iterable[R]:
+        return self.session.store.iter(kind, self.study)  # type: ignore[type-var]
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """In the order of their ids, as in every table."""
+        return list(self._iter(Item))
+
+    @cached_property
+    def _systems(self) -> dict[str, System]:
+        return {system.id: system for system in self._iter(System)}
+
+    @cached_property
+    def _raters(self) -> dict[str, Rater]:
+        return {rater.id: rater for rater in self._iter(Rater)}
+
+    @cached_property
+    def _texts(self) -> dict[str, Completion]:
+        return {text.id: text for text in self._iter(Completion)}
+
+    @cached_property
+    def _dialogues(self) -> dict[str, str]:
+        return {item.id: item.dialogue_id for item in self.items}
+
+    @cached_property
+    def _groups(self) -> dict[str, str | None]:
+        people = self.session.store.people.people(self.study.id)
+        return {one.name: one.group for one in people}
+
+    @cached_property
+    def _released(self) -> frozenset[str]:
+        return released_words(self.session, self.study)
+
+    @cached_property
+    def _unreadable(self) -> frozenset[str]:
+        """Texts by people that may not leave."""
+        return frozenset(
+            text.id
+            for text in self._texts.values()
+            if text.writer_id is not None and (text.is_withdrawn or text.id not in self._released)
+        )
+
+    def _make_items(self) -> _Made:
+        return _Made([_item_row(item) for item in self.items])
+
+    def _make_systems(self) -> _Made:
+        systems = sorted(self._systems.values(), key=attrgetter("name"))
+        return _Made(
+            [
+                {
+                    "system_id": one.id,
+                    "system": one.name,
+                    "kind": one.kind,
+                    "family": one.family,
+                    "settings": _json(one.settings),
+                }
+                for one in systems
+            ]
+        )
+
+    def _make_raters(self) -> _Made:
+        raters = sorted(self._raters.values(), key=lambda one: (one.kind, one.name, one.id))
+        rows: list[Row] = [
+            {
+                "rater_id": one.id,
+                **_rater_cells(one),
+                "pool": one.pool,
+                "settings": _json(one.settings),
+            }
+            for one in raters
+        ]
+        return _Made(rows)
+
+    def _make_completions(self) -> _Made:
+        rows = [
+            {
+                "completion_id": one.id,
+                "item_id": one.item_id,
+                "dialogue_id": self._dialogues[one.item_id],
+                "system_id": one.system_id,
+                "system": self._systems[one.system_id].name,
+                "kind": self._systems[one.system_id].kind,
+                "writer": one.writer_id,
+                "writer_group": self._groups.get(one.writer_id or ""),
+                "repeat": one.repeat,
+                "text": one.text,
+                "prompt_hash": one.prompt_hash,
+                "finish_reason": one.call.finish_reason,
+                "first_token_ms": one.first_token_ms,
+                "first_reasoning_ms": one.first_reasoning_ms,
+                "total_ms": one.total_ms,
+                "cost": one.call.cost,
+                "cached": one.call.cached,
+                "created_at": one.created_at.isoformat(),
+            }
+            for one in self._texts.values()
+            if one.id not in self._unreadable
+        ]
+        rows.sort(key=_by("item_id", "system", "writer", "repeat"))
+        return _Made(rows, len(self._unreadable))
+
+    def _make_judgments(self) -> _Made:
+        pairs = {pair.id: pair for pair in self._iter(Pair)}
+        assignments = {
+            one.id: one
+            for one in self._iter(Assignment)
+            if one.rater_id in self._raters
+            and one.pair_id in pairs
+            and self._texts.keys() >= set(pairs[one.pair_id].completion_ids)
+        }
+        rows, n_held_back = [], 0
+        for one in self._iter(Judgment):
+            if one.assignment_id not in assignments:
+                continue
+            assignment = assignments[one.assignment_id]
+            low, high = pairs[assignment.pair_id].completion_ids
+            first = assignment.first_completion_id
+            second = high if first == low else low
+            may_leave = self._may_say(self._raters[assignment.rater_id], one.id, first, second)
+            n_held_back += not may_leave and bool(one.rationale or one.reasons)
+            rows.append(self._judgment_row(one, assignment, second, may_leave=may_leave))
+        keys = ("first", "second", "first_writer", "second_writer", "rater", "repeat")
+        rows.sort(key=_by("item_id", *keys))
+        return _Made(rows, n_held_back)
+
+    def _may_say(self, rater: Rater, record_id: str, *about: str) -> bool:
+        """Say whether a rater's words about texts may leave."""
+        is_read = rater.kind != "human" or record_id in self._released
+        return is_read and self._unreadable.isdisjoint(about)
+
+    def _judgment_row(
+        self, one: Judgment, assignment: Assignment, second_id: str, *, may_leave: bool
+    ) -> Row:
+        first, second = self._texts[assignment.first_completion_id], self._texts[second_id]
+        axes: Row = {}
+        for axis in AXIS_NAMES:
+            mark = one.axes.get(axis, AxisMark(None, None))  # type: ignore[arg-type]
+            axes |= {axis: mark.choice, f"{axis}_strength": mark.strength}
+        names = [self._systems[text.system_id] for text in (first, second)]
+        winner = {"first": names[0].name, "second": names[1].name}.get(one.choice, one.choice)
+        return {
+            "judgment_id": one.id,
+            "item_id": first.item_id,
+            "dialogue_id": self._dialogues[first.item_id],
+            "rater_id": assignment.rater_id,
+            **_rater_cells(self._raters[assignment.rater_id]),
+            **self._text_cells("first", first),
+            **self._text_cells("second", second),
+            "is_stress": "stress" in {system.kind for system in names},
+            "repeat": assignment.repeat,
+            "check": assignment.check,
+            "choice": one.choice,
+            "winner": winner,
+            "strength": one.strength,
+            **axes,
+            **_words("reason", one.reasons if may_leave else {}),
+            "rationale": (one.rationale if may_leave else "") or None,
+            "seconds": one.seconds,
+            "prompt_hash": one.prompt_hash,
+            "finish_reason": one.call.finish_reason,
+            "cost": one.call.cost,
+            "created_at": one.created_at.isoformat(),
+        }
+
+    def _text_cells(self, side: str, text: Completion) -> Row:
+        return {
+            side: self._systems[text.system_id].name,
+            f"{side}_completion_id": text.id,
+            f"{side}_writer": text.writer_id,
+            f"{side}_repeat": text.repeat,
+        }
+
+    def _make_ratings(self) -> _Made:
+        rows, n_held_back = list[Row](), 0
+        for one in self._iter(Rating):
+            if one.rater_id not in self._raters or one.completion_id not in self._texts:
+                continue
+            text, rater = self._texts[one.completion_id], self._raters[one.rater_id]
+            may_leave = self._may_say(rater, one.id, text.id)
+            n_held_back += not may_leave and bool(one.comments)
+            scores: Row = {axis: one.axes.get(axis) for axis in AXIS_NAMES}
+            rows.append(
+                {
+                    "rating_id": one.id,
+                    "item_id": text.item_id,
+                    "dialogue_id": self._dialogues[text.item_id],
+                    "rater_id": one.rater_id,
+                    **_rater_cells(rater),
+                    **self._text_cells("system", text),
+                    "repeat": one.repeat,
+                    **scores,
+                    **_words("comment", one.comments if may_leave else {}),
+                    "seconds": one.seconds,
+                    "prompt_hash": one.prompt_hash,
+                    "finish_reason": one.call.finish_reason,
+                    "cost": one.call.cost,
+                    "created_at": one.created_at.isoformat(),
+                }
+            )
+        rows.sort(key=_by("item_id", "system", "system_writer", "rater", "repeat"))
+        return _Made(rows, n_held_back)
+
+    def _make_labels(self) -> _Made:
+        names = {rater.id: rater for rater in self.session.store.iter(Rater)}
+        rows, n_held_back = [], 0
+        for one in self._iter(Label):
+            of = one.completion_id or one.judgment_id or ""
+            text = self._texts.get(one.completion_id or "")
+            is_own = text is not None and text.writer_id is None
+            may_leave = is_own or of in self._released
+            n_held_back += not may_leave and bool(one.evidence)
+            rows.append(
+                {
+                    "label_id": one.id,
+                    "item_id": text.item_id if text else None,
+                    "system": self._systems[text.system_id].name if text else None,
+                    "completion_id": one.completion_id,
+                    "judgment_id": one.judgment_id,
+                    "taxonomy": one.taxonomy,
+                    "category": one.category,
+                    "verdict": one.verdict,
+                    "probability": one.probability,
+                    "evidence": (one.evidence if may_leave else "") or None,
+                    **_rater_cells(names[one.rater_id]),
+                    "created_at": one.created_at.isoformat(),
+                }
+            )
+        rows.sort(key=_by("item_id", "system", "taxonomy", "category", "rater", "label_id"))
+        return _Made(rows, n_held_back)
+
+
+def _item_row(item: Item) -> Row:
+    turns = [{"role": turn.role, "text": turn.text} for turn in item.context]
+    return {
+        "item_id": item.id,
+        "source": item.source,
+        "dialogue_id": item.dialogue_id,
+        "turn_index": item.turn_index,
+        "subset": item.subset,
+        "profile": item.profile,
+        "emotion": item.emotion,
+        "problem": item.problem,
+        "culture": item.culture,
+        "population": item.population,
+        "language": item.language,
+        "cue": item.cue,
+        "resistance": item.resistance,
+        "intensities": None if item.intensities is None else _json(list(item.intensities)),
+        "situation": item.situation or None,
+        "context": _json(turns),
+        "reference": item.reference,
+        "licence": item.licence,
+        "consent_basis": item.consent_basis,
+    }
+
+
+def _rater_cells(rater: Rater) -> Row:
+    return {
+        "rater": rater.name,
+        "rater_kind": rater.kind,
+        "rater_family": rater.family,
+        "rater_group": rater.group,
+    }
+
+
+def _words(what: str, by_axis: Mapping[Axis, str]) -> Row:
+    return {f"{axis}_{what}": by_axis.get(axis) or None for axis in AXIS_NAMES}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _by(*names: str) -> Callable[[Row], tuple[Any, ...]]:
+    """Return a key that sorts rows by cells of these columns, missing ones first."""
+    return lambda row: tuple((row[name] is not None, row[name]) for name in names)
+
+
+def _columns(rows: list[Row]) -> Columns:
+    return {name: [row[name] for row in rows] for name in rows[0]}
