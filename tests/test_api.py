@@ -135,7 +135,7 @@ def test_results_show_as_text_and_as_a_table_of_a_notebook(votes_file: Path) -> 
     assert "how far Elo would move" in " ".join(str(ranking).split())
     assert ranking._repr_html_().count("<tr>") == 4 + 4  # the ranking, and head to head
     assert "Fleiss" in str(agreement)
-    assert agreement._repr_html_().count("<tr>") == 11
+    assert agreement._repr_html_().count("<tr>") == 15
 
 
 def test_results_are_short_where_they_are_looked_at() -> None:

@@ -25,6 +25,10 @@ NUMBERS_ONLY = (
     "gwet_ac2",
     "icc_c1",
     "icc_a1",
+    "icc_1",
+    "icc_ck",
+    "icc_ak",
+    "cronbach_alpha",
 )
 Row = tuple[str, str, str | None]
 
@@ -223,7 +227,7 @@ def test_icc_from_few_complete_units_is_warned_about() -> None:
             *((f"u{i}", "z", "2") for i in range(n_complete)),
         ]
         found = measure(coded_ratings(rows), level="interval", resamples=9)
-        (text,) = (w for w in found.warnings if w.startswith("icc_c1"))
+        (text,) = (w for w in found.warnings if w.startswith("The ICCs use"))
         assert f"the {n_complete} of 60 units" in text
         assert ("too narrow" in text) == is_few
 
@@ -258,7 +262,7 @@ def test_perfect_agreement_is_one(level: Level) -> None:
     rows = two_raters(*((str(a), str(a)) for a in answers))
     found = measures(measure(coded_ratings(rows), level=level, resamples=50))
     values = [each.value for each in found.values() if each.value is not None]
-    assert len(values) == (5 if level == "nominal" else 10)
+    assert len(values) == (5 if level == "nominal" else 14)
     assert values == pytest.approx([1] * len(values))
 
 

@@ -69,7 +69,7 @@ def test_votes_without_items_are_warned_of(heart: Heart, votes: Path) -> None:
         (["--prior", "nan"], "prior"),
         (["--level", "1"], "--level"),
         (["--resamples", "3"], "--resamples"),
-        (["--cluster", "prompt", "--cluster", "voter"], "--cluster is given twice"),
+        (["--rater", "prompt", "--rater", "voter"], "--rater is given twice"),
         (["--cluster", "prompt", "--rater", "prompt"], "named both as cluster and as rater"),
     ],
 )
@@ -251,7 +251,7 @@ def test_a_name_of_an_outcome_may_be_given_twice(heart: Heart, votes: Path) -> N
         (["--min", "nan"], "no finite number"),
         (["--min", "1", "--min", "2"], "--min is given twice"),
         (["--min", "3", "--max", "1"], "in that order"),
-        (["--rater", "text"], "--rater is given twice"),
+        (["--rater", "text"], "those of a wide table"),
     ],
 )
 def test_wrong_use_of_agreement_exits_with_2(

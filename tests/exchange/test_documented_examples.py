@@ -65,3 +65,14 @@ def test_ratings(examples: list[str], tmp_path: Path) -> None:
 
     assert found.values == ("4", "5")
     assert found.value.tolist() == [0, 1, -1]
+
+
+def test_wide_ratings(
+    examples: list[str], heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wide.csv").write_text(examples[7], encoding="utf-8")
+
+    found = heart(*examples[8].split()[1:], "--json").json
+
+    assert (found["n_units"], found["n_values"], found["excluded"]) == (2, 3, {"missing": 1})

@@ -6,21 +6,23 @@ Nothing is clipped, and a measure that does not apply has a reason in place of a
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from hearteval.analysis.agreement_support import agreement_warnings, check_support, find_odd
-from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError
+from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError, first_few
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.stats.agreement.bootstrap import (
+    MIN_WIDTH,
     bootstrap_units,
     estimate,
     fisher_interval,
     percentile_interval,
 )
-from hearteval.stats.agreement.icc import count_complete, icc_a1, icc_c1
+from hearteval.stats.agreement.cronbach import cronbach_alpha, feldt_interval
+from hearteval.stats.agreement.icc import count_complete, icc_1, icc_a1, icc_c1, step_up
 from hearteval.stats.agreement.kappas import (
     cohen_kappa,
     cohen_kappa_weighted,
@@ -70,6 +72,7 @@ class AgreementSettings:
         resamples: Bootstrap samples of units.
         interval: ``fisher-z``, with the samples' standard error, or their ``percentile`` points.
         confidence: Nominal coverage of the intervals.
+        reverse: Raters, or items, whose values are turned: max + min - value.
     """
 
     level: Level
@@ -79,6 +82,7 @@ class AgreementSettings:
     seed: int = 0
     interval: IntervalKind = "fisher-z"
     confidence: float = 0.95
+    reverse: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +103,10 @@ class Agreement:
         gwet_ac2: Gwet's AC2 with the weights of the level.
         icc_c1: ICC(C,1), consistency, over units that every rater rated.
         icc_a1: ICC(A,1), absolute agreement, likewise.
+        icc_1: ICC(1), one-way, where each unit may have raters of its own.
+        icc_ck: ICC(C,k), of the mean of all raters.
+        icc_ak: ICC(A,k), likewise.
+        cronbach_alpha: Cronbach's alpha with raters as items, gaps left out pair by pair.
         warnings: What makes the numbers doubtful, the most serious first.
         notes: What the intervals speak of.
     """
@@ -117,6 +125,10 @@ class Agreement:
     gwet_ac2: AgreementMeasure
     icc_c1: AgreementMeasure
     icc_a1: AgreementMeasure
+    icc_1: AgreementMeasure
+    icc_ck: AgreementMeasure
+    icc_ak: AgreementMeasure
+    cronbach_alpha: AgreementMeasure
     settings: AgreementSettings
     warnings: tuple[Notice, ...]
     notes: tuple[str, ...] = ()
@@ -138,14 +150,15 @@ def measure_agreement(ratings: CodedRatings, settings: AgreementSettings) -> Agr
     """
     _check_settings(settings)
     _check_single(ratings)
-    numbers = _read_numbers(ratings, settings.level)[ratings.value]
+    numbers = _turn(ratings, _read_numbers(ratings, settings.level)[ratings.value], settings)
     excluded = _exclude(ratings, numbers, settings)
     is_used = ~np.logical_or.reduce(list(excluded.values()))
     _check_any_used(ratings, is_used, settings.level)
     if settings.level == "ratio":
         _check_not_negative(ratings, numbers, is_used)
-    table = _build_table(ratings, numbers, is_used)
+    table = merge_equal_units(_build_table(ratings, numbers, is_used))
     measures, warnings = _measure(table, settings)
+    measures |= _measure_means(table, measures, settings)
     return Agreement(
         n_units=len(ratings.units),
         n_raters=len(ratings.raters),
@@ -247,6 +260,25 @@ def finite_number(text: str) -> float:
     return number + 0.0 if math.isfinite(number) and "_" not in text else math.nan
 
 
+def _turn(ratings: CodedRatings, numbers: FloatArray, settings: AgreementSettings) -> FloatArray:
+    """Turn the numbers of reversed raters round, within the limits of the scale."""
+    if not settings.reverse:
+        return numbers
+    unknown = [name for name in settings.reverse if name not in ratings.raters]
+    if unknown:
+        raise SettingsError(
+            f"{first_few(unknown, 5)} to be reversed is no rater; there are"
+            f" {first_few(sorted(ratings.raters), 30)}",
+            ids=unknown,
+        )
+    if settings.min is None or settings.max is None:
+        raise SettingsError(
+            "to reverse a rater's or an item's values, name the ends of the scale: min and max"
+        )
+    turned = [ratings.raters.index(name) for name in settings.reverse]
+    return np.where(np.isin(ratings.rater, turned), settings.min + settings.max - numbers, numbers)
+
+
 def _rank(names: tuple[str, ...]) -> IntArray:
     ranks = np.empty(len(names), dtype=np.int64)
     ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
@@ -274,7 +306,7 @@ def _build_table(ratings: CodedRatings, numbers: FloatArray, is_used: BoolArray)
     # No coefficient depends on the scale; a power of two changes no digit, and squares stay finite.
     exponent = np.frexp(np.abs(values).max(initial=0))[1]
     order = np.lexsort((rater, unit))
-    table = RatingTable(
+    return RatingTable(
         unit=unit[order],
         rater=rater[order],
         category=category[order],
@@ -283,7 +315,6 @@ def _build_table(ratings: CodedRatings, numbers: FloatArray, is_used: BoolArray)
         n_units=len(units),
         n_raters=len(raters),
     )
-    return merge_equal_units(table)
 
 
 def _builders(table: RatingTable, level: Level) -> dict[str, Callable[[], Coefficient]]:
@@ -302,6 +333,7 @@ def _builders(table: RatingTable, level: Level) -> dict[str, Callable[[], Coeffi
         "gwet_ac2": of_numbers(lambda: gwet_ac2(table, level=level)),
         "icc_c1": of_numbers(lambda: icc_c1(table)),
         "icc_a1": of_numbers(lambda: icc_a1(table)),
+        "icc_1": of_numbers(lambda: icc_1(table)),
     }
 
 
@@ -354,6 +386,55 @@ def _measure(
             " with it the interval, does not fit this table."
         )
     return measures, [Notice(Kind.FEW_CASES, text) for text in warnings]
+
+
+def _measure_means(
+    table: RatingTable, single: Mapping[str, AgreementMeasure], settings: AgreementSettings
+) -> dict[str, AgreementMeasure]:
+    """Measure what the mean, or the sum, of all raters is worth, from what one is."""
+    found = {
+        "icc_ck": _step_up(single["icc_c1"], table.n_raters),
+        "icc_ak": _step_up(single["icc_a1"], table.n_raters),
+    }
+    n_units = int(table.count.sum())
+    try:
+        if settings.level == "nominal":
+            _refuse_names()
+        alpha = cronbach_alpha(table)
+    except NotIdentifiedError as error:
+        none = AgreementMeasure(value=None, low=None, high=None, reason=str(error))
+        return {**found, "cronbach_alpha": none}
+    found["cronbach_alpha"] = _with_feldt(alpha, n_units, table, settings)
+    return found
+
+
+def _with_feldt(
+    alpha: float, n_units: int, table: RatingTable, settings: AgreementSettings
+) -> AgreementMeasure:
+    try:
+        check_support("cronbach_alpha", n_units, table, settings.level)
+        if alpha > 1 - MIN_WIDTH:
+            raise NotIdentifiedError(f"no interval: {alpha:g} is the end of the scale")
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=alpha, low=None, high=None, reason=str(error))
+    low, high = feldt_interval(alpha, n_units, table.n_raters, level=settings.confidence)
+    return AgreementMeasure(value=alpha, low=low, high=high, reason=None)
+
+
+def _step_up(single: AgreementMeasure, k: int) -> AgreementMeasure:
+    if single.value is None:
+        return single
+    try:
+        value = step_up(single.value, k)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=None, low=None, high=None, reason=str(error))
+    if single.low is None or single.high is None:
+        return replace(single, value=value)
+    try:
+        low, high = step_up(single.low, k), step_up(single.high, k)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=value, low=None, high=None, reason=f"no interval: {error}")
+    return AgreementMeasure(value=value, low=low, high=high, reason=None)
 
 
 def _with_interval(

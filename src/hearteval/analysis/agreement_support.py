@@ -84,7 +84,7 @@ def _left_out(ratings: CodedRatings, table: RatingTable, level: Level) -> list[N
     if level != "nominal" and n_complete < table.n_pairable:
         few = ": intervals from so few are often too narrow" if n_complete < FEW_UNITS else ""
         text = (
-            f"icc_c1 and icc_a1 use the {n_complete} of {n_units} units that all"
+            f"The ICCs use the {n_complete} of {n_units} units that all"
             f" {table.n_raters} raters rated{few}."
         )
         warnings.append(Notice(Kind.FEW_ITEMS if few else Kind.UNUSED, text))

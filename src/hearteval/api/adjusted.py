@@ -1,6 +1,6 @@
 """`he.rank_controlled` and `he.rank_judge_aware`: strengths with other differences held equal."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
@@ -21,6 +21,7 @@ from hearteval.exchange.arguments import (
     check_columns_named,
     check_controls,
     check_level,
+    check_named,
     check_roles,
 )
 from hearteval.exchange.tables.columns import Report, report_nothing
@@ -61,7 +62,7 @@ class JudgeAware(JudgedVotes, Shown):
 def rank_controlled(
     votes: "Path | str | IntoFrame",
     *,
-    cluster: str,
+    cluster: str | Sequence[str],
     controls: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     position: bool = True,
     left: str | None = None,
@@ -106,7 +107,7 @@ def rank_controlled(
 class Control:
     """What `rank_controlled` is asked for, beside the votes."""
 
-    cluster: str | None
+    cluster: str | Sequence[str] | None
     rater: str | None
     controls: Mapping[str, tuple[str, str]]
     position: bool
@@ -116,7 +117,7 @@ class Control:
         """Return the table with the columns that are needed, and what makes a result of votes."""
         level = check_level(self.level)
         pairs = check_controls(self.controls, position=self.position)
-        check_columns_named({"cluster": self.cluster})
+        check_named("cluster", self.cluster)
         ends = tuple(dict.fromkeys(column for pair in pairs.values() for column in pair))
         others = {"cluster": self.cluster, "rater": self.rater, "covariates": ends}
         reading, frame = source.open(others), find_frame_kind(source.source)
@@ -136,7 +137,7 @@ def rank_judge_aware(
     votes: "Path | str | IntoFrame",
     *,
     judge: str,
-    cluster: str,
+    cluster: str | Sequence[str],
     left: str | None = None,
     right: str | None = None,
     winner: str | None = None,
@@ -169,12 +170,13 @@ def rank_judge_aware(
 
 
 def open_judged(
-    source: VoteSource, *, judge: str, cluster: str | None, level: float
+    source: VoteSource, *, judge: str, cluster: str | Sequence[str] | None, level: float
 ) -> tuple[VoteReading, Callable[[Votes], JudgeAware]]:
     """Return the table with the columns that are needed, and what makes a result of votes."""
     level = check_level(level)
-    check_columns_named({"judge": judge, "cluster": cluster})
-    check_roles({"judge": judge, "cluster": cluster})
+    check_columns_named({"judge": judge})
+    for column in check_named("cluster", cluster):
+        check_roles({"judge": judge, "cluster": column})
     reading = source.open({"cluster": cluster, "rater": judge})
     frame = find_frame_kind(source.source)
 

@@ -1,5 +1,6 @@
 """`he.agree`: how far raters agree, in any file or dataframe of ratings."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Required, TypedDict, Unpack, get_args, overload
 
@@ -15,16 +16,11 @@ from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, RankPolicy
 from hearteval.api.groups import AgreementsBy, make_groups
 from hearteval.api.shown import Shown
 from hearteval.domain import flat_fields
-from hearteval.exchange.arguments import (
-    check_columns_named,
-    check_level,
-    check_roles,
-    read_integer,
-    read_number,
-)
+from hearteval.exchange.arguments import check_level, read_integer, read_names, read_number
 from hearteval.exchange.ratings import (
-    RatingColumns,
     ReadRatings,
+    find_long,
+    find_wide,
     read_parted_ratings,
     read_ratings,
 )
@@ -60,10 +56,12 @@ class Agreements(Agreement, Shown):
 class AgreeOptions(TypedDict, total=False):
     """What `agree` takes beside the ratings and what parts them; it says what each is."""
 
-    unit: Required[str]
-    rater: Required[str]
-    value: Required[str]
+    unit: str | Sequence[str] | None
+    rater: str | Sequence[str] | None
+    value: str | None
     level: Required[Level]
+    wide: bool
+    reverse: Sequence[str]
     minimum: float | None
     maximum: float | None
     resamples: int
@@ -88,10 +86,12 @@ def agree(
 def agree(
     ratings: "Path | str | IntoFrame",
     *,
-    unit: str,
-    rater: str,
-    value: str,
+    unit: str | Sequence[str] | None = None,
+    rater: str | Sequence[str] | None = None,
+    value: str | None = None,
     level: Level,
+    wide: bool = False,
+    reverse: Sequence[str] = (),
     minimum: float | None = None,
     maximum: float | None = None,
     resamples: int = DEFAULT_RESAMPLES,
@@ -105,10 +105,13 @@ def agree(
 
     Args:
         ratings: Path of a CSV, JSONL or Parquet file, or any dataframe; a row is one rating.
-        unit: Column of what is rated.
-        rater: Column of who rates.
-        value: Column of the rating.
+        unit: Column of what is rated, or several that name it together.
+        rater: Column of who rates. Of a wide table the columns of the raters, or of the items of a
+            questionnaire; all but `unit` and `by` where none are named.
+        value: Column of the rating; none in a wide table.
         level: Level of measurement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
+        wide: Whether there is one column for each rater; a row is then a unit, and `unit` optional.
+        reverse: Raters, or items, whose values are turned round between `minimum` and `maximum`.
         minimum: Lowest value there is; lower ones are left out and counted.
         maximum: Highest value there is; likewise.
         resamples: Bootstrap replicates.
@@ -125,9 +128,6 @@ def agree(
         TypeError: As in `rank`.
         ValueError: As in `rank`.
     """
-    columns = {"unit": unit, "rater": rater, "value": value, "by": by}
-    check_columns_named(columns, optional=("by",))
-    check_roles(columns)
     if level not in get_args(Level):
         raise ValueError(f"a level of measurement is one of {get_args(Level)}, not {level!r}")
     checked = RankPolicy(
@@ -145,15 +145,19 @@ def agree(
         seed=checked.seed,
         interval=interval,
         confidence=check_level(confidence),
+        reverse=read_names("reverse", reverse),
     )
-    table, frame = open_table(ratings, report), find_frame_kind(ratings)
+    table = open_table(ratings, report)
+    roles = {"unit": unit, "rater": rater, "value": value, "by": by}
+    table, columns = find_wide(table, roles) if wide else find_long(table, roles)
+    frame = find_frame_kind(ratings)
 
     def make(read: ReadRatings) -> Agreements:
         return Agreements(**flat_fields(_measure(read, settings)), frame=frame)
 
     if by is None:
-        return make(read_ratings(table, RatingColumns(unit, rater, value)))
-    parted = read_parted_ratings(table, RatingColumns(unit, rater, value, by))
+        return make(read_ratings(table, columns))
+    parted = read_parted_ratings(table, columns)
     groups = make_groups(parted.groups, make)
     return AgreementsBy(by=by, groups=groups, n_dropped=parted.n_dropped, frame=frame)
 

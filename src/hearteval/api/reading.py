@@ -12,9 +12,11 @@ from hearteval.exchange.arguments import (
     check_roles,
     find_columns,
     read_labels,
+    read_names,
 )
 from hearteval.exchange.tables import open_table
 from hearteval.exchange.tables.columns import Report, Table
+from hearteval.exchange.tables.views import join_columns
 from hearteval.exchange.votes import (
     OutcomeNames,
     PartedVotes,
@@ -48,13 +50,18 @@ class VoteSource(NamedTuple):
             SettingsError: A column is missing or named twice.
             TypeError: What names a column is no text.
         """
+        clusters = read_names("cluster", others["cluster"])
         optional = {role: name for role, name in others.items() if role != "covariates"}
-        optional["by"] = self.by
+        optional |= {"by": self.by, "cluster": None}
         check_columns_named({**self.sides, **optional}, optional=(*self.sides, *optional))
         table = open_table(self.source, self.report)
         known: Mapping[str, Any] = find_columns(table.column_names, self.sides)
-        check_roles({**known, **optional})
-        return VoteReading(table, VoteColumns(**known, **others, by=self.by), self.names)
+        for cluster in clusters or (None,):
+            check_roles({**known, **optional, "cluster": cluster})
+        roles = {**known, **others, "by": self.by, "cluster": None}
+        if clusters:
+            table, roles["cluster"] = join_columns(table, clusters)
+        return VoteReading(table, VoteColumns(**roles), self.names)
 
 
 class VoteReading(NamedTuple):

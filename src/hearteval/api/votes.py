@@ -115,7 +115,7 @@ class RankOptions(TypedDict, total=False):
     tie_name: Names
     own_name: bool
     strength: str | None
-    cluster: str | None
+    cluster: str | Sequence[str] | None
     rater: str | None
     ties: Ties
     prior: float
@@ -154,7 +154,7 @@ def rank(
     tie_name: Names = (),
     own_name: bool = False,
     strength: str | None = None,
-    cluster: str | None = None,
+    cluster: str | Sequence[str] | None = None,
     rater: str | None = None,
     ties: Ties = "half",
     prior: float = 0.0,
@@ -183,7 +183,8 @@ def rank(
         own_name: Whether the winner column holds the winner's own name; found out by itself unless
             the names can be read in another way too.
         strength: Column of how strongly; adds a ranking weighted by it.
-        cluster: Column of the item (prompt, dialogue) voted on: what intervals resample.
+        cluster: Column of the item (prompt, dialogue) voted on, or several that name it together:
+            what intervals resample.
         rater: Column of the person who voted. Leave it out for a panel of judges.
         ties: ``half``, ``davidson`` or ``drop``.
         prior: Half-won comparisons added to every pair of systems.

@@ -20,9 +20,15 @@ from hearteval.cli.options import (
 
 @click.command("agree", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--unit", metavar="COL", help="Column of what is rated.")
-@click.option("--rater", metavar="COL", help="Column of who rates.")
+@click.option("--unit", multiple=True, metavar="COL", help="Column of what is rated.")
+@click.option(
+    "--rater", multiple=True, metavar="COL", help="Column of who rates; if wide, of one of them."
+)
 @click.option("--value", metavar="COL", help="Column of the rating.")
+@click.option("--wide", is_flag=True, help="There is one column for each rater, or each item.")
+@click.option(
+    "--reverse", multiple=True, metavar="RATER", help="Rater or item to turn from --min to --max."
+)
 @click.option(
     "--level",
     type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
@@ -63,7 +69,8 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     from hearteval.api import agree
 
-    _require(file, {name: options[name] for name in ("unit", "rater", "value", "level")})
+    needed = ("level",) if options["wide"] else ("unit", "rater", "value", "level")
+    _require(file, {name: options[name] or None for name in needed})
     with Terminal().progress("reading") as report:
         found = agree(file, report=report, **options)
     show_result("agree", found, as_json=as_json)
@@ -82,5 +89,5 @@ def _require(file: Path, options: Mapping[str, str | None]) -> None:
         f"{listed(missing)} {'is' if len(missing) == 1 else 'are'} missing; the columns of {file}"
         f" are {columns}. One row is one rating: name what is rated, who rates and the rating, and"
         " its level: nominal for kinds, ordinal for steps such as 1 to 5, interval or ratio for"
-        " measures."
+        " measures. If there is a column for each rater, say --wide."
     )

@@ -29,7 +29,12 @@ from hearteval.errors import HeartError
 @click.option("--tie-name", multiple=True, metavar="V", help="Winner value that means a tie.")
 @click.option("--own-name", is_flag=True, help="The winner column holds the winner's own name.")
 @click.option("--strength", metavar="COL", help="Column of strengths; adds Elo weighted by them.")
-@click.option("--cluster", metavar="COL", help="Column of the item (prompt, dialogue) voted on.")
+@click.option(
+    "--cluster",
+    multiple=True,
+    metavar="COL",
+    help="Column of the item (prompt, dialogue) voted on.",
+)
 @click.option("--rater", metavar="COL", help="Column of the person who voted; not for judges.")
 @click.option(
     "--ties",
@@ -90,6 +95,7 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     from hearteval.api import rank
 
     options["also"] = [name for name in ("differences", "groups") if options.pop(name)]
+    options["cluster"] = options["cluster"] or None
     options["controls"] = _read_controls(options["controls"])
     try:
         with Terminal().progress("reading") as report:

@@ -38,6 +38,24 @@ def read_labels(argument: str, labels: Label | Sequence[Label]) -> tuple[str, ..
     return tuple(str(cell_text(label)) for label in many)
 
 
+def read_names(argument: str, names: Any) -> tuple[str, ...]:
+    """Return the names of one column or several; none for None."""
+    many = () if names is None else names
+    many = [many] if isinstance(many, str) else many
+    if not isinstance(many, Sequence) or not all(isinstance(name, str) for name in many):
+        advice = f"; write it as {str(names)!r}" if isinstance(names, Integral) else ""
+        raise TypeError(f"{argument} must be the name of a column, as text, not {names!r}{advice}")
+    return tuple(many)
+
+
+def check_named(argument: str, names: Any) -> tuple[str, ...]:
+    """Return the names of one column or several, at least one."""
+    read = read_names(argument, names)
+    if not read:
+        check_columns_named({argument: None})
+    return read
+
+
 def read_integer(argument: str, value: Any) -> int:
     """Return an integer of any library as Python's, which JSON can write."""
     if not isinstance(value, Integral) or isinstance(value, bool):

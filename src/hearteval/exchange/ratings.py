@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hearteval.errors import HeartError, InvalidVotesError
+from hearteval.errors import HeartError, InvalidVotesError, SettingsError
+from hearteval.exchange.arguments import check_columns_named, check_roles, read_names
 from hearteval.exchange.tables.columns import (
     Int32Array,
     MissingWords,
@@ -17,6 +18,7 @@ from hearteval.exchange.tables.columns import (
     warn_of_hidden,
     warn_of_look_alikes,
 )
+from hearteval.exchange.tables.views import WideTable, join_columns
 from hearteval.stats.agreement.table import CodedRatings
 from hearteval.stats.comparisons import IntArray
 
@@ -142,6 +144,59 @@ def _build(label: str, rows: _Rows, codes: Sequence[Int32Array]) -> ReadRatings:
             *warn_of_hidden("units", unit_names),
         ),
     )
+
+
+def find_long(table: Table, roles: Mapping[str, Any]) -> tuple[Table, RatingColumns]:
+    """Return a table with one rating a row and its columns, those of the unit as one.
+
+    `roles` says which column or columns are unit, rater, value and by.
+
+    Raises:
+        SettingsError: A column is named for two roles, or several for one that takes one.
+        TypeError: What names a column is no text.
+    """
+    units = read_names("unit", roles["unit"])
+    others = {role: roles[role] for role in ("rater", "value", "by")}
+    if len(read_names("rater", roles["rater"])) > 1:
+        raise SettingsError(
+            "several columns of raters are those of a wide table, with one column for each: say so"
+            " (--wide, in Python wide=True), and name no column of values"
+        )
+    others["rater"] = next(iter(read_names("rater", roles["rater"])), None)
+    named = {"unit": units[0] if units else roles["unit"], **others}
+    check_columns_named(named, optional=("by",))
+    for unit in units:
+        check_roles({"unit": unit, **others})
+    table, unit = join_columns(table, units)
+    return table, RatingColumns(unit, others["rater"], others["value"], others["by"])
+
+
+def find_wide(table: Table, roles: Mapping[str, Any]) -> tuple[Table, RatingColumns]:
+    """Return a table with one column for each rater as one with one rating a row.
+
+    Without columns of raters, all are that are not the unit's and not what parts the table.
+
+    Raises:
+        SettingsError: A column is named for two roles or there is none of it, a column of values is
+            named, or there are under two raters.
+        TypeError: What names a column is no text.
+    """
+    units, raters = (read_names(role, roles[role]) for role in ("unit", "rater"))
+    by = roles["by"]
+    check_columns_named({"by": by}, optional=("by",))
+    if roles["value"] is not None:
+        raise SettingsError("a wide table has its values in the columns of the raters: name none")
+    taken = {*units, by}
+    raters = raters or tuple(name for name in table.column_names if name not in taken)
+    table.check_columns([*units, *raters])
+    for rater in raters:
+        for part in units or (None,):
+            check_roles({"unit": part, "rater": rater, "by": by})
+    unit: str | None = None
+    if units:
+        table, unit = join_columns(table, units)
+    wide = WideTable(table, unit, raters)
+    return wide, RatingColumns(wide.unit, wide.RATER, wide.VALUE, by)
 
 
 def _keep_used(names: Names, codes: Int32Array) -> tuple[tuple[str, ...], IntArray]:

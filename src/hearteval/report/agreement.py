@@ -31,6 +31,10 @@ MEASURES: Final = {
     "gwet_ac2": "Gwet's AC2",
     "icc_c1": "ICC(C,1)",
     "icc_a1": "ICC(A,1)",
+    "icc_1": "ICC(1)",
+    "icc_ck": "ICC(C,k)",
+    "icc_ak": "ICC(A,k)",
+    "cronbach_alpha": "Cronbach's \N{GREEK SMALL LETTER ALPHA}",
 }
 """Every measure, with the name a reader knows it by."""
 

@@ -41,3 +41,8 @@ def stdtrit(df: Any, p: Any) -> Any:
 def chdtrc(df: Any, x: Any) -> Any:
     """Return the upper tail of the chi-squared distribution."""
     return scipy.special.chdtrc(df, x)
+
+
+def fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
+    """Return a quantile of the F distribution."""
+    return scipy.special.fdtri(dfn, dfd, p)

@@ -1,6 +1,8 @@
-"""Intraclass correlations of single ratings in the two-way model, over units that all raters rated.
+"""Intraclass correlations (McGraw and Wong 1996), over units that all raters rated.
 
-ICC(C,1) asks whether raters agree up to a constant of their own, ICC(A,1) whether they agree.
+ICC(C,1) asks whether raters agree up to a constant of their own, ICC(A,1) whether they agree, both
+in the two-way model; ICC(1) whether they agree where each unit has raters of its own. ICC(C,k) and
+ICC(A,k) are of the mean of k raters.
 """
 
 import numpy as np
@@ -41,6 +43,44 @@ def icc_a1(table: RatingTable) -> Coefficient:
         NotIdentifiedError: Under two raters or two such units.
     """
     return _icc(table, is_absolute=True)
+
+
+def icc_1(table: RatingTable) -> Coefficient:
+    """Return ICC(1), agreement in the one-way model: (MSR - MSW) / (MSR + (k - 1) MSW).
+
+    MSW is the mean square within units: raters are not told apart, as where each unit has others
+    (Shrout and Fleiss 1979; McGraw and Wong 1996).
+
+    Raises:
+        NotIdentifiedError: Under two raters or two units that all of them rated.
+    """
+    units, x = _complete(table)
+    k = table.n_raters
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        n = weights[units].sum(axis=0)
+        ms_rows, ms_columns, ms_error, floor = _mean_squares(x, weights[units], n)
+        within = divide(ms_columns + np.where(n >= 2, n - 1, 0) * ms_error, n)
+        denominator = ms_rows + (k - 1) * within
+        return divide(ms_rows - within, np.where(denominator > floor, denominator, 0))
+
+    return Coefficient(of_weights=of_weights, undefined=NO_VARIANCE)
+
+
+def step_up(single: float, k: int) -> float:
+    """Return k r / (1 + (k - 1) r): of one rater's, the reliability of the mean of k.
+
+    Spearman (1910) and Brown (1910). It makes ICC(C,k) and ICC(A,k) of ICC(C,1) and ICC(A,1), and
+    keeps the order of numbers above -1 / (k - 1), so it turns their intervals too.
+
+    Raises:
+        NotIdentifiedError: r is at or below -1 / (k - 1), where there is no such mean.
+    """
+    if 1 + (k - 1) * single <= ROUNDING:
+        raise NotIdentifiedError(
+            f"the mean of {k} raters has no reliability where one rater's may be {single:.3g}"
+        )
+    return k * single / (1 + (k - 1) * single)
 
 
 def _icc(table: RatingTable, *, is_absolute: bool) -> Coefficient:
