@@ -42,6 +42,7 @@ from hearteval.domain import (
     axis_key,
 )
 from hearteval.items import load_starter_items
+from hearteval.judgments.form import USUAL
 from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.reply import JudgeVerdict, read_reply
 from hearteval.models.asking import WORKERS_PER_CALL, used
@@ -63,7 +64,7 @@ WARMING_SECONDS = 2.0
 N_CHUNKS = 40
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ASSIGNMENTS = 60_000
-SCHEMA = Schema(name="heart_judgment", schema=judge_schema(AXES, protocol="forced-strength"))
+SCHEMA = Schema(name="heart_judgment", schema=judge_schema(USUAL))
 MESSAGES = [
     Message(role="system", content="You compare two replies on five axes. " * 60),
     Message(role="user", content="A dialogue of about eight turns and two replies to it. " * 50),

@@ -14,6 +14,7 @@ from hearteval.completions.run import ask_systems
 from hearteval.domain import AXES, OVERALL, Item, Rater, Study, System, axis_key, hash_records
 from hearteval.errors import ModelCallError
 from hearteval.items import load_starter_items
+from hearteval.judgments.form import USUAL
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_judgments
 from hearteval.judgments.prompt import judge_schema
@@ -36,7 +37,7 @@ USAGE = Usage(input_tokens=50, output_tokens=20)
 GOOD_TEXT = "That is a lot to carry alone. What is the worst of it?"
 JUDGING = Sampling(
     max_tokens=800,
-    schema=Schema(name="heart_judgment", schema=judge_schema(AXES, protocol="forced-strength")),
+    schema=Schema(name="heart_judgment", schema=judge_schema(USUAL)),
 )
 
 

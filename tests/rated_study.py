@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from asked_study import NOW, AskedStudy, asked_study, now, quiet
 
 from hearteval.domain import AXES, Completion, Item, Rater, System, axis_key
+from hearteval.judgments.form import RATED
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import plan_ratings, store_stress_set
 from hearteval.judgments.prompt import judge_schema
@@ -18,7 +19,8 @@ from hearteval.models.wrappers.budget import SpendingLimit
 from hearteval.store.grouped import GroupedWriter
 
 RATING = Sampling(
-    max_tokens=800, schema=Schema(name="heart_rating", schema=judge_schema(AXES, protocol="rating"))
+    max_tokens=800,
+    schema=Schema(name="heart_rating", schema=judge_schema(RATED)),
 )
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 from scripted_server import Answer, ScriptedServer, running_server, say
@@ -105,9 +106,19 @@ def fitting_reply(body: Mapping[str, object]) -> str:
         return json.dumps({"colour": schema["properties"]["colour"]["enum"][0]})
     if OVERALL not in schema["required"]:
         return fitting_rating(said, schema["required"])
-    winner = "AB"[sum(said.encode()) % 2]
-    mark = {"reason": "closer to what was said", "winner": winner, "strength": 3}
-    return json.dumps(dict.fromkeys(schema["required"], mark))
+    number = sum(said.encode())
+    return json.dumps(
+        {key: fitting_mark(schema["properties"][key], number) for key in schema["required"]}
+    )
+
+
+def fitting_mark(schema: Mapping[str, Any], number: int) -> dict[str, object]:
+    """Return what a well-behaved judge says of an axis or overall, by what it may say."""
+    marks: dict[str, object] = {"reason": "closer to what was said"}
+    values = schema["properties"]
+    name = "winner" if "winner" in values else "answer"
+    marks[name] = values[name]["enum"][number % len(values[name]["enum"])]
+    return marks | ({"strength": 3} if "strength" in values else {})
 
 
 def fitting_rating(said: str, keys: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """Study files: what they may say, and what is said of a faulty one."""
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -152,6 +153,35 @@ FAULTS = {
         GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\nprompt = "matched"\n',
         "judge.1.prompt: unknown setting",
     ),
+    "optional marks of five points": (
+        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "five-point"\naxis_marks = "optional"'),
+        "with the protocol 'five-point' it is 'all' or 'off', not 'optional'",
+    ),
+    "five points of the cue judge": (
+        GOOD.replace('["cue"]', '["cue"]\nprotocol = "five-point"'),
+        "forces a winner and knows no five points",
+    ),
+    "an axis twice": (
+        GOOD.replace('["cue"]', '["cue"]\naxes = ["H", "H"]'),
+        "an axis stands twice",
+    ),
+    "an axis of its own": (GOOD.replace('["cue"]', '["cue"]\naxes = ["X"]'), "judging.axes.1"),
+    "a rating on some axes": (
+        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "rating"\naxes = ["H", "C"]'),
+        "a rating's overall score is over the five axes",
+    ),
+    "a rubric that is not there": (
+        GOOD.replace('["cue"]', '["gpt"]\nrubric = "mine.toml"'),
+        "mine.toml: there is no such file",
+    ),
+    "weights of nothing": (
+        GOOD + "\n[analysis]\nweights = { H = 0, E = 0, A = 0, R = 0, T = 0 }\n",
+        "not all of them 0",
+    ),
+    "a weight of the sixth axis": (
+        GOOD + "\n[analysis]\nweights = { C = 1 }\n",
+        "C is never mixed into the five",
+    ),
     "a judge that nobody names": (
         GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\n',
         "does not name the judge 'mine'",
@@ -263,22 +293,22 @@ def test_a_scale_is_read_from_its_file(tmp_path: Path) -> None:
 
 def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
     text = GOOD.replace("seed = 3", 'sed = 3\nstor = "x"').replace('["cue"]', '"cue"')
-    path = write(tmp_path, text + "\n[analysis]\n")
+    path = write(tmp_path, text + "\n[analysis]\nweight = 1\n")
 
     with pytest.raises(SettingsError) as caught:
         load_study(path)
 
     assert str(caught.value).splitlines() == [
         f"{path}: 4 faults",
-        "  [analysis]: this version of hearteval does not have settings of the analysis yet; "
-        "remove the section",
         "  study.sed: unknown setting (did you mean 'seed'?); known: name, seed, store, "
         "fail_on_missing, stop_wait_s",
         "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store, "
         "fail_on_missing, stop_wait_s",
         "  judging.judges: expected a list in brackets, not 'cue'",
+        "  analysis.weight: unknown setting (did you mean 'weights'?); known: weights",
     ]
-    assert set(caught.value.ids) == {"analysis", "study.sed", "study.stor", "judging.judges"}
+    places = {"study.sed", "study.stor", "judging.judges", "analysis.weight"}
+    assert set(caught.value.ids) == places
 
 
 def test_faults_of_several_sections_stand_in_one_list(tmp_path: Path) -> None:
@@ -547,3 +577,37 @@ def test_a_brief_that_no_model_could_be_told_is_refused(tmp_path: Path, content:
     text = GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nprompt = "mine.txt"')
     with pytest.raises(SettingsError, match=r"system 2: prompt: .*mine\.txt"):
         load_study(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("= broken", "cannot be read as TOML"),
+        ('[H]\nanchor = "Kind?"\n', "H.criteria: field required"),
+        ("", "lacks the axis H"),
+    ],
+)
+def test_an_own_rubric_is_checked_before_a_judge_sees_it(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    study = GOOD.replace('["cue"]', '["gpt"]\nrubric = "mine.toml"')
+    with pytest.raises(SettingsError, match=re.escape(said)):
+        load_study(write(tmp_path, study))
+
+
+def test_weights_and_form_are_part_of_what_makes_the_results(tmp_path: Path) -> None:
+    judged = GOOD.replace('["cue"]', '["gpt"]')
+    usual = load_study(write(tmp_path, judged))
+    assert set(usual.weights.values()) == {1.0}
+    hashes = {usual.settings_hash}
+    for change in (
+        judged.replace('["gpt"]', '["gpt"]\nprotocol = "five-point"'),
+        judged.replace('["gpt"]', '["gpt"]\naxis_marks = "off"'),
+        judged.replace('["gpt"]', '["gpt"]\naxes = ["H", "E", "A", "R", "T", "C"]'),
+        judged + "\n[analysis]\nweights = { A = 2, R = 0.5 }\n",
+    ):
+        usual = load_study(write(tmp_path, change))
+        hashes.add(usual.settings_hash)
+    assert len(hashes) == 5
+    assert dict(usual.weights) == {"H": 1.0, "E": 1.0, "A": 2.0, "R": 0.5, "T": 1.0}

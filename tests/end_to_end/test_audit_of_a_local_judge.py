@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from tiny_model import ONE_THREAD, TINY_MODEL
 
-from hearteval.domain import AXES, Judgment, Rater, Study, hash_records
+from hearteval.domain import Judgment, Rater, Study, hash_records
 from hearteval.items import load_starter_items
+from hearteval.judgments.form import USUAL
 from hearteval.judgments.plan.run import plan_audit
 from hearteval.judgments.prompt import judge_prompt_hash, judge_schema
 from hearteval.judgments.run import PairTask, ask_judges
@@ -22,7 +23,7 @@ from hearteval.store.sql import SqlStore
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ASKED = 2
 JUDGE = Rater(name="tiny", kind="llm", family="tiny", settings={"model": "tiny"})
-SCHEMA = judge_schema(AXES, protocol="forced-strength", max_reason_characters=40)
+SCHEMA = judge_schema(USUAL, max_reason_characters=40)
 
 
 async def judge_some(store: SqlStore, study: Study, of: set[str], server: LocalServer) -> int:
@@ -71,5 +72,5 @@ def test_a_local_judge_gives_verdicts_on_replies_with_payloads() -> None:
     store.close()
     assert (n_added, again) == (N_ASKED, 0)
     assert {judgment.assignment_id for judgment in judgments} == of
-    assert {j.prompt_hash for j in judgments} == {judge_prompt_hash(protocol="forced-strength")}
+    assert {j.prompt_hash for j in judgments} == {judge_prompt_hash(USUAL)}
     assert all(set(judgment.axes) == set("HEART") for judgment in judgments)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rated_study import RATING, RatedStudy, rated_study, rating_policy, scores
 
 from hearteval.domain import AXES, Attempt, Call, Completion, Item, Rater, Rating, System
+from hearteval.judgments.form import RATED
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set.injections import injection_texts
 from hearteval.models import asking
@@ -74,7 +75,7 @@ def test_reply_becomes_a_rating_with_all_that_is_known_of_it(world: RatedStudy) 
         comments=dict.fromkeys(AXES, "close"),
         seconds=0.25,
         raw=text,
-        prompt_hash=judge_prompt_hash(protocol="rating"),
+        prompt_hash=judge_prompt_hash(RATED),
         call=Call(
             requested=settings_said,
             effective={**settings_said, "model": "canned"},

@@ -6,7 +6,8 @@ import pytest
 
 from hearteval.domain import AXES, Axis, Turn, content_hash, record_id
 from hearteval.judgments import prompt
-from hearteval.judgments.prompt import JudgeProtocol, judge_messages, judge_schema
+from hearteval.judgments.form import USUAL, JudgeForm
+from hearteval.judgments.prompt import judge_messages, judge_schema
 from hearteval.models.base import Message, Sampling, Schema
 from hearteval.models.wrappers import cached
 from hearteval.models.wrappers.cached import ReplyKeys
@@ -21,9 +22,9 @@ def test_the_part_that_is_the_same_for_all_is_written_once(
     written: list[Axis] = []
     write = prompt._axis_text
 
-    def count(axis: Axis, protocol: JudgeProtocol) -> str:
+    def count(axis: Axis, form: JudgeForm) -> str:
         written.append(axis)
-        return write(axis, protocol)
+        return write(axis, form)
 
     monkeypatch.setattr(prompt, "_axis_text", count)
     prompt._system_text.cache_clear()
@@ -68,7 +69,7 @@ def _key(messages: Sequence[Message], *, repeat: int) -> str:
 
 
 def test_a_schema_is_written_once() -> None:
-    schema = Schema(name="s", schema=judge_schema(AXES, protocol="forced-strength"))
+    schema = Schema(name="s", schema=judge_schema(USUAL))
     first = models.schema_text(Sampling(schema=schema))
     assert models.schema_text(Sampling(schema=schema, max_tokens=9)) is first
     assert '"overall"' in first

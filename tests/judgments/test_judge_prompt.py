@@ -20,15 +20,13 @@ from hearteval.domain import (
     axis_key,
 )
 from hearteval.errors import InvalidReplyError
+from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, PairProtocol
 from hearteval.judgments.prompt import (
-    JudgeProtocol,
-    PairProtocol,
     between_markers,
     delimiter_nonce,
     judge_messages,
     judge_prompt_hash,
     judge_schema,
-    ordered_axes,
     repair_messages,
 )
 from hearteval.judgments.reply import REPLY_FAULTS
@@ -50,7 +48,9 @@ def user_text(first: str = FIRST, second: str = SECOND, *, nonce: str = NONCE) -
 
 
 def system_text(axes: tuple[Axis, ...] = AXES, protocol: PairProtocol = "forced-strength") -> str:
-    return judge_messages(CONTEXT, "x", "y", nonce=NONCE, axes=axes, protocol=protocol)[0][1]
+    return judge_messages(
+        CONTEXT, "x", "y", nonce=NONCE, form=JudgeForm(axes=axes, protocol=protocol)
+    )[0][1]
 
 
 def test_a_system_and_a_user_message_are_sent() -> None:
@@ -133,7 +133,7 @@ def test_only_the_five_point_protocol_speaks_of_a_tie() -> None:
 
 def test_keys_stand_in_the_prompt_in_the_order_of_the_schema() -> None:
     text = system_text(axes=("T", "H", "C"))
-    keys = list(judge_schema(("H", "T", "C"), protocol="forced-strength")["properties"])
+    keys = list(judge_schema(JudgeForm(axes=("H", "T", "C")))["properties"])
     assert keys == ["human_alignment", "task_following", "empathic_containment", "overall"]
     places = [text.index(f'"{key}":') for key in keys]
     assert places == sorted(places)
@@ -174,7 +174,7 @@ def test_no_prompt_says_whose_the_texts_are(names: list[str], texts: list[str]) 
     nonce = delimiter_nonce(7, assignment.id, [one.text, other.text])
     sent = [
         *judge_messages(item.context, one.text, other.text, nonce=nonce),
-        *judge_messages(item.context, one.text, nonce=nonce, protocol="rating"),
+        *judge_messages(item.context, one.text, nonce=nonce, form=RATED),
     ]
     seen = "\n".join(content for _, content in sent)
     for text in texts:
@@ -218,13 +218,13 @@ def test_markers_refuse_a_text_that_holds_their_code(text: str) -> None:
 @pytest.mark.parametrize("axes", [(), ("H", "H"), ("H", "X")])
 def test_axes_that_are_not_axes_are_refused(axes: tuple[Axis, ...]) -> None:
     with pytest.raises(ValueError, match="axes must be"):
-        ordered_axes(axes)
+        JudgeForm(axes=axes)
 
 
 def test_order_of_the_axes_asked_for_changes_nothing() -> None:
     three: tuple[Axis, ...] = ("H", "A", "C")
     assert len({system_text(axes=axes) for axes in permutations(three)}) == 1
-    assert len({judge_prompt_hash(axes) for axes in permutations(three)}) == 1
+    assert len({judge_prompt_hash(JudgeForm(axes=axes)) for axes in permutations(three)}) == 1
 
 
 @pytest.mark.parametrize("reason", REPLY_FAULTS)
@@ -247,8 +247,8 @@ def test_repairs_of_different_faults_differ() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_schema_uses_enums_and_closed_objects_only(protocol: PairProtocol) -> None:
     for schema in (
-        judge_schema(ALL_AXES, protocol=protocol),
-        judge_schema(ALL_AXES, protocol="rating"),
+        judge_schema(JudgeForm(axes=ALL_AXES, protocol=protocol)),
+        judge_schema(JudgeForm(axes=ALL_AXES, protocol="rating")),
     ):
         for mark in schema["properties"].values():
             assert mark["additionalProperties"] is False
@@ -258,20 +258,20 @@ def test_schema_uses_enums_and_closed_objects_only(protocol: PairProtocol) -> No
 
 
 def test_only_reasons_have_bounds_and_only_where_asked_for() -> None:
-    mark = judge_schema(AXES, protocol="five-point", max_reason_characters=200)["properties"][
+    mark = judge_schema(JudgeForm(protocol="five-point"), max_reason_characters=200)["properties"][
         "overall"
     ]
     assert mark["properties"]["reason"] == {"type": "string", "minLength": 1, "maxLength": 200}
     assert "maxLength" not in mark["properties"]["answer"]
-    score = judge_schema(("T",), protocol="rating", max_reason_characters=9)["properties"][
-        "task_following"
-    ]
+    score = judge_schema(JudgeForm(axes=("T",), protocol="rating"), max_reason_characters=9)[
+        "properties"
+    ]["task_following"]
     assert score["properties"]["comment"]["maxLength"] == 9
     assert score["properties"]["score"]["enum"] == [1, 2, 3, 4, 5]
 
 
 def test_schema_asks_for_each_reason_before_its_winner_and_for_overall_last() -> None:
-    schema = judge_schema(AXES, protocol="forced-strength")
+    schema = judge_schema(USUAL)
     assert schema["required"] == [axis_key(axis) for axis in AXES] + ["overall"]
     for mark in schema["properties"].values():
         assert mark["required"] == ["reason", "winner", "strength"]
@@ -281,15 +281,19 @@ def test_schema_asks_for_each_reason_before_its_winner_and_for_overall_last() ->
 
 def test_every_setting_has_a_prompt_hash_of_its_own() -> None:
     hashes = [
-        *(judge_prompt_hash(axes, protocol=p) for axes in (AXES, ALL_AXES) for p in PROTOCOLS),
-        *(judge_prompt_hash(axes, protocol="rating") for axes in (AXES, ALL_AXES)),
+        *(
+            judge_prompt_hash(JudgeForm(axes=axes, protocol=p))
+            for axes in (AXES, ALL_AXES)
+            for p in PROTOCOLS
+        ),
+        *(judge_prompt_hash(JudgeForm(axes=axes, protocol="rating")) for axes in (AXES, ALL_AXES)),
     ]
     assert len(set(hashes)) == 6
 
 
 def test_prompt_hashes_do_not_change_unnoticed() -> None:
-    hashes = (judge_prompt_hash()[:16], judge_prompt_hash(protocol="rating")[:16])
-    assert hashes == ("1b68d69c75620c6e", "b4b008e005745cff")
+    hashes = (judge_prompt_hash()[:16], judge_prompt_hash(RATED)[:16])
+    assert hashes == ("32c9da713e3c8475", "a304f97d462d9200")
 
 
 def test_examples_teach_neither_questions_nor_their_absence() -> None:
@@ -306,9 +310,11 @@ def test_a_rating_says_what_each_score_stands_for(axis: Axis) -> None:
     levels = load_protocol("rubric")[axis]["levels"]
     assert len(set(levels)) == 5
     ((_, rated), _) = judge_messages(
-        CONTEXT, FIRST, nonce=NONCE, axes=[*AXES, "C"], protocol="rating"
+        CONTEXT, FIRST, nonce=NONCE, form=JudgeForm(axes=(*AXES, "C"), protocol="rating")
     )
-    ((_, compared), _) = judge_messages(CONTEXT, FIRST, SECOND, nonce=NONCE, axes=[*AXES, "C"])
+    ((_, compared), _) = judge_messages(
+        CONTEXT, FIRST, SECOND, nonce=NONCE, form=JudgeForm(axes=(*AXES, "C"))
+    )
     assert all(f"{score}: {text}" in rated for score, text in enumerate(levels, start=1))
     assert not any(text in compared for text in levels)
 
@@ -322,13 +328,15 @@ def test_judges_are_told_one_sentence_about_the_task() -> None:
     ]
     for protocol, n in asked:
         shown = (FIRST, SECOND)[:n]
-        ((_, system), _) = judge_messages(CONTEXT, *shown, nonce=NONCE, protocol=protocol)
+        ((_, system), _) = judge_messages(
+            CONTEXT, *shown, nonce=NONCE, form=JudgeForm(protocol=protocol)
+        )
         assert system.count(told) == 1
         assert "brief" not in system.lower()
 
 
 def test_a_rating_shows_one_text_and_the_rubric() -> None:
-    (_, system), (_, user) = judge_messages(CONTEXT, FIRST, nonce=NONCE, protocol="rating")
+    (_, system), (_, user) = judge_messages(CONTEXT, FIRST, nonce=NONCE, form=RATED)
     assert f"[reply {NONCE}]\n{FIRST}\n[end of reply {NONCE}]" in user
     assert all(load_protocol("rubric")[axis]["anchor"] in system for axis in AXES)
     assert '"human_alignment": {"comment": "…", "score": 1, 2, 3, 4 or 5}' in system

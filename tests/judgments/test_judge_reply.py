@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from hearteval.domain import AXES, AXIS_NAMES, Axis, AxisMark, shows_text
 from hearteval.errors import InvalidReplyError
-from hearteval.judgments.prompt import PairProtocol, judge_schema
+from hearteval.judgments.form import USUAL, JudgeForm, PairProtocol
+from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.reply import REPLY_FAULTS, JudgeVerdict, read_reply
 
 PROTOCOLS: tuple[PairProtocol, ...] = ("forced-strength", "five-point")
-FORCED = judge_schema(AXES, protocol="forced-strength")
-FIVE_POINT = judge_schema(AXES, protocol="five-point")
+FORCED = judge_schema(USUAL)
+FIVE_POINT = judge_schema(JudgeForm(protocol="five-point"))
 SCHEMAS: dict[PairProtocol, dict[str, Any]] = {"forced-strength": FORCED, "five-point": FIVE_POINT}
 KEYS = (
     "human_alignment",
@@ -62,7 +63,9 @@ def fault(
     refusal: str | None = None,
 ) -> str:
     with pytest.raises(InvalidReplyError) as caught:
-        read_reply(text, protocol=protocol, finish_reason=finish_reason, refusal=refusal)
+        read_reply(
+            text, form=JudgeForm(protocol=protocol), finish_reason=finish_reason, refusal=refusal
+        )
     assert caught.value.reason in REPLY_FAULTS
     return caught.value.reason
 
@@ -101,17 +104,15 @@ def test_white_space_around_the_object_is_allowed() -> None:
 def test_a_five_point_answer_becomes_a_choice_and_a_strength(
     answer: str, expected: tuple[str, int | None]
 ) -> None:
-    verdict = read_reply(five_point(answer), protocol="five-point")
+    verdict = read_reply(five_point(answer), form=JudgeForm(protocol="five-point"))
     assert (verdict.choice, verdict.strength) == expected
     assert set(verdict.axes.values()) == {AxisMark(*expected)}
 
 
 @pytest.mark.parametrize("axes", [("T",), ("C", "H"), tuple(AXIS_NAMES)])
 def test_only_the_axes_asked_for_are_read(axes: tuple[Axis, ...]) -> None:
-    text = json.dumps(
-        dict.fromkeys(judge_schema(axes, protocol="forced-strength")["properties"], mark())
-    )
-    assert set(read_reply(text, axes=axes).axes) == set(axes)
+    text = json.dumps(dict.fromkeys(judge_schema(JudgeForm(axes=axes))["properties"], mark()))
+    assert set(read_reply(text, form=JudgeForm(axes=axes)).axes) == set(axes)
 
 
 def test_an_axis_not_asked_for_is_a_wrong_key() -> None:
@@ -327,14 +328,14 @@ def test_every_reply_that_was_asked_for_is_read(value: dict[str, Any]) -> None:
 
 @given(valid_replies(FIVE_POINT_MARKS))
 def test_every_five_point_reply_is_read(value: dict[str, Any]) -> None:
-    verdict = read_reply(json.dumps(value), protocol="five-point")
+    verdict = read_reply(json.dumps(value), form=JudgeForm(protocol="five-point"))
     assert (verdict.choice == "tie") == (value["overall"]["answer"] == "about the same")
     assert (verdict.choice == "tie") == (verdict.strength is None)
 
 
 def is_refused_or_satisfies(text: str, protocol: PairProtocol) -> bool:
     try:
-        read_reply(text, protocol=protocol)
+        read_reply(text, form=JudgeForm(protocol=protocol))
     except InvalidReplyError as error:
         return error.reason in REPLY_FAULTS
     return satisfies(json.loads(text), SCHEMAS[protocol])

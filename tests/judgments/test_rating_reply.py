@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from hearteval.domain import AXES, AXIS_NAMES, axis_key
 from hearteval.errors import InvalidReplyError
+from hearteval.judgments.form import JudgeForm
 from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.reply import RatingVerdict, read_rating
 
@@ -44,9 +45,16 @@ def test_a_rating_holds_a_score_and_a_comment_for_each_axis() -> None:
 @given(st.lists(st.integers(1, 5), min_size=6, max_size=6))
 def test_every_rating_that_was_asked_for_is_read(scores: list[int]) -> None:
     keys = [axis_key(axis) for axis in AXIS_NAMES]
-    assert keys == judge_schema(tuple(AXIS_NAMES), protocol="rating")["required"]
+    assert keys == judge_schema(JudgeForm(axes=tuple(AXIS_NAMES), protocol="rating"))["required"]
     text = json.dumps({k: scored(score=score) for k, score in zip(keys, scores, strict=True)})
-    assert list(read_rating(text, axes=tuple(AXIS_NAMES)).axes.values()) == scores
+    assert (
+        list(
+            read_rating(
+                text, form=JudgeForm(axes=tuple(AXIS_NAMES), protocol="rating")
+            ).axes.values()
+        )
+        == scores
+    )
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,9 @@ from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
+from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, analyze_ratings
-from hearteval.domain import Rater, RatingTarget, System
+from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
@@ -101,14 +102,19 @@ class StudyResults:
 
 
 def analyze_study(
-    data: StudyData, *, level: float = 0.95, fail_on_missing: float = FAIL_ON_MISSING
+    data: StudyData,
+    *,
+    level: float = 0.95,
+    fail_on_missing: float = FAIL_ON_MISSING,
+    weights: Mapping[Axis, float] = EQUAL_WEIGHTS,
 ) -> StudyResults:
     """Compute everything the report shows.
 
     Repeats are for the audit of the judges and never enter a ranking. A ranking that the judgments
     do not determine is reported as such, with its reason; it does not stop the rest. Where judges
     rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
-    judge's replies that may be missing before the study has failed.
+    judge's replies that may be missing before the study has failed; `weights` are those of the axes
+    in the overall score of ratings.
     """
     stored = data.with_ratings_of_people()
     data = stored.of_members()
@@ -165,7 +171,7 @@ def analyze_study(
         briefs=find_briefs(ranked),
     )
     if data.targets is not None:
-        results = _with_ratings(results, data.targets, stored, level=level)
+        results = _with_ratings(results, data.targets, stored, level=level, weights=weights)
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
@@ -202,10 +208,15 @@ def _failure_notice(failure: Failure) -> Notice:
 
 
 def _with_ratings(
-    results: StudyResults, targets: Sequence[RatingTarget], data: StudyData, *, level: float
+    results: StudyResults,
+    targets: Sequence[RatingTarget],
+    data: StudyData,
+    *,
+    level: float,
+    weights: Mapping[Axis, float],
 ) -> StudyResults:
     """Return the results of a study whose judges rate: its scores, and no ranking."""
-    ratings, stress = analyze_ratings(data, level=level)
+    ratings, stress = analyze_ratings(data, level=level, weights=weights)
     n_foreign = len({rating.target for rating in data.ratings} - set(targets))
     unused = []
     if n_foreign:

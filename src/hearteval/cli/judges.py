@@ -43,10 +43,10 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
     from hearteval.protocol import CUE_NOTICE
     from hearteval.report.judges import judge_audit_lines
     from hearteval.report.text import wrapped
-    from hearteval.study.pipeline import LEVEL, audit_study, pair_protocol
+    from hearteval.study.pipeline import LEVEL, audit_study, pair_form
 
     settings = load_study(study_file)
-    pair_protocol(settings)
+    pair_form(settings)
     with working_on(settings, "judges-audit", yes=yes) as (session, study):
         counts, audits, failures = audit_study(session, study, n_items=n_items)
     notice = CUE_NOTICE if any(found.is_baseline for found in audits) else None

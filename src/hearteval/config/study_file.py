@@ -8,31 +8,32 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import partial
+from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from hearteval.analysis.missing import FAIL_ON_MISSING
+from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.items import Items, ItemSettings, read_items
+from hearteval.config.judging import Judging, JudgingSettings, read_judging
 from hearteval.config.model_settings import (
     Judge,
-    JudgeSettings,
     Section,
     System,
     SystemSettings,
     guess_meant,
 )
-from hearteval.config.models import find_judge, read_judge, read_system
+from hearteval.config.models import read_system
 from hearteval.config.people import People, PeopleSettings, read_people
-from hearteval.domain import content_hash
+from hearteval.domain import AXES, Axis, content_hash
 from hearteval.errors import SettingsError, raise_faults
-from hearteval.judgments.plan import PlanPolicy
 
 STOP_WAIT_S = 10.0
 MAX_SHOWN = 60
@@ -56,20 +57,7 @@ EXPECTED = {
     "model_type": "one section, its name in single brackets",
 }
 LEAST_SYSTEMS = 2
-PAIR_SETTINGS = ("design", "comparisons", "both_orders")
-"""Settings of `[judging]` that say something of pairs only."""
-LATER_SECTIONS = {"analysis": "settings of the analysis"}
-
 _Read = TypeVar("_Read")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgingSettings:
-    """Who judges what: LLM judges, their protocol, and the plan."""
-
-    judges: tuple[JudgeSettings, ...]
-    protocol: Literal["forced-strength", "rating"]
-    plan: PlanPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +77,8 @@ class StudySettings:
     """What people are asked; None where nobody is."""
     max_usd: float | None
     """Hard limit on spending; None for no limit."""
+    weights: Mapping[Axis, float] = field(default_factory=lambda: EQUAL_WEIGHTS)
+    """Of the axes in the overall score of ratings."""
     fail_on_missing: float = FAIL_ON_MISSING
     """Largest share of one system's or judge's replies that may be missing."""
     stop_wait_s: float = STOP_WAIT_S
@@ -103,13 +93,14 @@ class StudySettings:
         return content_hash(
             {
                 **people,
+                **({} if self.weights == EQUAL_WEIGHTS else {"weights": dict(self.weights)}),
                 "name": self.name,
                 "seed": self.seed,
                 "items": items,
                 "systems": [system.identity for system in self.systems],
                 "judging": {
                     "judges": [judge.identity for judge in self.judging.judges],
-                    "protocol": self.judging.protocol,
+                    **self.judging.form.settings,
                     "plan": self.judging.plan,
                 },
             }
@@ -123,23 +114,13 @@ def load_study(path: Path) -> StudySettings:
         SettingsError: The file cannot be read, is no TOML, or sets something that does not exist;
             a line for each fault that says what, where and what to do.
     """
-    data = _read_toml(path)
-    faults = [
-        SettingsError(
-            f"{path}: [{section}]: this version of hearteval does not have {what} yet; "
-            "remove the section",
-            ids=(section,),
-        )
-        for section, what in LATER_SECTIONS.items()
-        if data.pop(section, None) is not None
-    ]
     try:
-        wire = _StudyFile.model_validate(data)
+        wire = _StudyFile.model_validate(_read_toml(path))
     except ValidationError as error:
-        found = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in _explain(error)]
-        raise_faults(str(path), faults + found)
+        faults = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in _explain(error)]
+        raise_faults(str(path), faults)
         raise
-    return _settings(path, wire, faults)
+    return _settings(path, wire)
 
 
 class _Study(Section):
@@ -150,19 +131,12 @@ class _Study(Section):
     stop_wait_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = STOP_WAIT_S
 
 
-class _Judging(Section):
-    judges: list[str]
-    protocol: Literal["forced-strength", "rating"] = "forced-strength"
-    design: Literal["full", "balanced"] = "full"
-    comparisons: Annotated[int | None, Field(ge=1)] = None
-    both_orders: bool = True
-    exclude_own_family: bool = True
-    stress_items: Annotated[int, Field(ge=0)] = 100
-    repeat_pairs: Annotated[int, Field(ge=0)] = 50
-
-
 class _Budget(Section):
     max_usd: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+
+
+class _Analysis(Section):
+    weights: Annotated[dict[Axis, float], Field(default_factory=dict)]
 
 
 def _read_one(value: Any) -> Any:
@@ -179,9 +153,10 @@ class _StudyFile(Section):
     items: Annotated[Items, BeforeValidator(_read_one)]
     system: Annotated[list[System], Field(min_length=1)]
     judge: Annotated[list[Judge], Field(default_factory=list)]
-    judging: _Judging
+    judging: Judging
     people: People | None = None
     budget: _Budget = _Budget()
+    analysis: Annotated[_Analysis, Field(default_factory=lambda: _Analysis(weights={}))]
 
 
 SECTIONS: dict[str, type[BaseModel]] = {
@@ -189,9 +164,10 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "items": Items,
     "system": System,
     "judge": Judge,
-    "judging": _Judging,
+    "judging": Judging,
     "people": People,
     "budget": _Budget,
+    "analysis": _Analysis,
 }
 """The sections of a study file, each with its keys."""
 
@@ -232,13 +208,15 @@ def _require_numbers_that_can_be_written(data: dict[str, Any]) -> None:
             str(value)
 
 
-def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> StudySettings:
-    """Check what the sections say; raise what is wrong with them after the faults given."""
+def _settings(path: Path, wire: _StudyFile) -> StudySettings:
+    """Check what the sections say; raise all that is wrong with them at once."""
+    faults: list[SettingsError] = []
     store = _attempt(lambda: _store_place(path, wire.study), faults)
     items = _attempt(lambda: read_items(path, wire.items), faults)
     systems = _system_settings(path, wire.system, faults)
-    judging = _attempt(lambda: _judging_settings(path, wire), faults)
+    judging = _attempt(lambda: read_judging(path, wire.judging, wire.judge), faults)
     people = _attempt(lambda: read_people(path, wire.people), faults)
+    weights = _attempt(lambda: _weights(path, wire.analysis.weights), faults)
     if judging is not None:
         faults += _unjudged(path, systems, judging)
         faults += _unpeopled(path, wire, judging, {system.name for system in systems})
@@ -246,6 +224,7 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
     assert store is not None
     assert items is not None
     assert judging is not None
+    assert weights is not None
     return StudySettings(
         file=path,
         name=wire.study.name,
@@ -256,6 +235,7 @@ def _settings(path: Path, wire: _StudyFile, faults: list[SettingsError]) -> Stud
         judging=judging,
         people=people,
         max_usd=wire.budget.max_usd,
+        weights=weights,
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
     )
@@ -325,42 +305,17 @@ def _as_it_looks(name: str) -> str:
     return "".join(c for c in plain if unicodedata.category(c)[0] not in "ZC")
 
 
-def _judging_settings(path: Path, wire: _StudyFile) -> JudgingSettings:
-    judging = wire.judging
-    described = [
-        read_judge(f"{path}: judge {number}", path.parent, entry)
-        for number, entry in enumerate(wire.judge, start=1)
-    ]
-    own = {judge.name: judge for judge in described}
-    if "cue" in own:
+def _weights(path: Path, given: Mapping[Axis, float]) -> Mapping[Axis, float]:
+    """Return the weights of the five axes, 1 where a file names none."""
+    wrong = [axis for axis, weight in given.items() if axis not in AXES or not 0 <= weight < inf]
+    found = {axis: float(given.get(axis, 1.0)) for axis in AXES}
+    if wrong or not sum(found.values()):
         raise SettingsError(
-            f"{path}: a [[judge]] is named 'cue', which is the offline baseline; rename it"
+            f"{path}: analysis.weights: expected numbers from 0 for some of {', '.join(AXES)}, not"
+            " all of them 0; C is never mixed into the five",
+            ids=("analysis.weights",),
         )
-    if len(own) < len(described):
-        raise SettingsError(f"{path}: two [[judge]] have one name; give each another")
-    judges = tuple(find_judge(f"{path}: judging.judges", name, own) for name in judging.judges)
-    unused = sorted(set(own) - set(judging.judges))
-    if unused:
-        raise SettingsError(f"{path}: judging.judges does not name the judge {unused[0]!r}; add it")
-    if len(set(judging.judges)) < len(judging.judges):
-        raise SettingsError(f"{path}: judging.judges: a judge is listed twice")
-    if judging.protocol == "rating":
-        _require_ratable(path, judging, judges)
-    if judging.design == "balanced" and judging.comparisons is None:
-        raise SettingsError(
-            f"{path}: judging.comparisons: a balanced design needs the number of pairs, e.g. "
-            "comparisons = 6000"
-        )
-    if judging.design == "full" and judging.comparisons is not None:
-        raise SettingsError(
-            f"{path}: judging.comparisons: a full design compares every pair; remove it, or set "
-            'design = "balanced"'
-        )
-    return JudgingSettings(
-        judges=judges,
-        protocol=judging.protocol,
-        plan=PlanPolicy(**judging.model_dump(exclude={"judges", "protocol"})),
-    )
+    return found
 
 
 def _unjudged(
@@ -410,24 +365,6 @@ def _unpeopled(
             )
             faults.append(SettingsError(f"{path}: {words}", ids=("people.protocol",)))
     return faults
-
-
-def _require_ratable(path: Path, judging: _Judging, judges: tuple[JudgeSettings, ...]) -> None:
-    """Raise `SettingsError` for what only pairs have, and for a judge that only compares."""
-    of_pairs = [name for name in PAIR_SETTINGS if name in judging.model_fields_set]
-    if of_pairs:
-        places = [f"judging.{name}" for name in of_pairs]
-        raise SettingsError(
-            f"{path}: {', '.join(places)}: the rating protocol has judges score every completion "
-            "by itself, so there are no pairs to choose or to turn round; remove it",
-            ids=places,
-        )
-    if any(judge.model is None for judge in judges):
-        raise SettingsError(
-            f"{path}: judging.judges: 'cue', the offline baseline, compares two texts and cannot "
-            'rate one; take a judge that is a model, or set protocol = "forced-strength"',
-            ids=("judging.judges",),
-        )
 
 
 def _explain(error: ValidationError) -> list[tuple[str, str]]:

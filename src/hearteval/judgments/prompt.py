@@ -20,7 +20,6 @@ from itertools import count
 from typing import Any, Literal
 
 from hearteval.domain import (
-    AXES,
     AXIS_NAMES,
     OVERALL,
     Axis,
@@ -29,16 +28,18 @@ from hearteval.domain import (
     axis_key,
     content_hash,
 )
+from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
 from hearteval.protocol import load_protocol
 
 Message = tuple[Literal["system", "user", "assistant"], str]
-PairProtocol = Literal["forced-strength", "five-point"]
-JudgeProtocol = Literal["forced-strength", "five-point", "rating"]
-
+NEITHER = "neither"
+"""The winner of an axis whose mark is left out."""
+SIDES = ("A", "B")
+"""What the two texts are called."""
 MARKS: Mapping[JudgeProtocol, JsonObject] = {
     "forced-strength": {
         "reason": {"type": "string"},
-        "winner": {"type": "string", "enum": ["A", "B"]},
+        "winner": {"type": "string", "enum": [*SIDES]},
         "strength": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
     },
     "five-point": {
@@ -71,24 +72,22 @@ def judge_messages(
     context: Sequence[Turn],
     *texts: str,
     nonce: str,
-    axes: Sequence[Axis] = AXES,
-    protocol: JudgeProtocol = "forced-strength",
+    form: JudgeForm = USUAL,
 ) -> tuple[Message, ...]:
     """Write the messages that ask which of two texts is the better next turn, or how good one is.
 
     The texts are those shown as A and B, or the one to rate; `nonce` is from `delimiter_nonce`.
 
     Raises:
-        ValueError: The code stands in one of the texts, the axes are not axes, or there are not as
-            many texts as the protocol shows.
+        ValueError: The code stands in one of the texts, or there are not as many texts as the
+            protocol shows.
     """
     layout = load_protocol("judge_prompt")["layout"]
-    if protocol == "rating":
-        prompt = question = load_protocol("rating_prompt")
-        labels = [prompt["part"]]
+    if form.protocol == "rating":
+        question = load_protocol("rating_prompt")
+        labels = [question["part"]]
     else:
-        prompt = load_protocol("judge_prompt")
-        question = prompt[protocol]
+        question = load_protocol("judge_prompt")[form.protocol]
         labels = [layout["first"], layout["second"]]
     conversation = "\n".join(f"{layout[turn.role]} {turn.text}" for turn in context)
     user = (
@@ -100,7 +99,7 @@ def judge_messages(
         ),
         question["question"],
     )
-    return (("system", _system_text(ordered_axes(axes), protocol)), ("user", "\n\n".join(user)))
+    return (("system", _system_text(form)), ("user", "\n\n".join(user)))
 
 
 def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, ...]:
@@ -115,51 +114,34 @@ def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, .
     return (*before, (role, f"{content}\n\n{note}"))
 
 
-def judge_prompt_hash(
-    axes: Sequence[Axis] = AXES, *, protocol: JudgeProtocol = "forced-strength"
-) -> str:
+def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
     """Return the hash of all that makes the prompt: texts, versions, layout, schema, axes."""
-    is_rating = protocol == "rating"
+    is_rating = form.protocol == "rating"
     texts = _STAND_IN_TEXTS[:1] if is_rating else _STAND_IN_TEXTS
-    names = ["judge_prompt", "rubric", *(["rating_prompt"] if is_rating else [])]
+    names = ["judge_prompt", *(["rating_prompt"] if is_rating else [])]
     return content_hash(
         {
             **{name: load_protocol(name) for name in names},
-            "rendered": judge_messages(
-                _STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, axes=axes, protocol=protocol
-            ),
-            "schema": judge_schema(axes, protocol=protocol),
+            "rubric": form.texts,
+            "rendered": judge_messages(_STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, form=form),
+            "schema": judge_schema(form),
         }
     )
 
 
-def ordered_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """Return axes in the rubric's order, whatever order they came in.
-
-    Raises:
-        ValueError: There are none, one stands twice, or one is unknown.
-    """
-    if not axes or len(set(axes)) < len(axes) or not set(axes) <= set(AXIS_NAMES):
-        raise ValueError(f"axes must be different ones of {list(AXIS_NAMES)}, not {list(axes)}")
-    return tuple(axis for axis in AXIS_NAMES if axis in axes)
-
-
-def reply_keys(axes: Sequence[Axis], protocol: JudgeProtocol) -> list[str]:
-    """Return the keys of a reply in their order: the axes, and after them what is overall."""
-    overall = [] if protocol == "rating" else [OVERALL]
-    return [*(axis_key(axis) for axis in ordered_axes(axes)), *overall]
-
-
-def judge_schema(
-    axes: Sequence[Axis], *, protocol: JudgeProtocol, max_reason_characters: int | None = None
-) -> dict[str, Any]:
+def judge_schema(form: JudgeForm, *, max_reason_characters: int | None = None) -> dict[str, Any]:
     """Return the schema of a judge's reply: a mark for each axis, then, of two texts, one overall.
 
     A bound on each reason is for endpoints that keep it: a small model held to a grammar may never
     end a text that has none. Others refuse or drop bounds.
     """
-    mark = _closed(_bounded(MARKS[protocol], max_reason_characters))
-    return _closed(dict.fromkeys(reply_keys(axes, protocol), mark))
+    overall = _closed(_bounded(MARKS[form.protocol], max_reason_characters))
+    axis = overall
+    if form.marks == "optional":
+        winner = {"type": "string", "enum": [*SIDES, NEITHER]}
+        open_mark = {**MARKS[form.protocol], "winner": winner}
+        axis = _closed(_bounded(open_mark, max_reason_characters))
+    return _closed({key: overall if key == OVERALL else axis for key in form.reply_keys})
 
 
 def delimiter_nonce(seed: int, judged_id: str, texts: Iterable[str]) -> str:
@@ -188,32 +170,34 @@ def between_markers(part: str, text: str, *, nonce: str) -> str:
 
 
 @cache
-def _system_text(wanted: tuple[Axis, ...], protocol: JudgeProtocol) -> str:
+def _system_text(form: JudgeForm) -> str:
     """Write what is the same for all that a judge is asked."""
     pair_prompt = load_protocol("judge_prompt")
-    prompt = load_protocol("rating_prompt") if protocol == "rating" else pair_prompt
-    question = prompt if protocol == "rating" else prompt[protocol]
+    is_rating = form.protocol == "rating"
+    prompt = load_protocol("rating_prompt") if is_rating else pair_prompt
+    question = prompt if is_rating else prompt[form.protocol]
     parts = (
         prompt["role"],
         prompt["data"],
         pair_prompt["axes_heading"],
-        "\n\n".join(_axis_text(axis, protocol) for axis in wanted),
+        "\n\n".join(_axis_text(axis, form) for axis in form.axes),
         prompt["weighing"],
-        question["answer"],
-        _form_text(reply_keys(wanted, protocol), question["sample"]),
+        question["answer" if form.marked else "answer_overall"],
+        question["optional"] if form.marks == "optional" else "",
+        _form_text(form, question),
     )
-    return "\n\n".join(part.strip() for part in parts)
+    return "\n\n".join(filter(None, (part.strip() for part in parts)))
 
 
-def _axis_text(axis: Axis, protocol: JudgeProtocol) -> str:
+def _axis_text(axis: Axis, form: JudgeForm) -> str:
     """Write one axis of the rubric: anchor, sub-criteria, one high and one low example.
 
     Who rates is told what each score stands for besides.
     """
-    rubric = load_protocol("rubric")[axis]
+    rubric = form.texts[axis]
     layout = load_protocol("judge_prompt")["layout"]
     criteria = (f"- {criterion['name']}: {criterion['text']}" for criterion in rubric["criteria"])
-    levels = enumerate(rubric["levels"] if protocol == "rating" else (), start=1)
+    levels = enumerate(rubric["levels"] if form.protocol == "rating" else (), start=1)
     return "\n".join(
         (
             f"{AXIS_NAMES[axis]} (key {axis_key(axis)}). {rubric['anchor']}",
@@ -226,9 +210,12 @@ def _axis_text(axis: Axis, protocol: JudgeProtocol) -> str:
     )
 
 
-def _form_text(keys: Sequence[str], sample: str) -> str:
+def _form_text(form: JudgeForm, question: Mapping[str, Any]) -> str:
     """Write the object that a judge must reply with, a line a key."""
-    lines = ",\n".join(f'"{key}": {sample}' for key in keys)
+    sample = question["sample"]
+    of_axis = question["optional_sample"] if form.marks == "optional" else sample
+    marks = ((key, sample if key == OVERALL else of_axis) for key in form.reply_keys)
+    lines = ",\n".join(f'"{key}": {mark}' for key, mark in marks)
     return f"{load_protocol('judge_prompt')['layout']['format']}\n{{{lines}}}"
 
 

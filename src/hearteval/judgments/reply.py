@@ -10,15 +10,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from hearteval.domain import AXES, OVERALL, Axis, AxisMark, Choice, axis_key, shows_text
+from hearteval.domain import OVERALL, Axis, AxisMark, Choice, axis_key, shows_text
 from hearteval.errors import InvalidReplyError
-from hearteval.judgments.prompt import (
-    MARKS,
-    JudgeProtocol,
-    PairProtocol,
-    ordered_axes,
-    reply_keys,
-)
+from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol
+from hearteval.judgments.prompt import MARKS, NEITHER
 from hearteval.protocol import load_protocol
 
 ReplyFault = Literal[
@@ -69,30 +64,25 @@ class RatingVerdict(NamedTuple):
 def read_reply(
     text: str,
     *,
-    axes: Sequence[Axis] = AXES,
-    protocol: PairProtocol = "forced-strength",
+    form: JudgeForm = USUAL,
     finish_reason: str | None = None,
     refusal: str | None = None,
 ) -> JudgeVerdict:
-    """Read the reply of a judge that compares; axes and protocol are those asked for.
+    """Read the reply of a judge that compares, to the form that it was asked by.
 
     White space around the JSON is allowed, nothing else. The endpoint says why the reply ends, and
     what of it is a refusal.
 
     Raises:
         InvalidReplyError: The reply cannot be used; `reason` is one of `REPLY_FAULTS`.
-        ValueError: The axes are not axes.
     """
-    found = _read_object(
-        text, reply_keys(axes, protocol), finish_reason=finish_reason, refusal=refusal
-    )
-    reasons, marks = _read_marks(found, protocol)
-    wanted = ordered_axes(axes)
+    found = _read_object(text, form.reply_keys, finish_reason=finish_reason, refusal=refusal)
+    reasons, marks = _read_marks(found, form)
     return JudgeVerdict(
         choice=marks[OVERALL].choice,
         strength=marks[OVERALL].strength,
-        axes={axis: marks[axis_key(axis)] for axis in wanted},
-        reasons={axis: reasons[axis_key(axis)] for axis in wanted},
+        axes={axis: mark for axis in form.marked if (mark := marks[axis_key(axis)]) is not None},
+        reasons={axis: reasons[axis_key(axis)] for axis in form.marked},
         rationale=reasons[OVERALL],
     )
 
@@ -100,33 +90,31 @@ def read_reply(
 def read_rating(
     text: str,
     *,
-    axes: Sequence[Axis] = AXES,
+    form: JudgeForm = RATED,
     finish_reason: str | None = None,
     refusal: str | None = None,
 ) -> RatingVerdict:
     """Read the reply of a judge that rates; as `read_reply`."""
-    found = _read_object(
-        text, reply_keys(axes, "rating"), finish_reason=finish_reason, refusal=refusal
-    )
-    comments, scores = _read_marks(found, "rating")
-    wanted = ordered_axes(axes)
+    found = _read_object(text, form.reply_keys, finish_reason=finish_reason, refusal=refusal)
+    comments, scores = _read_marks(found, form)
     return RatingVerdict(
-        axes={axis: scores[axis_key(axis)] for axis in wanted},
-        comments={axis: comments[axis_key(axis)] for axis in wanted},
+        axes={axis: scores[axis_key(axis)] for axis in form.marked},
+        comments={axis: comments[axis_key(axis)] for axis in form.marked},
     )
 
 
-def _read_marks(
-    reply: Mapping[str, Any], protocol: JudgeProtocol
-) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return by key the words before each mark, and the marks."""
-    words, marks = {}, {}
+def _read_marks(reply: Mapping[str, Any], form: JudgeForm) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return by key the words before each mark, and the marks, None for one that was left out."""
+    words: dict[str, str] = {}
+    marks: dict[str, Any] = {}
+    protocol = form.protocol
     first, *_ = MARKS[protocol]
     for key, value in reply.items():
         found = _require_object(value, key)
         _require_keys(found, list(MARKS[protocol]), key)
         words[key] = _read_words(found[first], f"{key}.{first}")
-        marks[key] = _READERS[protocol](found, key)
+        is_open = form.marks == "optional" and key != OVERALL and found["winner"] == NEITHER
+        marks[key] = None if is_open else _READERS[protocol](found, key)
     return words, marks
 
 

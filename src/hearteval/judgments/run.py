@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from hearteval.analysis.missing import Cause, find_causes, last_attempts
 from hearteval.domain import (
@@ -29,9 +29,8 @@ from hearteval.domain import (
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.engine.local import run_tasks
 from hearteval.judgments.cue_judge.judge import Text, judge_pair
+from hearteval.judgments.form import RATED, USUAL, JudgeForm
 from hearteval.judgments.prompt import (
-    JudgeProtocol,
-    PairProtocol,
     delimiter_nonce,
     judge_messages,
     judge_prompt_hash,
@@ -75,7 +74,7 @@ Found = tuple[Wanted[Any], Callable[[Any], Case]]
 class PairTask:
     """Have pairs judged, as they are assigned."""
 
-    protocol: PairProtocol = "forced-strength"
+    form: JudgeForm = USUAL
     only: Collection[str] | None = None
 
     def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
@@ -117,7 +116,7 @@ class PairTask:
         """Make a judgment of a reply, for an assignment, and of how the reply was made."""
         verdict = read_reply(
             reply.text,
-            protocol=self.protocol,
+            form=self.form,
             finish_reason=reply.finish_reason,
             refusal=reply.refusal,
         )
@@ -130,7 +129,7 @@ class RatingTask:
 
     targets: Sequence[RatingTarget]
     """What is wanted, from `plan_ratings`."""
-    protocol: ClassVar[JudgeProtocol] = "rating"
+    form: JudgeForm = RATED
 
     def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
         """Find these judges' ratings."""
@@ -146,7 +145,9 @@ class RatingTask:
 
     def read(self, reply: Reply, target: Mapping[str, Any], made: Mapping[str, Any]) -> Rating:
         """Make a rating of a reply, for its target, and of how the reply was made."""
-        verdict = read_rating(reply.text, finish_reason=reply.finish_reason, refusal=reply.refusal)
+        verdict = read_rating(
+            reply.text, form=self.form, finish_reason=reply.finish_reason, refusal=reply.refusal
+        )
         return Rating(**target, **verdict._asdict(), **made)
 
 
@@ -201,7 +202,7 @@ async def ask_judges(
     Raises:
         ExceptionGroup: As `hearteval.completions.run.ask_systems`.
     """
-    prompt_hash = judge_prompt_hash(protocol=task.protocol)
+    prompt_hash = judge_prompt_hash(task.form)
 
     def find_question(
         find_case: Callable[[Any], Case], wanted_target: Any
@@ -213,7 +214,7 @@ async def ask_judges(
         nonce = delimiter_nonce(
             study.seed, case.target.id, [*texts, *(turn.text for turn in context)]
         )
-        messages = judge_messages(context, *texts, nonce=nonce, protocol=task.protocol)
+        messages = judge_messages(context, *texts, nonce=nonce, form=task.form)
 
         def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
             shown = repair_messages(messages, faults[-1]) if faults else messages

@@ -251,14 +251,14 @@ def _competitor(entry: SystemSettings, *, seed: int) -> System:
 def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
     if entry.model is None:
         return cue_rater()
-    protocol = settings.judging.protocol
+    form = settings.judging.form
     return Rater(
         name=entry.name,
         kind="llm",
         family=entry.model.family,
         settings={
             **entry.model.identity,
-            "protocol": protocol,
-            "prompt_hash": judge_prompt_hash(protocol=protocol),
+            **form.settings,
+            "prompt_hash": judge_prompt_hash(form),
         },
     )

@@ -19,8 +19,8 @@ from hearteval.completions.run import probe_systems
 from hearteval.config import StudySettings
 from hearteval.domain import Assignment, Attempt, Item, LatencyProbe, Rater, Study, System
 from hearteval.errors import SettingsError
+from hearteval.judgments.form import JudgeForm
 from hearteval.judgments.plan.run import AuditPlan, plan_audit
-from hearteval.judgments.prompt import PairProtocol
 from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
 from hearteval.report.headline import results_notices
@@ -233,8 +233,8 @@ def _audit_failures(session: Session, data: StudyData) -> tuple[Failure, ...]:
     return tuple(failure for failure in failures if failure is not None and failure.n_wanted)
 
 
-def pair_protocol(settings: StudySettings) -> PairProtocol:
-    """Return the protocol of judges that compare.
+def pair_form(settings: StudySettings) -> JudgeForm:
+    """Return what judges that compare are asked.
 
     Raises:
         SettingsError: They rate, and the audit is for judges that compare.
@@ -246,7 +246,7 @@ def pair_protocol(settings: StudySettings) -> PairProtocol:
             "them as judges of pairs",
             ids=("judging.protocol",),
         )
-    return settings.judging.protocol
+    return settings.judging.form
 
 
 def _judge(session: Session, study: Study, plan: AuditPlan) -> AskedCounts:
@@ -263,7 +263,7 @@ def _judge(session: Session, study: Study, plan: AuditPlan) -> AskedCounts:
         await warn_of_unheld_schemas(asking, session.tell)
         given = offline
         for label, part, only in (("stress set", study, plan.shared), ("audit", plan.study, None)):
-            task = PairTask(protocol=pair_protocol(session.settings), only=only)
+            task = PairTask(form=pair_form(session.settings), only=only)
             with session.tell.progress(label, cost=lambda: asking.ledger.spent_usd) as progress:
                 given += await ask_judges(
                     asking.writer, part, asking.judges, task, now=now, progress=progress

@@ -66,7 +66,11 @@ def analyze(session: Session, study: Study) -> StudyResults:
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
     with _uncollected():
-        return analyze_study(read_data(session, study), fail_on_missing=fail_on_missing)
+        return analyze_study(
+            read_data(session, study),
+            fail_on_missing=fail_on_missing,
+            weights=session.settings.weights,
+        )
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """Whether a store still says what was put into it, down to what each judge's reply says."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
-from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Rating, Study
+from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Rating
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
-from hearteval.judgments.prompt import PairProtocol
+from hearteval.judgments.form import RATED, JudgeForm, PairProtocol
 from hearteval.judgments.reply import read_rating, read_reply
 from hearteval.store.base import Store
 from hearteval.store.integrity.verify import StoreCheck, StoreFault
@@ -30,9 +29,6 @@ def verify_store(store: SqlStore, *, progress: Callable[[str, int], None]) -> St
 
 
 def _read_again(store: Store) -> Iterator[StoreFault]:
-    protocols: defaultdict[str, set[Any]] = defaultdict(set)
-    for study in store.iter(Study):
-        protocols[study.id].add(study.protocols.get("llm"))
     raters = {rater.id: rater for rater in store.iter(Rater)}
     assignments = {one.id: one for one in store.iter(Assignment)}
     cue = _CueJudge(store)
@@ -47,26 +43,28 @@ def _read_again(store: Store) -> Iterator[StoreFault]:
             if rater.settings == cue_rater().settings and not cue.agrees(judgment, assignment):
                 yield StoreFault("judgment", judgment.id, OTHERWISE)
         else:
-            known = protocols[assignment.study_id] - {"rating", None}
-            if not any(_says(judgment, one) for one in known or get_args(PairProtocol)):
+            form = JudgeForm.of(rater.settings)
+            known = [JudgeForm(protocol=one) for one in get_args(PairProtocol)]
+            if not any(_says(judgment, one) for one in ([form] if form else known)):
                 yield StoreFault("judgment", judgment.id, OTHERWISE)
     for rating in store.iter(Rating):
-        if rating.raw and not _rates(rating):
+        form = JudgeForm.of(raters[rating.rater_id].settings) if rating.rater_id in raters else None
+        if rating.raw and not _rates(rating, form or RATED):
             yield StoreFault("rating", rating.id, OTHERWISE)
 
 
-def _says(judgment: Judgment, protocol: Any) -> bool:
+def _says(judgment: Judgment, form: JudgeForm) -> bool:
     finish = judgment.call.finish_reason
     try:
-        read = read_reply(judgment.raw, protocol=protocol, finish_reason=finish)
+        read = read_reply(judgment.raw, form=form, finish_reason=finish)
     except InvalidReplyError:
         return False
     return _is_of(judgment, read._asdict())
 
 
-def _rates(rating: Rating) -> bool:
+def _rates(rating: Rating, form: JudgeForm) -> bool:
     try:
-        read = read_rating(rating.raw, finish_reason=rating.call.finish_reason)
+        read = read_rating(rating.raw, form=form, finish_reason=rating.call.finish_reason)
     except InvalidReplyError:
         return False
     return _is_of(rating, read._asdict())

@@ -13,7 +13,6 @@ from canned_model import CannedModel
 from hearteval.analysis.data import StudyData, judgment_rows
 from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.domain import (
-    AXES,
     Assignment,
     Attempt,
     Completion,
@@ -25,6 +24,7 @@ from hearteval.domain import (
     hash_records,
 )
 from hearteval.items import load_starter_items
+from hearteval.judgments.form import USUAL
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments
 from hearteval.judgments.prompt import judge_schema
@@ -95,7 +95,7 @@ def prefer_longer(messages: Sequence[Message], sampling: Sampling, _repeat: int)
 
 
 async def ask(store: SqlStore, made: AuditPlan, model: CannedModel) -> int:
-    schema = judge_schema(AXES, protocol="forced-strength")
+    schema = judge_schema(USUAL)
     sampling = Sampling(schema=Schema(name="j", schema=schema))
     asked = {JUDGE.id: AskedModel(model=model, sampling=sampling, n_at_once=8)}
     n_added = 0

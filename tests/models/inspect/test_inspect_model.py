@@ -15,8 +15,8 @@ from inspect_ai.log import transcript
 from inspect_answers import ANTHROPIC, BEDROCK, GOOGLE, OPENAI, Kind, refuse
 from scripted_server import Answer, ScriptedServer, cut, hang, running_server, sse, stream
 
-from hearteval.domain import AXES
 from hearteval.errors import SettingsError
+from hearteval.judgments.form import RATED, USUAL
 from hearteval.judgments.prompt import judge_schema
 from hearteval.models.base import Message, Reply, Sampling, Schema, Usage
 from hearteval.models.failures import CallFailureError
@@ -486,7 +486,10 @@ def test_setting_that_inspect_does_not_know_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    [judge_schema(AXES, protocol="forced-strength"), judge_schema(AXES, protocol="rating")],
+    [
+        judge_schema(USUAL),
+        judge_schema(RATED),
+    ],
     ids=["", "rating"],
 )
 def test_what_judges_are_held_to_goes_through_whole(schema: Mapping[str, Any]) -> None:

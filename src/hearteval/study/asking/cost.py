@@ -429,10 +429,10 @@ def _judge_prompt_tokens(items: Sequence[Item], sampling: Sampling, settings: St
     """Return the tokens of a judge's prompt for an item of average length."""
     if not items:
         return 0
-    protocol, tokens = settings.judging.protocol, 0
-    texts = [TYPICAL_REPLY] * (1 if protocol == "rating" else 2)
+    form, tokens = settings.judging.form, 0
+    texts = [TYPICAL_REPLY] * (1 if form.protocol == "rating" else 2)
     for item in items:
         nonce = content_hash(item.id)[:16]
-        messages = judge_messages(item.context, *texts, nonce=nonce, protocol=protocol)
+        messages = judge_messages(item.context, *texts, nonce=nonce, form=form)
         tokens += estimate_prompt_tokens(to_messages(messages), schema_text(sampling))
     return round(tokens / len(items))

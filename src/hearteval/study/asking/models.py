@@ -18,7 +18,7 @@ import numpy as np
 
 from hearteval.config import ModelSettings, StudySettings, read_key
 from hearteval.config.models import OWN_ENDPOINT
-from hearteval.domain import AXES, record_id
+from hearteval.domain import record_id
 from hearteval.errors import HeartError, SettingsError
 from hearteval.judgments.prompt import judge_schema
 from hearteval.models.asking import WORKERS_PER_CALL
@@ -131,10 +131,10 @@ def tariff_of(model: ModelSettings) -> Tariff:
 def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:
     """Return how a judge samples: as deterministic as it can, held to the schema."""
     bound = LOCAL_REASON_CHARACTERS if model.path is not None else None
-    protocol = settings.judging.protocol
+    form = settings.judging.form
     schema = Schema(
-        name="heart_rating" if protocol == "rating" else "heart_judgment",
-        schema=judge_schema(AXES, protocol=protocol, max_reason_characters=bound),
+        name="heart_rating" if form.protocol == "rating" else "heart_judgment",
+        schema=judge_schema(form, max_reason_characters=bound),
     )
     return Sampling(max_tokens=model.max_tokens, refuses=model.refuses, schema=schema)
 

@@ -119,7 +119,7 @@ def judge_step(session: Session, study: Study, plan: PlanCounts | None) -> dict[
         )
     with tell.progress("judgments") as progress:
         offline = judge_assignments(session.store, study, now=session.now, progress=progress)
-    task = PairTask(protocol=session.settings.judging.protocol)
+    task = PairTask(form=session.settings.judging.form)
     judgments = _ask_judges(session, study, task, offline)
     return {"plan": asdict(plan), "judgments": judgments, "ratings": None}
 
@@ -172,7 +172,7 @@ def _count_words(counts: Mapping[str, Any]) -> str:
 
 
 def _word(task: JudgingTask) -> str:
-    return "ratings" if task.protocol == "rating" else "judgments"
+    return "ratings" if task.form.protocol == "rating" else "judgments"
 
 
 def ask_for_completions(session: Session, study: Study) -> AskedCounts:

@@ -1,0 +1,96 @@
+"""What a study's judges are asked: protocol, axes, which marks, whose rubric (HEART 9.5)."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, Self, get_args
+
+from hearteval.domain import AXES, AXIS_NAMES, OVERALL, Axis, JsonObject, axis_key, content_hash
+from hearteval.protocol import load_protocol
+
+PairProtocol = Literal["forced-strength", "five-point"]
+JudgeProtocol = Literal["forced-strength", "five-point", "rating"]
+Marks = Literal["all", "optional", "off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeForm:
+    """What a judge is asked; another form is another prompt, and so another rater.
+
+    Raises:
+        ValueError: There are no axes, one stands twice or is unknown, or the marks are none that
+            the protocol has.
+    """
+
+    protocol: JudgeProtocol = "forced-strength"
+    axes: tuple[Axis, ...] = AXES
+    """Those of the rubric that is shown, kept in the rubric's order whatever order they came in."""
+    marks: Marks = "all"
+    """``all``: a mark for each axis; ``optional``: only where a side is clearly better on it, with
+    ``forced-strength``; ``off``: overall alone."""
+    rubric: str = ""
+    """The text of a rubric of one's own, as TOML; empty for the project's."""
+
+    def __post_init__(self) -> None:
+        if not self.axes or len(set(self.axes)) < len(self.axes) or set(self.axes) - {*AXIS_NAMES}:
+            raise ValueError(f"axes must be different ones of {[*AXIS_NAMES]}, not {[*self.axes]}")
+        ordered = tuple(axis for axis in AXIS_NAMES if axis in self.axes)
+        object.__setattr__(self, "axes", ordered)
+        if self.marks not in marks_of(self.protocol):
+            raise ValueError(f"{self.protocol} has no marks {self.marks!r}")
+
+    @property
+    def marked(self) -> tuple[Axis, ...]:
+        """The axes that get marks."""
+        return () if self.marks == "off" else self.axes
+
+    @property
+    def reply_keys(self) -> list[str]:
+        """The keys of a reply in their order: the axes, and after them what is overall."""
+        overall = [] if self.protocol == "rating" else [OVERALL]
+        return [*map(axis_key, self.marked), *overall]
+
+    @property
+    def texts(self) -> Mapping[str, Any]:
+        """The rubric: by axis its anchor, criteria, examples and levels."""
+        return read_rubric(self.rubric) if self.rubric else load_protocol("rubric")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of it stands in a rater's settings: the protocol, and what is not as usual."""
+        usual = {"axes": [*AXES], "marks": "all", "rubric": ""}
+        rubric = content_hash(self.rubric)[:16] if self.rubric else ""
+        own = {"axes": [*self.axes], "marks": self.marks, "rubric": rubric}
+        return {"protocol": self.protocol} | {k: v for k, v in own.items() if v != usual[k]}
+
+    @classmethod
+    def of(cls, settings: JsonObject) -> Self | None:
+        """Return the form in a rater's settings, its rubric apart; None where there is none."""
+        protocol: Any = settings.get("protocol")
+        if protocol not in get_args(JudgeProtocol):
+            return None
+        axes = tuple(settings.get("axes", AXES))
+        return cls(protocol=protocol, axes=axes, marks=settings.get("marks", "all"))
+
+
+def marks_of(protocol: JudgeProtocol) -> tuple[Marks, ...]:
+    """Return the marks that a protocol can ask for, the usual one first."""
+    known: Mapping[JudgeProtocol, tuple[Marks, ...]] = {
+        "forced-strength": ("all", "optional", "off"),
+        "five-point": ("all", "off"),
+        "rating": ("all",),
+    }
+    return known[protocol]
+
+
+@cache
+def read_rubric(text: str) -> Mapping[str, Any]:
+    """Return a rubric of one's own, by axis; it was checked when it was read."""
+    return tomllib.loads(text)
+
+
+USUAL = JudgeForm()
+"""Two texts, a winner forced on each of the five axes and overall (HEART 9.5)."""
+RATED = JudgeForm(protocol="rating")
+"""One text, scored on each of the five axes (the second source)."""
