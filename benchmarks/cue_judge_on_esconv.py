@@ -37,7 +37,7 @@ def main() -> None:
     path = Path(arguments.corpus) / f"{arguments.part}.jsonl"
     dialogues = parse_dialogues(path.read_text(encoding="utf-8"), name=path.name)
     rng = np.random.default_rng(arguments.seed)
-    items = build_items(dialogues, n=arguments.n_items, rng=rng).items
+    items = build_items(dialogues, n=arguments.n_items, rng=rng, topics="cautious").items
     n_dialogues = len({item.dialogue_id for item in items})
     settings = cue_rater().settings
     print(CUE_NOTICE)

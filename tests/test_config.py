@@ -40,7 +40,7 @@ def write(folder: Path, text: str) -> Path:
 def test_defaults_are_those_of_the_documentation(tmp_path: Path) -> None:
     settings = load_study(write(tmp_path, GOOD))
     assert settings.store == str(tmp_path / "small.db")
-    assert settings.items.regular is None
+    assert settings.items[0].regular is None
     assert [system.name for system in settings.systems] == ["original", "stock"]
     assert settings.judging.plan.design == "full"
     assert settings.judging.plan.both_orders
@@ -64,7 +64,7 @@ def test_the_settings_hash_ignores_where_files_lie(tmp_path: Path) -> None:
     one = load_study(write(tmp_path / "one", text))
     two = load_study(write(tmp_path / "two", text))
     assert one.settings_hash == two.settings_hash
-    assert one.items.regular == 280
+    assert one.items[0].regular == 280
     other = load_study(write(tmp_path / "two", text.replace("seed = 3", "seed = 4")))
     assert other.settings_hash != one.settings_hash
 
@@ -504,9 +504,9 @@ def test_names_in_a_file_of_dialogues_are_part_of_the_study(tmp_path: Path) -> N
     plain = GOOD.replace("[items]", "[[items]]").replace('"starter"', '"mine.txt"')
     named = plain.replace('"mine.txt"', '"mine.txt"\nseeker = ["Bob"]\nrole_column = "who"')
     one, other = (load_study(write(tmp_path, text)) for text in (plain, named))
-    assert one.items.names is None
-    assert other.items.names is not None
-    assert (other.items.names.seeker, other.items.names.role) == (("Bob",), "who")
+    assert one.items[0].names is None
+    assert other.items[0].names is not None
+    assert (other.items[0].names.seeker, other.items[0].names.role) == (("Bob",), "who")
     assert one.settings_hash != other.settings_hash
 
 
@@ -516,10 +516,78 @@ def test_names_are_refused_for_items_that_have_none(tmp_path: Path) -> None:
         load_study(path)
 
 
-def test_two_item_tables_are_refused(tmp_path: Path) -> None:
-    text = GOOD.replace("[items]", '[[items]]\nsource = "starter"\n[[items]]')
-    with pytest.raises(SettingsError, match="takes its items from one source"):
+TWO_TABLES = GOOD.replace(
+    '[items]\nsource = "starter"',
+    '[[items]]\nsource = "esconv"\nfrom = "esconv"\n'
+    '[[items]]\nsource = "starter"\nregular = 0\nadversarial = 20',
+)
+
+
+def test_items_come_from_several_tables_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "esconv").mkdir()
+    settings = load_study(write(tmp_path, TWO_TABLES))
+    assert [(t.source, t.regular, t.adversarial) for t in settings.items] == [
+        ("esconv", 280, 0),
+        ("starter", 0, 20),
+    ]
+    one = load_study(write(tmp_path, GOOD))
+    assert settings.settings_hash != one.settings_hash
+
+
+def test_one_table_is_the_same_in_single_and_double_brackets(tmp_path: Path) -> None:
+    one = load_study(write(tmp_path, GOOD))
+    other = load_study(write(tmp_path, GOOD.replace("[items]", "[[items]]")))
+    assert one.items == other.items
+    assert one.settings_hash == other.settings_hash
+
+
+@pytest.mark.parametrize(
+    ("faulty", "message"),
+    [
+        (("adversarial = 20", "adversarial = -1"), "items.2.adversarial: "),
+        (("adversarial = 20", "adversaria = 20"), "items.2.adversaria: unknown setting"),
+        (('"starter"', '"absent.txt"'), "items.2.source: expected 'starter'"),
+        (('from = "esconv"', 'from = "absent"'), "items.1.from: there is no folder"),
+        (("regular = 0", 'topics = "paper"'), "items.2.topics: says what is left out of a corpus"),
+        (('from = "esconv"', 'from = "esconv"\ntopics = "all"'), "items.1.topics: "),
+    ],
+)
+def test_a_fault_in_a_table_of_items_names_the_table(
+    tmp_path: Path, faulty: tuple[str, str], message: str
+) -> None:
+    (tmp_path / "esconv").mkdir()
+    with pytest.raises(SettingsError) as caught:
+        load_study(write(tmp_path, TWO_TABLES.replace(*faulty)))
+    assert message in str(caught.value)
+
+
+def test_a_fault_in_a_list_of_the_one_table_has_its_place_in_the_list(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"items\.seeker\.1: "):
+        load_study(write(tmp_path, GOOD.replace('"starter"', '"mine.txt"\nseeker = [3]')))
+
+
+def test_faults_of_all_tables_are_listed(tmp_path: Path) -> None:
+    text = TWO_TABLES.replace('"starter"', '"absent.txt"')
+    with pytest.raises(SettingsError) as caught:
         load_study(write(tmp_path, text))
+    assert "items.1.from" in str(caught.value)
+    assert "items.2.source" in str(caught.value)
+
+
+def test_a_study_without_a_table_of_items_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="items: is missing"):
+        load_study(write(tmp_path, GOOD.replace('[items]\nsource = "starter"', "")))
+
+
+def test_topics_are_part_of_a_study_once_they_are_said(tmp_path: Path) -> None:
+    (tmp_path / "esconv").mkdir()
+    text = GOOD.replace('"starter"', '"esconv"\nfrom = "esconv"')
+    unsaid, paper, cautious = (
+        load_study(write(tmp_path, text.replace('from = "esconv"', f'from = "esconv"{more}')))
+        for more in ("", '\ntopics = "paper"', '\ntopics = "cautious"')
+    )
+    assert [one.items[0].topics for one in (unsaid, paper, cautious)] == [None, "paper", "cautious"]
+    assert len({one.settings_hash for one in (unsaid, paper, cautious)}) == 3
 
 
 OF_ONE_FAMILY = """

@@ -24,6 +24,7 @@ PINNED = {
     "rubric": ("2", "1aec0fc545057fc1"),
     "safety": ("1", "53e6e1c3eabf03e8"),
     "screening": ("1", "eea97a0c43c15be9"),
+    "screening_paper": ("paper-1", "35a9a741dd403b9c"),
     "stress": ("1", "5abb26ef0f0d30a7"),
     "support_prompt": ("2", "77fb2b74b26985d4"),
 }

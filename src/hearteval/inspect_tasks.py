@@ -24,6 +24,7 @@ from hearteval.domain import Item
 from hearteval.errors import InvalidReplyError
 from hearteval.exchange.inspect.samples import inspect_messages
 from hearteval.items.run import GatheredItems, gather_items
+from hearteval.items.screening import Topics
 
 
 @task
@@ -33,6 +34,7 @@ def completions(
     adversarial: int | None = None,
     seed: int = 0,
     prompt: str = "paper",
+    topics: Topics | None = None,
 ) -> Task:
     """Ask for the supporter's next turn of each item, exactly as a study asks (HEART 9.4).
 
@@ -42,8 +44,9 @@ def completions(
         adversarial: How many adversarial items; None takes all there are; ESConv has none.
         seed: Decides which items; with the seed of a study, the items are the study's.
         prompt: ``paper``, ``matched`` or a file, as `prompt` of a system in a study.
+        topics: What is left out of ESConv, ``paper`` or ``cautious``; as in the study.
     """
-    gathered = _gather(items, regular, adversarial, seed)
+    gathered = _gather(items, regular, adversarial, seed, topics)
     brief = read_brief("prompt", Path(), prompt)
     samples = [_sample(item, brief) for item in gathered.items]
     return Task(
@@ -81,7 +84,9 @@ def usable_reply() -> Scorer:
     return score
 
 
-def _gather(items: str, regular: int | None, adversarial: int | None, seed: int) -> GatheredItems:
+def _gather(
+    items: str, regular: int | None, adversarial: int | None, seed: int, topics: Topics | None
+) -> GatheredItems:
     path = None if items == "starter" else Path(items)
     source: Literal["starter", "esconv", "file"] = "starter" if path is None else "file"
     if path is not None and path.is_dir():
@@ -93,6 +98,7 @@ def _gather(items: str, regular: int | None, adversarial: int | None, seed: int)
         adversarial=adversarial,
         seed=seed,
         rng=np.random.default_rng(seed),
+        topics=topics,
     )
 
 

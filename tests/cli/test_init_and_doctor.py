@@ -188,7 +188,7 @@ def test_names_that_the_check_took_go_into_the_study_file(heart: Heart, tmp_path
     (following,) = heart("items", "check", items, *names).out.splitlines()[-1:]
     assert following.endswith(f"--items {items} --seeker Ann --supporter Me")
     done = heart("init", tmp_path / "mine", "--items", items, *names, "--json")
-    assert load_study(Path(done.json["path"])).items.names == DialogueNames(
+    assert load_study(Path(done.json["path"])).items[0].names == DialogueNames(
         seeker=("Ann",), supporter=("Me",)
     )
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hearteval.items.esconv import Dialogue, corpus_files, enumerate_couplets, parse_dialogues
-from hearteval.items.screening import RULES
-from hearteval.items.selection import BuildResult, build_items
+from hearteval.items.screening import Topics, screening_rules
+from hearteval.items.selection import BuildResult, build_items, screen_dialogues
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "esconv"
 pytestmark = pytest.mark.skipif(
@@ -82,7 +82,16 @@ def test_funnel_starts_with_every_couplet(result: BuildResult) -> None:
 
 def test_every_rule_rejects_something(result: BuildResult) -> None:
     rejecting = {step.rule for step in result.funnel if step.n_out < step.n_in}
-    assert rejecting >= set(RULES)
+    assert rejecting >= set(screening_rules("paper"))
+
+
+@pytest.mark.parametrize(
+    ("topics", "least", "most"), [("paper", 600, 1600), ("cautious", 465, 465)]
+)
+def test_candidates_before_the_second_screen(
+    corpus: Corpus, topics: Topics, least: int, most: int
+) -> None:
+    assert least <= len(screen_dialogues(corpus, topics=topics).items) <= most
 
 
 def test_more_qualify_than_are_taken(result: BuildResult) -> None:

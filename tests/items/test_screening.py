@@ -5,10 +5,13 @@ import pytest
 from hearteval.domain import Item, Role, Screening, Turn
 from hearteval.items.esconv import Dialogue, couplet_item
 from hearteval.items.screening import (
+    BY_CODE,
     RULES,
+    Topics,
     list_screenings,
     score_potential,
     screen_couplets,
+    screening_rules,
     screening_version,
 )
 from hearteval.protocol import load_protocol
@@ -39,9 +42,12 @@ def dialogue_of(*texts: str, situation: str = "The factory shut down.") -> Dialo
     )
 
 
-def screen_dialogue(dialogue: Dialogue) -> list[tuple[Item, tuple[Screening, ...]]]:
-    screened = [(couplet_item(one.couplet), one) for one in screen_couplets(dialogue)]
-    return [(item, list_screenings(item.id, one)) for item, one in screened]
+def screen_dialogue(
+    dialogue: Dialogue, *, topics: Topics = "cautious"
+) -> list[tuple[Item, tuple[Screening, ...]]]:
+    found = screen_couplets(dialogue, topics=topics)
+    screened = [(couplet_item(one.couplet), one) for one in found]
+    return [(item, list_screenings(item.id, one, topics=topics)) for item, one in screened]
 
 
 def last_screenings(
@@ -50,8 +56,10 @@ def last_screenings(
     before: tuple[str, ...] = OPENING,
     reply: str = REPLY,
     situation: str = "The factory shut down.",
+    topics: Topics = "cautious",
 ) -> tuple[Screening, ...]:
-    return screen_dialogue(dialogue_of(*before, here, reply, situation=situation))[-1][1]
+    dialogue = dialogue_of(*before, here, reply, situation=situation)
+    return screen_dialogue(dialogue, topics=topics)[-1][1]
 
 
 def only_failure(screenings: tuple[Screening, ...]) -> Screening:
@@ -60,17 +68,19 @@ def only_failure(screenings: tuple[Screening, ...]) -> Screening:
     return screening
 
 
-def test_good_couplet_passes_every_rule_in_order() -> None:
-    screenings = last_screenings()
-    assert [screening.rule for screening in screenings] == list(RULES)
+@pytest.mark.parametrize("topics", ["paper", "cautious"])
+def test_good_couplet_passes_every_rule_in_order(topics: Topics) -> None:
+    screenings = last_screenings(topics=topics)
+    assert [screening.rule for screening in screenings] == list(screening_rules(topics))
     assert {screening.verdict for screening in screenings} == {"pass"}
 
 
 def test_screening_carries_item_and_version() -> None:
     ((item, screenings),) = screen_dialogue(dialogue_of(*OPENING, GOOD, REPLY))[-1:]
     assert {screening.item_id for screening in screenings} == {item.id}
-    assert {screening.version for screening in screenings} == {screening_version()}
-    assert screening_version() == load_protocol("screening")["version"]
+    assert {screening.version for screening in screenings} == {screening_version("cautious")}
+    assert screening_version("cautious") == load_protocol("screening")["version"]
+    assert screening_version("paper") == load_protocol("screening_paper")["version"]
 
 
 def test_short_history_fails_with_its_length() -> None:
@@ -193,10 +203,18 @@ def test_apostrophe_may_be_left_out() -> None:
 
 
 def test_every_list_belongs_to_a_rule() -> None:
-    data = load_protocol("screening")
-    listed = {*data["anywhere"], *data["here"], *data["required"]}
-    by_code = {"history-length", "turn-length", "identifying", "response-potential"}
-    assert listed | by_code == set(RULES)
+    listed = set(BY_CODE)
+    for name in ("screening", "screening_paper"):
+        data = load_protocol(name)
+        listed |= {*data["anywhere"], *data["here"], *data.get("required", {})}
+    assert listed == set(RULES)
+
+
+def test_what_the_paper_leaves_out_or_adds_to_is_there() -> None:
+    own, data = load_protocol("screening_paper"), load_protocol("screening")
+    assert set(own["left_out"]) <= {*data["anywhere"], *data["here"]}
+    assert set(own["added"]["required"]) <= set(data["required"])
+    assert set(own["added"]["cues"]) <= set(data["cues"])
 
 
 def test_every_cue_has_a_weight() -> None:
@@ -204,9 +222,100 @@ def test_every_cue_has_a_weight() -> None:
     assert set(data["cues"]) == set(data["weights"])
 
 
-def test_patterns_stand_alone_line_by_line() -> None:
-    data = load_protocol("screening")
-    tables = (data["anywhere"], data["here"], data["required"], data["cues"])
+@pytest.mark.parametrize("name", ["screening", "screening_paper"])
+def test_patterns_stand_alone_line_by_line(name: str) -> None:
+    data = load_protocol(name)
+    added = data.get("added", {})
+    tables = [data["anywhere"], data["here"], data.get("required", {}), data.get("cues", {})]
+    tables += [added.get("required", {}), added.get("cues", {}), data.get("contrast", {})]
     lines = [line for table in tables for text in table.values() for line in text.split("\n")]
     compiled = [re.compile(line) for line in lines if line]
     assert not [pattern.pattern for pattern in compiled if pattern.fullmatch("")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My mother has cancer and the surgery is on Monday.",
+        "I am pregnant, and I had a miscarriage before.",
+        "They shouted racist things at me on the bus.",
+        "He came home drunk again last night.",
+        "My husband had an affair with a colleague.",
+        "She was abusive and she used to hit me.",
+        "My friend was diagnosed with ADHD last year.",
+        "My cousin died by suicide in the spring.",
+        "The police came, and now we are being evicted.",
+        "It feels as if my life has no meaning.",
+        "In April my partner left me with two cats and a lease.",
+        "The directors took a bonus while we went without wages.",
+    ],
+)
+def test_life_is_no_reason_to_leave_a_turn_out(text: str) -> None:
+    before = (*OPENING[:2], text, OPENING[3])
+    assert last_screenings(before=before, topics="paper")[0].verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("self-harm", "Some nights I want to kill myself."),
+        ("self-harm", "I wish I was dead."),
+        ("self-harm", "I am feeling suicidal."),
+        ("self-harm", "I do not want to live."),
+        ("nsfw", "He showed me porn again."),
+        ("hate", "I hate immigrants, all of them."),
+        ("platform-talk", "Is this on MTurk or do they pay a bonus?"),
+        ("identifying", "My sister Velora said so."),
+    ],
+)
+def test_what_the_paper_names_is_a_reason_anywhere(rule: str, text: str) -> None:
+    before = (*OPENING[:2], text, OPENING[3])
+    assert only_failure(last_screenings(before=before, topics="paper")).rule == rule
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Should I take more of my medication?",
+        "I keep hearing voices at night.",
+        "Could I have depression?",
+        "Should I get a lawyer?",
+    ],
+)
+def test_a_turn_that_needs_a_professional_is_left_out(words: str) -> None:
+    screenings = last_screenings(here=f"{GOOD} {words}", topics="paper")
+    assert only_failure(screenings).rule == "expertise"
+
+
+def test_what_needs_a_professional_may_stand_in_an_earlier_turn() -> None:
+    before = (*OPENING[:2], "The psychiatrist changed my dosage.", OPENING[3])
+    assert last_screenings(before=before, topics="paper")[0].verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [("closing", "Thank you."), ("resolved", "That really helps."), ("resolved", "I will try it.")],
+)
+def test_thanks_and_relief_settle_a_turn_unless_a_contrast_follows(rule: str, words: str) -> None:
+    after = last_screenings(here=f"{GOOD} {words}", topics="paper")
+    before = last_screenings(here=f"{words} But {GOOD}", topics="paper")
+    assert only_failure(after).rule == rule
+    assert before[0].verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "here",
+    [
+        "Right. Since he moved out nobody talks to me here, and I need help with this.",
+        "It ended in March and I miss her, and I cannot get over it at all.",
+        "He does not want me, and it is so hard to see him every single day.",
+        "I was laid off in the spring, and now I cannot even pay the rent.",
+    ],
+)
+def test_plain_distress_passes_under_paper_and_was_missed_before(here: str) -> None:
+    assert last_screenings(here=here, topics="paper")[0].verdict == "pass"
+
+
+def test_a_plain_turn_is_left_out_under_paper_too() -> None:
+    here = "I went to the shop with my neighbour and we bought a red lamp for the kitchen."
+    assert only_failure(last_screenings(here=here, topics="paper")).rule == "emotional-signal"

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from hearteval.domain import Role, Screening, Turn
 from hearteval.items.esconv import Dialogue, couplet_item, enumerate_couplets
-from hearteval.items.screening import RULES
+from hearteval.items.screening import Topics, screening_rules
 from hearteval.items.selection import (
     FUNNEL_RULES,
+    SELECTION_RULES,
     BuildResult,
     Stratum,
     build_items,
@@ -138,7 +139,8 @@ def test_selected_item_has_a_pass_for_every_rule() -> None:
     result = build(made_corpus(30), 12)
     for item in result.items:
         own = [s for s in result.screenings if s.item_id == item.id]
-        assert [(s.rule, s.verdict) for s in own] == [(rule, "pass") for rule in RULES]
+        rules = screening_rules("paper")
+        assert [(s.rule, s.verdict) for s in own] == [(rule, "pass") for rule in rules]
 
 
 def test_rejected_couplet_has_nothing_but_its_reason() -> None:
@@ -166,9 +168,18 @@ def test_second_screen_fits_between_screening_and_selection() -> None:
     assert {item.emotion for item in chosen} == {"anger"}
 
 
+@pytest.mark.parametrize("topics", ["paper", "cautious"])
+def test_funnel_has_the_rules_of_its_topics(topics: Topics) -> None:
+    rng = np.random.default_rng(7)
+    result = build_items(made_corpus(30), n=12, rng=rng, topics=topics)
+    rules = (*screening_rules(topics), *SELECTION_RULES)
+    assert tuple(step.rule for step in result.funnel) == rules
+    assert funnel_from_screenings(result.screenings) == result.funnel
+    assert set(rules) <= set(FUNNEL_RULES)
+
+
 def test_funnel_steps_follow_on_each_other() -> None:
     result = build(made_corpus(30), 12)
-    assert tuple(step.rule for step in result.funnel) == FUNNEL_RULES
     assert all(
         one.n_out == next_one.n_in
         for one, next_one in zip(result.funnel, result.funnel[1:], strict=False)

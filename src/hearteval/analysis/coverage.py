@@ -1,8 +1,8 @@
 """What stands behind a ranking and what is missing, counted from the records."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
@@ -16,7 +16,7 @@ from hearteval.analysis.missing import (
     last_attempts,
 )
 from hearteval.analysis.naming import find_name
-from hearteval.domain import Attempt, Rater, System
+from hearteval.domain import Attempt, Item, Rater, System
 
 UNDECIDED = "undecided"
 BASELINE_FAMILY = "cue"
@@ -108,6 +108,14 @@ class Coverage:
     n_system_pairs_possible: int
     people: PeopleCoverage | None = None
     """None where no person judged and none was to write."""
+    n_items_by_source: Mapping[str, int] = field(default_factory=dict)
+    """Items by corpus, or by what an item file calls it."""
+
+
+def count_by_source(items: Iterable[Item]) -> dict[str, int]:
+    """Count items by where they come from, the most first."""
+    counts = Counter(item.source for item in items)
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
 def cover_data(data: StudyData) -> Coverage:
@@ -137,6 +145,7 @@ def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
         n_system_pairs=len(compared),
         n_system_pairs_possible=len(list(combinations(ranked, 2))),
         people=_cover_people(data, len(pairs), rows),
+        n_items_by_source=count_by_source(data.items),
     )
 
 

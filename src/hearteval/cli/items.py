@@ -16,6 +16,7 @@ from hearteval.errors import SettingsError
 if TYPE_CHECKING:
     from hearteval.domain import Item
     from hearteval.items.dialogues import DialogueNames, ItemFile
+    from hearteval.items.screening import Topics
 
 
 STARTER_DIALOGUES = "dialogues.txt"
@@ -69,6 +70,13 @@ def new(file: Path, *, force: bool, as_json: bool) -> None:
 @count_option("--regular", default=280, words="Items wanted.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
+    "--topics",
+    type=click.Choice(["paper", "cautious"]),
+    default="paper",
+    show_default=True,
+    help="What is left out: what HEART 9.2 names, or every delicate topic.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("items.jsonl"),
@@ -78,7 +86,15 @@ def new(file: Path, *, force: bool, as_json: bool) -> None:
 @click.option("--force", is_flag=True, help="Replace files that hold other content.")
 @json_option
 def build(
-    source: str, folder: Path, regular: int, seed: int, out: Path, *, force: bool, as_json: bool
+    source: str,
+    folder: Path,
+    regular: int,
+    seed: int,
+    topics: "Topics",
+    out: Path,
+    *,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Select items from a corpus and write them with the evidence for every verdict.
 
@@ -89,11 +105,14 @@ def build(
 
     tell = Terminal()
     tell.note(f"reading {source} from {folder} …")
-    built = build_item_file(folder, out, regular=regular, seed=seed, replace=force, tell=tell)
+    built = build_item_file(
+        folder, out, regular=regular, seed=seed, topics=topics, replace=force, tell=tell
+    )
     if as_json:
         body = {
             "n_selected": len(built.items),
             "n_requested": regular,
+            "topics": topics,
             "shortfall": built.shortfall,
             "funnel": [asdict(step) for step in built.funnel],
             "path": str(out),

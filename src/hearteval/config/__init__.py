@@ -1,5 +1,6 @@
 """Study files and the environment -> settings: the only reader of both."""
 
+from hearteval.config.items import ItemSettings
 from hearteval.config.model_settings import (
     JudgeSettings,
     ModelSettings,
@@ -11,6 +12,7 @@ from hearteval.config.people import PeopleSettings
 from hearteval.config.study_file import StudySettings, load_study
 
 __all__ = [
+    "ItemSettings",
     "JudgeSettings",
     "ModelSettings",
     "PeopleSettings",

@@ -1,14 +1,15 @@
-"""The ``[items]`` of a study file: the starter items, a corpus, or a file of one's own."""
+"""The ``[[items]]`` of a study file: the starter items, a corpus, or a file of one's own, each."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from hearteval.config.model_settings import Section
 from hearteval.errors import SettingsError
 from hearteval.items.dialogues import DialogueNames
+from hearteval.items.screening import Topics
 
 DEFAULT_ESCONV_REGULAR = 280
 
@@ -20,6 +21,7 @@ class Items(Section):
     from_: Annotated[str | None, Field(alias="from")] = None
     regular: Annotated[int | None, Field(ge=0)] = None
     adversarial: Annotated[int | None, Field(ge=0)] = None
+    topics: Topics | None = None
     dialogue_column: Annotated[str | None, Field(min_length=1)] = None
     role_column: Annotated[str | None, Field(min_length=1)] = None
     text_column: Annotated[str | None, Field(min_length=1)] = None
@@ -38,13 +40,28 @@ class ItemSettings:
     adversarial: int | None
     names: DialogueNames | None = None
     """What a file of dialogues calls its columns and the people in it."""
+    topics: Topics | None = None
+    """What is a reason to leave a corpus's turn out; None where the file does not say."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes the items: no path, and nothing that is not said."""
+        names = None if self.names is None else asdict(self.names)
+        said = {"names": names, "topics": self.topics}
+        return {
+            "source": self.source,
+            "regular": self.regular,
+            "adversarial": self.adversarial,
+            **{key: value for key, value in said.items() if value is not None},
+        }
 
 
-def read_items(path: Path, items: Items) -> ItemSettings:
-    """Read the ``[items]`` of the study file at `path`, to whose folder its paths are relative.
+def read_items(path: Path, where: str, items: Items) -> ItemSettings:
+    """Read one ``[[items]]`` of the study file at `path`, to whose folder its paths are relative.
 
     Raises:
-        SettingsError: It names what does not exist, or says what its source cannot bear.
+        SettingsError: It names what does not exist, or says what its source cannot bear; `where`
+            is how it names the table.
     """
     names = DialogueNames(
         dialogue=items.dialogue_column,
@@ -55,11 +72,17 @@ def read_items(path: Path, items: Items) -> ItemSettings:
     )
     if names != DialogueNames() and items.source in ("esconv", "starter"):
         raise SettingsError(
-            f"{path}: items: seeker, supporter and columns are named for a file of your own only; "
-            "remove them"
+            f"{path}: {where}: seeker, supporter and columns are named for a file of your own only;"
+            " remove them"
         )
     if items.source == "esconv":
-        return _esconv_settings(path, items)
+        return _esconv_settings(path, where, items)
+    if items.topics is not None:
+        raise SettingsError(
+            f"{path}: {where}.topics: says what is left out of a corpus; remove it, for these items"
+            " come chosen",
+            ids=(f"{where}.topics",),
+        )
     is_starter = items.source == "starter"
     if items.from_ is not None:
         why = (
@@ -67,11 +90,11 @@ def read_items(path: Path, items: Items) -> ItemSettings:
             if is_starter
             else "an item file is named by items.source"
         )
-        raise SettingsError(f"{path}: items.from: {why}; remove it")
+        raise SettingsError(f"{path}: {where}.from: {why}; remove it")
     file = None if is_starter else path.parent / items.source
     if file is not None and not file.is_file():
         raise SettingsError(
-            f"{path}: items.source: expected 'starter', 'esconv' or an item file; there is no "
+            f"{path}: {where}.source: expected 'starter', 'esconv' or an item file; there is no "
             f"file {file}"
         )
     return ItemSettings(
@@ -83,25 +106,28 @@ def read_items(path: Path, items: Items) -> ItemSettings:
     )
 
 
-def _esconv_settings(path: Path, items: Items) -> ItemSettings:
+def _esconv_settings(path: Path, where: str, items: Items) -> ItemSettings:
     if items.from_ is None:
         raise SettingsError(
-            f"{path}: items.from: give the folder that holds ESConv's train.jsonl, valid.jsonl "
+            f"{path}: {where}.from: give the folder that holds ESConv's train.jsonl, valid.jsonl "
             "and test.jsonl, or ESConv.json"
         )
     if items.adversarial:
         raise SettingsError(
-            f"{path}: items.adversarial: this version cannot rewrite corpus dialogues yet; set "
-            "adversarial = 0, or use the starter items"
+            f"{path}: {where}.adversarial: this version cannot rewrite corpus dialogues yet; set "
+            'adversarial = 0, and add the starter\'s: another [[items]] with source = "starter", '
+            "regular = 0 and adversarial = 20"
         )
     folder = path.parent / items.from_
     if not folder.is_dir():
         raise SettingsError(
-            f"{path}: items.from: there is no folder {folder}; download ESConv (CC BY-NC 4.0, "
+            f"{path}: {where}.from: there is no folder {folder}; download ESConv (CC BY-NC 4.0, "
             "github.com/thu-coai/Emotional-Support-Conversation) and name its folder",
-            ids=("items.from",),
+            ids=(f"{where}.from",),
         )
     regular = DEFAULT_ESCONV_REGULAR if items.regular is None else items.regular
     if regular < 1:
-        raise SettingsError(f"{path}: items.regular: expected at least 1 for a corpus, not 0")
-    return ItemSettings(source="esconv", path=folder, regular=regular, adversarial=0)
+        raise SettingsError(f"{path}: {where}.regular: expected at least 1 for a corpus, not 0")
+    return ItemSettings(
+        source="esconv", path=folder, regular=regular, adversarial=0, topics=items.topics
+    )

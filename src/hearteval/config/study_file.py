@@ -9,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from math import inf
@@ -70,7 +70,8 @@ class StudySettings:
     """Root of all randomness."""
     store: str = field(repr=False)
     """Path of the SQLite file, or address of a PostgreSQL database; it may hold a password."""
-    items: ItemSettings
+    items: tuple[ItemSettings, ...]
+    """At least one."""
     systems: tuple[SystemSettings, ...]
     judging: JudgingSettings
     people: PeopleSettings | None = None
@@ -87,8 +88,7 @@ class StudySettings:
     @property
     def settings_hash(self) -> str:
         """SHA-256 over what makes the results: no paths, which differ, no limits."""
-        left_out = {"path"} if self.items.names else {"path", "names"}
-        items = {k: v for k, v in asdict(self.items).items() if k not in left_out}
+        items = [table.identity for table in self.items]
         people = {} if self.people is None else {"people": self.people.identity}
         return content_hash(
             {
@@ -96,7 +96,7 @@ class StudySettings:
                 **({} if self.weights == EQUAL_WEIGHTS else {"weights": dict(self.weights)}),
                 "name": self.name,
                 "seed": self.seed,
-                "items": items,
+                "items": items[0] if len(items) == 1 else items,
                 "systems": [system.identity for system in self.systems],
                 "judging": {
                     "judges": [judge.identity for judge in self.judging.judges],
@@ -114,10 +114,12 @@ def load_study(path: Path) -> StudySettings:
         SettingsError: The file cannot be read, is no TOML, or sets something that does not exist;
             a line for each fault that says what, where and what to do.
     """
+    data = _read_toml(path)
     try:
-        wire = _StudyFile.model_validate(_read_toml(path))
+        wire = _StudyFile.model_validate(data)
     except ValidationError as error:
-        faults = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in _explain(error)]
+        explained = _explain(error, is_one_table=_is_one(data.get("items")))
+        faults = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in explained]
         raise_faults(str(path), faults)
         raise
     return _settings(path, wire)
@@ -139,18 +141,18 @@ class _Analysis(Section):
     weights: Annotated[dict[Axis, float], Field(default_factory=dict)]
 
 
-def _read_one(value: Any) -> Any:
-    """Read ``[[items]]``, which may stand once, as ``[items]``."""
-    if not isinstance(value, list):
-        return value
-    if len(value) != 1:
-        raise ValueError("a study takes its items from one source; write one [items]")
-    return value[0]
+def _as_list(value: Any) -> Any:
+    """Read ``[items]`` as ``[[items]]`` that stands once."""
+    return [value] if isinstance(value, dict) else value
+
+
+def _is_one(items: Any) -> bool:
+    return not isinstance(items, list) or len(items) == 1
 
 
 class _StudyFile(Section):
     study: _Study
-    items: Annotated[Items, BeforeValidator(_read_one)]
+    items: Annotated[list[Items], BeforeValidator(_as_list), Field(min_length=1)]
     system: Annotated[list[System], Field(min_length=1)]
     judge: Annotated[list[Judge], Field(default_factory=list)]
     judging: Judging
@@ -212,7 +214,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     """Check what the sections say; raise all that is wrong with them at once."""
     faults: list[SettingsError] = []
     store = _attempt(lambda: _store_place(path, wire.study), faults)
-    items = _attempt(lambda: read_items(path, wire.items), faults)
+    items = _item_settings(path, wire.items, faults)
     systems = _system_settings(path, wire.system, faults)
     judging = _attempt(lambda: read_judging(path, wire.judging, wire.judge), faults)
     people = _attempt(lambda: read_people(path, wire.people), faults)
@@ -222,7 +224,6 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         faults += _unpeopled(path, wire, judging, {system.name for system in systems})
     raise_faults(str(path), faults)
     assert store is not None
-    assert items is not None
     assert judging is not None
     assert weights is not None
     return StudySettings(
@@ -270,6 +271,18 @@ def _store_place(path: Path, study: _Study) -> str:
             ids=("study.store",),
         )
     return str(found)
+
+
+def _item_settings(
+    path: Path, tables: list[Items], faults: list[SettingsError]
+) -> tuple[ItemSettings, ...]:
+    """Read the tables of items, and note the faults of those that cannot be."""
+    names = ["items"] if len(tables) == 1 else [f"items.{n}" for n in range(1, len(tables) + 1)]
+    found = [
+        _attempt(partial(read_items, path, name, table), faults)
+        for name, table in zip(names, tables, strict=True)
+    ]
+    return tuple(table for table in found if table is not None)
 
 
 def _system_settings(
@@ -367,9 +380,16 @@ def _unpeopled(
     return faults
 
 
-def _explain(error: ValidationError) -> list[tuple[str, str]]:
-    """Return each setting at fault and what is wrong with it, once."""
+def _explain(error: ValidationError, *, is_one_table: bool) -> list[tuple[str, str]]:
+    """Return each setting at fault and what is wrong with it, once.
+
+    The one table of items has no number.
+    """
     faults = error.errors(include_url=False)
+    if is_one_table:
+        for fault in faults:
+            if fault["loc"][:2] == ("items", 0):
+                fault["loc"] = ("items", *fault["loc"][2:])
     # What is missing may stand there under another name: that is the better clue.
     misnamed = [
         next((m for m in faults if _is_misspelt_as(m, other)), None)

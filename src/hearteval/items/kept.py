@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 from hearteval.domain import Item, Screening, content_hash
 from hearteval.errors import HeartError
-from hearteval.items.esconv import Couplet, couplet_item, parse_dialogues
-from hearteval.items.screening import Screened, list_screenings
+from hearteval.items.esconv import Couplet, couplet_item, enumerate_couplets, parse_dialogues
+from hearteval.items.screening import Screened, Topics, list_screenings, screening_version
 from hearteval.items.selection import FunnelStep
 
 Corpus = Mapping[str, str]
@@ -36,14 +36,44 @@ class Chosen(NamedTuple):
     items: tuple[Item, ...]
     evidence: tuple[Screening, ...]
     funnel: tuple[FunnelStep, ...]
-    n_dialogues: int
-    """Of the corpus."""
+    n_dialogues: int | None
+    """Of the corpus; None where it was not recorded, as of the corpus's hash."""
+    corpus: str | None
+    topics: Topics
+    rules: str
+    """Version of the rules that chose them."""
 
 
-def choice_key(corpus: Corpus, *, regular: int, seed: int) -> str:
+class Before(NamedTuple):
+    """What a study chose from a corpus in its newest version, and how many it asked for."""
+
+    chosen: Chosen
+    regular: int | None
+
+
+def corpus_hash(corpus: Corpus) -> str:
+    """Return the hash of a corpus: of the text of each file, by name."""
+    return content_hash({name: content_hash(text) for name, text in corpus.items()})
+
+
+def choice_key(corpus: Corpus, *, regular: int, seed: int, topics: Topics) -> str:
     """Name what a choice rests on."""
-    files = {name: content_hash(text) for name, text in corpus.items()}
-    return content_hash({"files": files, "regular": regular, "seed": seed})
+    asked = {"regular": regular, "seed": seed, "topics": topics}
+    return content_hash({"corpus": corpus_hash(corpus), **asked})
+
+
+def is_chosen_from(chosen: Chosen, corpus: Corpus) -> bool:
+    """Say whether items were chosen from this corpus: by its hash, else because all are in it."""
+    if chosen.corpus is not None:
+        return chosen.corpus == corpus_hash(corpus)
+    wanted = {item.dialogue_id for item in chosen.items}
+    found = {
+        couplet_item(couplet).id
+        for name, text in corpus.items()
+        for dialogue in parse_dialogues(text, name=name, only=wanted)
+        for couplet in enumerate_couplets(dialogue)
+    }
+    return found >= {item.id for item in chosen.items}
 
 
 def as_kept(chosen: Chosen) -> dict[str, Any]:
@@ -58,7 +88,7 @@ def as_kept(chosen: Chosen) -> dict[str, Any]:
     }
 
 
-def choose_again(corpus: Corpus, kept: Any) -> Chosen | None:
+def choose_again(corpus: Corpus, kept: Any, *, topics: Topics) -> Chosen | None:
     """Choose from a corpus what was chosen before; None where what was kept is not of it."""
     try:
         wanted = {dialogue_id for dialogue_id, *_ in kept["items"]}
@@ -75,8 +105,17 @@ def choose_again(corpus: Corpus, kept: Any) -> Chosen | None:
             if item.id != item_id:
                 return None
             items.append(item)
-            evidence += list_screenings(item_id, Screened(couplet, None, tuple(seen)))
+            screened = Screened(couplet, None, tuple(seen))
+            evidence += list_screenings(item_id, screened, topics=topics)
         steps = [FunnelStep(rule=rule, n_in=n_in, n_out=n) for rule, n_in, n in kept["funnel"]]
-        return Chosen(tuple(items), tuple(evidence), tuple(steps), kept["n_dialogues"])
+        return Chosen(
+            items=tuple(items),
+            evidence=tuple(evidence),
+            funnel=tuple(steps),
+            n_dialogues=kept["n_dialogues"],
+            corpus=corpus_hash(corpus),
+            topics=topics,
+            rules=screening_version(topics),
+        )
     except (LookupError, TypeError, ValueError, HeartError):
         return None

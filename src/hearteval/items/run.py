@@ -6,11 +6,11 @@ the items and the study version that lists them are written together.
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,18 @@ from hearteval.items import load_starter_items
 from hearteval.items.dialogues import DialogueNames, ItemFile, parse_any
 from hearteval.items.esconv import N_DIALOGUES, Dialogue, corpus_files, parse_dialogues
 from hearteval.items.files import parse_screenings
-from hearteval.items.kept import Chosen, Corpus, Keep, as_kept, choice_key, choose_again
+from hearteval.items.kept import (
+    Before,
+    Chosen,
+    Corpus,
+    Keep,
+    as_kept,
+    choice_key,
+    choose_again,
+    corpus_hash,
+    is_chosen_from,
+)
+from hearteval.items.screening import DEFAULT_TOPICS, Topics, screening_version
 from hearteval.items.selection import BuildResult, FunnelStep, build_items, funnel_from_screenings
 
 logger = logging.getLogger(__name__)
@@ -47,7 +58,9 @@ class GatheredItems:
     source: str
     """Where they come from, in words."""
     notes: tuple[str, ...] = ()
-    """How a file of dialogues was read and what it does not say."""
+    """How a file of dialogues was read and what it does not say; what was kept of a choice."""
+    choices: tuple[Before, ...] = ()
+    """What was chosen from which corpus; empty for items that came chosen."""
 
 
 def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its seed
@@ -59,7 +72,9 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
     seed: int,
     rng: np.random.Generator,
     names: DialogueNames | None = None,
+    topics: Topics | None = None,
     keep: Keep | None = None,
+    before: Before | None = None,
 ) -> GatheredItems:
     """Read or build the items that a study asks for; fewer are reported, never filled up.
 
@@ -71,15 +86,26 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
         seed: Seed of the study; decides which of an item file's items are taken.
         rng: Decides which of a corpus's turns are selected; made from the same seed.
         names: What a file of dialogues calls its columns and the people in it.
+        topics: What is a reason to leave a corpus's turn out; None for what `before` says, else
+            for the default.
         keep: Where the choice from a corpus is kept; None screens the corpus each time.
+        before: What was chosen before from the corpus: it stays, whatever the rules are by now.
 
     Raises:
         SettingsError: The source cannot be read, or holds no item that the study asks for.
     """
     notes: tuple[str, ...] = ()
+    choices: tuple[Before, ...] = ()
+    words = SOURCE_WORDS[source]
     if source == "esconv" and path is not None:
-        chosen = _choose_from(path, regular=regular or 0, seed=seed, rng=rng, keep=keep)
+        had = None if before is None else before.chosen
+        wish = _Wish(regular or 0, seed, topics or (had.topics if had else DEFAULT_TOPICS))
+        chosen = _choose_from(path, wish, rng=rng, keep=keep, before=before)
+        if had is not None and had.rules != screening_version(had.topics):
+            notes = (f"what the study chose by rules {had.rules} stays", *notes)
+        choices = (Before(chosen, regular),)
         items, screenings, funnel = chosen.items, chosen.evidence, chosen.funnel
+        words += f", topics = {chosen.topics}"
     else:
         read = None if path is None else read_item_file(path, names)
         items = load_starter_items() if read is None else read.items
@@ -100,37 +126,127 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
         screenings=screenings,
         funnel=funnel,
         shortfall=_shortfall(taken, wanted),
-        source=SOURCE_WORDS[source],
+        source=words,
         notes=notes,
+        choices=choices,
     )
 
 
-def build_from_folder(folder: Path, *, regular: int, rng: np.random.Generator) -> BuildResult:
+def merge_items(gathered: Sequence[GatheredItems], *, known: Collection[str] = ()) -> GatheredItems:
+    """Put the items of several sources together; the same dialogue twice is one item.
+
+    That is one context in one subset and profile, wherever it comes from. Of two records of it the
+    one whose id is among `known` stays, else that of the earlier source, which a note says.
+    """
+    if len(gathered) == 1:
+        return gathered[0]
+    taken: dict[Any, tuple[int, Item]] = {}
+    listed = [(number, item) for number, one in enumerate(gathered, 1) for item in one.items]
+    for number, item in sorted(listed, key=lambda one: one[1].id not in known):
+        taken.setdefault((item.subset, item.profile, item.context), (number, item))
+    counts = Counter(number for number, _ in taken.values())
+    ids = {item.id for _, item in taken.values()}
+    sources = [f"{counts[n]} of {one.source}" for n, one in enumerate(gathered, 1)]
+    n_twice = len(listed) - len(taken)
+    twice = (f"{n_twice} of the items are in several sources and count once",) if n_twice else ()
+    shortfall = sum((Counter(one.shortfall) for one in gathered), Counter[Subset]())
+    return GatheredItems(
+        items=tuple(sorted((item for _, item in taken.values()), key=lambda item: item.id)),
+        screenings=tuple(s for one in gathered for s in one.screenings if s.item_id in ids),
+        funnel=_funnels(gathered),
+        shortfall=dict(shortfall),
+        source="; ".join(sources),
+        notes=twice,
+        choices=tuple(choice for one in gathered for choice in one.choices),
+    )
+
+
+def _funnels(gathered: Sequence[GatheredItems]) -> tuple[FunnelStep, ...]:
+    """Return the funnels of all sources in one, their rules told apart where there are several."""
+    if sum(bool(one.funnel) for one in gathered) == 1:
+        return next(one.funnel for one in gathered if one.funnel)
+    return tuple(
+        replace(step, rule=f"items {number}: {step.rule}")
+        for number, one in enumerate(gathered, 1)
+        for step in one.funnel
+    )
+
+
+def build_from_folder(
+    folder: Path, *, regular: int, rng: np.random.Generator, topics: Topics = DEFAULT_TOPICS
+) -> BuildResult:
     """Read the ESConv files of a folder and select regular items from them.
 
     Raises:
         SettingsError: A file is missing, cut or not of the corpus.
     """
     dialogues = _read_dialogues(folder, _read_corpus(folder))
-    return build_items(dialogues, n=regular, rng=rng)
+    return build_items(dialogues, n=regular, rng=rng, topics=topics)
+
+
+class _Wish(NamedTuple):
+    """What a study asks of a corpus."""
+
+    regular: int
+    seed: int
+    topics: Topics
 
 
 def _choose_from(
-    folder: Path, *, regular: int, seed: int, rng: np.random.Generator, keep: Keep | None
+    folder: Path,
+    wish: _Wish,
+    *,
+    rng: np.random.Generator,
+    keep: Keep | None,
+    before: Before | None,
 ) -> Chosen:
+    """Choose from a corpus; what the study chose from it before stays."""
     corpus = _read_corpus(folder)
-    key = choice_key(corpus, regular=regular, seed=seed)
+    if before is None or not is_chosen_from(before.chosen, corpus):
+        return _choose(folder, corpus, wish, rng=rng, keep=keep)
+    had = before.chosen
+    if before.regular == wish.regular:
+        n_dialogues = had.n_dialogues or len(_read_dialogues(folder, corpus))
+        if had.n_dialogues is not None:
+            _warn_of_size(folder, n_dialogues)
+        return had._replace(corpus=corpus_hash(corpus), n_dialogues=n_dialogues)
+    new = _choose(folder, corpus, wish, rng=rng, keep=keep)
+    return new._replace(items=_grown(had.items, new.items, n=wish.regular))
+
+
+def _choose(
+    folder: Path, corpus: Corpus, wish: _Wish, *, rng: np.random.Generator, keep: Keep | None
+) -> Chosen:
+    topics = wish.topics
+    key = choice_key(corpus, regular=wish.regular, seed=wish.seed, topics=topics)
     kept = None if keep is None else keep.read(key)
-    again = None if kept is None else choose_again(corpus, kept)
+    again = None if kept is None else choose_again(corpus, kept, topics=topics)
     if again is not None:
         _warn_of_size(folder, again.n_dialogues)
         return again
     dialogues = _read_dialogues(folder, corpus)
-    built = build_items(dialogues, n=regular, rng=rng)
-    chosen = Chosen(built.items, built.evidence, built.funnel, len(dialogues))
+    built = build_items(dialogues, n=wish.regular, rng=rng, topics=topics)
+    chosen = Chosen(
+        items=built.items,
+        evidence=built.evidence,
+        funnel=built.funnel,
+        n_dialogues=len(dialogues),
+        corpus=corpus_hash(corpus),
+        topics=topics,
+        rules=screening_version(topics),
+    )
     if keep is not None:
         keep.write(key, as_kept(chosen))
     return chosen
+
+
+def _grown(had: Sequence[Item], new: Sequence[Item], *, n: int) -> tuple[Item, ...]:
+    """Take `n` items: those of both choices, then those of the first, then those of the second."""
+    ids = {item.id for item in had}, {item.id for item in new}
+    both = [item for item in had if item.id in ids[1]]
+    only_had = [item for item in had if item.id not in ids[1]]
+    only_new = [item for item in new if item.id not in ids[0]]
+    return tuple([*both, *only_had, *only_new][:n])
 
 
 def _read_corpus(folder: Path) -> Corpus:
@@ -150,7 +266,7 @@ def _read_dialogues(folder: Path, corpus: Corpus) -> list[Dialogue]:
     return dialogues
 
 
-def _warn_of_size(folder: Path, n_dialogues: int) -> None:
+def _warn_of_size(folder: Path, n_dialogues: int | None) -> None:
     if n_dialogues != N_DIALOGUES:
         message = "%s holds %d dialogues, the whole of ESConv %d: is a file cut?"
         logger.warning(message, folder, n_dialogues, N_DIALOGUES)

@@ -1,23 +1,30 @@
 """The first screen: named rules over a couplet, each verdict with what it saw (HEART 9.2).
 
 Rules run in a fixed order and stop at the first that fails, so every rejected couplet has one
-reason. Words and bounds are data, ``protocol/screening.toml``. The rules choose too much: of 60
-turns they passed, read one by one, 16 were mild, dealt with or a missed risk. So a second screen,
-by a model or a person, is to follow (``selection.build_items`` has the place for it). There is no
-rule for "admits several strategies": as a text filter it rejects nothing.
+reason. Words and bounds are data: ``protocol/screening.toml`` for the topics ``cautious``, and what
+differs for ``paper`` in ``screening_paper.toml`` (docs/decisions/0027). The rules choose too much,
+so a second screen, by a model or a person, is to follow (``selection.build_items`` has the place
+for it). There is no rule for "admits several strategies": as a text filter it rejects nothing.
 """
 
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hearteval.domain import Screening
 from hearteval.items.esconv import Couplet, Dialogue, enumerate_couplets
 from hearteval.protocol import load_protocol
 
-ANYWHERE_RULES = (
+Topics = Literal["paper", "cautious"]
+"""What is a reason to leave a turn out: what the paper names, or every delicate topic."""
+DEFAULT_TOPICS: Topics = "paper"
+RULES = (
+    "history-length",
+    "turn-length",
+    "first-person",
     "platform-talk",
+    "self-harm",
     "crisis",
     "abuse",
     "nsfw",
@@ -25,20 +32,19 @@ ANYWHERE_RULES = (
     "substance",
     "clinical-legal",
     "identifying",
-)
-"""Rules over the situation, the whole context and the reply."""
-HERE_RULES = ("closing", "resolved", "about-the-other")
-"""Rules over the seeker turn that reject what they find."""
-RULES = (
-    "history-length",
-    "turn-length",
-    "first-person",
-    *ANYWHERE_RULES,
-    *HERE_RULES,
+    "closing",
+    "resolved",
+    "about-the-other",
+    "expertise",
     "emotional-signal",
     "response-potential",
 )
-"""Every rule of this screen, in the order they run."""
+"""Every rule of this screen, in the order they run; some belong to one of the topics only."""
+
+BY_CODE = ("history-length", "turn-length", "identifying", "response-potential")
+"""Rules that are no list of words."""
+SETTLING_RULES = ("closing", "resolved")
+"""Rules whose words count only where nothing contrasts with them afterwards."""
 
 _MAX_CUES_SHOWN = 6
 _WORD = re.compile(r"\w+")
@@ -63,12 +69,19 @@ class Screened(NamedTuple):
 
 _Scan = Mapping[str, tuple[int, str]]
 """One dialogue's texts searched once, so that no turn is searched again for every context: by rule
-of ANYWHERE_RULES the place of the first hit, the situation being 0 and turn k at k + 1, and the
+searched anywhere the place of the first hit, the situation being 0 and turn k at k + 1, and the
 hit. What stands at or behind the hit of an earlier rule is not searched: that rule rejects it."""
 
 
 class _Rules(NamedTuple):
     version: str
+    order: tuple[str, ...]
+    anywhere: tuple[str, ...]
+    """Rules over the situation, the whole context and the reply."""
+    here: frozenset[str]
+    """Rules over the seeker turn that reject what they find."""
+    contrast: re.Pattern[str] | None
+    """Words behind which a turn is searched for what settles it; None searches all of it."""
     bounds: Mapping[str, int]
     patterns: Mapping[str, re.Pattern[str]]
     cues: Mapping[str, re.Pattern[str]]
@@ -78,89 +91,102 @@ class _Rules(NamedTuple):
     not_names: frozenset[str]
 
 
-def screening_version() -> str:
+def screening_rules(topics: Topics) -> tuple[str, ...]:
+    """Return the rules that run under these topics, in their order."""
+    return _rules(topics).order
+
+
+def screening_version(topics: Topics) -> str:
     """Return the version of the rules, as every screening carries it."""
-    return _rules().version
+    return _rules(topics).version
 
 
-def screen_couplets(dialogue: Dialogue) -> tuple[Screened, ...]:
+def screen_couplets(dialogue: Dialogue, *, topics: Topics = DEFAULT_TOPICS) -> tuple[Screened, ...]:
     """Screen every couplet of a dialogue, without a record of it: of most, nobody will ask."""
-    scan = _scan(dialogue)
-    return tuple(_screen(couplet, scan) for couplet in enumerate_couplets(dialogue))
+    rules = _rules(topics)
+    scan = _scan(dialogue, rules)
+    return tuple(_screen(couplet, scan, rules) for couplet in enumerate_couplets(dialogue))
 
 
-def list_screenings(item_id: str, screened: Screened) -> tuple[Screening, ...]:
+def list_screenings(
+    item_id: str, screened: Screened, *, topics: Topics = DEFAULT_TOPICS
+) -> tuple[Screening, ...]:
     """Return the records of a couplet's screening: one ``fail``, or a ``pass`` for every rule."""
-    rules = RULES if screened.failed is None else (screened.failed,)
+    rules = screening_rules(topics) if screened.failed is None else (screened.failed,)
     return tuple(
         Screening(
             item_id=item_id,
             rule=rule,
             verdict="pass" if screened.failed is None else "fail",
             evidence=evidence,
-            version=screening_version(),
+            version=screening_version(topics),
         )
         for rule, evidence in zip(rules, screened.evidence, strict=True)
     )
 
 
-def score_potential(seeker_turn: str) -> int:
+def score_potential(seeker_turn: str, *, topics: Topics = DEFAULT_TOPICS) -> int:
     """Add up the weights of a turn's cues; the higher, the better a point to answer at."""
-    return sum(weight for _, weight in _find_cues(seeker_turn))
+    return sum(weight for _, weight in _find_cues(seeker_turn, _rules(topics)))
 
 
-def _screen(couplet: Couplet, scan: _Scan) -> Screened:
+def _screen(couplet: Couplet, scan: _Scan, rules: _Rules) -> Screened:
     seen: list[str] = []
-    for rule in RULES:
-        finding = _apply(rule, couplet, scan)
+    for rule in rules.order:
+        finding = _apply(rule, couplet, scan, rules)
         if not finding.is_pass:
             return Screened(couplet, rule, (finding.evidence,))
         seen.append(finding.evidence)
     return Screened(couplet, None, tuple(seen))
 
 
-def _apply(rule: str, couplet: Couplet, scan: _Scan) -> _Finding:
+def _apply(rule: str, couplet: Couplet, scan: _Scan, rules: _Rules) -> _Finding:
     """Apply one rule to one couplet."""
     if rule == "history-length":
-        return _within(couplet.turn_index + 1, "turns")
+        return _within(couplet.turn_index + 1, "turns", rules)
     if rule == "turn-length":
-        return _within(len(couplet.seeker_turn.split()), "words")
+        return _within(len(couplet.seeker_turn.split()), "words", rules)
     if rule == "response-potential":
-        return _find_potential(couplet)
-    if rule in ANYWHERE_RULES:
+        return _find_potential(couplet, rules)
+    if rule in rules.anywhere:
         place, hit = scan[rule]
         is_hit = bool(hit) and place <= couplet.turn_index + 2  # up to and with the reply
         return _Finding(not is_hit, hit if is_hit else "")
-    hit = _search(rule, couplet.seeker_turn.lower())
-    return _Finding(bool(hit) != (rule in HERE_RULES), hit)
+    text = couplet.seeker_turn.lower()
+    if rule in SETTLING_RULES and rules.contrast is not None:
+        text = rules.contrast.split(text)[-1]
+    hit = _search(rule, text, rules)
+    return _Finding(bool(hit) != (rule in rules.here), hit)
 
 
-def _within(n: int, unit: str) -> _Finding:
-    bounds = _rules().bounds
+def _within(n: int, unit: str, rules: _Rules) -> _Finding:
+    bounds = rules.bounds
     return _Finding(bounds[f"min_{unit}"] <= n <= bounds[f"max_{unit}"], f"{n} {unit}")
 
 
-def _find_potential(couplet: Couplet) -> _Finding:
-    cues = _find_cues(couplet.seeker_turn)
+def _find_potential(couplet: Couplet, rules: _Rules) -> _Finding:
+    cues = _find_cues(couplet.seeker_turn, rules)
     score = sum(weight for _, weight in cues)
     shown = [f"score {score}", *(cue for cue, _ in cues[:_MAX_CUES_SHOWN])]
-    return _Finding(score >= _rules().bounds["min_score"], "; ".join(shown))
+    return _Finding(score >= rules.bounds["min_score"], "; ".join(shown))
 
 
-def _scan(dialogue: Dialogue) -> _Scan:
+def _scan(dialogue: Dialogue, rules: _Rules) -> _Scan:
     # Turns beyond the longest history and its reply are in no context that gets this far.
-    turns = dialogue.turns[: _rules().bounds["max_turns"] + 1]
+    turns = dialogue.turns[: rules.bounds["max_turns"] + 1]
     texts = [("situation", dialogue.situation)]
     texts += [(f"turn {index}", turn.text) for index, turn in enumerate(turns)]
     lowered = [text.lower() for _, text in texts]
     hits: dict[str, tuple[int, str]] = {}
     n_open = len(texts)
-    for rule in ANYWHERE_RULES:
+    for rule in rules.anywhere:
         hits[rule] = (n_open, "")
         for place in range(n_open):
             where, text = texts[place]
-            is_identity = rule == "identifying"
-            hit = _search_identifying(text) if is_identity else _search(rule, lowered[place])
+            if rule == "identifying":
+                hit = _search_identifying(text, rules)
+            else:
+                hit = _search(rule, lowered[place], rules)
             if hit:
                 hits[rule] = (place, f"{where}: {hit}")
                 n_open = place
@@ -168,10 +194,9 @@ def _scan(dialogue: Dialogue) -> _Scan:
     return hits
 
 
-def _find_cues(seeker_turn: str) -> list[tuple[str, int]]:
+def _find_cues(seeker_turn: str, rules: _Rules) -> list[tuple[str, int]]:
     """Find the distinct cues, as ``kind: words``, each with its weight."""
     text = seeker_turn.lower()
-    rules = _rules()
     found = {
         f"{kind}: {hit[0]}": rules.weights[kind]
         for kind, pattern in rules.cues.items()
@@ -180,14 +205,13 @@ def _find_cues(seeker_turn: str) -> list[tuple[str, int]]:
     return list(found.items())
 
 
-def _search(rule: str, lowered: str) -> str:
-    hit = _rules().patterns[rule].search(lowered)
+def _search(rule: str, lowered: str, rules: _Rules) -> str:
+    hit = rules.patterns[rule].search(lowered)
     return hit[0] if hit else ""
 
 
-def _search_identifying(text: str) -> str:
+def _search_identifying(text: str, rules: _Rules) -> str:
     """Name the first kind of identifying text; never the text itself."""
-    rules = _rules()
     for kind, pattern in rules.identifying.items():
         for hit in pattern.finditer(text):
             if not pattern.groups or hit[1].lower() not in rules.not_names:
@@ -196,19 +220,36 @@ def _search_identifying(text: str) -> str:
 
 
 @cache
-def _rules() -> _Rules:
+def _rules(topics: Topics) -> _Rules:
     data = load_protocol("screening")
-    lists: dict[str, str] = {**data["anywhere"], **data["here"], **data["required"]}
+    own: Mapping[str, Any] = load_protocol("screening_paper") if topics == "paper" else {}
+    added = own.get("added", {})
+    anywhere = {**data["anywhere"], **own.get("anywhere", {})}
+    here = {**data["here"], **own.get("here", {})}
+    required = _joined(data["required"], added.get("required", {}))
+    runs = {*BY_CODE, *anywhere, *here, *required} - set(own.get("left_out", ()))
+    order = tuple(rule for rule in RULES if rule in runs)
+    lists: dict[str, str] = {**anywhere, **here, **required}
+    cues = _joined(data["cues"], added.get("cues", {}))
+    contrast = own.get("contrast")
     return _Rules(
-        version=data["version"],
-        bounds=data["bounds"],
-        patterns={rule: _compile_words(lines) for rule, lines in lists.items()},
-        cues={kind: _compile_words(lines) for kind, lines in data["cues"].items()},
-        weights=data["weights"],
+        version=own.get("version", data["version"]),
+        order=order,
+        anywhere=tuple(rule for rule in order if rule in anywhere or rule == "identifying"),
+        here=frozenset(here),
+        contrast=None if contrast is None else _compile_words(contrast["words"]),
+        bounds={**data["bounds"], **own.get("bounds", {})},
+        patterns={rule: _compile_words(lists[rule]) for rule in order if rule in lists},
+        cues={kind: _compile_words(lines) for kind, lines in cues.items()},
+        weights={**data["weights"], **own.get("weights", {})},
         identifying={kind: re.compile(text) for kind, text in data["identifying"].items()},
         first_names=frozenset(data["first_names"]["words"].split()),
         not_names=frozenset(data["not_names"]["words"].split()),
     )
+
+
+def _joined(lists: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
+    return {name: lines + added.get(name, "") for name, lines in lists.items()}
 
 
 def _compile_words(lines: str) -> re.Pattern[str]:

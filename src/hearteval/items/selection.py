@@ -18,16 +18,20 @@ import numpy as np
 from hearteval.domain import Item, Screening
 from hearteval.items.esconv import Dialogue, couplet_item
 from hearteval.items.screening import (
+    DEFAULT_TOPICS,
     RULES,
     Screened,
+    Topics,
     list_screenings,
     score_potential,
     screen_couplets,
+    screening_rules,
     screening_version,
 )
 
 MAX_PER_DIALOGUE = 2
-FUNNEL_RULES = (*RULES, "two-a-dialogue", "quota")
+SELECTION_RULES = ("two-a-dialogue", "quota")
+FUNNEL_RULES = (*RULES, *SELECTION_RULES)
 """Every rule an item can fail, in order. A second screen's rules belong between the two parts."""
 
 Stratum = tuple[str, str]
@@ -51,6 +55,7 @@ class Candidates(NamedTuple):
 
     items: tuple[Item, ...]
     screened: tuple[Screened, ...]
+    topics: Topics
 
 
 class Selection(NamedTuple):
@@ -81,7 +86,7 @@ class BuildResult:
             if item_id in rejected:
                 found.append(rejected[item_id])
             else:
-                found += list_screenings(item_id, screened)
+                found += list_screenings(item_id, screened, topics=self.candidates.topics)
         return tuple(found)
 
     @property
@@ -92,7 +97,7 @@ class BuildResult:
             screening
             for screened in self.candidates.screened
             if (item_id := ids.get(screened.couplet.place))
-            for screening in list_screenings(item_id, screened)
+            for screening in list_screenings(item_id, screened, topics=self.candidates.topics)
         )
 
     @property
@@ -101,38 +106,54 @@ class BuildResult:
         return self.n_requested - len(self.items)
 
 
-def build_items(dialogues: Iterable[Dialogue], *, n: int, rng: np.random.Generator) -> BuildResult:
+def build_items(
+    dialogues: Iterable[Dialogue],
+    *,
+    n: int,
+    rng: np.random.Generator,
+    topics: Topics = DEFAULT_TOPICS,
+) -> BuildResult:
     """Screen the couplets of a corpus and choose `n` items among those that pass.
 
     The two halves meet in plain records. A second screen stands between them: it takes
     ``Candidates.items``, hands on those it passes, and adds a ``Screening`` for each. The order of
     the dialogues changes nothing; fewer than `n` items come back when fewer qualify.
     """
-    candidates = screen_dialogues(dialogues)
-    selection = select_items(candidates.items, n=n, rng=rng)
+    candidates = screen_dialogues(dialogues, topics=topics)
+    selection = select_items(candidates.items, n=n, rng=rng, topics=topics)
     n_failed = Counter(one.failed for one in candidates.screened if one.failed is not None)
     n_failed.update(screening.rule for screening in selection.rejected)
     return BuildResult(
         items=selection.items,
         candidates=candidates,
         selection=selection,
-        funnel=_funnel(n_failed, n=len(candidates.screened)),
+        funnel=_funnel(
+            (*screening_rules(topics), *SELECTION_RULES), n_failed, n=len(candidates.screened)
+        ),
         n_requested=n,
     )
 
 
-def screen_dialogues(dialogues: Iterable[Dialogue]) -> Candidates:
+def screen_dialogues(
+    dialogues: Iterable[Dialogue], *, topics: Topics = DEFAULT_TOPICS
+) -> Candidates:
     """Screen every couplet of a corpus, in the order of the dialogues' ids."""
     screened = tuple(
         one
         for dialogue in sorted(dialogues, key=lambda dialogue: dialogue.dialogue_id)
-        for one in screen_couplets(dialogue)
+        for one in screen_couplets(dialogue, topics=topics)
     )
     items = tuple(couplet_item(one.couplet) for one in screened if one.failed is None)
-    return Candidates(items=items, screened=screened)
+    return Candidates(items=items, screened=screened, topics=topics)
 
 
-def select_items(candidates: Sequence[Item], *, n: int, rng: np.random.Generator) -> Selection:
+def select_items(
+    candidates: Sequence[Item],
+    *,
+    n: int,
+    rng: np.random.Generator,
+    topics: Topics = DEFAULT_TOPICS,
+) -> Selection:
     """Choose at most `n` items, at most two a dialogue, by the quotas of their strata.
 
     Of a dialogue's turns those with the highest score stay, ties by id. The order of the candidates
@@ -143,8 +164,8 @@ def select_items(candidates: Sequence[Item], *, n: int, rng: np.random.Generator
     """
     if n < 1:
         raise ValueError(f"n must be at least 1, not {n}")
-    eligible, crowded = _limit_per_dialogue(candidates)
-    chosen, over_quota = _draw(eligible, n=n, rng=rng)
+    eligible, crowded = _limit_per_dialogue(candidates, topics)
+    chosen, over_quota = _draw(eligible, n=n, rng=rng, topics=topics)
     return Selection(
         items=tuple(sorted(chosen, key=lambda item: (item.dialogue_id, item.turn_index))),
         rejected=(*crowded, *over_quota),
@@ -185,29 +206,32 @@ def funnel_from_screenings(screenings: Iterable[Screening]) -> tuple[FunnelStep,
             raise ValueError(f"{screening.rule!r} is no rule of the funnel: {FUNNEL_RULES}")
         item_ids.add(screening.item_id)
         n_failed[screening.rule] += screening.verdict == "fail"
-    return _funnel(n_failed, n=len(item_ids))
+    rules = tuple(r for r in FUNNEL_RULES if r in n_failed or r in SELECTION_RULES)
+    return _funnel(rules, n_failed, n=len(item_ids))
 
 
-def _funnel(n_failed: Mapping[str, int], *, n: int) -> tuple[FunnelStep, ...]:
+def _funnel(rules: Sequence[str], n_failed: Mapping[str, int], *, n: int) -> tuple[FunnelStep, ...]:
     steps, n_in = [], n
-    for rule in FUNNEL_RULES:
+    for rule in rules:
         n_out = n_in - n_failed.get(rule, 0)
         steps.append(FunnelStep(rule=rule, n_in=n_in, n_out=n_out))
         n_in = n_out
     return tuple(steps)
 
 
-def _limit_per_dialogue(candidates: Sequence[Item]) -> tuple[list[Item], list[Screening]]:
+def _limit_per_dialogue(
+    candidates: Sequence[Item], topics: Topics
+) -> tuple[list[Item], list[Screening]]:
     by_dialogue: dict[str, list[tuple[int, str, Item]]] = defaultdict(list)
     for item in candidates:
-        score = score_potential(item.context[-1].text)
+        score = score_potential(item.context[-1].text, topics=topics)
         by_dialogue[item.dialogue_id].append((-score, item.id, item))
     kept, rejected = [], []
     for _, ranked in sorted(by_dialogue.items()):
         ranked.sort(key=lambda entry: entry[:2])
         kept += [item for *_, item in ranked[:MAX_PER_DIALOGUE]]
         rejected += [
-            _reject(item, "two-a-dialogue", f"score {-score}; rank {rank} in its dialogue")
+            _reject(item, "two-a-dialogue", f"score {-score}; rank {rank} in its dialogue", topics)
             for rank, (score, _, item) in enumerate(ranked, 1)
             if rank > MAX_PER_DIALOGUE
         ]
@@ -215,7 +239,7 @@ def _limit_per_dialogue(candidates: Sequence[Item]) -> tuple[list[Item], list[Sc
 
 
 def _draw(
-    eligible: Sequence[Item], *, n: int, rng: np.random.Generator
+    eligible: Sequence[Item], *, n: int, rng: np.random.Generator, topics: Topics
 ) -> tuple[list[Item], list[Screening]]:
     strata: dict[Stratum, list[Item]] = defaultdict(list)
     for item in sorted(eligible, key=lambda item: item.id):
@@ -227,7 +251,7 @@ def _draw(
         quota = quotas[stratum]
         evidence = f"{stratum[0]} and {stratum[1]}: {quota} of {len(items)} chosen"
         chosen += drawn[:quota]
-        rejected += [_reject(item, "quota", evidence) for item in drawn[quota:]]
+        rejected += [_reject(item, "quota", evidence, topics) for item in drawn[quota:]]
     return chosen, rejected
 
 
@@ -239,7 +263,6 @@ def _largest_remainders(shares: Mapping[Stratum, float], n: int) -> dict[Stratum
     return quotas
 
 
-def _reject(item: Item, rule: str, evidence: str) -> Screening:
-    return Screening(
-        item_id=item.id, rule=rule, verdict="fail", evidence=evidence, version=screening_version()
-    )
+def _reject(item: Item, rule: str, evidence: str, topics: Topics) -> Screening:
+    version = screening_version(topics)
+    return Screening(item_id=item.id, rule=rule, verdict="fail", evidence=evidence, version=version)

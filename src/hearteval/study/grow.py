@@ -18,16 +18,20 @@ from hearteval.config import (
 )
 from hearteval.domain import Completion, Item, Rater, Study, System, content_hash, hash_records
 from hearteval.errors import SettingsError
-from hearteval.items.run import GatheredItems, gather_items
+from hearteval.items.run import GatheredItems, gather_items, merge_items
+from hearteval.items.screening import DEFAULT_TOPICS
 from hearteval.judgments.cue_judge.judge import cue_rater
 from hearteval.judgments.plan import shrunk_settings
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set import stress_systems
 from hearteval.protocol import PROTOCOL_VERSION, load_protocol
 from hearteval.store.base import Store
+from hearteval.store.engines import holds_store
+from hearteval.store.sql import PATIENCE_SECONDS
 from hearteval.study import Tell
+from hearteval.study.chosen import chosen_before, chosen_records
 from hearteval.study.kept import KeptFile
-from hearteval.study.session import Session, open_session, stored_plan
+from hearteval.study.session import Session, open_session, stored_plan, study_id
 
 
 @contextmanager
@@ -35,37 +39,67 @@ def open_grown(
     settings: StudySettings, tell: Tell, *, patience_seconds: float | None = None
 ) -> Iterator[tuple[Session, Study]]:
     """Open a study in the version that its file describes, stored first where it is new."""
-    gathered = gather(settings, tell, is_kept=True)
+    patience = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
+    is_there = holds_store(settings.store, patience_seconds=patience)
+    # Where there is no store yet, items that cannot be read leave none behind.
+    gathered = None if is_there else gather(settings, tell, is_kept=True)
     with open_session(settings, tell, patience_seconds=patience_seconds) as session:
+        if gathered is None:
+            gathered = gather(settings, tell, session.store, is_kept=True)
         yield session, register(session, gathered)
 
 
-def gather(settings: StudySettings, tell: Tell, *, is_kept: bool = False) -> GatheredItems:
+def gather(
+    settings: StudySettings, tell: Tell, store: Store | None = None, *, is_kept: bool = False
+) -> GatheredItems:
     """Read or build the study's items, and warn where there are fewer than it asks for.
 
-    A choice from a corpus that was kept is used again; with `is_kept` a new one is kept.
+    What the study in the store chose from a corpus stays. Else a choice that was kept is used
+    again; with `is_kept` a new one is kept.
     """
+    study = None if store is None else store.latest_study(study_id(settings))
+    before, tables = chosen_before(settings, store, study), []
     with tell.progress("items"):
-        gathered = gather_items(
-            settings.items.source,
-            settings.items.path,
-            regular=settings.items.regular,
-            adversarial=settings.items.adversarial,
-            seed=settings.seed,
-            rng=np.random.default_rng(settings.seed),
-            names=settings.items.names,
-            keep=KeptFile(settings, "items", is_written=is_kept),
-        )
-    if gathered.notes:
-        tell.note(f"{settings.items.path}: {'; '.join(gathered.notes)}")
+        for number, (table, had) in enumerate(zip(settings.items, before, strict=True), 1):
+            one = gather_items(
+                table.source,
+                table.path,
+                regular=table.regular,
+                adversarial=table.adversarial,
+                seed=settings.seed,
+                rng=np.random.default_rng(settings.seed),
+                names=table.names,
+                topics=table.topics,
+                keep=KeptFile(
+                    settings, f"items-{number}" if number > 1 else "items", is_written=is_kept
+                ),
+                before=had,
+            )
+            tables.append(one)
+            if had is not None and table.topics is None and had.chosen.topics != DEFAULT_TOPICS:
+                tell.warn(
+                    f"{settings.file}: the study keeps its items of {table.source}, chosen under"
+                    f" topics = {had.chosen.topics!r}, though the default is {DEFAULT_TOPICS!r}"
+                    " now; write these topics into its [[items]]"
+                )
+    gathered = merge_items(tables, known=() if study is None else study.item_ids)
+    for number, (table, one) in enumerate(zip(settings.items, tables, strict=True), 1):
+        of_table = f"[[items]] {number}: " if len(tables) > 1 else ""
+        if one.notes:
+            tell.note(f"{of_table}{table.path}: {'; '.join(one.notes)}")
+        for subset, lacking in one.shortfall.items():
+            tell.warn(
+                f"{of_table}{lacking} {subset} items fewer than the study asks for;"
+                " there are no more"
+            )
+    if len(tables) > 1:
+        tell.note("; ".join((gathered.source, *gathered.notes)))
     silent = [entry.name for entry in settings.systems if entry.preset in OF_REFERENCES]
     if silent and not any(item.reference for item in gathered.items):
         tell.warn(
             f"no item has a reference reply, so there are no completions of {', '.join(silent)};"
             f" remove these systems from {settings.file}"
         )
-    for subset, lacking in gathered.shortfall.items():
-        tell.warn(f"{lacking} {subset} items fewer than the study asks for; there are no more")
     return gathered
 
 
@@ -120,9 +154,12 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
         design={
             "items": {
                 "source": gathered.source,
-                "regular": settings.items.regular,
-                "adversarial": settings.items.adversarial,
                 "funnel": [asdict(step) for step in gathered.funnel],
+                "tables": [
+                    {"source": t.source, "regular": t.regular, "adversarial": t.adversarial}
+                    for t in settings.items
+                ],
+                "chosen": chosen_records(gathered),
             },
             **asdict(settings.judging.plan),
             **({} if settings.people is None else {"people": settings.people.identity}),

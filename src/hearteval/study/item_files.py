@@ -13,19 +13,28 @@ from hearteval.errors import SettingsError
 from hearteval.items.dialogues import DialogueNames, ItemFile
 from hearteval.items.files import format_items, format_screenings
 from hearteval.items.run import build_from_folder, evidence_path, read_item_file, read_screenings
+from hearteval.items.screening import Topics
 from hearteval.items.selection import BuildResult
 from hearteval.study import Tell, quoted, write_whole
 
 
-def build_item_file(
-    folder: Path, out: Path, *, regular: int, seed: int, replace: bool, tell: Tell
+def build_item_file(  # noqa: PLR0913 - what `heart items build` is told
+    folder: Path,
+    out: Path,
+    *,
+    regular: int,
+    seed: int,
+    topics: Topics,
+    replace: bool,
+    tell: Tell,
 ) -> BuildResult:
     """Select items from a corpus and write them, the evidence for every verdict beside them.
 
     Raises:
         SettingsError: The corpus cannot be read, or a file is there that holds other content.
     """
-    built = build_from_folder(folder, regular=regular, rng=np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    built = build_from_folder(folder, regular=regular, rng=rng, topics=topics)
     evidence = evidence_path(out)
     files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
     for path, text in files.items():

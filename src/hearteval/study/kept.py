@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hearteval
-from hearteval.config import StudySettings
+from hearteval.config import ItemSettings, StudySettings
 from hearteval.domain import content_hash
 from hearteval.errors import StoreError
 from hearteval.models.presets import end_words, load_model_presets
@@ -196,11 +196,7 @@ def _written(body: Mapping[str, Any]) -> dict[str, str] | None:
 
 def run_key(settings: StudySettings) -> RunKey:
     """Return what a run begins with, the store's content apart."""
-    source = settings.items.path
-    folder = source if source is not None and source.is_dir() else None
-    files = [settings.file, *(sorted(folder.iterdir()) if folder else [source] if source else [])]
-    if source is not None and folder is None:
-        files.append(source.with_name(f"{source.name}.screening.jsonl"))
+    files = [settings.file, *(path for table in settings.items for path in _files_of(table))]
     try:
         hashes = {str(path): file_hash(path) for path in files if path.is_file()}
     except OSError:
@@ -208,6 +204,15 @@ def run_key(settings: StudySettings) -> RunKey:
     settled = {"settings": settings.settings_hash, "store": settings.store}
     ends = _ends_of_models(settings)
     return RunKey(settings, content_hash({"files": hashes, "ends": ends, **settled}))
+
+
+def _files_of(table: ItemSettings) -> list[Path]:
+    source = table.path
+    if source is None:
+        return []
+    if source.is_dir():
+        return sorted(source.iterdir())
+    return [source, source.with_name(f"{source.name}.screening.jsonl")]
 
 
 def _ends_of_models(settings: StudySettings) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from hearteval.analysis.coverage import cover_data, find_failures
+from hearteval.analysis.coverage import count_by_source, cover_data, find_failures
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.analysis.latency import SystemLatency, latency_by_system
@@ -134,10 +134,12 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
 
 def show_plan(settings: StudySettings, tell: Tell) -> tuple[tuple[Item, ...], Spending]:
     """Return a study's items and what it still needs; nothing is asked, made or stored."""
-    gathered, done = gather(settings, tell), NOTHING_DONE
     if is_readable_as_is(settings.store):
         with open_session(settings, tell, is_only_read=True) as session:
+            gathered = gather(settings, tell, session.store)
             done = plan_unwritten(session, gathered)
+    else:
+        gathered, done = gather(settings, tell), NOTHING_DONE
     return gathered.items, estimate_spending(settings, gathered.items, done, when=utc_now())
 
 
@@ -147,6 +149,7 @@ def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) 
     n_systems = len(settings.systems)
     return {
         "n_items": len(items),
+        "n_items_by_source": count_by_source(items),
         "n_systems": n_systems,
         "n_judges": len(settings.judging.judges),
         "max_completions": len(items) * n_systems,
@@ -171,8 +174,11 @@ def title_words(settings: StudySettings, items: Sequence[Item], spending: Spendi
 def plan_words(settings: StudySettings, items: Sequence[Item], spending: Spending) -> str:
     """Say what a first run does at most, and what is still to be paid for, by model."""
     most = ceiling(settings, items, spending)
+    counts = most["n_items_by_source"]
+    said = ", ".join(f"{n} {source}" for source, n in counts.items())
+    by_source = f" ({said})" if len(counts) > 1 else ""
     return (
-        f"plan: {most['n_items']} items, {most['n_systems']} systems, at most "
+        f"plan: {most['n_items']} items{by_source}, {most['n_systems']} systems, at most "
         f"{most['max_completions']} completions and {most['max_judgments']} "
         f"{'ratings' if settings.judging.protocol == 'rating' else 'judgments'} by "
         f"{most['n_judges']} judge(s), the stress set and repeats included\n"
