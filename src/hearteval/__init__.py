@@ -8,9 +8,26 @@ file and no environment; the command line is ``heart``.
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from hearteval.api import agree, open_study, rank, rank_controlled, rank_judge_aware
+    from hearteval.api import (
+        agree,
+        check,
+        compare_rankings,
+        open_study,
+        rank,
+        rank_controlled,
+        rank_judge_aware,
+    )
 
-__all__ = ["__version__", "agree", "open_study", "rank", "rank_controlled", "rank_judge_aware"]
+__all__ = [
+    "__version__",
+    "agree",
+    "check",
+    "compare_rankings",
+    "open_study",
+    "rank",
+    "rank_controlled",
+    "rank_judge_aware",
+]
 
 __version__ = "0.1.0.dev0"
 

@@ -1,12 +1,22 @@
 """What notebooks use: `rank` and `agree` on any file or dataframe, the same as the command line.
 
 Results are frozen records with the fields of the JSON; they show as a table. `votes` and
-`adjusted` rank, `ratings` measures agreement, `studies` opens what `heart run` has stored.
+`adjusted` rank, `ratings` measures agreement, `published` checks printed tables, `studies` opens
+what `heart run` has stored.
 """
 
 from hearteval.api.adjusted import rank_controlled, rank_judge_aware
+from hearteval.api.published import check, compare_rankings
 from hearteval.api.ratings import agree
 from hearteval.api.studies import open_study
 from hearteval.api.votes import rank
 
-__all__ = ["agree", "open_study", "rank", "rank_controlled", "rank_judge_aware"]
+__all__ = [
+    "agree",
+    "check",
+    "compare_rankings",
+    "open_study",
+    "rank",
+    "rank_controlled",
+    "rank_judge_aware",
+]

@@ -50,6 +50,7 @@ VERBS: Mapping[str, str] = {
     "export": "Write a study as tables, or as Inspect logs.",
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
+    "check": "Check a printed table of Elo and win rates against itself.",
     "systems": "List the systems that a study can name.",
     "judges": "List the judges, and stress-test those of a study.",
     "store": "Move studies between databases.",
