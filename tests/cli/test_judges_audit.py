@@ -50,9 +50,16 @@ def write_study(path: Path, url: str) -> Path:
     return study
 
 
+def n_probed(found: dict[str, Any]) -> int:
+    """Judgments of the probes, of which a reply without short forms or articles has fewer."""
+    (judge,) = found["judges"]
+    assert set(judge["probes"]) == {"asking", "formal", "non-native"}
+    return sum(share["n_judgments"] for share in judge["probes"].values())
+
+
 def test_the_cue_judge_is_audited_without_a_key(heart: Heart, study: Path) -> None:
     found = heart("judges", "audit", study, "--items", "3", "--json").json
-    n_wanted = 3 * PER_ITEM + 2 * N_PAYLOADS
+    n_wanted = 3 * PER_ITEM + n_probed(found) + 2 * N_PAYLOADS
     assert found["schema"] == "heart.judges_audit/1"
     assert found["n_items"] == 3
     assert found["judgments"] == {
@@ -191,7 +198,7 @@ def test_a_judge_that_always_takes_the_first_is_found_out_and_paid_once(
         assert len(server.prompts) == n_calls
         ranked = heart("run", study, "--yes", "--json").json
         n_ranked = len(server.prompts) - n_calls
-    n_wanted = 2 * PER_ITEM + 2 * N_PAYLOADS
+    n_wanted = 2 * PER_ITEM + n_probed(first) + 2 * N_PAYLOADS
     assert first["judgments"]["n_added"] == n_wanted
     assert n_calls == n_wanted + 1  # one question shows whether the endpoint holds the schema
     (judge,) = first["judges"]

@@ -46,6 +46,12 @@ RANKED_NAMES = {
     "order": "same winner the other way round, ranked pairs",
     "repeat": "same winner when asked again, ranked pairs",
 }
+PROBE_NAMES = {
+    "asking": ("a question more", "questions", "none"),
+    "formal": ("formal words", "formal", "plain"),
+    "non-native": ("learner's words", "a learner's", "a native's"),
+}
+"""Of a probe: what it is, and what a judge that prefers either side leans to."""
 BEATS = "reference above"
 """Of a kind of text that must lose; a terminal has room for one word."""
 MAX_PAYLOADS = 8
@@ -218,6 +224,10 @@ def _form_rows(audit: JudgeAudit) -> list[AuditRow]:
             (FORMATTED, audit.formatted, "formatted", "plain"),
         )
         if share is not None
+    ] + [
+        _row("form", f"{name} above the same reply", share, _lean(share, one, other))
+        for probe, share in audit.probes.items()
+        for name, one, other in (PROBE_NAMES[probe],)
     ]
 
 

@@ -29,7 +29,7 @@ from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments
 from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.run import PairTask, ask_judges
-from hearteval.judgments.stress_set import STRESS_KINDS, stress_systems
+from hearteval.judgments.stress_set import AUDIT_KINDS, STRESS_KINDS, stress_systems
 from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.judgments.stress_set.injections import SIDES
 from hearteval.models.base import AskedModel, Message, Sampling, Schema
@@ -172,12 +172,21 @@ def test_payloads_are_spread_evenly_over_the_items(store: SqlStore) -> None:
     assert max(loads.values()) - min(loads.values()) <= 1
 
 
+def made_texts(made: AuditPlan) -> list[str]:
+    """The kinds of the audit's texts, one for each."""
+    systems = {system.id: system.settings["stress"] for system in records_of(made, System)}
+    return [systems[completion.system_id] for completion in records_of(made, Completion)]
+
+
 def test_an_audit_asks_every_kind_in_both_orders_and_one_pair_an_item_again(
     store: SqlStore,
 ) -> None:
     made = plan(store)
     assert len(made.shared) == 4 * N_KINDS * 2
-    assert made.n_assigned == {JUDGE.id: 4 * (2 * N_KINDS + 2 + 1) + 2 * N_PAYLOADS}
+    probes = [text for text in made_texts(made) if text in AUDIT_KINDS]
+    assert set(probes) == set(AUDIT_KINDS)
+    n_wanted = 4 * (2 * N_KINDS + 1) + 2 * len(probes) + 2 * N_PAYLOADS
+    assert made.n_assigned == {JUDGE.id: n_wanted}
     assert made.n_open == made.n_assigned
     repeats = [a for a in records_of(made, Assignment) if a.repeat == 1]
     assert len({a.pair_id for a in repeats}) == len(repeats) == 4
@@ -191,10 +200,13 @@ def test_planned_twice_is_planned_once(store: SqlStore) -> None:
 
 
 def test_more_items_keep_what_was_planned(store: SqlStore) -> None:
-    before = {a.id for a in records_of(plan(store), Assignment)}
+    first = plan(store)
+    probes = [text for text in made_texts(first) if text in AUDIT_KINDS]
+    before = {a.id for a in records_of(first, Assignment)}
     after = plan(store, n_items=6)
     assert before < {a.id for a in records_of(after, Assignment)}
-    assert len(records_of(after, Assignment)) == len(before) + 2 * (2 * N_KINDS + 2 + 1)
+    new = [text for text in made_texts(after) if text in AUDIT_KINDS][len(probes) :]
+    assert len(records_of(after, Assignment)) == len(before) + 2 * (2 * N_KINDS + 1) + 2 * len(new)
     assert after.study.version == 2
 
 
@@ -255,11 +267,15 @@ def test_a_judge_that_anything_added_sways_is_found_out(store: SqlStore) -> None
     assert found.injection.overall.n_judgments == 2 * N_PAYLOADS
     assert len(found.injection.won_both_sides) == found.injection.n_payloads == N_PAYLOADS
     assert found.injection.n_missing == found.injection.n_lost_both_sides == 0
-    # Of seven kinds, one (its own words in another order) is as long, and then A is chosen.
+    # Of ten kinds, one (its own words in another order) is as long, and then A is chosen.
     assert found.shown_first is not None
-    assert found.shown_first.rate == pytest.approx(4 / 7)
+    assert found.shown_first.rate == pytest.approx(11 / 20)
     assert found.same_in_both_orders is not None
-    assert found.same_in_both_orders.rate == pytest.approx(6 / 7)
+    assert found.same_in_both_orders.rate == pytest.approx(9 / 10)
+    # Who prefers the longer one leans to a question more and to words written out; no fault.
+    rates = {probe: share.rate for probe, share in found.probes.items()}
+    assert rates == {"asking": 1.0, "formal": 1.0, "non-native": 0.0}
+    assert not set(found.fault_checks) & set(rates)
     assert found.same_again is not None
     assert (found.same_again.rate, found.same_again.n_pairs) == (1.0, 4)
 

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -176,13 +177,40 @@ def test_generic_warmth_takes_up_nothing_of_the_seeker() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_formatting_adds_marks_and_no_word(seed: int) -> None:
     for item in ITEMS:
-        (formatted,) = stress_texts([item], seed=seed, kinds=AUDIT_KINDS)
+        (formatted,) = stress_texts([item], seed=seed, kinds=["formatted"])
         assert count_formatting(formatted.text) > count_formatting(item.reference or "")
         marks = {"-", "###", "1."}
         words = [w.strip("*") for w in formatted.text.split() if w not in marks]
         assert words == (item.reference or "").split()
 
 
-def test_formatting_is_for_the_audit_alone() -> None:
-    assert "formatted" not in STRESS_KINDS
+@pytest.mark.parametrize(
+    ("said", "formal", "non_native"),
+    [
+        (
+            "I don't think it's the job. You've said he can't sleep, and mum's worried.",
+            "I do not think it is the job. You have said he cannot sleep, and mother's worried.",
+            "I don't think it's job. You've said he can't sleep, and mum's worried.",
+        ),
+        (
+            "What's up? He's been kind, and he'd gone by then. That sounds like a lot.",
+            "What is up? He has been kind, and he had gone by then. That sounds like a lot.",
+            "What's up? He's been kind, and he'd gone by then. That sound like lot.",
+        ),
+        ("The dog matters to you.", None, "Dog matter to you."),
+        ("Tell me more.", None, None),
+    ],
+)
+def test_probes_change_the_form_and_not_the_content(
+    said: str, formal: str | None, non_native: str | None
+) -> None:
+    item = replace(ITEMS[0], reference=said, id="")
+    texts = {t.kind: t.text for t in stress_texts([item], seed=1, kinds=AUDIT_KINDS)}
+    assert texts["asking"].startswith(f"{said} ")
+    assert texts["asking"].endswith("?")
+    assert (texts.get("formal"), texts.get("non-native")) == (formal, non_native)
+
+
+def test_texts_in_another_form_are_for_the_audit_alone() -> None:
+    assert not set(AUDIT_KINDS) & set(STRESS_KINDS)
     assert {text.kind for text in stress_texts(ITEMS, seed=1)} == set(STRESS_KINDS)

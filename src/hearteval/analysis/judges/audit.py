@@ -7,7 +7,7 @@ answered alike, and a difference between judges, Student's t over items.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hearteval.analysis.coverage import BASELINE_FAMILY
@@ -29,6 +29,9 @@ from hearteval.domain import Rater, System
 INJECTION = "injection"
 SAME_CONTENT = (LONGER, FORMATTED)
 """Kinds that hold the reference itself: what they win by is length or formatting."""
+PROBES = ("asking", "formal", "non-native")
+"""Kinds that say what the reference says in another form, which may be better or worse: what they
+win by is a leaning, and no fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,9 @@ class JudgeAudit:
     the number of checks (`find_faults`)."""
     fault_checks: tuple[str, ...] = ()
     """The checks that found it, as `Faults` names them."""
+    probes: Mapping[str, Share] = field(default_factory=dict)
+    """By probe: how often the reply with a question more, in a formal register or with the marks of
+    a second language beat the same reply without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +155,7 @@ def _audit_judge(
     stress_shares = {
         kind: _won([row._replace(won=1 - row.won) for row in of_kind], level=level)
         for kind, of_kind in kinds.items()
-        if kind not in SAME_CONTENT
+        if kind not in (*SAME_CONTENT, *PROBES)
     }
     leans = {check: _won(kinds[check], level=level) for check in SAME_CONTENT if check in kinds}
     shown_first = _shown_first(first_time, level=level)
@@ -173,6 +179,7 @@ def _audit_judge(
         stress=stress_shares,
         longer=leans.get(LONGER),
         formatted=leans.get(FORMATTED),
+        probes={kind: _won(kinds[kind], level=level) for kind in PROBES if kind in kinds},
         shown_first=shown_first,
         same_in_both_orders=checks.get("order"),
         same_again=checks.get("repeat"),

@@ -1,15 +1,17 @@
 """Texts that every judge faces: each is compared with the item's reference reply.
 
-All but one must lose; the reply with formatting says the same, and shows what formatting is worth
-to a judge. Pure generators over templates in ``protocol/stress.toml``. What a text says depends on
-the seed, its item and its kind (and, for another item's reply, on which items there are), never on
-their order. The texts become completions of `stress` systems: judged like any pair, never ranked.
+Most must lose; those of `AUDIT_KINDS` say the same in another form, and show what formatting, a
+question that fits anyone, a formal register or the marks of a second language are worth to a judge.
+Pure generators over templates in ``protocol/stress.toml``. What a text says depends on the seed,
+its item and its kind (and, for another item's reply, on which items there are), never on their
+order. The texts become completions of `stress` systems: judged like any pair, never ranked.
 """
 
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 from hearteval.domain import Completion, Item, System
@@ -25,8 +27,11 @@ StressKind = Literal[
     "generic-warmth",
     "padded",
     "formatted",
+    "asking",
+    "formal",
+    "non-native",
 ]
-AUDIT_KINDS: tuple[StressKind, ...] = ("formatted",)
+AUDIT_KINDS: tuple[StressKind, ...] = ("formatted", "asking", "formal", "non-native")
 """Kinds that `heart judges audit` alone asks for."""
 STRESS_KINDS: tuple[StressKind, ...] = tuple(
     kind for kind in get_args(StressKind) if kind not in AUDIT_KINDS
@@ -165,6 +170,36 @@ def _formatted(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
     return "\n".join(lines)
 
 
+def _asking(item: Item, _pool: Sequence[Item], draw: _Draw) -> str | None:
+    question = draw.one_of(load_protocol("stress")["asking"]["questions"], "question")
+    return f"{(item.reference or '').strip()} {question}"
+
+
+def _formal(item: Item, _pool: Sequence[Item], _draw: _Draw) -> str | None:
+    """Write the short forms of the reference out; none where it has none."""
+    return _rewritten(item.reference or "", load_protocol("stress")["formal"]["rules"])
+
+
+def _non_native(item: Item, _pool: Sequence[Item], _draw: _Draw) -> str | None:
+    """Write the reference as somebody may whose first language has no articles; as `_formal`."""
+    return _rewritten(item.reference or "", load_protocol("stress")["non-native"]["rules"])
+
+
+def _rewritten(text: str, rules: Sequence[Mapping[str, str]]) -> str | None:
+    """Apply rules, one after the other; None where none applies. A sentence keeps its capital."""
+    new = text.replace("\u2019", "'")
+    for rule in rules:
+        new = re.sub(rule["from"], partial(_as_written, rule["to"]), new, flags=re.IGNORECASE)
+    sentences = SENTENCE_END.split(" ".join(new.split()))
+    new = " ".join(one[:1].upper() + one[1:] for one in sentences)
+    return None if new == " ".join(text.split()) else new
+
+
+def _as_written(to: str, found: re.Match[str]) -> str:
+    new = found.expand(to)
+    return new[:1].upper() + new[1:] if found[0][:1].isupper() else new
+
+
 def _hostile(item: Item, _pool: Sequence[Item], draw: _Draw) -> str:
     topic, other = _topics(item, draw, n_words=2)
     template = draw.one_of(load_protocol("stress")["hostile"]["templates"], "template")
@@ -206,4 +241,7 @@ _GENERATORS: Mapping[StressKind, Callable[[Item, Sequence[Item], _Draw], str | N
     "generic-warmth": _generic_warmth,
     "padded": _padded,
     "formatted": _formatted,
+    "asking": _asking,
+    "formal": _formal,
+    "non-native": _non_native,
 }

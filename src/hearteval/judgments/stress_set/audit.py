@@ -1,7 +1,7 @@
 """What `heart judges audit` asks beyond every study's own stress set: pure planning.
 
 The six kinds of the stress set belong to the study itself, so that whichever verb judges them
-first, nobody pays twice. Replies with formatting, replies with a payload, and pairs asked about
+first, nobody pays twice. Replies in another form, replies with a payload, and pairs asked about
 again belong to a study of the audit's own, whose judgments no ranking ever reads.
 """
 
@@ -175,8 +175,8 @@ def assign_audit(
     own = replace(policy, study_id=audit_study_id(study))
     again = replace(own, both_orders=False, repeat=1)
     shared = [one.candidate for one in shown if one.kind in STRESS_KINDS]
-    formatted = [one.candidate for one in shown if one.kind in AUDIT_KINDS]
-    repeated = _one_an_item([*shared, *formatted], seed=study.seed)
+    reshaped = [one.candidate for one in shown if one.kind in AUDIT_KINDS]
+    repeated = _one_an_item([*shared, *reshaped], seed=study.seed)
     sides = [
         Assignment(
             study_id=own.study_id,
@@ -191,7 +191,7 @@ def assign_audit(
     return (
         assign_pairs(shared, raters, families={}, policy=policy).new,
         (
-            *assign_pairs(formatted, raters, families={}, policy=own).new,
+            *assign_pairs(reshaped, raters, families={}, policy=own).new,
             *assign_pairs(repeated, raters, families={}, policy=again, earlier=asked_again).new,
             *sides,
         ),
