@@ -7,7 +7,7 @@ Nothing is clipped, and a measure that does not apply has a reason in place of a
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from hearteval.stats.agreement.table import (
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 
 IntervalKind = Literal["fisher-z", "percentile"]
+Builder = Callable[[], Coefficient]
+SHARES = ("percent_agreement", "specific_agreement")
+"""Measures from 0 to 1, not from -1."""
 NAMES_ONLY = "does not apply at nominal level, where values are names and not numbers"
 
 
@@ -148,6 +151,40 @@ def measure_agreement(ratings: CodedRatings, settings: AgreementSettings) -> Agr
         InvalidVotesError: For a rater who rates a unit twice, a negative value at ratio level, or
             no value that can be used.
     """
+    prepared = prepare_ratings(ratings, settings)
+    table = merge_equal_units(prepared.table)
+    measures, warnings = measure_coefficients(table, _builders(table, settings.level), settings)
+    measures |= _measure_means(table, measures, settings)
+    return Agreement(
+        n_units=len(ratings.units),
+        n_raters=len(ratings.raters),
+        n_values=prepared.n_values,
+        excluded=prepared.excluded,
+        settings=settings,
+        warnings=by_severity([*agreement_warnings(ratings, table, settings.level), *warnings]),
+        notes=_notes(table, measures),
+        **measures,
+    )
+
+
+class PreparedRatings(NamedTuple):
+    """Ratings that count, as a table, with the names of what is in it."""
+
+    table: RatingTable
+    units: tuple[str, ...]
+    raters: tuple[str, ...]
+    categories: tuple[str, ...]
+    """As a reader knows them."""
+    n_values: int
+    excluded: Mapping[str, int]
+
+
+def prepare_ratings(ratings: CodedRatings, settings: AgreementSettings) -> PreparedRatings:
+    """Decide what counts, and lay it out as a table; its units are not merged.
+
+    Raises:
+        SettingsError, InvalidVotesError: As `measure_agreement`.
+    """
     _check_settings(settings)
     _check_single(ratings)
     numbers = _turn(ratings, _read_numbers(ratings, settings.level)[ratings.value], settings)
@@ -156,19 +193,24 @@ def measure_agreement(ratings: CodedRatings, settings: AgreementSettings) -> Agr
     _check_any_used(ratings, is_used, settings.level)
     if settings.level == "ratio":
         _check_not_negative(ratings, numbers, is_used)
-    table = merge_equal_units(_build_table(ratings, numbers, is_used))
-    measures, warnings = _measure(table, settings)
-    measures |= _measure_means(table, measures, settings)
-    return Agreement(
-        n_units=len(ratings.units),
-        n_raters=len(ratings.raters),
+    used = np.unique(numbers[is_used]).tolist()
+    if settings.level == "nominal":
+        names = sorted(ratings.values)
+        categories = tuple(names[int(rank)] for rank in used)
+    else:
+        categories = tuple(f"{number:.12g}" for number in used)
+    return PreparedRatings(
+        table=_build_table(ratings, numbers, is_used),
+        units=_used_names(ratings.units, ratings.unit[is_used]),
+        raters=_used_names(ratings.raters, ratings.rater[is_used]),
+        categories=categories,
         n_values=int(is_used.sum()),
         excluded={reason: int(rows.sum()) for reason, rows in excluded.items() if rows.any()},
-        settings=settings,
-        warnings=by_severity([*agreement_warnings(ratings, table, settings.level), *warnings]),
-        notes=_notes(table, measures),
-        **measures,
     )
+
+
+def _used_names(names: tuple[str, ...], codes: IntArray) -> tuple[str, ...]:
+    return tuple(sorted(names[code] for code in np.unique(codes).tolist()))
 
 
 def _notes(table: RatingTable, measures: Mapping[str, AgreementMeasure]) -> tuple[str, ...]:
@@ -317,8 +359,8 @@ def _build_table(ratings: CodedRatings, numbers: FloatArray, is_used: BoolArray)
     )
 
 
-def _builders(table: RatingTable, level: Level) -> dict[str, Callable[[], Coefficient]]:
-    def of_numbers(build: Callable[[], Coefficient]) -> Callable[[], Coefficient]:
+def _builders(table: RatingTable, level: Level) -> dict[str, Builder]:
+    def of_numbers(build: Builder) -> Builder:
         return _refuse_names if level == "nominal" else build
 
     indices = np.arange(len(table.values), dtype=np.float64)
@@ -341,14 +383,14 @@ def _refuse_names() -> Coefficient:
     raise NotIdentifiedError(NAMES_ONLY)
 
 
-def _measure(
-    table: RatingTable, settings: AgreementSettings
+def measure_coefficients(
+    table: RatingTable, builders: Mapping[str, Builder], settings: AgreementSettings
 ) -> tuple[dict[str, AgreementMeasure], list[Notice]]:
     """Return the measures by name, and a warning for each interval that some samples are not in."""
     measures: dict[str, AgreementMeasure] = {}
     coefficients: dict[str, Coefficient] = {}
     values: dict[str, float] = {}
-    for name, build in _builders(table, settings.level).items():
+    for name, build in builders.items():
         try:
             coefficient = build()
             values[name] = estimate(coefficient, table)
@@ -455,7 +497,7 @@ def _with_interval(
                 samples,
                 n_units=n_units,
                 level=settings.confidence,
-                lowest=0.0 if name == "percent_agreement" else -1.0,
+                lowest=0.0 if name in SHARES else -1.0,
             )
     except NotIdentifiedError as error:
         return AgreementMeasure(value=value, low=None, high=None, reason=str(error))

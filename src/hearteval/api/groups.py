@@ -5,14 +5,16 @@ holds its error, and the others stand.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import narwhals.stable.v2 as nw
 
+from hearteval.analysis.agreement_parts import PooledAgreement
 from hearteval.api.shown import Shown
 from hearteval.errors import HeartError, InvalidVotesError, NotIdentifiedError
 from hearteval.notices import Notice
+from hearteval.report.agreement_parts import pooled_table
 from hearteval.report.groups import agreements_overview, rankings_overview
 from hearteval.report.table import LINE, Display, Table
 from hearteval.report.text import WIDTH, notice_line
@@ -148,14 +150,29 @@ class Rankings(GroupedResults[R]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementsBy(GroupedResults[R]):
-    """Measures of agreement for each value of a column."""
+    """Measures of agreement for each value of a column.
+
+    Attributes:
+        pooled: All of them together; None where not asked for.
+    """
 
     schema: ClassVar = "heart.agree_by/1"
+    pooled: PooledAgreement | None = None
     __repr__ = Shown.__repr__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON can write."""
+        body = GroupedResults.to_dict(self)
+        return body if self.pooled is None else body | {"pooled": asdict(self.pooled)}
 
     def _overview(self) -> Table:
         found = {g.value: cast("Agreement", g.result) for g in self.groups if g.result}
         return agreements_overview(self.by, found, self.n_dropped)
+
+    def _display(self) -> Display:
+        overview, *rest = GroupedResults._display(self).parts
+        pooled = () if self.pooled is None else (pooled_table(self.pooled),)
+        return Display((overview, *pooled, *rest))
 
 
 def make_groups(data: Mapping[str, D | HeartError], make: Callable[[D], R]) -> tuple[Group[R], ...]:

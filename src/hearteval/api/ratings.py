@@ -1,8 +1,18 @@
 """`he.agree`: how far raters agree, in any file or dataframe of ratings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Required, TypedDict, Unpack, get_args, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Required,
+    TypedDict,
+    Unpack,
+    get_args,
+    overload,
+)
 
 import narwhals.stable.v2 as nw
 
@@ -12,11 +22,27 @@ from hearteval.analysis.agreement import (
     IntervalKind,
     measure_agreement,
 )
+from hearteval.analysis.agreement_parts import (
+    CategoryAgreement,
+    PairAgreement,
+    RaterAgreement,
+    agree_by_category,
+    agree_by_pair,
+    agree_by_rater,
+    pool_agreement,
+)
 from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, RankPolicy
 from hearteval.api.groups import AgreementsBy, make_groups
 from hearteval.api.shown import Shown
 from hearteval.domain import flat_fields
-from hearteval.exchange.arguments import check_level, read_integer, read_names, read_number
+from hearteval.errors import SettingsError
+from hearteval.exchange.arguments import (
+    check_also,
+    check_level,
+    read_integer,
+    read_names,
+    read_number,
+)
 from hearteval.exchange.ratings import (
     ReadRatings,
     find_long,
@@ -29,8 +55,9 @@ from hearteval.exchange.tables.columns import Report, report_nothing, warn_of_lo
 from hearteval.exchange.tables.frames import find_frame_kind
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report.agreement import MEASURES, agreement_display
+from hearteval.report.agreement_parts import categories_table, pairs_table, raters_table
 from hearteval.report.table import Display
-from hearteval.stats.agreement.table import Level
+from hearteval.stats.agreement.table import CodedRatings, Level
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,17 +67,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreements(Agreement, Shown):
-    """Measures of agreement; see `hearteval.analysis.agreement` for every field."""
+    """Measures of agreement; see `hearteval.analysis.agreement` for every other field.
+
+    Attributes:
+        by_pair: Every two raters; None where not asked for.
+        by_rater: Each rater beside the others; likewise.
+        by_category: Each category against the others; likewise.
+    """
 
     schema: ClassVar = "heart.agree/1"
     frame: nw.Implementation = field(repr=False)
+    by_pair: tuple[PairAgreement, ...] | None = None
+    by_rater: tuple[RaterAgreement, ...] | None = None
+    by_category: tuple[CategoryAgreement, ...] | None = None
     __repr__ = Shown.__repr__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``heart agree --json`` prints."""
+        body = Shown.to_dict(self)
+        return {k: v for k, v in body.items() if k not in PARTS or v is not None}
 
     def _rows(self) -> list[dict[str, Any]]:
         return [{"measure": name, **asdict(getattr(self, name))} for name in MEASURES]
 
     def _display(self) -> Display:
-        return agreement_display(self)
+        parts = list(agreement_display(self).parts)
+        if self.by_pair:
+            parts.append(pairs_table(self.by_pair, self.settings))
+        if self.by_rater:
+            parts.append(raters_table(self.by_rater, self.settings))
+        if self.by_category:
+            parts.append(categories_table(self.by_category, self.settings))
+        return Display(tuple(parts))
+
+
+PARTS: Mapping[str, Callable[[CodedRatings, AgreementSettings], tuple[Any, ...]]] = {
+    "by_pair": agree_by_pair,
+    "by_rater": agree_by_rater,
+    "by_category": agree_by_category,
+}
+"""What is measured too where it is asked for, by the name of its field."""
+AlsoMeasured = Literal["by_pair", "by_rater", "by_category", "pooled"]
 
 
 class AgreeOptions(TypedDict, total=False):
@@ -68,6 +125,7 @@ class AgreeOptions(TypedDict, total=False):
     seed: int
     interval: IntervalKind
     confidence: float
+    also: Sequence[AlsoMeasured]
     report: Report
 
 
@@ -99,6 +157,7 @@ def agree(
     interval: IntervalKind = "fisher-z",
     confidence: float = 0.95,
     by: str | None = None,
+    also: Sequence[AlsoMeasured] = (),
     report: Report = report_nothing,
 ) -> Agreements | AgreementsBy[Agreements]:
     """Measure how far raters agree: kappa, alpha, AC1 and AC2, ICC, with intervals over units.
@@ -119,6 +178,8 @@ def agree(
         interval: ``fisher-z``, from the bootstrap's standard error, or its ``percentile`` points.
         confidence: Nominal coverage of the intervals.
         by: Column to measure apart for each value of: what comes back is one result each.
+        also: What is measured too: ``by_pair`` of raters, ``by_rater``, ``by_category``, and with
+            `by` all results ``pooled``.
         report: Told how far the reading is.
 
     Raises:
@@ -152,14 +213,30 @@ def agree(
     table, columns = find_wide(table, roles) if wide else find_long(table, roles)
     frame = find_frame_kind(ratings)
 
+    asked = check_also(also, get_args(AlsoMeasured))
+    if "pooled" in asked and by is None:
+        raise SettingsError("what is pooled are the results of several groups: name them with by")
+
     def make(read: ReadRatings) -> Agreements:
-        return Agreements(**flat_fields(_measure(read, settings)), frame=frame)
+        found = _measure(read, settings)
+        more: dict[str, Any] = {
+            name: measure(read.ratings, settings)
+            for name, measure in PARTS.items()
+            if name in asked
+        }
+        return Agreements(**flat_fields(found), frame=frame, **more)
 
     if by is None:
         return make(read_ratings(table, columns))
     parted = read_parted_ratings(table, columns)
     groups = make_groups(parted.groups, make)
-    return AgreementsBy(by=by, groups=groups, n_dropped=parted.n_dropped, frame=frame)
+    pooled = None
+    if "pooled" in asked:
+        usable = [read for read in parted.groups.values() if isinstance(read, ReadRatings)]
+        pooled = pool_agreement([read.ratings for read in usable], settings)
+    return AgreementsBy(
+        by=by, groups=groups, n_dropped=parted.n_dropped, frame=frame, pooled=pooled
+    )
 
 
 def _measure(read: ReadRatings, settings: AgreementSettings) -> Agreement:

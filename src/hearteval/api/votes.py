@@ -17,6 +17,7 @@ from hearteval.api.shown import Shown
 from hearteval.domain import flat_fields
 from hearteval.errors import HeartError, SettingsError
 from hearteval.exchange.arguments import (
+    check_also,
     check_level,
     read_integer,
     read_number,
@@ -92,16 +93,6 @@ class Ranking(VoteRanking, Shown):
 
 
 AlsoShown = Literal["differences", "groups"]
-
-
-def check_shown(also: Sequence[str]) -> tuple[str, ...]:
-    """Return what is shown too, each once."""
-    known = get_args(AlsoShown)
-    if isinstance(also, str) or not set(also) <= set(known):
-        raise ValueError(
-            f"also must be several of {known}, as in also=[{known[0]!r}]; not {also!r}"
-        )
-    return tuple(dict.fromkeys(also))
 
 
 class RankOptions(TypedDict, total=False):
@@ -221,7 +212,7 @@ def rank(
     sides = {"left": left, "right": right, "winner": winner}
     source = VoteSource(votes, sides, names, report, by)
     plain = source.open({"strength": strength, "cluster": cluster, "rater": rater})
-    shown, frame = check_shown(also), find_frame_kind(votes)
+    shown, frame = check_also(also, get_args(AlsoShown)), find_frame_kind(votes)
     beside: dict[str, tuple[VoteReading, Callable[[Votes], Shown]]] = {}
     if cluster is None and (controls or position or judge is not None):
         raise SettingsError(

@@ -55,6 +55,10 @@ from hearteval.cli.options import (
     show_default=True,
     help="Nominal coverage of the intervals.",
 )
+@click.option("--by-pair", is_flag=True, help="Every two raters too.")
+@click.option("--by-rater", is_flag=True, help="Each rater beside the others too.")
+@click.option("--by-category", is_flag=True, help="Each value against all others too.")
+@click.option("--pooled", is_flag=True, help="With --by, all groups together too.")
 @resamples_option
 @seed_option
 @json_option
@@ -71,6 +75,8 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
 
     needed = ("level",) if options["wide"] else ("unit", "rater", "value", "level")
     _require(file, {name: options[name] or None for name in needed})
+    parts = ("by_pair", "by_rater", "by_category", "pooled")
+    options["also"] = [name for name in parts if options.pop(name)]
     with Terminal().progress("reading") as report:
         found = agree(file, report=report, **options)
     show_result("agree", found, as_json=as_json)

@@ -48,6 +48,13 @@ def read_names(argument: str, names: Any) -> tuple[str, ...]:
     return tuple(many)
 
 
+def check_also(also: Any, known: Sequence[str]) -> tuple[str, ...]:
+    """Return what is wanted too, each once."""
+    if isinstance(also, str) or not set(also) <= set(known):
+        raise ValueError(f"also must be several of {', '.join(known)}, in a list; not {also!r}")
+    return tuple(dict.fromkeys(also))
+
+
 def check_named(argument: str, names: Any) -> tuple[str, ...]:
     """Return the names of one column or several, at least one."""
     read = read_names(argument, names)

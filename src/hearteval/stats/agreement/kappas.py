@@ -125,16 +125,55 @@ def fleiss_kappa(table: RatingTable) -> Coefficient:
         NotIdentifiedError: Under two units with two ratings, or two categories.
     """
     check_table(table)
-    agreement = percent_agreement(table)
+    agreement, chance = percent_agreement(table), chance_disagreement(table)
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        return 1 - divide(1 - agreement.of_weights(weights), chance.of_weights(weights))
+
+    return Coefficient(of_weights=of_weights, undefined=ONE_CATEGORY)
+
+
+def chance_disagreement(table: RatingTable) -> Coefficient:
+    """Return 1 - p_e, how often two ratings differ by chance, as in `fleiss_kappa`."""
     shares = _category_shares(table)
 
     def of_weights(weights: FloatArray) -> FloatArray:
         prevalence = _mean_shares(shares, weights)
         expected = 1 - (prevalence**2).sum(axis=0)
         expected[count_used(prevalence) < 2] = 0
-        return 1 - divide(1 - agreement.of_weights(weights), expected)
+        return np.asarray(expected, dtype=np.float64)
 
-    return Coefficient(of_weights=of_weights, undefined=ONE_CATEGORY)
+    return Coefficient(of_weights=of_weights, undefined=NO_PAIRS)
+
+
+def specific_agreement(table: RatingTable, category: int) -> Coefficient:
+    """Return how often another rater gives a category to a unit to which one gave it.
+
+    sum_i r_ik (r_ik - 1) / sum_i r_ik (r_i - 1): with two raters 2 a / (2 a + b + c) (Dice 1945;
+    Cicchetti and Feinstein 1990).
+
+    Raises:
+        NotIdentifiedError: Where no unit with two ratings holds the category.
+    """
+    held = np.bincount(table.unit[table.category == category], minlength=table.n_units)
+    both, all_pairs = held * (held - 1.0), held * (table.sizes - 1.0)
+    if not all_pairs.any():
+        raise NotIdentifiedError("no unit with two values holds it")
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        return divide(both @ weights, all_pairs @ weights)
+
+    return Coefficient(of_weights=of_weights, undefined="no unit with two values holds it")
+
+
+def agreement_with_others(table: RatingTable, rater: int) -> FloatArray:
+    """Return the share of the other raters who say the same as one, for each unit they share."""
+    n_categories = len(table.values)
+    cells = table.unit * n_categories + table.category
+    alike = np.bincount(cells, minlength=table.n_units * n_categories)
+    own = (table.rater == rater) & table.is_pairable[table.unit]
+    same = alike[cells[own]] - 1
+    return np.repeat(same / (table.sizes[table.unit[own]] - 1), table.count[table.unit[own]])
 
 
 def gwet_ac1(table: RatingTable) -> Coefficient:

@@ -106,6 +106,22 @@ class Coefficient:
     """Why it is undefined where it is, for a reader."""
 
 
+def select_ratings(table: RatingTable, rows: BoolArray) -> RatingTable:
+    """Return some of the ratings as a table of the units, raters and categories that they use."""
+    units, unit = np.unique(table.unit[rows], return_inverse=True)
+    raters, rater = np.unique(table.rater[rows], return_inverse=True)
+    categories, category = np.unique(table.category[rows], return_inverse=True)
+    return RatingTable(
+        unit=unit,
+        rater=rater,
+        category=category,
+        count=table.count[units],
+        values=table.values[categories],
+        n_units=len(units),
+        n_raters=len(raters),
+    )
+
+
 def merge_equal_units(table: RatingTable) -> RatingTable:
     """Let units with the same ratings from the same raters stand as one, in the order of ratings.
 
