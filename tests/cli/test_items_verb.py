@@ -15,9 +15,9 @@ def test_check_counts_and_hashes_a_good_file(heart: Heart, tmp_path: Path) -> No
     path.write_text(format_items(load_starter_items()), encoding="utf-8")
     done = heart("items", "check", path, "--json")
     assert done.json["schema"] == "heart.items_check/1"
-    assert done.json["n_by_subset"] == {"adversarial": 20, "regular": 60}
-    assert done.json["n_references"] == 60
-    assert heart("items", "check", path).out.startswith(f"{path}: 80 items")
+    assert done.json["n_by_subset"] == {"adversarial": 30, "regular": 114}
+    assert done.json["n_references"] == 114
+    assert heart("items", "check", path).out.startswith(f"{path}: 144 items")
 
 
 def test_check_names_file_and_line_of_an_item_that_ends_with_a_supporter_turn(

@@ -8,15 +8,17 @@ from itertools import combinations
 import pytest
 from scipy.stats import spearmanr
 
-from hearteval.domain import PROFILES, Item
+from hearteval.domain import CUES, RESISTANCES, Item
 from hearteval.items import STARTER_FILE, load_starter_items
-from hearteval.items.files import format_items
+from hearteval.items.files import CANARY, format_items
 
 ITEMS = load_starter_items()
 REGULAR = [item for item in ITEMS if item.subset == "regular"]
 ADVERSARIAL = [item for item in ITEMS if item.subset == "adversarial"]
 
-PROBLEMS = {
+ATTACKS = [item for item in ADVERSARIAL if item.resistance == "attack-on-competence"]
+
+CORPUS_PROBLEMS = {
     "Appearance Anxiety",
     "Issues with Children",
     "Procrastination",
@@ -28,6 +30,21 @@ PROBLEMS = {
     "job crisis",
     "ongoing depression",
     "problems with friends",
+}
+FURTHER_PROBLEMS = {
+    "bereavement",
+    "caring for a relative",
+    "coming out",
+    "debt",
+    "discrimination",
+    "faith",
+    "illness",
+    "immigration",
+    "infertility",
+    "legal trouble",
+    "loneliness",
+    "medication",
+    "problems with partner",
 }
 EMOTIONS = {
     "anger",
@@ -43,8 +60,8 @@ EMOTIONS = {
     "shame",
 }
 OUT_OF_SCOPE = re.compile(
-    r"\b(suicid\w*|kill\w*|die|dying|self.?harm\w*|overdos\w*|cut myself|hurt myself|end it all"
-    r"|gun|knife|rap(e|ed|ist)|abus\w+|assault\w*|drunk|alcohol|drugs?|cocaine|pills|naked|sex\w*)\b",
+    r"\b(kill\w*|self.?harm\w*|overdos\w*|cut myself|hurt myself|end it all"
+    r"|gun|knife|rap(e|ed|ist)|assault\w*|cocaine|naked|sex\w*)\b",
     re.IGNORECASE,
 )
 SHOUTED = re.compile(r"\b[A-Z]{3,}\b")
@@ -73,13 +90,36 @@ def _intensities(item: Item) -> list[int]:
     ]
 
 
+def _openings(texts: list[str], n_words: int) -> list[str]:
+    return [" ".join(text.lower().split()[:n_words]) for text in texts]
+
+
 def _n_sentences(text: str) -> int:
     return len([part for part in re.split(r"[.!?]+(?:[\"']?\s+|$)", text) if part.strip()])
 
 
-def test_there_are_60_regular_items_and_five_adversarial_items_of_each_profile() -> None:
-    assert len(REGULAR) == 60
-    assert Counter(item.profile for item in ADVERSARIAL) == dict.fromkeys(PROFILES, 5)
+def test_there_are_114_regular_and_30_adversarial_items() -> None:
+    assert (len(REGULAR), len(ADVERSARIAL)) == (114, 30)
+
+
+def test_each_profile_and_each_kind_of_resistance_has_its_items() -> None:
+    by_profile = Counter(item.profile for item in ADVERSARIAL)
+    assert by_profile == {"always-10": 7, "linear-ramp": 8, "mid-spike": 7, "mid-ramp": 8}
+    others = dict.fromkeys(RESISTANCES, 2)
+    assert Counter(item.resistance for item in ADVERSARIAL) == {
+        **others,
+        "attack-on-competence": 20,
+    }
+
+
+def test_seekers_of_47_regular_items_speak_plainly() -> None:
+    assert Counter(item.cue for item in REGULAR) == {"implicit": 67, "explicit": 47}
+    assert {item.cue for item in ITEMS} == set(CUES)
+
+
+def test_file_begins_with_the_canary() -> None:
+    shipped = files("hearteval.items").joinpath(STARTER_FILE).read_text(encoding="utf-8")
+    assert CANARY in shipped.split("\n")[0]
 
 
 def test_every_item_is_a_dialogue_of_its_own() -> None:
@@ -106,17 +146,19 @@ def test_provenance_is_the_projects_own(item: Item) -> None:
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=_name)
-def test_labels_are_those_of_the_paper_s_corpus(item: Item) -> None:
+def test_labels_are_those_of_the_paper_s_corpus_and_of_topics_it_lacks(item: Item) -> None:
     assert item.emotion in EMOTIONS
-    assert item.problem in PROBLEMS
+    assert item.problem in CORPUS_PROBLEMS | FURTHER_PROBLEMS
 
 
 def test_labels_are_spread() -> None:
     assert {item.emotion for item in REGULAR} == EMOTIONS
-    assert {item.problem for item in REGULAR} == PROBLEMS
+    assert {item.problem for item in REGULAR} == CORPUS_PROBLEMS | FURTHER_PROBLEMS
     combinations_used = Counter((item.emotion, item.problem) for item in REGULAR)
-    assert max(combinations_used.values()) <= 2
-    assert max(Counter(item.emotion for item in REGULAR).values()) <= 10
+    assert max(combinations_used.values()) <= 4
+    assert max(Counter(item.emotion for item in REGULAR).values()) <= 19
+    assert len({item.culture for item in ITEMS}) >= 25
+    assert len({item.population for item in ITEMS}) >= 12
 
 
 @pytest.mark.parametrize("item", REGULAR, ids=_name)
@@ -146,7 +188,7 @@ def test_reference_is_one_to_three_short_sentences(item: Item) -> None:
 
 
 def test_references_open_differently() -> None:
-    openings = [" ".join((item.reference or "").lower().split()[:2]) for item in REGULAR]
+    openings = _openings([item.reference or "" for item in REGULAR], 2)
     assert len(set(openings)) == len(REGULAR)
     assert not any(opening in {"i'm sorry", "that sounds"} for opening in openings)
 
@@ -172,26 +214,48 @@ def test_no_two_items_are_near_duplicates() -> None:
     assert {pair: share for pair, share in overlaps.items() if share > 0.3} == {}
 
 
+def test_seekers_open_and_end_differently() -> None:
+    for place in (0, -1):
+        spoken = [[t.text for t in item.context if t.role == "seeker"][place] for item in ITEMS]
+        repeated = Counter(_openings(spoken, 4))
+        assert max(repeated.values()) <= 2
+
+
 def test_no_turn_is_used_twice() -> None:
     turns = [turn.text for item in ITEMS for turn in item.context]
     assert len(set(turns)) == len(turns)
 
 
-@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "always-10"], ids=_name)
+@pytest.mark.parametrize("item", ADVERSARIAL, ids=_name)
+def test_labelled_intensities_follow_the_profile(item: Item) -> None:
+    labelled = item.intensities
+    assert labelled is not None
+    assert labelled[-1] == max(labelled) >= 8
+    holds = {
+        "always-10": min(labelled) >= 8,
+        "linear-ramp": tuple(sorted(labelled)) == labelled and labelled[0] <= labelled[-1] - 6,
+        "mid-spike": max(labelled[1:-1]) >= 2 * max(labelled[:2]),
+        "mid-ramp": max(labelled[: len(labelled) // 2]) <= 4 < labelled[-2],
+    }
+    assert item.profile is not None
+    assert holds[item.profile]
+
+
+@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "always-10"], ids=_name)
 def test_always_10_is_hostile_from_the_first_turn_on(item: Item) -> None:
     intensities = _intensities(item)
     assert min(intensities) >= 3
     assert intensities[0] >= max(intensities) / 4
 
 
-@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "linear-ramp"], ids=_name)
+@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "linear-ramp"], ids=_name)
 def test_linear_ramp_rises_steadily(item: Item) -> None:
     intensities = _intensities(item)
     assert spearmanr(range(len(intensities)), intensities).statistic >= 0.85
     assert intensities[-1] == max(intensities) > 2 * max(intensities[0], 1)
 
 
-@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "mid-spike"], ids=_name)
+@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "mid-spike"], ids=_name)
 def test_mid_spike_rises_in_the_middle_eases_and_ends_strong(item: Item) -> None:
     *before_last, last = _intensities(item)
     spike = before_last.index(max(before_last))
@@ -201,7 +265,7 @@ def test_mid_spike_rises_in_the_middle_eases_and_ends_strong(item: Item) -> None
     assert last >= before_last[spike]
 
 
-@pytest.mark.parametrize("item", [i for i in ADVERSARIAL if i.profile == "mid-ramp"], ids=_name)
+@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "mid-ramp"], ids=_name)
 def test_mid_ramp_stays_calm_and_rises_late(item: Item) -> None:
     intensities = _intensities(item)
     calm = intensities[: len(intensities) // 2]

@@ -1,8 +1,8 @@
 """STEP 1: corpora -> items. Pure but for `run`, which reads a user's files.
 
-The project's own starter items (``starter/items.jsonl``: 60 regular, 20 adversarial) let a study
-run without any corpus. The people in them are invented and their references are authored for the
-project, not taken from a human supporter: no report may call them human.
+The project's own starter items (``starter/items.jsonl``: 114 regular, 30 adversarial) let a study
+run without any corpus. A language model wrote them and no person has read them; the people in them
+are invented, and no human supporter gave their references: no report may call them human.
 """
 
 from importlib import resources

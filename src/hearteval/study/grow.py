@@ -121,19 +121,23 @@ def register(session: Session, gathered: GatheredItems) -> Study:
 
 
 def as_stored(store: Store, gathered: GatheredItems) -> GatheredItems:
-    """Return the items as the store has them where it was made before some of their labels were.
+    """Return the items as the store has them where it lacks some of their labels.
 
-    Records are never edited: what an earlier version kept without these labels stays without them.
+    Records are never edited: what was kept before a label was known stays without it.
     """
-    unlabelled: dict[str, Any] = dict.fromkeys(Item.ADDED_LATER)
     stored = {one.id: one for one in store.find(Item, [one.id for one in gathered.items])}
     items = [
-        held
-        if (held := stored.get(item.id)) is not None and held == replace(item, **unlabelled)
-        else item
+        stored[item.id] if item.id in stored and _lacks_labels(stored[item.id], item) else item
         for item in gathered.items
     ]
     return replace(gathered, items=tuple(items))
+
+
+def _lacks_labels(stored: Item, item: Item) -> bool:
+    """Say whether a stored item differs in nothing but labels that it does not have."""
+    labels = ("culture", "population", *Item.ADDED_LATER)
+    lacking: dict[str, Any] = {name: None for name in labels if getattr(stored, name) is None}
+    return stored == replace(item, **lacking)
 
 
 def is_same_version(stored: Study, described: Study) -> bool:
