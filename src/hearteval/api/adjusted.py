@@ -30,9 +30,7 @@ from hearteval.report.ranking import controlled_display, judged_display
 from hearteval.report.table import Display
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from narwhals.stable.v2.typing import IntoFrame
+    from hearteval.exchange.tables import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +58,7 @@ class JudgeAware(JudgedVotes, Shown):
 
 
 def rank_controlled(
-    votes: "Path | str | IntoFrame",
+    votes: "Source",
     *,
     cluster: str | Sequence[str],
     controls: Mapping[str, tuple[str, str]] = MappingProxyType({}),
@@ -134,7 +132,7 @@ class Control:
 
 
 def rank_judge_aware(
-    votes: "Path | str | IntoFrame",
+    votes: "Source",
     *,
     judge: str,
     cluster: str | Sequence[str],

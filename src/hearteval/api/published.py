@@ -24,7 +24,7 @@ from hearteval.report.published import concordance_display, self_check_display
 from hearteval.report.table import Display
 
 if TYPE_CHECKING:
-    from narwhals.stable.v2.typing import IntoFrame
+    from hearteval.exchange.tables import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class ComparedRankings(Concordance, Shown):
 
 
 def check(
-    table: "Path | str | IntoFrame",
+    table: "Source",
     *,
     system: str | None = None,
     elo: str | None = None,
@@ -82,7 +82,8 @@ def check(
     Every system is taken to have met every other equally often.
 
     Args:
-        table: Path of a CSV, JSONL or Parquet file, or any dataframe; a row is a system.
+        table: Path of a CSV, JSONL or Parquet file, any dataframe, or a list of dictionaries; a
+            row is a system.
         system: Column of their names; found by its own name if it has a usual one.
         elo: Column of Elo; likewise.
         win_rate: Column of win rates, shares or percent; likewise.
@@ -110,8 +111,8 @@ def check(
 
 
 def compare_rankings(
-    first: "Ranking | Mapping[str, float] | Path | str | IntoFrame",
-    second: "Ranking | Mapping[str, float] | Path | str | IntoFrame",
+    first: "Ranking | Mapping[str, float] | Source",
+    second: "Ranking | Mapping[str, float] | Source",
     *,
     system: str | None = None,
     elo: str | None = None,
@@ -145,7 +146,7 @@ def compare_rankings(
 
 
 def _numbers(
-    source: "Ranking | Mapping[str, float] | Path | str | IntoFrame",
+    source: "Ranking | Mapping[str, float] | Source",
     *,
     system: str | None,
     elo: str | None,

@@ -60,9 +60,7 @@ from hearteval.report.table import Display
 from hearteval.stats.agreement.table import CodedRatings, Level
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from narwhals.stable.v2.typing import IntoFrame
+    from hearteval.exchange.tables import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,19 +128,17 @@ class AgreeOptions(TypedDict, total=False):
 
 
 @overload
-def agree(
-    ratings: "Path | str | IntoFrame", *, by: None = None, **options: Unpack[AgreeOptions]
-) -> Agreements: ...
+def agree(ratings: "Source", *, by: None = None, **options: Unpack[AgreeOptions]) -> Agreements: ...
 
 
 @overload
 def agree(
-    ratings: "Path | str | IntoFrame", *, by: str, **options: Unpack[AgreeOptions]
+    ratings: "Source", *, by: str, **options: Unpack[AgreeOptions]
 ) -> AgreementsBy[Agreements]: ...
 
 
 def agree(
-    ratings: "Path | str | IntoFrame",
+    ratings: "Source",
     *,
     unit: str | Sequence[str] | None = None,
     rater: str | Sequence[str] | None = None,
@@ -163,7 +159,8 @@ def agree(
     """Measure how far raters agree: kappa, alpha, AC1 and AC2, ICC, with intervals over units.
 
     Args:
-        ratings: Path of a CSV, JSONL or Parquet file, or any dataframe; a row is one rating.
+        ratings: Path of a CSV, JSONL or Parquet file, any dataframe, or a list of dictionaries; a
+            row is one rating.
         unit: Column of what is rated, or several that name it together.
         rater: Column of who rates. Of a wide table the columns of the raters, or of the items of a
             questionnaire; all but `unit` and `by` where none are named.

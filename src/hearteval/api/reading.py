@@ -26,9 +26,7 @@ from hearteval.exchange.votes import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from narwhals.stable.v2.typing import IntoFrame
+    from hearteval.exchange.tables import Source
 
 Names = Label | Sequence[Label]
 
@@ -36,7 +34,7 @@ Names = Label | Sequence[Label]
 class VoteSource(NamedTuple):
     """A table of votes, and what a caller says of it whatever it is ranked by."""
 
-    source: "Path | str | IntoFrame"
+    source: "Source"
     sides: Mapping[str, str | None]
     """Columns of left, right and winner, None for one to be found."""
     names: OutcomeNames

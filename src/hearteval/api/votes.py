@@ -30,9 +30,7 @@ from hearteval.report.ranking import controlled_display, judged_display, ranking
 from hearteval.report.table import Display, Table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from narwhals.stable.v2.typing import IntoFrame
+    from hearteval.exchange.tables import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,19 +121,15 @@ class RankOptions(TypedDict, total=False):
 
 
 @overload
-def rank(
-    votes: "Path | str | IntoFrame", *, by: None = None, **options: Unpack[RankOptions]
-) -> Ranking: ...
+def rank(votes: "Source", *, by: None = None, **options: Unpack[RankOptions]) -> Ranking: ...
 
 
 @overload
-def rank(
-    votes: "Path | str | IntoFrame", *, by: str, **options: Unpack[RankOptions]
-) -> Rankings[Ranking]: ...
+def rank(votes: "Source", *, by: str, **options: Unpack[RankOptions]) -> Rankings[Ranking]: ...
 
 
 def rank(
-    votes: "Path | str | IntoFrame",
+    votes: "Source",
     *,
     left: str | None = None,
     right: str | None = None,
@@ -164,7 +158,7 @@ def rank(
     """Rank systems by pairwise votes (Bradley-Terry), with intervals and a fit check.
 
     Args:
-        votes: Path of a CSV, JSONL or Parquet file, or any dataframe.
+        votes: Path of a CSV, JSONL or Parquet file, any dataframe, or a list of dictionaries.
         left: Column of one system; ``model_a`` or ``left`` if there is such a column.
         right: Column of the other system; likewise.
         winner: Column that says who won; likewise.

@@ -1,15 +1,17 @@
 """Any file or dataframe -> a table of coded columns.
 
 Files are told apart by their suffix alone: .csv, .tsv, .jsonl or .ndjson, each also with .gz, and
-.parquet, which needs the extra of that name. Every dataframe that narwhals knows will do.
+.parquet, which needs the extra of that name. Every dataframe that narwhals knows will do, and a
+list of dictionaries.
 """
 
 from pathlib import Path
+from typing import Any, cast
 
 from hearteval.errors import SettingsError
 from hearteval.exchange.tables.arrow import ParquetTable
 from hearteval.exchange.tables.columns import Report, Table, report_nothing
-from hearteval.exchange.tables.frames import FrameTable, Source
+from hearteval.exchange.tables.frames import FrameTable, RowsTable, Source, is_rows
 from hearteval.exchange.tables.text import CsvTable, JsonLinesTable
 
 __all__ = ["Source", "open_table"]
@@ -22,10 +24,12 @@ def open_table(source: Source, report: Report = report_nothing) -> Table:
         SettingsError: There is no such file, it is empty, its suffix is not known, two columns
             have one name, or it cannot be read at all.
         InvalidVotesError: A Parquet file is cut short or damaged.
-        TypeError: The source is neither a path nor a dataframe.
+        TypeError: The source is neither a path nor a dataframe nor a list of dictionaries.
     """
+    if is_rows(source):
+        return RowsTable(source, report)
     if not isinstance(source, str | Path):
-        return FrameTable(source, report)
+        return FrameTable(cast("Any", source), report)
     path = Path(source)
     if str(source) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
         raise SettingsError(

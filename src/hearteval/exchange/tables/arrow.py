@@ -18,6 +18,7 @@ from hearteval.exchange.tables.columns import (
     Int32Array,
     Report,
     Table,
+    code_cells,
     code_values,
     has_blank,
     list_kinds,
@@ -95,6 +96,8 @@ class _BatchCoder:
 
     def code(self, name: str, array: Any) -> CodedColumn:
         types = import_module("pyarrow").types
+        if hasattr(array.type, "extension_name"):  # UUIDs, which have no dictionaries
+            return code_cells(self._checked(name, array, array.to_pylist()), len(array))
         if types.is_dictionary(array.type) and len(array.dictionary) > len(array):
             # One dictionary can serve many batches; only what this one needs is worth decoding.
             array = array.dictionary_decode()
@@ -103,13 +106,16 @@ class _BatchCoder:
         known, texts = self._texts.get(name, (None, ()))
         if known is not None and _place(array.dictionary) == _place(known):
             return CodedColumn(codes=_read_indices(array.indices), values=texts)
-        cells = array.dictionary.to_pylist()
-        if "" in list_kinds(cells):
-            raise self._table.refuse_type(name, array.type.value_type)
+        cells = self._checked(name, array.dictionary, array.dictionary.to_pylist())
         column = code_values(_read_indices(array.indices), cells)
         if set(map(type, cells)) <= {str} and not has_blank(cells):
             self._texts[name] = (array.dictionary, column.values)
         return column
+
+    def _checked(self, name: str, array: Any, cells: list[object]) -> list[object]:
+        if "" in list_kinds(cells):
+            raise self._table.refuse_type(name, array.type)
+        return cells
 
 
 def _check_types(table: Table, schema: Any, names: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """What every source of votes or ratings looks like: named columns that come coded, in batches.
 
-A cell is text, a number, or true or false; anything else is refused. Numbers become text (1 and 1.0
+A cell is text, a number, true or false, a date, a time of a date, or a UUID; anything else is
+refused. Numbers become text (1 and 1.0
 read "1"), so that every format gives the same names. One column holds one kind of cell: a text "1"
 and a number 1 are never merged in silence. What in names may be a slip, a word for a missing cell
 or two names that look alike, is said and not corrected: somebody may mean it.
@@ -15,8 +16,10 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +114,7 @@ class Table(ABC):
 
     def refuse_type(self, name: str, kind: object) -> SettingsError:
         """Return the error for a column of lists or the like."""
-        expected = "text, numbers, or true and false"
+        expected = "text, numbers, true and false, dates or UUIDs"
         return SettingsError(f"{self.label}: column {name!r} holds {kind}; expected {expected}")
 
 
@@ -184,7 +187,13 @@ def cell_kind(cell: object) -> str | None:
             return "numbers"
         case Decimal() | numbers.Real():
             return None if math.isnan(cell) else "numbers"
-    return ""
+    return _kind_of_name(cell)
+
+
+def _kind_of_name(cell: object) -> str | None:
+    if isinstance(cell, date | np.datetime64):
+        return "dates" if cell == cell else None  # noqa: PLR0124 - what is no date is not itself
+    return "UUIDs" if isinstance(cell, UUID) else ""
 
 
 def cell_text(cell: object) -> str | None:
@@ -201,7 +210,7 @@ def cell_text(cell: object) -> str | None:
         case numbers.Real():
             # Adding 0 turns -0.0 into 0.0.
             return repr(float(cell) + 0.0).removesuffix(".0")
-    return str(cell)
+    return cell.isoformat() if isinstance(cell, date) else str(cell)
 
 
 def list_kinds(cells: Sequence[object]) -> set[str]:
@@ -256,7 +265,9 @@ class CellCoder:
         if "" in self._first_rows:
             row = self._first_rows[""]
             held = f"holds a {type(cells[row - first_row]).__name__}"
-            raise self._refuse(row, held, "expected text, a number, or true or false")
+            raise self._refuse(
+                row, held, "expected text, a number, true or false, a date or a UUID"
+            )
         if len(self._first_rows) > 1:
             rows = sorted((row, kind) for kind, row in self._first_rows.items())
             firsts = ", ".join(f"{kind} first in {self._table.place(row)}" for row, kind in rows)

@@ -6,7 +6,7 @@ Results become a dataframe of the kind that went in, or of one that is installed
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -24,7 +24,9 @@ from hearteval.exchange.tables.columns import (
     list_kinds,
 )
 
-Source = Path | str | IntoFrame
+Rows = Sequence[Mapping[str, Any]]
+"""Dictionaries, one a row, as JSON or a database gives them."""
+Source = Path | str | IntoFrame | Rows
 FRAMES = (nw.Implementation.PANDAS, nw.Implementation.POLARS, nw.Implementation.PYARROW)
 
 
@@ -64,7 +66,8 @@ class FrameTable(Table):
             self.report(min(start + BATCH_ROWS, n_rows), n_rows)
 
     def _code(self, series: Any, coder: CellCoder, first_row: int) -> CodedColumn:
-        if _may_mix_types(series) or series.dtype == nw.Decimal:  # polars matches no decimals
+        # polars matches no decimals, and pandas no dates of Python.
+        if _may_mix_types(series) or series.dtype == nw.Decimal or series.dtype.is_temporal():
             return coder.code(_cells(series), first_row)
         if series.dtype.is_nested():
             raise self.refuse_type(coder.name, series.dtype)
@@ -76,6 +79,40 @@ class FrameTable(Table):
             distinct.to_list(), list(range(len(cells))), return_dtype=nw.Int32
         )
         return code_values(codes.to_numpy().astype(np.int32, copy=False), cells)
+
+
+class RowsTable(Table):
+    """Dictionaries, one a row; a key that a row lacks is a missing cell."""
+
+    def __init__(self, rows: Rows, report: Report) -> None:
+        label = "the list"
+        for place, row in enumerate(rows, start=1):
+            if not isinstance(row, Mapping):
+                kind = type(row).__name__
+                raise TypeError(f"{label}: row {place} is a {kind}; expected a dictionary")
+        self._rows = rows
+        keys = dict.fromkeys(key for row in rows for key in row)
+        if not keys:
+            raise SettingsError(f"{label} is empty: it holds no rows")
+        self._keys = {str(key): key for key in keys}
+        super().__init__(label, [str(key) for key in keys], report)
+
+    def batches(self, names: Sequence[str]) -> Iterator[Mapping[str, CodedColumn]]:
+        """Yield some of the columns, at most `BATCH_ROWS` rows at a time."""
+        self.check_columns(names)
+        coders = {name: CellCoder(name, self) for name in names}
+        for start in range(0, len(self._rows), BATCH_ROWS):
+            part = self._rows[start : start + BATCH_ROWS]
+            yield {
+                name: coder.code([row.get(self._keys[name]) for row in part], start + 1)
+                for name, coder in coders.items()
+            }
+            self.report(min(start + BATCH_ROWS, len(self._rows)), len(self._rows))
+
+
+def is_rows(source: object) -> TypeGuard[Rows]:
+    """Say whether a source is a list of rows."""
+    return isinstance(source, list | tuple)
 
 
 def wrap_frame(frame: IntoFrame) -> Any:
@@ -91,7 +128,9 @@ def wrap_frame(frame: IntoFrame) -> Any:
         if type(frame).__module__ == "pyarrow.lib" and hasattr(frame, "__arrow_c_stream__"):
             return nw.from_arrow(cast("Any", frame), backend="pyarrow")
         kind = type(frame).__name__
-        raise TypeError(f"expected a path or a dataframe, got {kind}") from None
+        raise TypeError(
+            f"expected a path, a dataframe or a list of dictionaries, got {kind}"
+        ) from None
 
 
 def _may_mix_types(series: Any) -> bool:
@@ -115,8 +154,8 @@ def find_frame_kind(source: Source | None = None) -> nw.Implementation:
     That of the source, if it makes dataframes in memory; for a path, a database, no source and the
     like, the first of pandas, polars and pyarrow that is installed.
     """
-    if source is not None and not isinstance(source, str | Path):
-        kind: nw.Implementation = wrap_frame(source).implementation
+    if source is not None and not isinstance(source, str | Path) and not is_rows(source):
+        kind: nw.Implementation = wrap_frame(cast("Any", source)).implementation
         if kind in FRAMES:
             return kind
     installed = [kind for kind in FRAMES if find_spec(kind.value)]
