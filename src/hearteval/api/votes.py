@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
 
@@ -26,11 +27,16 @@ from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind, make_frame
 from hearteval.exchange.votes import PartedVotes
 from hearteval.report.contrasts import anchor_table, differences_table, ties_table
+from hearteval.report.plots import draw_ranking
 from hearteval.report.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.table import Display, Table
 
 if TYPE_CHECKING:
     from hearteval.exchange.tables import Source
+
+
+WIDTH_INCHES, INCHES_AROUND, INCHES_A_SYSTEM = 7.0, 0.8, 0.3
+"""Of a plot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,27 @@ class Ranking(VoteRanking, Shown):
         """With which others each system is tied: differences with q > 1 - level."""
         names = [row.system for row in self.systems]
         return find_ties(names, self.differences, level=self.settings.level)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the systems with their intervals, the best on top; return matplotlib's axes.
+
+        Args:
+            axes: Where to draw; a figure of its own where there are none.
+
+        Raises:
+            SettingsError: matplotlib is not installed.
+        """
+        if axes is None:
+            try:
+                plotting = import_module("matplotlib.pyplot")
+            except ImportError:
+                raise SettingsError(
+                    "a plot needs matplotlib; pip install 'hearteval[figures]'"
+                ) from None
+            height = INCHES_AROUND + INCHES_A_SYSTEM * len(self.systems)
+            _, axes = plotting.subplots(figsize=(WIDTH_INCHES, height), layout="constrained")
+        draw_ranking(self, axes)
+        return axes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``heart rank --json`` prints."""
