@@ -60,3 +60,31 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
         if notice is not None:
             click.echo("\n" + wrapped(notice))
     end_with(failures, settings, stopped=counts["judgments"]["stopped"])
+
+
+@command.command("halo")
+@study_argument
+@count_option("--pairs", "n_pairs", default=50, words="Pairs to ask each judge about again.")
+@yes_option
+@json_option
+def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
+    """Do axis marks follow the overall verdict? Ask about each axis alone, and in another order.
+
+    Judges are shown pairs that they have judged; no ranking reads what they say here. Run again, it
+    asks what is missing; with more pairs it keeps what was asked.
+    """
+    from hearteval.config import load_study
+    from hearteval.report.judges import halo_lines
+    from hearteval.study.halo import measure_judges
+    from hearteval.study.pipeline import LEVEL, pair_form
+
+    settings = load_study(study_file)
+    pair_form(settings)
+    with working_on(settings, "judges-halo", yes=yes) as (session, study):
+        counts, found = measure_judges(session, study, n_pairs=n_pairs)
+    if as_json:
+        body = {"study": study.name, "version": study.version, **counts, "level": LEVEL}
+        emit_json("judges_halo", {**body, "judges": [asdict(one) for one in found]})
+    else:
+        click.echo(halo_lines(found, level=LEVEL))
+    end_with((), settings, stopped=counts["judgments"]["stopped"])

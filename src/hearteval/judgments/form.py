@@ -31,12 +31,18 @@ class JudgeForm:
     ``forced-strength``; ``off``: overall alone."""
     rubric: str = ""
     """The text of a rubric of one's own, as TOML; empty for the project's."""
+    is_reversed: bool = False
+    """Whether the axes stand in the opposite order."""
+    is_alone: bool = False
+    """Whether one axis is asked about and nothing overall: its mark is the verdict."""
 
     def __post_init__(self) -> None:
         if not self.axes or len(set(self.axes)) < len(self.axes) or set(self.axes) - {*AXIS_NAMES}:
             raise ValueError(f"axes must be different ones of {[*AXIS_NAMES]}, not {[*self.axes]}")
         ordered = tuple(axis for axis in AXIS_NAMES if axis in self.axes)
-        object.__setattr__(self, "axes", ordered)
+        object.__setattr__(self, "axes", ordered[:: -1 if self.is_reversed else 1])
+        if self.is_alone and (len(ordered) > 1 or self.marks != "all"):
+            raise ValueError("one axis is asked about alone")
         if self.marks not in marks_of(self.protocol):
             raise ValueError(f"{self.protocol} has no marks {self.marks!r}")
 
@@ -48,7 +54,7 @@ class JudgeForm:
     @property
     def reply_keys(self) -> list[str]:
         """The keys of a reply in their order: the axes, and after them what is overall."""
-        overall = [] if self.protocol == "rating" else [OVERALL]
+        overall = [] if self.protocol == "rating" or self.is_alone else [OVERALL]
         return [*map(axis_key, self.marked), *overall]
 
     @property
@@ -59,9 +65,10 @@ class JudgeForm:
     @property
     def settings(self) -> dict[str, Any]:
         """What of it stands in a rater's settings: the protocol, and what is not as usual."""
-        usual = {"axes": [*AXES], "marks": "all", "rubric": ""}
+        usual = {"axes": [*AXES], "marks": "all", "rubric": "", "is_alone": False}
         rubric = content_hash(self.rubric)[:16] if self.rubric else ""
-        own = {"axes": [*self.axes], "marks": self.marks, "rubric": rubric}
+        own: dict[str, Any] = {"axes": [*self.axes], "marks": self.marks, "rubric": rubric}
+        own |= {"is_alone": self.is_alone}
         return {"protocol": self.protocol} | {k: v for k, v in own.items() if v != usual[k]}
 
     @classmethod
@@ -71,7 +78,13 @@ class JudgeForm:
         if protocol not in get_args(JudgeProtocol):
             return None
         axes = tuple(settings.get("axes", AXES))
-        return cls(protocol=protocol, axes=axes, marks=settings.get("marks", "all"))
+        return cls(
+            protocol=protocol,
+            axes=axes,
+            marks=settings.get("marks", "all"),
+            is_reversed=axes != tuple(axis for axis in AXIS_NAMES if axis in axes),
+            is_alone=settings.get("is_alone", False),
+        )
 
 
 def marks_of(protocol: JudgeProtocol) -> tuple[Marks, ...]:

@@ -182,11 +182,18 @@ def _system_text(form: JudgeForm) -> str:
         pair_prompt["axes_heading"],
         "\n\n".join(_axis_text(axis, form) for axis in form.axes),
         prompt["weighing"],
-        question["answer" if form.marked else "answer_overall"],
+        question[_answer(form)],
         question["optional"] if form.marks == "optional" else "",
         _form_text(form, question),
     )
     return "\n\n".join(filter(None, (part.strip() for part in parts)))
+
+
+def _answer(form: JudgeForm) -> str:
+    """Return which of a protocol's texts says how to answer."""
+    if form.is_alone:
+        return "answer_alone"
+    return "answer" if form.marked else "answer_overall"
 
 
 def _axis_text(axis: Axis, form: JudgeForm) -> str:

@@ -78,12 +78,13 @@ def read_reply(
     """
     found = _read_object(text, form.reply_keys, finish_reason=finish_reason, refusal=refusal)
     reasons, marks = _read_marks(found, form)
+    verdict = form.reply_keys[-1]
     return JudgeVerdict(
-        choice=marks[OVERALL].choice,
-        strength=marks[OVERALL].strength,
+        choice=marks[verdict].choice,
+        strength=marks[verdict].strength,
         axes={axis: mark for axis in form.marked if (mark := marks[axis_key(axis)]) is not None},
         reasons={axis: reasons[axis_key(axis)] for axis in form.marked},
-        rationale=reasons[OVERALL],
+        rationale=reasons[verdict],
     )
 
 

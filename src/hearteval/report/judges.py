@@ -18,8 +18,10 @@ from hearteval.analysis.judges.faults import (
     TELLS_APART,
     is_undecided,
 )
+from hearteval.analysis.judges.halo import ALL_AXES, AxisHalo, JudgeHalo
 from hearteval.analysis.study import MANY_FLIPS
-from hearteval.report.table import Column, tabulate
+from hearteval.domain import AXIS_NAMES
+from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
     bare_percent,
@@ -52,6 +54,7 @@ PROBE_NAMES = {
     "non-native": ("learner's words", "a learner's", "a native's"),
 }
 """Of a probe: what it is, and what a judge that prefers either side leans to."""
+_AXES: Mapping[str, str] = {str(axis): name for axis, name in AXIS_NAMES.items()}
 BEATS = "reference above"
 """Of a kind of text that must lose; a terminal has room for one word."""
 MAX_PAYLOADS = 8
@@ -122,6 +125,51 @@ def _judge_lines(audit: JudgeAudit, level: float) -> str:
     )
     notes = [wrapped(f"  {note}") for note in audit_notes(audit)]
     return "\n".join([wrapped(heading), table.text(), *notes])
+
+
+def halo_lines(found: Sequence[JudgeHalo], *, level: float) -> str:
+    """Return the ablation of each judge as a table: how often axis marks are the first verdict."""
+    return "\n\n".join(_halo_lines(one, level) for one in found)
+
+
+def _halo_lines(found: JudgeHalo, level: float) -> str:
+    rows = [row for row in (found.overall, *found.axes) if row is not None]
+    head = f"{found.judge}: {plural(found.n_asked, 'question')}"
+    if found.missing:
+        head += f", missing: {reasons(found.missing)}"
+    if not rows:
+        return f"{head}\nno pair has all its marks, so nothing can be said"
+    columns = (
+        Column("axis", kind="name"),
+        Column("together"),
+        Column("reversed"),
+        Column("alone"),
+        Column("halo, points"),
+        Column(level_percent(level)),
+    )
+    cells = [
+        (
+            "all" if row.axis == ALL_AXES else f"{row.axis} {_AXES[row.axis]}",
+            percent(row.together),
+            percent(row.reversed),
+            percent(row.alone),
+            points(row.halo),
+            interval(row.low, row.high, write=points),
+        )
+        for row in rows
+    ]
+    said = _halo_words(found.overall) if found.overall is not None else ""
+    return "\n".join(filter(None, (head, Table(columns=columns, rows=cells).text(), said)))
+
+
+def _halo_words(row: AxisHalo) -> str:
+    if row.low > 0:
+        words = "Its axis marks follow its verdict more where axes are asked together: a halo."
+    elif row.high < 0:
+        words = "Its axis marks follow its verdict less where axes are asked together."
+    else:
+        words = "No halo shown; what the interval holds is open."
+    return wrapped(words)
 
 
 def audit_groups(

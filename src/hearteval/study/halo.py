@@ -1,0 +1,239 @@
+"""`heart judges halo`: ask a study's judges about axes alone and the other way round."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hearteval.analysis.judges.halo import JudgeHalo, PairMarks, measure_halo
+from hearteval.analysis.missing import count_missing, last_attempts
+from hearteval.domain import (
+    Assignment,
+    Attempt,
+    Axis,
+    Choice,
+    Completion,
+    Item,
+    Judgment,
+    Pair,
+    Rater,
+    Study,
+    System,
+    record_id,
+)
+from hearteval.errors import SettingsError
+from hearteval.judgments.form import JudgeForm
+from hearteval.judgments.halo import (
+    REVERSED,
+    ask_otherwise,
+    asked_axis,
+    choose_assignments,
+    halo_forms,
+    halo_study,
+    halo_study_id,
+)
+from hearteval.judgments.run import PairTask, ask_judges
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts
+from hearteval.store.base import Store
+from hearteval.study.asking.cost import Spending, estimate_judgments
+from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.steps import warn_of_unheld_schemas
+from hearteval.study.asking.verbs import agree_to
+from hearteval.study.grow import judge_models, study_raters
+from hearteval.study.pipeline import LEVEL, pair_form
+from hearteval.study.session import Session
+
+
+def measure_judges(
+    session: Session, study: Study, *, n_pairs: int
+) -> tuple[dict[str, Any], tuple[JudgeHalo, ...]]:
+    """Ask every judge that is a model about so many of its pairs again; return what was found.
+
+    Raises:
+        SettingsError: No judge has marked axes yet, or the judges give no marks to ask about.
+    """
+    form, store = ablated_form(session), session.store
+    judges = {r.name: r for r in study_raters(session.settings) if r.family != "cue"}
+    ways = {name: _asking(session, other) for name, other in halo_forms(form).items()}
+    raters = {
+        judge.id: [one for way in ways.values() for one in _raters(way) if one.name == name]
+        for name, judge in judges.items()
+    }
+    before = store.latest_study(halo_study_id(study))
+    earlier = list(store.iter(Assignment, before)) if before else []
+    chosen = choose_assignments(
+        _judged(session, study, set(raters)),
+        {(one.pair_id, one.first_completion_id) for one in earlier},
+        n=n_pairs,
+        seed=study.seed,
+    )
+    if not chosen:
+        raise SettingsError(
+            f"{session.settings.file}: no judge that is a model has judged a pair yet; run"
+            " `heart run` first (the cue judge marks each axis by itself, so it has no halo)",
+            ids=("judging.judges",),
+        )
+    made = halo_study(study, before, (one for own in raters.values() for one in own))
+    wanted = ask_otherwise(chosen, raters, study)
+    given = _ask(session, made, ways, [*(one for own in raters.values() for one in own)], wanted)
+    counts = {
+        "n_pairs": len(chosen),
+        "judgments": {
+            "n_wanted": given.n_wanted,
+            "n_before": given.n_before,
+            "n_added": given.n_added,
+            "missing": dict(given.missing),
+            "stopped": given.stopped,
+        },
+    }
+    axes = {rater.id: asked_axis(rater) for own in raters.values() for rater in own}
+    found = []
+    for judge in judges.values():
+        first = {one.pair_id: one for one in chosen if one.rater_id == judge.id}
+        own = {rater.id for rater in raters[judge.id]}
+        asked = [(one, axes[one.rater_id]) for one in wanted if one.rater_id in own]
+        found.append(_halo_of(session, judge.name, made, form, first, asked))
+    return counts, tuple(found)
+
+
+def ablated_form(session: Session) -> JudgeForm:
+    """Return what the judges of a study are asked, of which each axis can be asked alone.
+
+    Raises:
+        SettingsError: They give no mark for each of several axes.
+    """
+    form = pair_form(session.settings)
+    if form.marks != "all" or len(form.axes) < 2:
+        raise SettingsError(
+            f"{session.settings.file}: judging.axis_marks: a halo is of judges that mark every axis"
+            " of several; these do not",
+            ids=("judging.axis_marks",),
+        )
+    return form
+
+
+def _asking(session: Session, form: JudgeForm) -> Session:
+    """Return the session of a study whose judges are asked otherwise."""
+    settings = session.settings
+    return replace(
+        session, settings=replace(settings, judging=replace(settings.judging, form=form))
+    )
+
+
+def _raters(session: Session) -> tuple[Rater, ...]:
+    return study_raters(session.settings)
+
+
+def _judged(session: Session, study: Study, rater_ids: set[str]) -> list[Assignment]:
+    """Return the ranked pairs that these judges have judged, first times only."""
+    store = session.store
+    open_ones = {one.id for one in store.unjudged(study)}
+    asked = [
+        one
+        for one in store.iter(Assignment, study)
+        if one.rater_id in rater_ids and not one.repeat and one.id not in open_ones
+    ]
+    stress = {system.id for system in store.iter(System, study) if system.kind == "stress"}
+    worse = {one.id for one in store.iter(Completion, study) if one.system_id in stress}
+    pairs = store.find(Pair, [one.pair_id for one in asked])
+    ranked = {pair.id for pair in pairs if worse.isdisjoint(pair.completion_ids)}
+    return [one for one in asked if one.pair_id in ranked]
+
+
+def _ask(
+    session: Session,
+    study: Study,
+    ways: Mapping[str, Session],
+    raters: Sequence[Rater],
+    wanted: Sequence[Assignment],
+) -> AskedCounts:
+    """Have every judge answer what is open, one way of asking after the other."""
+    store = session.store
+    done = {one.id for one in store.iter(Assignment, study)} if _is_stored(store, study) else set()
+    if done:
+        done -= {one.id for one in store.unjudged(study)}
+    n_open = Counter(one.rater_id for one in wanted if one.id not in done)
+    items, when = store.find(Item, study.item_ids), session.now()
+    spending: Spending = {}
+    for name, way in ways.items():
+        of_way = estimate_judgments(way.settings, items, n_open, when=when)
+        spending = {**spending, **{f"{who}, {name}": what for who, what in of_way.items()}}
+    agree_to(session, spending)
+    store.add([*raters, study, *wanted])
+    given = NOTHING_ASKED
+    for name, way in ways.items():
+        judges = judge_models(way.settings)
+        if any(n_open.get(rater_id) for rater_id in judges):
+            given += ask_models(way, _asked(way, study, name), judges=judges)
+        else:
+            n = sum(one.rater_id in judges for one in wanted)
+            given += replace(NOTHING_ASKED, n_wanted=n, n_before=n)
+    return given
+
+
+def _is_stored(store: Store, study: Study) -> bool:
+    return store.latest_study(study.id) is not None
+
+
+def _asked(
+    session: Session, study: Study, name: str
+) -> Callable[[Asking], Coroutine[Any, Any, AskedCounts]]:
+    async def ask(asking: Asking) -> AskedCounts:
+        await warn_of_unheld_schemas(asking, session.tell)
+        task = PairTask(form=pair_form(session.settings))
+        label = "opposite order" if name == REVERSED else f"{name} alone"
+        with session.tell.progress(label, cost=lambda: asking.ledger.spent_usd) as progress:
+            return await ask_judges(
+                asking.writer, study, asking.judges, task, now=session.now, progress=progress
+            )
+
+    return ask
+
+
+def _halo_of(
+    session: Session,
+    judge: str,
+    study: Study,
+    form: JudgeForm,
+    first: Mapping[str, Assignment],
+    asked: Sequence[tuple[Assignment, Axis | None]],
+) -> JudgeHalo:
+    """Say what a judge answered, given its pairs and what it was asked again about which axis."""
+    store = session.store
+    said = _judgments(store, [*first.values(), *(one for one, _ in asked)])
+    turned: dict[str, Mapping[Axis, Choice]] = {}
+    alone: dict[str, dict[Axis, Choice]] = defaultdict(dict)
+    for one, axis in asked:
+        judgment = said.get(one.id)
+        if judgment is None:
+            continue
+        if axis is None:
+            turned[one.pair_id] = _choices(judgment)
+        else:
+            alone[one.pair_id][axis] = judgment.choice
+    item_of = {pair.id: pair.item_id for pair in store.find(Pair, list(first))}
+    pairs = [
+        PairMarks(
+            item_id=item_of[pair_id],
+            overall=said[one.id].choice,
+            together=_choices(said[one.id]),
+            reversed=turned.get(pair_id, {}),
+            alone=alone.get(pair_id, {}),
+        )
+        for pair_id, one in first.items()
+        if one.id in said
+    ]
+    overall, axes = measure_halo(pairs, form.axes, level=LEVEL)
+    last = last_attempts(list(store.iter(Attempt, study)), lambda attempt: attempt.assignment_id)
+    missing = count_missing([one.id for one, _ in asked if one.id not in said], last)
+    return JudgeHalo(judge=judge, overall=overall, axes=axes, n_asked=len(asked), missing=missing)
+
+
+def _choices(judgment: Judgment) -> Mapping[Axis, Choice]:
+    return {axis: mark.choice for axis, mark in judgment.axes.items()}
+
+
+def _judgments(store: Store, asked: Iterable[Assignment]) -> Mapping[str, Judgment]:
+    """Return what was said, by the id of its assignment."""
+    ids = [record_id("judgment", {"assignment_id": one.id}) for one in asked]
+    return {one.assignment_id: one for one in store.find(Judgment, ids)}
