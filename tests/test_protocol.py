@@ -13,7 +13,7 @@ PINNED = {
     "cues": ("2", "f75c8d8e671f7e50"),
     "help": ("1", "9644fbc3df069f6c"),
     "injections": ("1", "3dde2d67e637f4b8"),
-    "judge_prompt": ("2", "e1c504f7ca1557b5"),
+    "judge_prompt": ("2", "fc74ad86b631fda9"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
     "people_consent": ("1", "dc692352ee44db2c"),
     "people_judging": ("1", "06c3d12301062814"),

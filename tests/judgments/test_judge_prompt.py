@@ -293,7 +293,7 @@ def test_every_setting_has_a_prompt_hash_of_its_own() -> None:
 
 def test_prompt_hashes_do_not_change_unnoticed() -> None:
     hashes = (judge_prompt_hash()[:16], judge_prompt_hash(RATED)[:16])
-    assert hashes == ("32c9da713e3c8475", "a304f97d462d9200")
+    assert hashes == ("32b82bbc68537523", "31ff35e6d30979ea")
 
 
 def test_examples_teach_neither_questions_nor_their_absence() -> None:
