@@ -11,6 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from hearteval.completions.baselines import BASELINES, baseline_texts
@@ -44,10 +45,15 @@ def main() -> None:
 
 def _find_rules(text: str) -> list[str]:
     """Return the rules that hold a text as a completion of a model of no known family."""
-    item, system = load_starter_items()[0], System(name="candidate", kind="model", family="ours")
+    item, system = _first_item(), System(name="candidate", kind="model", family="ours")
     told = Completion(item_id=item.id, system_id=system.id, text=text, created_at=NOW)
     evidence = label_completion(told, item, system, now=NOW).evidence
     return evidence.split(", ") if evidence else []
+
+
+@cache
+def _first_item() -> Item:
+    return load_starter_items()[0]
 
 
 def _groups(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:

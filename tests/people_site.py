@@ -27,7 +27,7 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 STUDY = """
 [study]
 name = "people"
-seed = 5
+seed = 6
 [items]
 source = "starter"
 regular = 2
