@@ -225,11 +225,12 @@ class StudyData:
     def with_ratings_of_people(self) -> "StudyData":
         """Return the data in which all is wanted that people rated of its completions.
 
-        No plan names beforehand who rates what. Nothing changes where nothing is rated.
+        No plan names beforehand who rates what, nor what imported judges rated. Nothing changes
+        where nothing is rated.
         """
         if self.targets is None:
             return self
-        people = {rater.id for rater in self.raters if rater.kind == "human"}
+        people = {rater.id for rater in self.raters if rater.kind == "human" or rater.is_imported}
         texts = {completion.id for completion in self.completions}
         given = [
             rating.target

@@ -85,7 +85,7 @@ def import_replies(
     attempts = [record for record in made if isinstance(record, Attempt)]
     new = _new_completions(completions, stored, log.name)
     return ImportedReplies(
-        records=(*new, *_new_attempts(attempts, stored)),
+        records=(*new, *new_attempts(attempts, stored)),
         n_completions=len(completions),
         n_new=len(new),
         unusable=dict(Counter(attempt.reason for attempt in attempts)),
@@ -182,17 +182,18 @@ def _new_completions(
     return new
 
 
-def _new_attempts(
-    attempts: Sequence[Attempt], stored: Collection[Completion | Attempt]
+def new_attempts(
+    attempts: Iterable[Attempt], stored: Iterable[Completion | Attempt]
 ) -> list[Attempt]:
-    """Return the failures that are not stored, each numbered after those before it."""
-    before: dict[tuple[str | None, int], list[tuple[str, str]]] = defaultdict(list)
+    """Return failed completions that are not stored, each numbered after those before it."""
+    before: dict[tuple[str | None, str | None, int], list[tuple[str, str]]] = defaultdict(list)
     for record in stored:
         if isinstance(record, Attempt):
-            before[record.item_id, record.repeat].append((record.reason, record.raw))
+            key = (record.item_id, record.system_id, record.repeat)
+            before[key].append((record.reason, record.raw))
     new = []
     for attempt in attempts:
-        seen = before[attempt.item_id, attempt.repeat]
+        seen = before[attempt.item_id, attempt.system_id, attempt.repeat]
         if (attempt.reason, attempt.raw) not in seen:
             new.append(replace(attempt, attempt=len(seen), id=""))
             seen.append((attempt.reason, attempt.raw))

@@ -78,7 +78,7 @@ def read_judging(path: Path, judging: Judging, entries: Sequence[Judge]) -> Judg
     form = _form(path, judging)
     if judging.protocol == "rating":
         _require_ratable(path, judging, judges)
-    if judging.protocol == "five-point" and any(judge.model is None for judge in judges):
+    if judging.protocol == "five-point" and any(judge.is_cue for judge in judges):
         raise SettingsError(
             f"{path}: judging.judges: 'cue', the offline baseline, forces a winner and knows no"
             ' five points; take a judge that is a model, or set protocol = "forced-strength"',
@@ -137,7 +137,7 @@ def _require_ratable(path: Path, judging: Judging, judges: tuple[JudgeSettings, 
             "by itself, so there are no pairs to choose or to turn round; remove it",
             ids=places,
         )
-    if any(judge.model is None for judge in judges):
+    if any(judge.is_cue for judge in judges):
         raise SettingsError(
             f"{path}: judging.judges: 'cue', the offline baseline, compares two texts and cannot "
             'rate one; take a judge that is a model, or set protocol = "forced-strength"',

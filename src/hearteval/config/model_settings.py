@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hearteval.completions.prompting import Brief
 from hearteval.domain import content_hash
+from hearteval.domain.systems import IMPORTED
 from hearteval.errors import SettingsError
 from hearteval.models.presets import INSPECT, Backend, BatchInterface
 from hearteval.models.prices import TokenPrice
@@ -22,7 +23,6 @@ BATCH_CALLS, MAX_BATCH_CALLS = 10_000, 50_000
 """Calls of one batch job, unless `concurrency` says otherwise, and at most."""
 MAX_SECONDS = 86_400
 """A day: the longest time that a call may take or wait."""
-IMPORTED = "imported"
 MOST_TOKENS = 10_000_000
 MOST_DOLLARS = 1_000_000
 """Per million tokens: a dollar a token."""
@@ -140,10 +140,10 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedModel:
-    """A model whose completions `heart import` brings in: never asked, it costs nothing here."""
+    """A model whose completions, or verdicts, `heart import` brings in: never asked, free here."""
 
     model: str
-    """Its name in the log."""
+    """Its name in the log, or what the study file calls it."""
     family: str
 
     @property
@@ -172,15 +172,28 @@ class SystemSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """One LLM judge: its name in the study and its model; None for the offline cue judge."""
+    """One LLM judge: its name in the study, and the model that is asked or was asked elsewhere."""
 
     name: str
     model: ModelSettings | None
+    """None for the offline cue judge, and for one that is imported."""
+    imported: ImportedModel | None = None
+
+    @property
+    def family(self) -> str | None:
+        """The developer's line; None for the offline cue judge."""
+        known = self.model or self.imported
+        return None if known is None else known.family
+
+    @property
+    def is_cue(self) -> bool:
+        """Whether it is the offline baseline."""
+        return self.model is None and self.imported is None
 
     @property
     def identity(self) -> dict[str, Any]:
         """What of the entry makes the study's settings."""
-        return _identity(self.name, None, self.model)
+        return _identity(self.name, None, self.model or self.imported)
 
 
 def _identity(

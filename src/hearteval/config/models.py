@@ -10,7 +10,6 @@ from hearteval.completions.baselines import BASELINES
 from hearteval.completions.prompting import Brief, known_briefs
 from hearteval.config.model_settings import (
     BATCH_CALLS,
-    IMPORTED,
     MAX_CONCURRENCY,
     Entry,
     ImportedModel,
@@ -22,6 +21,7 @@ from hearteval.config.model_settings import (
     guess_meant,
 )
 from hearteval.domain import shows_text
+from hearteval.domain.systems import IMPORTED
 from hearteval.errors import SettingsError
 from hearteval.models.http import is_http
 from hearteval.models.presets import (
@@ -47,6 +47,8 @@ REFUSABLE = ("temperature", "top_p", "seed", "max_tokens", "schema")
 MOST_BRIEF = 20_000
 """Characters of a brief of one's own."""
 NOT_FAMILIES = ("human", "original", "baseline", "cue")
+NO_MODELS = ("original", "baseline")
+"""Families of imported systems that say of what kind these are."""
 
 
 def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
@@ -70,7 +72,7 @@ def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
         _refuse_extras(where, entry, {"preset", "name"}, why)
         name = _clean_name(where, entry.name or entry.preset)
         return SystemSettings(name=name, preset=entry.preset, model=None)
-    if (entry.model or "").startswith(f"{IMPORTED}/"):
+    if _is_imported(entry):
         imported = _imported_model(where, entry)
         name = _clean_name(where, entry.name or imported.model)
         return SystemSettings(name=name, preset=None, model=None, imported=imported)
@@ -112,6 +114,10 @@ def read_brief(where: str, folder: Path, given: str) -> Brief:
 
 def read_judge(where: str, folder: Path, entry: Judge) -> JudgeSettings:
     """Read a ``[[judge]]``; the arguments and errors are those of `read_system`."""
+    if _is_imported(entry):
+        imported = _imported_model(where, entry)
+        name = _clean_name(where, entry.name or imported.model)
+        return JudgeSettings(name=name, model=None, imported=imported)
     model = _read_model(where, folder, entry)
     name = _clean_name(where, entry.name or entry.preset or model.model)
     return JudgeSettings(name=name, model=model)
@@ -140,6 +146,10 @@ def find_judge(where: str, name: str, own: Mapping[str, JudgeSettings]) -> Judge
     return JudgeSettings(name=name, model=model)
 
 
+def _is_imported(entry: Entry) -> bool:
+    return (entry.model or "").startswith(f"{IMPORTED}/")
+
+
 def _refuse_extras(where: str, entry: Entry, allowed: set[str], why: str) -> None:
     extras = sorted(entry.model_fields_set - allowed)
     if extras:
@@ -156,6 +166,8 @@ def _imported_model(where: str, entry: Entry) -> ImportedModel:
             f"{where}: model: expected the model as its log names it, such as"
             f' "{IMPORTED}/openai/gpt-5"'
         )
+    if model == CUE_JUDGE and isinstance(entry, Judge) and entry.family is None:
+        return ImportedModel(model=model, family=CUE_JUDGE)
     return ImportedModel(
         model=model, family=_required_family(where, entry, known=find_family(model))
     )
@@ -377,8 +389,11 @@ def _check_words(where: str, entry: Entry) -> None:
         raise SettingsError(
             f"{where}: refuses: {', '.join(unknown)}: expected some of {', '.join(REFUSABLE)}"
         )
-    if entry.family is not None and (
-        entry.family in NOT_FAMILIES or not re.fullmatch(r"[\w.-]+", entry.family)
+    is_known = entry.family in NO_MODELS and _is_imported(entry) and not isinstance(entry, Judge)
+    if (
+        entry.family is not None
+        and not is_known
+        and (entry.family in NOT_FAMILIES or not re.fullmatch(r"[\w.-]+", entry.family))
     ):
         raise SettingsError(
             f"{where}: family: expected a word for the developer's line, none of"

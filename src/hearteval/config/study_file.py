@@ -335,7 +335,7 @@ def _unjudged(
     path: Path, systems: Sequence[SystemSettings], judging: JudgingSettings
 ) -> list[SettingsError]:
     """Return a fault for each system that is of the family of every judge."""
-    families = {judge.model.family if judge.model else None for judge in judging.judges}
+    families = {judge.family for judge in judging.judges}
     family = families.pop() if families else None
     if not judging.plan.exclude_own_family or families or family is None:
         return []

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
 from hearteval.domain.ids import fill_id, normalised, record_id, require
-from hearteval.domain.systems import NO_CALL, Call, JsonObject
+from hearteval.domain.systems import IMPORTED, NO_CALL, Call, JsonObject
 
 Axis = Literal["H", "E", "A", "R", "T", "C"]
 Choice = Literal["first", "second", "tie"]
@@ -89,6 +89,11 @@ class Rater:
             fill_id(self, "rater", kind_of_rater="human", pseudonym=self.name)
         else:
             fill_id(self, "rater", "family", "settings", kind_of_rater="llm")
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether it is an LLM judge that judged elsewhere, and is never asked here."""
+        return self.kind == "llm" and self.settings.get("provider") == IMPORTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

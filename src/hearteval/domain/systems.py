@@ -10,6 +10,8 @@ from hearteval.domain.items import shows_text
 
 SystemKind = Literal["model", "human", "original", "baseline", "stress"]
 JsonObject = Mapping[str, Any]
+IMPORTED = "imported"
+"""The provider, in settings, of models that are never asked here: what they said comes in files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,11 @@ class System:
         require(bool(self.family), where, "family is empty")
         require(self.family != "cue", where, "family 'cue' belongs to the offline judge")
         fill_id(self, "system", "name", "family", "settings", kind_of_system=self.kind)
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether its completions were made elsewhere: it is never asked here."""
+        return self.settings.get("provider") == IMPORTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

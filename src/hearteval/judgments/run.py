@@ -167,7 +167,8 @@ def judge_assignments(
     Assignments about items, systems or judges that the study no longer names stay as they are, and
     so do those that are none of `only`, where any are given.
     """
-    raters = {rater.id for rater in store.iter(Rater, study) if rater.family == "cue"}
+    judges = store.iter(Rater, study)
+    raters = {rater.id for rater in judges if rater.family == "cue" and not rater.is_imported}
     if not raters:
         return NOTHING_ASKED
     wanted, find_case = PairTask(only=only).find(store, study, raters)

@@ -33,6 +33,9 @@ from hearteval.study.chosen import chosen_before, chosen_records
 from hearteval.study.kept import KeptFile
 from hearteval.study.session import Session, open_session, stored_plan, study_id
 
+NO_MODELS = ("original", "baseline")
+"""Kinds of systems that are no models, which are their families too."""
+
 
 @contextmanager
 def open_grown(
@@ -270,6 +273,12 @@ def imported_systems(settings: StudySettings) -> dict[str, str]:
     }
 
 
+def imported_judges(settings: StudySettings) -> dict[str, Rater]:
+    """Return the judges whose verdicts are imported, by name."""
+    found = [_rater(entry, settings) for entry in settings.judging.judges if entry.imported]
+    return {rater.name: rater for rater in found}
+
+
 def judge_models(settings: StudySettings) -> dict[str, ModelSettings]:
     """Return the models that judge, by rater id."""
     return {
@@ -286,13 +295,20 @@ def _competitor(entry: SystemSettings, *, seed: int) -> System:
     assert made is not None
     brief = {} if entry.brief is None else entry.brief.settings
     settings = {**made.identity, **brief}
-    return System(name=entry.name, kind="model", family=made.family, settings=settings)
+    # What is imported may be no model's: its family says so.
+    kind: Any = made.family if made.family in NO_MODELS else "model"
+    return System(name=entry.name, kind=kind, family=made.family, settings=settings)
 
 
 def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
+    form = settings.judging.form
+    if entry.imported is not None:
+        # What it was told is not known here: its name stands for that.
+        told = {"name": entry.name, "protocol": form.protocol}
+        family, made = entry.imported.family, entry.imported.identity
+        return Rater(name=entry.name, kind="llm", family=family, settings={**made, **told})
     if entry.model is None:
         return cue_rater()
-    form = settings.judging.form
     return Rater(
         name=entry.name,
         kind="llm",

@@ -12,7 +12,7 @@ from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_rater
 from statsmodels.stats import inter_rater
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.people.agreement import AgreementPart, measure_people
+from hearteval.analysis.people.agreement import AgreementPart, measure_people, pair_sides
 from hearteval.domain import Choice
 
 LIKED = {"beacon": 0.9, "ember": -0.6, "harbour": 0.2, "People": 0.0}
@@ -35,7 +35,7 @@ def measure(data: StudyData) -> tuple[AgreementPart, ...]:
 
 def answers_of_people(data: StudyData) -> dict[str, dict[str, int]]:
     """Return each person's answer to each pair: 0 for its first completion, 1, or 2 for a tie."""
-    first_of = {pair.id: pair.completion_ids[0] for pair in data.pairs}
+    first_of = {pair_id: sides[0][1] for pair_id, sides in pair_sides(data).items()}
     people = {rater.id for rater in data.raters if rater.kind == "human"}
     found: dict[str, dict[str, int]] = {}
     for row in data.judgments:

@@ -1,9 +1,10 @@
 """How far people agree with each other, and people's majorities with those of judges (SPEC 7).
 
-A pair of completions is the unit, and an answer is one of its two sides or a tie. The side is the
-completion's place in the pair, which a hash decides, and not its system: with many systems, names
-would make agreement by chance look rare, and raters who toss coins would seem to agree. Intervals
-resample items with all their pairs; raters are taken as given.
+A pair of completions is the unit, and an answer is one of its two sides or a tie. Which side is
+which a hash decides, and not the systems: with many systems, names would make agreement by chance
+look rare, and raters who toss coins would seem to agree. It is a hash of what the completions are
+of, no id, so that a study of imported records gives the same figures. Intervals resample items with
+all their pairs; raters are taken as given.
 """
 
 from collections import defaultdict
@@ -18,6 +19,7 @@ from hearteval.analysis.agreement_support import MIN_UNITS
 from hearteval.analysis.data import TIE, JudgmentRow, StudyData
 from hearteval.analysis.judges.majorities import FLIP, NO_MAJORITY, merge_answers, pair_majority
 from hearteval.analysis.ranking.comparisons import people_among
+from hearteval.domain import content_hash
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, fisher_interval
 from hearteval.stats.agreement.kappas import fleiss_kappa, percent_agreement
@@ -110,22 +112,38 @@ def measure_people(
 
 
 def _votes_of_pairs(judgments: Sequence[JudgmentRow], data: StudyData) -> list[_Pair]:
-    """Return what people and judges said of each pair, sorted by its id, both orders merged."""
-    first_of = {pair.id: pair.completion_ids[0] for pair in data.pairs}
+    """Return what people and judges said of each pair, both orders merged, in an order of content.
+
+    Sums of fractions depend on their order in the last digit.
+    """
+    sides = pair_sides(data)
     people = frozenset(people_among(data.raters))
     answers: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     item_of = {}
     for row in judgments:
         if row.repeat == 0:
-            answers[row.pair_id][row.rater_id].append(_side(row, first_of[row.pair_id]))
+            answers[row.pair_id][row.rater_id].append(_side(row, sides[row.pair_id][0][1]))
             item_of[row.pair_id] = row.item_id
     pairs = []
-    for pair_id, given in sorted(answers.items()):
+    for pair_id, given in sorted(answers.items(), key=lambda one: sides[one[0]]):
         votes = {rater: merge_answers(said) for rater, said in sorted(given.items())}
         by_people = {rater: vote for rater, vote in votes.items() if rater in people}
         by_judges = {rater: vote for rater, vote in votes.items() if rater not in people}
         pairs.append(_Pair(item_of[pair_id], by_people, by_judges))
     return pairs
+
+
+def pair_sides(data: StudyData) -> dict[str, list[tuple[str, str]]]:
+    """Return both completions of each pair, the first side first, each after a hash of its own."""
+    names = {system.id: system.name for system in data.systems}
+    keys = {
+        c.id: content_hash([c.item_id, names.get(c.system_id), c.writer_id, c.repeat])
+        for c in data.completions
+    }
+    return {
+        pair.id: sorted((keys.get(id_, ""), id_) for id_ in pair.completion_ids)
+        for pair in data.pairs
+    }
 
 
 def _side(row: JudgmentRow, one: str) -> str:

@@ -321,4 +321,6 @@ def _judged(store: Store, study: Study) -> frozenset[str]:
 
 
 def _llm_raters(store: Store, study: Study) -> list[Rater]:
-    return [rater for rater in store.iter(Rater, study) if rater.kind == "llm"]
+    """Return the judges that are asked here."""
+    raters = store.iter(Rater, study)
+    return [rater for rater in raters if rater.kind == "llm" and not rater.is_imported]

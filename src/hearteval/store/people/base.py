@@ -242,6 +242,21 @@ class PeopleStore:
 
         return self._write(work)
 
+    def take_in(self, study_id: str, groups: Mapping[str, str | None], *, now: datetime) -> None:
+        """Know people who wrote or judged elsewhere, by pseudonym with their groups.
+
+        They come by no link and can take no task; they may withdraw like any other.
+        """
+
+        def work(connection: Connection) -> None:
+            there = {one.name for one in persons.find_names(connection, list(groups))}
+            for name in sorted(groups.keys() - there):
+                persons.take_in(connection, study_id, name, group=groups[name], now=now)
+                log(connection, "imported", {"person": name}, now=now)
+
+        if groups:
+            self._write(work)
+
     def find_browser(self, session_id: str, *, now: datetime) -> Person | None:
         """Return whose browser it is."""
         return self._read(lambda it: persons.find_browser(it, session_id, now=now))

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
 
+from hearteval.domain import record_id
 from hearteval.store.adding import insertion
 from hearteval.store.people.tables import (
     PRIVATE,
@@ -18,6 +19,7 @@ from hearteval.store.people.tables import (
     tasks,
 )
 
+MOST_IMPORTED = 1_000_000_000
 NOWHERE = "default"
 """The locale of who has not said where they are, or whose details are gone."""
 _HERE = select(people.c.id).where(
@@ -129,6 +131,37 @@ def add_person(connection: Connection, person: Person) -> bool:
         return False
     connection.execute(insert(people), [_row_of(person)])
     return True
+
+
+def take_in(
+    connection: Connection, study_id: str, name: str, *, group: str | None, now: datetime
+) -> None:
+    """Know somebody who took part elsewhere, under a link that nobody can come by."""
+    invite = Invite(
+        id=record_id("invite", {"study_id": study_id, "of": "imported"}),
+        study_id=study_id,
+        label="imported",
+        kinds=(),
+        group=None,
+        vetting="none",
+        most_people=MOST_IMPORTED,
+        created_at=now,
+        expires_at=now,
+        revoked_at=now,
+    )
+    add_invite(connection, invite)
+    person = Person(
+        id=record_id("person", {"study_id": study_id, "name": name}),
+        study_id=study_id,
+        name=name,
+        invite_id=invite.id,
+        kinds=(),
+        group=group,
+        vetting="none",
+        locale=NOWHERE,
+        created_at=now,
+    )
+    add_person(connection, person)
 
 
 def find_person(connection: Connection, person_id: str) -> Person | None:

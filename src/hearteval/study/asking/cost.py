@@ -308,7 +308,7 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     n_stress = n_tested * (len(STRESS_KINDS) - (0 if is_rating else 1))
     n_orders = 2 if plan.both_orders and not is_rating else 1
     counts = {}
-    for rater in study_raters(settings):
+    for rater in (one for one in study_raters(settings) if not one.is_imported):
         n_own = families.count(rater.family) if plan.exclude_own_family else 0
         n_others = len(families) - n_own
         n_eligible = n_others + n_writers if is_rating else _n_pairs(n_others, n_writers)

@@ -160,7 +160,9 @@ def find_to_withdraw(desk: Desk, name: str) -> Person | None:
         SettingsError: Several people have that id.
     """
     people = desk.session.store.people.people(desk.study.id)
-    found = [one for one in people if one.name == name.upper() or one.platform_id == name]
+    found = [one for one in people if name in (one.name, one.platform_id)] or [
+        one for one in people if one.name == name.upper()
+    ]
     if len(found) > 1:
         names = ", ".join(one.name for one in found)
         raise SettingsError(f"{len(found)} people have that id; name one of {names}")
