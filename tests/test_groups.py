@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from heart_command import Heart
+from rating_tables import SHARED
 
 import hearteval as he
 from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError
@@ -206,3 +207,25 @@ def test_confidence_widens_the_intervals_of_agreement(heart: Heart, tmp_path: Pa
     assert wide["krippendorff_alpha"]["low"] < usual["krippendorff_alpha"]["low"]
     assert "99 % interval" in heart(*words, ".99").out.replace("\N{NO-BREAK SPACE}", " ")
     assert heart(*words, "95").code == 2
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data/reference")
+def test_alpha_of_each_dimension_is_that_of_kumar_2025() -> None:
+    """Krippendorff's alpha of the three experts: .529 of empathy to .759 of m_practical."""
+    ratings = pd.read_csv(SHARED / "kumar2025" / "tidy_ratings.csv", dtype={"item": str})
+    found = he.agree(
+        ratings[ratings.rater.str.startswith("expert")],
+        unit="item",
+        rater="rater",
+        value="rating",
+        level="interval",
+        resamples=100,
+        by="dimension",
+    )
+
+    assert len(found.groups) == 21
+    alphas = {name: found[name].krippendorff_alpha.value for name in ("empathy", "m_practical")}
+    assert alphas == {
+        "empathy": pytest.approx(0.529, abs=5e-4),
+        "m_practical": pytest.approx(0.759, abs=5e-4),
+    }

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hearteval.analysis.agreement import finite_number
@@ -46,7 +46,7 @@ def read_printed(table: Table, named: Mapping[str, str | None]) -> PrintedNumber
         SettingsError: A column is missing, or none is named or known for a role.
         InvalidVotesError: A cell is no number, a system stands twice, or no row can be used.
     """
-    columns = _find(table.column_names, named)
+    columns = _find(table, named)
     roles = [role for role in columns if role != "system"]
     rows: list[tuple[str | None, ...]] = []
     for batch in table.batches(tuple(dict.fromkeys(columns.values()))):
@@ -97,7 +97,8 @@ def as_shares(win_rates: Mapping[str, float]) -> dict[str, float]:
     return shares
 
 
-def _find(there_are: Sequence[str], named: Mapping[str, str | None]) -> dict[str, str]:
+def _find(table: Table, named: Mapping[str, str | None]) -> dict[str, str]:
+    there_are = table.column_names
     plain = {re.sub(r"[^a-z]", "", name.casefold()): name for name in reversed(there_are)}
     found = {
         role: name or next((plain[word] for word in KNOWN_COLUMNS[role] if word in plain), None)
@@ -106,7 +107,7 @@ def _find(there_are: Sequence[str], named: Mapping[str, str | None]) -> dict[str
     absent = [f"--{role.replace('_', '-')}" for role, name in found.items() if name is None]
     if absent:
         raise SettingsError(
-            f"name the columns of the table: {', '.join(absent)};"
+            f"name the columns of {table.label}: {', '.join(absent)};"
             f" there are {list_names(there_are)}",
             ids=absent,
         )
