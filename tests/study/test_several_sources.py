@@ -1,6 +1,7 @@
 """One study with items from several sources."""
 
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from hearteval.items.files import format_items
 from hearteval.store.sql import SqlStore
 from hearteval.study.session import study_id
 
+DOCUMENT = (
+    Path(__file__).resolve().parents[2].joinpath("docs/reference/study-file.md").read_text("utf-8")
+)
 HEAD = '[study]\nname = "s"\nseed = 5\n'
 CORPUS = '[[items]]\nsource = "esconv"\nfrom = "corpus"\nregular = 6\n'
 STARTER = '[[items]]\nsource = "starter"\nregular = 0\nadversarial = 3\n'
@@ -60,6 +64,13 @@ def test_a_dry_run_counts_the_sources(heart: Heart, study: Path) -> None:
     ceiling = heart("run", study, "--dry-run", "--json").json["ceiling"]
     assert (ceiling["n_items"], ceiling["n_items_by_source"]) == (9, {"esconv": 6, "starter": 3})
     assert "plan: 9 items (6 esconv, 3 starter)" in heart("run", study, "--dry-run").out
+
+
+def test_the_example_of_the_documentation_is_a_study(heart: Heart, tmp_path: Path) -> None:
+    write_corpus(tmp_path / "esconv")
+    (example,) = re.findall(r"## Several sources\n.*?```toml\n(.*?)```", DOCUMENT, re.DOTALL)
+    done = heart("run", write(tmp_path / "s.toml", example), "--dry-run", "--json")
+    assert done.json["ceiling"]["n_items_by_source"] == {"esconv": 24, "starter": 20}
 
 
 def test_results_and_report_show_the_sources(heart: Heart, study: Path) -> None:
@@ -143,3 +154,17 @@ def test_a_file_that_changes_is_found_by_the_next_run(heart: Heart, study: Path)
     heart("run", study)
     mine.write_text(f"{text}\n\n{text} Or my son, who asks me every day.", "utf-8")
     assert heart("run", study, "--json").json["n_items"] == 5
+
+
+def test_items_that_come_new_into_a_file_displace_none_of_the_study(
+    heart: Heart, study: Path
+) -> None:
+    said = [f"Seeker: I lost my job {n} days ago, and I cannot sleep." for n in range(30)]
+    mine = study.parent / "mine.txt"
+    mine.write_text("\n\n".join(said[:6]), "utf-8")
+    write(study, '[[items]]\nsource = "mine.txt"\nregular = 5\n')
+    heart("complete", study)
+    before = items_of(study)
+    mine.write_text("\n\n".join(said), "utf-8")
+    assert heart("complete", study).code == 0
+    assert items_of(study) == before

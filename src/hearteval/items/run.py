@@ -75,6 +75,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
     topics: Topics | None = None,
     keep: Keep | None = None,
     before: Before | None = None,
+    known: Collection[str] = (),
 ) -> GatheredItems:
     """Read or build the items that a study asks for; fewer are reported, never filled up.
 
@@ -90,6 +91,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
             for the default.
         keep: Where the choice from a corpus is kept; None screens the corpus each time.
         before: What was chosen before from the corpus: it stays, whatever the rules are by now.
+        known: Ids of the items that the study has: of a file that has grown, they are taken first.
 
     Raises:
         SettingsError: The source cannot be read, or holds no item that the study asks for.
@@ -115,7 +117,7 @@ def gather_items(  # noqa: PLR0913 - what [items] of a study file says, and its 
         listed = {item.id for item in items}
         screenings = tuple(s for s in evidence if s.item_id in listed)
     wanted: dict[Subset, int | None] = {"regular": regular, "adversarial": adversarial}
-    taken = [item for subset, n in wanted.items() for item in _take(items, subset, n, seed)]
+    taken = [item for subset, n in wanted.items() for item in _take(items, subset, n, seed, known)]
     if not taken:
         raise SettingsError(
             f"the item source {path or source} holds no item that the study wants; ask for more "
@@ -313,12 +315,21 @@ def _read_text(path: Path) -> str:
     return text
 
 
-def _take(items: Sequence[Item], subset: Subset, n: int | None, seed: int) -> list[Item]:
-    """Take n items of a subset by a seeded hash, so that a larger n keeps the smaller's items."""
+def _take(
+    items: Sequence[Item], subset: Subset, n: int | None, seed: int, known: Collection[str]
+) -> list[Item]:
+    """Take n items of a subset, known ones first, by a seeded hash.
+
+    So a larger n keeps the smaller's items, and items that come new into a file displace none.
+    """
     pool = [item for item in items if item.subset == subset]
     if n is None or n >= len(pool):
         return pool
-    return sorted(pool, key=lambda item: sha256(f"{seed}\x00{item.id}".encode()).digest())[:n]
+
+    def place(item: Item) -> tuple[bool, bytes]:
+        return item.id not in known, sha256(f"{seed}\x00{item.id}".encode()).digest()
+
+    return sorted(pool, key=place)[:n]
 
 
 def _shortfall(items: Sequence[Item], wanted: dict[Subset, int | None]) -> dict[Subset, int]:

@@ -61,6 +61,7 @@ def gather(
     again; with `is_kept` a new one is kept.
     """
     study = None if store is None else store.latest_study(study_id(settings))
+    known = frozenset(() if study is None else study.item_ids)
     before, tables = chosen_before(settings, store, study), []
     with tell.progress("items"):
         for number, (table, had) in enumerate(zip(settings.items, before, strict=True), 1):
@@ -77,6 +78,7 @@ def gather(
                     settings, f"items-{number}" if number > 1 else "items", is_written=is_kept
                 ),
                 before=had,
+                known=known,
             )
             tables.append(one)
             if had is not None and table.topics is None and had.chosen.topics != DEFAULT_TOPICS:
@@ -85,7 +87,7 @@ def gather(
                     f" topics = {had.chosen.topics!r}, though the default is {DEFAULT_TOPICS!r}"
                     " now; write these topics into its [[items]]"
                 )
-    gathered = merge_items(tables, known=() if study is None else study.item_ids)
+    gathered = merge_items(tables, known=known)
     for number, (table, one) in enumerate(zip(settings.items, tables, strict=True), 1):
         of_table = f"[[items]] {number}: " if len(tables) > 1 else ""
         if one.notes:
