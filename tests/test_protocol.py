@@ -24,7 +24,7 @@ PINNED = {
     "rubric": ("2", "1aec0fc545057fc1"),
     "safety": ("1", "53e6e1c3eabf03e8"),
     "screening": ("1", "eea97a0c43c15be9"),
-    "screening_paper": ("paper-1", "8cf4408620652f2d"),
+    "screening_paper": ("paper-1", "89c1b36affc628c5"),
     "stress": ("1", "2bf54871b91a9380"),
     "support_prompt": ("2", "77fb2b74b26985d4"),
 }
