@@ -297,4 +297,4 @@ def test_agree_asks_at_once_for_all_it_needs_and_names_the_columns(
     wide = heart(
         "agree", path, "--unit", "item", "--rater", "Anna", "--value", "Ben", "--level", "ordinal"
     )
-    assert "must be made long" in " ".join(wide.out.split())
+    assert "is read with --wide" in " ".join(wide.out.split())

@@ -54,8 +54,7 @@ def agreement_warnings(ratings: CodedRatings, table: RatingTable, level: Level) 
     if not n:
         text = (
             "No unit has two values, so there is nothing to agree on. A table with a column for"
-            " each rater must be made long first, one rating a row; in pandas:"
-            " frame.melt(id_vars=['UNIT'], var_name='rater', value_name='value')."
+            " each rater is read with --wide (in Python wide=True)."
         )
         warnings.append(Notice(Kind.NO_INTERVAL, text))
     elif n < MIN_UNITS:

@@ -65,8 +65,8 @@ from hearteval.cli.options import (
 def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """Measure agreement in FILE (.csv, .tsv, .jsonl or .parquet), one rating a row.
 
-    Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and AC2 and two
-    ICCs, with intervals from a bootstrap over units.
+    Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and AC2,
+    ICCs and Cronbach's alpha, with intervals from a bootstrap over units.
 
     \b
     heart agree labels.csv --unit text --rater coder --value label --level nominal
