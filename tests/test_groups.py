@@ -11,6 +11,7 @@ from rating_tables import SHARED
 
 import hearteval as he
 from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError
+from hearteval.exchange.votes import coder
 
 SYSTEMS = ("ash", "birch", "cedar")
 PAIRS = [(a, b) for a in SYSTEMS for b in SYSTEMS if a != b]
@@ -229,3 +230,16 @@ def test_alpha_of_each_dimension_is_that_of_kumar_2025() -> None:
         "empathy": pytest.approx(0.529, abs=5e-4),
         "m_practical": pytest.approx(0.759, abs=5e-4),
     }
+
+
+def test_items_of_a_group_that_were_put_into_groups_are_counted_as_these(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(coder, "MAX_ITEMS", 8)
+    monkeypatch.setattr(coder, "MAX_ROWS", 50)
+
+    found = he.rank(votes_of_axes(), cluster="prompt", by="axis")
+
+    assert found["H"].settings.n_items is not None
+    assert found["H"].settings.n_items <= 8
+    assert any("12 items were put into" in warning for warning in found["H"].warnings)

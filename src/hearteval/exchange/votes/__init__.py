@@ -232,11 +232,13 @@ def _build(
         n_systems=len(systems),
     )
     is_folded = coder.items.is_folded
-    n_items = coder.items.n_used if is_folded else len(items)
+    # How many items a part of the votes has is not known once they are in groups.
+    is_whole = source.value is None
+    n_items = coder.items.n_used if is_folded and is_whole else len(items)
     lost = sorted({names[code] for code in coder.lost_systems[source.group]} - set(systems))
     read = (
         *warnings,
-        *_warnings(n_items, len(items) if is_folded else None, lost),
+        *_warnings(coder.items.n_used, len(items) if is_folded else None, lost),
         *coder.missing_words.warnings(),
     )
     alike = (
