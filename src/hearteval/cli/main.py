@@ -48,6 +48,7 @@ VERBS: Mapping[str, str] = {
     "analyze": "Compute the results and write them as JSON.",
     "report": "Write the report page.",
     "export": "Write a study as tables, or as Inspect logs.",
+    "compare": "Say what moved between two studies or panels, and why.",
     "rank": "Rank systems by any file of pairwise votes.",
     "agree": "Measure how far raters agree, from any file of ratings.",
     "check": "Check a printed table of Elo and win rates against itself.",
