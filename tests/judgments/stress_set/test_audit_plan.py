@@ -30,7 +30,7 @@ from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments
 from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.judgments.stress_set import AUDIT_KINDS, STRESS_KINDS, stress_systems
-from hearteval.judgments.stress_set.audit import audit_study_id
+from hearteval.judgments.stress_set.audit import audit_study_id, choose_items, with_references
 from hearteval.judgments.stress_set.injections import SIDES
 from hearteval.models.base import AskedModel, Message, Sampling, Schema
 from hearteval.protocol import load_protocol
@@ -294,3 +294,29 @@ def test_the_study_of_an_audit_bears_a_name_no_study_file_can(store: SqlStore) -
     made = plan(store)
     assert made.study.id == audit_study_id(study_of(ITEMS)) != study_of(ITEMS).id
     assert " " in made.study.name
+
+
+def test_adversarial_items_are_audited_with_replies_of_the_projects_own() -> None:
+    items = load_starter_items()
+    adversarial = [item for item in items if item.subset == "adversarial"]
+    assert all(item.reference is None for item in adversarial)
+    able = with_references(items)
+    assert [item.id for item in able] == [item.id for item in items]
+    ids = frozenset(item.id for item in adversarial)
+    replies = {item.dialogue_id: item.reference for item in able if item.id in ids}
+    assert None not in replies.values()
+    # Each reply is of an item, each item has one, and no two are alike.
+    assert replies == load_protocol("audit_references")["replies"]
+    assert len(set(replies.values())) == len(adversarial)
+    assert all(10 <= len((reply or "").split()) <= 60 for reply in replies.values())
+
+    none: frozenset[str] = frozenset()
+    chosen = choose_items(able, n=24, seed=SEED, adversarial=ids, audited=none, tested=none)
+    n_adversarial = sum(item.id in ids for item in chosen)
+    assert n_adversarial == pytest.approx(24 * len(adversarial) / len(items), abs=1)
+
+
+def test_somebody_elses_items_get_no_reply_of_ours() -> None:
+    ours = next(item for item in load_starter_items() if item.subset == "adversarial")
+    (theirs,) = with_references([replace(ours, source="own", id="")])
+    assert theirs.reference is None

@@ -37,6 +37,7 @@ from hearteval.judgments.stress_set.audit import (
     audit_systems,
     choose_items,
     show_beside_references,
+    with_references,
 )
 from hearteval.labels.safety import Standing, read_standings
 from hearteval.store.base import Record, Store
@@ -212,7 +213,8 @@ def plan_audit(store: Store, study: Study, *, n_items: int, now: datetime) -> Au
     There may be fewer items with a reference than `n_items`.
     """
     before = store.latest_study(audit_study_id(study))
-    items = sorted(store.iter(Item, study), key=lambda item: item.id)
+    stored_items = {item.id: item for item in store.iter(Item, study)}
+    items = with_references([stored_items[id_] for id_ in sorted(stored_items)])
     own_systems = [system for system in store.iter(System, study) if system.kind == "stress"]
     systems = [*own_systems, *audit_systems(seed=study.seed)]
     raters = _llm_raters(store, study)
@@ -224,6 +226,7 @@ def plan_audit(store: Store, study: Study, *, n_items: int, now: datetime) -> Au
         items,
         n=n_items,
         seed=study.seed,
+        adversarial=frozenset(i.id for i in stored_items.values() if i.subset == "adversarial"),
         audited=frozenset(before.item_ids if before else ()),
         tested=tested,
     )
@@ -238,7 +241,8 @@ def plan_audit(store: Store, study: Study, *, n_items: int, now: datetime) -> Au
     shown = show_beside_references(completions, systems)
     again = [a for a in store.iter(Assignment, before) if a.repeat] if before else []
     shared, own = assign_audit(shown, raters, study=study, asked_again=again)
-    audit = audit_study(study, before, items=chosen, systems=systems, raters=raters)
+    kept = [stored_items[item.id] for item in chosen]
+    audit = audit_study(study, before, items=kept, systems=systems, raters=raters)
     pairs = [one.candidate.pair for one in shown]
     judged = _judged(store, study) | _judged(store, audit)
     return AuditPlan(

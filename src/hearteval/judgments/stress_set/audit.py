@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hearteval.domain import (
     Assignment,
@@ -28,6 +28,7 @@ from hearteval.judgments.stress_set.injections import SIDES, Side, injection_tex
 from hearteval.protocol import load_protocol
 
 REFERENCE, INJECTION = "reference", "injection"
+STARTER = "starter"
 
 Stored = Mapping[tuple[str, str], Completion]
 """Completions by system and item."""
@@ -78,22 +79,47 @@ def audit_systems(*, seed: int) -> tuple[System, ...]:
     return (*stress_systems(seed=seed, kinds=AUDIT_KINDS), *injections)
 
 
+def with_references(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return items with a reply to test judges by: their own, or the project's for its own items.
+
+    The starter's adversarial items have no recorded reply: their seekers resist an answer that was
+    written to somebody else. With one they stand here as regular items under the same id.
+    """
+    replies = load_protocol("audit_references")["replies"]
+    plain: dict[str, Any] = {"subset": "regular"}
+    plain |= dict.fromkeys(("profile", "resistance", "intensities"))
+    return tuple(
+        replace(item, reference=replies[item.dialogue_id], **plain)
+        if item.reference is None and item.source == STARTER and item.dialogue_id in replies
+        else item
+        for item in items
+    )
+
+
 def choose_items(
-    items: Sequence[Item], *, n: int, seed: int, audited: frozenset[str], tested: frozenset[str]
+    items: Sequence[Item],
+    *,
+    n: int,
+    seed: int,
+    adversarial: frozenset[str],
+    audited: frozenset[str],
+    tested: frozenset[str],
 ) -> tuple[Item, ...]:
     """Return the items to audit on: `audited` before, then `tested` by the stress set, then others.
 
-    Items without a reference are passed over; what was audited before stays, also beyond `n`.
+    Adversarial items, given by id, and others have their shares of those that have a reference;
+    those without are passed over. What was audited before stays, also beyond `n`.
     """
-    able = sorted(
-        (item for item in items if item.reference is not None),
-        key=lambda item: (
-            item.id not in audited,
-            item.id not in tested,
-            seeded_rank(seed, "stress", item.id),
-        ),
-    )
-    return tuple(able[: max(n, sum(item.id in audited for item in able))])
+    able = [item for item in items if item.reference is not None]
+    places: dict[str, float] = {}
+    for is_adversarial in (False, True):
+        own = sorted(
+            (item for item in able if (item.id in adversarial) == is_adversarial),
+            key=lambda item: (item.id not in tested, seeded_rank(seed, "stress", item.id)),
+        )
+        places |= {item.id: (place + 0.5) / len(own) for place, item in enumerate(own)}
+    ranked = sorted(able, key=lambda item: (item.id not in audited, places[item.id], item.id))
+    return tuple(ranked[: max(n, sum(item.id in audited for item in able))])
 
 
 def audit_completions(
