@@ -26,6 +26,7 @@ N_THREADS = 50
 N_PROCESSES = 4
 N_TASKS = int(os.environ.get("HEART_TEST_STEPS", "300")) // 30
 N_PLACES = 5
+DEADLINE_SECONDS = max(300, 10 * N_TASKS)
 WORK = Path(__file__)
 
 
