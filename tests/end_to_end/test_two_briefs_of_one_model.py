@@ -21,6 +21,8 @@ source = "starter"
 regular = 3
 adversarial = 0
 [[system]]
+preset = "original"
+[[system]]
 model = "local:{TINY_MODEL}"
 family = "small"
 max_tokens = 60
@@ -72,11 +74,11 @@ def test_each_brief_is_a_system_of_its_own(heart: Heart, tmp_path: Path) -> None
     assert set(told["paper"]["rules"]) < set(told["matched"]["rules"])
     report = heart("report", path, "--json").json["report"]
     page = Path(report).read_text(encoding="utf-8")
-    assert "Rules that only some writers had: about 40 words" in page
+    assert f"Rules that only {name} (matched) had: about 40 words; " in page
     assert "Answer in one warm sentence." in page
 
     # The text of the file is what counts, and one that says the same is the same system.
     mine.write_text("Answer in one cold sentence.\n", encoding="utf-8")
-    changed = load_study(path).systems[2]
+    changed = load_study(path).systems[3]
     assert changed.brief is not None
     assert changed.brief.text == "Answer in one cold sentence."

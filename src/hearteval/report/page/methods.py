@@ -128,17 +128,19 @@ def paragraph(results: StudyResults) -> str:
 
 def _told(results: StudyResults) -> str:
     """Say what writers were asked for, and which rules only some of them had."""
-    words = [f"{listed(use.systems)} {BRIEF_WORDS[use.brief]}" for use in results.briefs]
-    words = [
-        f"{said} ({'; '.join(use.rules)})" if use.rules else said
-        for said, use in zip(words, results.briefs, strict=True)
-    ]
-    told = [f"{'. '.join(words)}."] if words else []
-    uneven = uneven_rules(results.briefs)
-    if uneven:
-        rules = "; ".join(f"{rule} ({listed(systems)})" for rule, systems in uneven)
-        told.append(f"Rules that only some writers had: {rules}.")
-    return " ".join(told)
+    words = [f"{listed(use.systems)} {BRIEF_WORDS[use.brief]}." for use in results.briefs]
+    known = [use for use in results.briefs if use.rules]
+    uneven = {rule for rule, _ in uneven_rules(known)}
+    shared = [rule for rule in known[0].rules if rule not in uneven] if known else []
+    if shared:
+        who = "All" if len(known) == len(results.briefs) else "All others"
+        words.append(f"{who} were asked: {'; '.join(shared)}.")
+    rules: dict[tuple[str, ...], list[str]] = {}
+    for rule, systems in uneven_rules(results.briefs):
+        rules.setdefault(systems, []).append(rule)
+    for systems, own in rules.items():
+        words.append(f"Rules that only {listed(systems)} had: {'; '.join(own)}.")
+    return " ".join(words)
 
 
 def _asked(results: StudyResults) -> str:
