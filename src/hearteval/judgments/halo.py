@@ -11,6 +11,7 @@ from dataclasses import replace
 from hearteval.domain import Assignment, Axis, Rater, Study, record_id
 from hearteval.judgments.form import JudgeForm
 from hearteval.judgments.plan.pairs import seeded_rank
+from hearteval.judgments.stress_set.audit import next_version
 
 REVERSED = "reversed"
 """The form that asks about all axes in the opposite order; those of one axis bear its letter."""
@@ -82,10 +83,7 @@ def halo_study(study: Study, before: Study | None, raters: Iterable[Rater]) -> S
         rater_ids=tuple(sorted(rater.id for rater in raters)),
         design={"halo_of": study.id},
     )
-    if before is None:
-        return made
-    same = replace(made, version=before.version, created_at=before.created_at)
-    return before if same == before else replace(made, version=before.version + 1)
+    return next_version(made, before)
 
 
 def asked_axis(rater: Rater) -> Axis | None:

@@ -244,10 +244,15 @@ def audit_study(
         rater_ids=tuple(sorted(rater.id for rater in raters)),
         design={"audit_of": study.id},
     )
+    return next_version(audit, before)
+
+
+def next_version(made: Study, before: Study | None) -> Study:
+    """Return a study as it was `before`, where nothing has changed, or as its next version."""
     if before is None:
-        return audit
-    same = replace(audit, version=before.version, created_at=before.created_at)
-    return before if same == before else replace(audit, version=before.version + 1)
+        return made
+    same = replace(made, version=before.version, created_at=before.created_at)
+    return before if same == before else replace(made, version=before.version + 1)
 
 
 def _bearer(system: System) -> tuple[str, str, str]:
