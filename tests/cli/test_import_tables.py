@@ -173,6 +173,14 @@ def test_one_fault_of_many_rows_is_said_once(heart: Heart, answered: Path) -> No
     assert "--rater-kind human" in done.err
 
 
+def test_thousands_of_different_faults_are_told_at_once(heart: Heart, ours: Path) -> None:
+    rows = [{"dialogue": n, "who": f"nobody-{n}", "reply": "Hm."} for n in range(3000)]
+    done = heart("import", ours, write(ours.parent / "replies.csv", rows), *REPLIES, "--json")
+    assert len(done.json["error"]["faults"]) == 3000
+    assert "row 20 (line 21): no system" in done.err
+    assert "and 2,980 more" in done.err
+
+
 def test_another_text_for_the_same_is_refused(heart: Heart, answered: Path) -> None:
     rows = replies(answered, "ours")
     rows[0]["reply"] = "Something else."
@@ -428,3 +436,19 @@ def test_the_offline_judge_stays_a_baseline_when_it_is_imported(heart: Heart, ou
     assert len(stored(ours, Judgment)) == 4
     heart("run", ours)
     assert len(stored(ours, Judgment)) == 4, "it judges nothing here"
+
+
+def test_a_run_and_the_doctor_say_which_judges_are_not_imported(heart: Heart, ours: Path) -> None:
+    how = f"heart import {ours} FILE --kind judgments"
+    said = heart("run", ours).err
+    assert f"no judgments of kind judge are imported yet: {how}" in said
+    assert how in heart("doctor", ours).out
+
+
+def test_a_table_says_nothing_of_calls(heart: Heart, answered: Path) -> None:
+    judgments(heart, answered, votes(answered))
+    heart("analyze", answered)
+    results = json.loads(answered.with_suffix(".results.json").read_text(encoding="utf-8"))
+    asked = {model["name"] for model in results["spending"]["models"]}
+    assert asked <= {"gpt judge"}
+    assert "answered as , with" not in heart("doctor", answered).out

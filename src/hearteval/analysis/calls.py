@@ -120,6 +120,8 @@ def sum_spending(
         if "model" not in who.settings:
             continue
         own = by_owner.get(who.id, [])
+        if who.is_imported and own and not any(call.effective for call in own):
+            continue  # a table says nothing of how a model was asked
         models.append(_use(role, who, own, today))
         for step in dict.fromkeys(call.step for call in own):
             of_step = [call for call in own if call.step == step]

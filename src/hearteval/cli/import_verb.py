@@ -94,7 +94,7 @@ def command(
     "imported/MODEL". The same file again adds nothing; what contradicts the study is refused.
 
     \b
-    heart import my.toml replies.csv --kind completions --item dialogue --text reply --dry-run
+    heart import my.toml replies.csv --kind completions --text reply --dry-run
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     from hearteval.config import load_study
 

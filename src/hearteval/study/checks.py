@@ -20,8 +20,13 @@ from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
 from hearteval.study.asking.cost import require_prices
 from hearteval.study.asking.models import Asking, ask_models, asked_directly, paid_models
-from hearteval.study.grow import gather, judge_models, system_models
-from hearteval.study.imports import import_command, stored_imports
+from hearteval.study.grow import gather, imported_judges, judge_models, system_models
+from hearteval.study.imports import (
+    import_command,
+    judge_import_command,
+    stored_imports,
+    unjudged_imports,
+)
 from hearteval.study.results import read_spending
 from hearteval.study.session import Session, open_session, study_id, utc_now
 
@@ -50,6 +55,7 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         _check("items", lambda: str(len(gather(settings, tell).items))),
         _check("store", lambda: probe_store(settings.store)),
         *_check_imports(settings, tell),
+        *_check_imported_judges(settings, tell),
         *keys,
         *_check_local(settings),
         *_check_prices(settings),
@@ -137,6 +143,28 @@ def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
     remedy = "see docs/reference/warnings.md"
     warned = [one for one in warn_of_models(spending) if one.kind is Kind.OTHER_MODEL]
     return [*checks, *(Check("models", "optional", str(one), remedy) for one in warned)]
+
+
+def _check_imported_judges(settings: StudySettings, tell: Tell) -> list[Check]:
+    judges = imported_judges(settings)
+    if not judges:
+        return []
+    lacking = [*judges]
+    try:
+        if is_readable_as_is(settings.store):
+            with open_session(settings, tell, is_only_read=True) as session:
+                study = session.store.latest_study(study_id(settings))
+                if study is not None:
+                    lacking = unjudged_imports(session.store, study, settings)
+    except HeartError:
+        return []  # the check of the store has said so
+    how = judge_import_command(settings)
+    return [
+        Check(f"import {name}", "optional", "nothing imported yet", how)
+        if name in lacking
+        else Check(f"import {name}", "ok", "judged elsewhere")
+        for name in judges
+    ]
 
 
 def _check_imports(settings: StudySettings, tell: Tell) -> list[Check]:

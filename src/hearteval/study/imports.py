@@ -4,12 +4,12 @@ import shlex
 
 from hearteval.completions.imported import NOT_IMPORTED, ImportCounts, count_imports
 from hearteval.config import StudySettings
-from hearteval.domain import Attempt, Completion, Item, Study
+from hearteval.domain import Attempt, Completion, Item, Rating, Study
 from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell, quoted
-from hearteval.study.grow import imported_systems
-from hearteval.study.session import open_session, study_id
+from hearteval.study.grow import imported_judges, imported_systems
+from hearteval.study.session import is_rated, open_session, study_id
 
 
 def count_study_imports(store: Store, study: Study, settings: StudySettings) -> ImportCounts:
@@ -48,6 +48,20 @@ def stored_imports(settings: StudySettings, tell: Tell) -> dict[str, tuple[int, 
         name: (n_items - sum(counts.missing[system_id].values()), n_items)
         for system_id, name in imported_systems(settings).items()
     }
+
+
+def unjudged_imports(store: Store, study: Study, settings: StudySettings) -> list[str]:
+    """Return the names of the imported judges of whom nothing was brought in."""
+    counts = [*store.count_assigned(study)] if not is_rated(study) else []
+    judged = {one.rater_id for one in counts if one.n_judged}
+    judged |= {one.rater_id for one in store.iter(Rating, study)}
+    return [name for name, one in imported_judges(settings).items() if one.id not in judged]
+
+
+def judge_import_command(settings: StudySettings) -> str:
+    """Return the command that imports what judges said."""
+    kind = "ratings" if settings.judging.protocol == "rating" else "judgments"
+    return f"heart import {quoted(settings.file)} FILE --kind {kind}"
 
 
 def import_command(settings: StudySettings, name: str) -> str:

@@ -115,6 +115,7 @@ class RecordTable:
         self.used, self._constants = _find_columns(table, kind, columns)
         check_roles(dict(self.used))
         self._read: dict[str, list[str | None]] = {name: [] for name in self.used.values()}
+        self._repeated: dict[str, list[str | None]] = {}
         for batch in table.batches(tuple(self._read)):
             for name, coded in batch.items():
                 self._read[name] += _cells(coded)
@@ -132,7 +133,9 @@ class RecordTable:
         """Return the cells of what the table says, one a row; None for each where it does not."""
         if what in self.used:
             return self._read[self.used[what]]
-        return [self._constants.get(what)] * self.n_rows
+        if what not in self._repeated:
+            self._repeated[what] = [self._constants.get(what)] * self.n_rows
+        return self._repeated[what]
 
     def choices(self, what: str, names: OutcomeNames) -> list[Choice | None]:
         """Return who won, by a column; None where its cell is missing.
@@ -199,7 +202,11 @@ class Faults:
         by_words: dict[str, list[int]] = defaultdict(list)
         for row, words in rows:
             by_words[words].append(row)
-        faults = [f"{self._rows_words(rows)}: {words}" for words, rows in by_words.items()]
+        # The file is read anew for each line that is named, so only those shown are.
+        faults = [
+            f"{self._rows_words(rows, has_line=n < MAX_SHOWN)}: {words}"
+            for n, (words, rows) in enumerate(by_words.items())
+        ]
         n_rows = len({row for row, _ in rows})
         lines = [
             f"{self._table.label}: nothing is imported; {n_rows:,} of {self._table.n_rows:,} rows"
@@ -215,9 +222,10 @@ class Faults:
             raise error
         raise SettingsError("\n".join(lines), ids=ids, faults=faults)
 
-    def _rows_words(self, rows: Sequence[int]) -> str:
-        """Name the first rows of a fault; a place is looked up in the file, so only one is."""
-        places = [self._table.place(rows[0]), *(f"row {row + 1}" for row in rows[1:])]
+    def _rows_words(self, rows: Sequence[int], *, has_line: bool) -> str:
+        """Name the first rows of a fault, the first with its line."""
+        first = self._table.place(rows[0]) if has_line else f"row {rows[0] + 1}"
+        places = [first, *(f"row {row + 1}" for row in rows[1:])]
         return first_few(places, MAX_PLACES)
 
 

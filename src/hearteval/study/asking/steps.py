@@ -37,7 +37,12 @@ from hearteval.report.missing import missing_lines
 from hearteval.study import Tell
 from hearteval.study.asking.models import Asking, ask_models
 from hearteval.study.grow import imported_systems, judge_models, system_models
-from hearteval.study.imports import count_study_imports, missing_imports
+from hearteval.study.imports import (
+    count_study_imports,
+    judge_import_command,
+    missing_imports,
+    unjudged_imports,
+)
 from hearteval.study.session import Session
 
 NO_JUDGMENTS = {
@@ -148,6 +153,9 @@ def _ask_judges(
     """Have the models judge, or rate; return the counts, with those of the offline judge."""
     asked = ask_for_judgments(session, study, task)
     total, word = offline + asked, _word(task)
+    for name in unjudged_imports(session.store, study, session.settings):
+        how = judge_import_command(session.settings)
+        session.tell.warn(f"no {word} of {name} are imported yet: {how}")
     n_missing = sum(total.missing.values())
     counts = {**asdict(total), "n_missing": n_missing}
     session.tell.note(f"{word}: {_count_words(counts)}; with the stress set and repeats")
