@@ -27,7 +27,7 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 STUDY = """
 [study]
 name = "people"
-seed = 6
+seed = 2
 [items]
 source = "starter"
 regular = 2

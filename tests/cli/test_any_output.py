@@ -57,6 +57,7 @@ VOTES = "model_a,model_b,winner\n" + "".join(
 LABELS = "text,coder,label\n" + "".join(
     f"t{k},{coder},{1 + k % 3}\n" for k in range(6) for coder in (NAME, "Ben")
 )
+TABLE = f"system,elo,win_rate\n{NAME},1600,64\nb,1500,50\nc,1400,36\n"
 COMMANDS = {
     "run": ("run", "study.toml"),
     "init": ("init", NAME),
@@ -79,6 +80,9 @@ COMMANDS = {
     "systems": ("systems",),
     "judges list": ("judges", "list"),
     "judges audit": ("judges", "audit", "study.toml"),
+    "judges halo": ("judges", "halo", "study.toml"),  # the cue judge has none, which it says
+    "compare": ("compare", "study.toml"),
+    "check": ("check", "table.csv"),
     "store copy": ("store", "copy", "tiny.db", "copy.db"),
     "store verify": ("store", "verify", "tiny.db"),
 }
@@ -96,6 +100,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("study.toml", STUDY),
         ("votes.csv", VOTES),
         ("labels.csv", LABELS),
+        ("table.csv", TABLE),
         ("own.txt", "Seeker: Ich fühle mich allein, 模型.\n"),
     ):
         (folder / name).write_text(text, encoding="utf-8")

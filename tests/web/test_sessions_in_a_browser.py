@@ -85,6 +85,7 @@ def test_a_whole_session_by_keyboard_alone(tour: Tour) -> None:
     page.keyboard.type("By keyboard, first.")
     press(page, "Send")
     expect(page.locator(".progress")).to_contain_text("1 sent")
+    expect(page.locator("#main")).to_be_focused()  # the new page is whole, as a person sees it
     page.keyboard.press("4")
     tab_to(page, page.get_by_label("Why?"))
     page.keyboard.type("By keyboard, 2nd.")
