@@ -96,7 +96,7 @@ def test_providers_words_obey_no_one_and_hold_no_key(
 
 def test_dead_judge_is_exit_1_named_and_the_report_is_there(heart: Heart, tmp_path: Path) -> None:
     with serving(healthy()) as server:
-        path = write_study(tmp_path, server.url)
+        path = write_study(tmp_path, server.url, extra=f"{FREE}\ntries = 2")
         head, judge = path.read_text().split("[[judge]]")
         path.write_text(f"{head}[[judge]]{judge.replace(server.url, DEAD)}")
         done = heart("run", path, "--json")

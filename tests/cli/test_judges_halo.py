@@ -47,18 +47,18 @@ def test_a_planted_halo_is_found_and_paid_once(
     heart: Heart, tmp_path: Path, has_halo: bool
 ) -> None:
     with serving(judging(has_halo=has_halo)) as server:
-        path = write_study(tmp_path, server.url, regular=20)
+        path = write_study(tmp_path, server.url, regular=10)
         before = heart("run", path, "--json").json
-        words = ("judges", "halo", path, "--pairs", "40")
+        words = ("judges", "halo", path, "--pairs", "20")
         found = heart(*words, "--json").json
         n_calls = len(server.bodies)
         text = heart(*words).out
         assert len(server.bodies) == n_calls
         assert heart("run", path, "--json").json["leaderboard"] == before["leaderboard"]
     assert found["schema"] == "heart.judges_halo/1"
-    assert found["judgments"]["n_added"] == found["judgments"]["n_wanted"] == 6 * 40
+    assert found["judgments"]["n_added"] == found["judgments"]["n_wanted"] == 6 * 20
     (judge,) = found["judges"]
-    assert (judge["judge"], judge["n_asked"], judge["missing"]) == ("theirs", 240, {})
+    assert (judge["judge"], judge["n_asked"], judge["missing"]) == ("theirs", 120, {})
     overall = judge["overall"]
     if has_halo:
         assert overall["together"] == overall["reversed"] == 1.0

@@ -30,7 +30,8 @@ def write_study(folder: Path, *, source: str = "starter") -> Path:
     systems = "".join(f'[[system]]\npreset = "{name}"\n' for name in SYSTEMS)
     path = folder / "long.toml"
     path.write_text(
-        f'[study]\nname = "long"\nseed = 11\n[items]\nsource = "{source}"\nregular = 16\n{systems}'
+        f'[study]\nname = "long"\nseed = 11\n[items]\nsource = "{source}"\n'
+        f"regular = 16\nadversarial = 8\n{systems}"
         '[judging]\njudges = ["cue"]\n',
         encoding="utf-8",
     )
