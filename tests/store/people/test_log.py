@@ -104,7 +104,7 @@ def test_a_text_made_a_tombstone_without_an_event_is_found(world: World) -> None
 
 
 def test_a_withdrawal_leaves_a_store_as_written(world: World) -> None:
-    writer = Visitor(world, world.client(), world.invite("write", "judge")).join(pid="somebody")
+    writer = Visitor(world, world.client(), world.invite("write", "judge")).join(pid="worker-4711-q")
     writer.write("Another sentence of mine.")
     writer.judge(reason="A reason of mine.")
     writer.client.post("/withdraw", data={"confirm": "yes"})
@@ -112,5 +112,5 @@ def test_a_withdrawal_leaves_a_store_as_written(world: World) -> None:
     folder = world.desk.session.settings.file.parent
     kept = b"".join(path.read_bytes() for path in folder.iterdir())
     assert b"sentence of mine." in kept
-    for words in (b"Another sentence", b"A reason of mine", b"somebody"):
+    for words in (b"Another sentence", b"A reason of mine", b"worker-4711-q"):
         assert words not in kept
