@@ -161,6 +161,15 @@ FAULTS = {
         GOOD.replace('["cue"]', '["cue"]\nprotocol = "five-point"'),
         "forces a winner and knows no five points",
     ),
+    "axis marks of the cue judge": (
+        GOOD.replace('["cue"]', '["cue"]\naxis_marks = "off"'),
+        "has cues for the five axes and marks all of them",
+    ),
+    "a family of the imported cue judge": (
+        GOOD.replace('["cue"]', '["mine"]')
+        + '\n[[judge]]\nname = "mine"\nmodel = "imported/cue"\nfamily = "theirs"\n',
+        "is the offline baseline and has a family of its own",
+    ),
     "an axis twice": (
         GOOD.replace('["cue"]', '["cue"]\naxes = ["H", "H"]'),
         "an axis stands twice",

@@ -344,6 +344,23 @@ def test_people_are_said_to_be_people(heart: Heart, answered: Path) -> None:
     assert "the protocol 'five-point' knows 2 and 4 only" in odd.err
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("kind judge", "is a judge or system of the study file"),
+        ("theirs", "is a judge or system of the study file"),
+        ("ann@example.org", "give each a pseudonym first"),
+    ],
+)
+def test_no_model_and_no_address_passes_for_a_person(
+    heart: Heart, answered: Path, name: str, said: str
+) -> None:
+    done = judgments(heart, answered, votes(answered, name), "--rater-kind", "human")
+    assert done.code != 0
+    assert said in done.err
+    assert "@" not in done.err
+
+
 def test_people_need_a_study_that_asks_people(heart: Heart, ours: Path) -> None:
     ours.write_text(HEAD + SYSTEMS + JUDGING, encoding="utf-8")
     path = write(ours.parent / "replies.csv", replies(ours, "ours", "theirs"))

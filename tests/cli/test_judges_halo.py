@@ -86,3 +86,14 @@ def test_judges_without_axis_marks_have_no_halo(heart: Heart, tmp_path: Path) ->
         done = heart("judges", "halo", path)
     assert done.code == 2
     assert "a halo is of judges that mark every axis" in done.err
+
+
+def test_judges_that_cannot_be_asked_again_are_said_to_be_none(
+    heart: Heart, tmp_path: Path
+) -> None:
+    path = Path(heart("init", tmp_path / "demo", "--json").json["path"])
+    text = path.read_text(encoding="utf-8").replace('judges = ["cue"]', 'judges = ["cue", "far"]')
+    path.write_text(f'{text}\n[[judge]]\nname = "far"\nmodel = "imported/gpt-4o"\n')
+    done = heart("judges", "halo", path)
+    assert done.code == 2
+    assert "no judge of this study can be asked again" in done.err

@@ -90,5 +90,7 @@ def test_what_has_no_value_or_interval_says_why() -> None:
         lin_interval(x, x, level=0.95)
     with pytest.raises(NotIdentifiedError, match="do not correlate"):
         lin_interval(x, np.array([1.0, 0.0, 3.0, 0.0, 1.0]), level=0.95)
+    with pytest.raises(NotIdentifiedError, match="of one list are equal"):
+        lin_interval(np.full(5, 1500.0), x, level=0.95)
     with pytest.raises(ValueError, match="one length"):
         kendall(x, x[:2])

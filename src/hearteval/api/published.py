@@ -98,9 +98,10 @@ def check(
     check_columns_named(named, optional=tuple(named))
     read = read_printed(open_table(table), named)
     shares = as_shares(read.numbers["win_rate"])
-    found = check_published(
-        read.numbers["elo"], shares, tolerance=read_number("tolerance", tolerance)
-    )
+    allowed = read_number("tolerance", tolerance)
+    if not 0 <= allowed <= 1:
+        raise ValueError(f"tolerance is a share from 0 to 1, not {tolerance!r}")
+    found = check_published(read.numbers["elo"], shares, tolerance=allowed)
     return Checked(
         **flat_fields(found),
         columns=read.columns,

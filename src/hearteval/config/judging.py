@@ -12,7 +12,7 @@ from hearteval.config.models import find_judge, read_judge
 from hearteval.config.rubric import read_own_rubric
 from hearteval.domain import AXES, Axis
 from hearteval.errors import SettingsError
-from hearteval.judgments.form import JudgeForm, JudgeProtocol, Marks, marks_of
+from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, Marks, marks_of
 from hearteval.judgments.plan import PlanPolicy
 
 FORM_SETTINGS = ("protocol", "axes", "axis_marks", "rubric")
@@ -78,12 +78,7 @@ def read_judging(path: Path, judging: Judging, entries: Sequence[Judge]) -> Judg
     form = _form(path, judging)
     if judging.protocol == "rating":
         _require_ratable(path, judging, judges)
-    if judging.protocol == "five-point" and any(judge.is_cue for judge in judges):
-        raise SettingsError(
-            f"{path}: judging.judges: 'cue', the offline baseline, forces a winner and knows no"
-            ' five points; take a judge that is a model, or set protocol = "forced-strength"',
-            ids=("judging.judges",),
-        )
+    _require_askable(path, form, judges)
     if judging.design == "balanced" and judging.comparisons is None:
         raise SettingsError(
             f"{path}: judging.comparisons: a balanced design needs the number of pairs, e.g. "
@@ -98,6 +93,24 @@ def read_judging(path: Path, judging: Judging, entries: Sequence[Judge]) -> Judg
         judges=judges,
         form=form,
         plan=PlanPolicy(**judging.model_dump(exclude={"judges", *FORM_SETTINGS})),
+    )
+
+
+def _require_askable(path: Path, form: JudgeForm, judges: Sequence[JudgeSettings]) -> None:
+    """Raise `SettingsError` where the cue judge would be asked what it does not do."""
+    if form in (USUAL, RATED) or not any(judge.is_cue for judge in judges):
+        return
+    if form.protocol == "five-point":
+        raise SettingsError(
+            f"{path}: judging.judges: 'cue', the offline baseline, forces a winner and knows no"
+            ' five points; take a judge that is a model, or set protocol = "forced-strength"',
+            ids=("judging.judges",),
+        )
+    raise SettingsError(
+        f"{path}: judging.judges: 'cue', the offline baseline, has cues for the five axes and marks"
+        " all of them; axes, axis_marks and rubric are for judges that are models: remove them, or"
+        " take such a judge",
+        ids=("judging.judges",),
     )
 
 

@@ -166,7 +166,12 @@ def _imported_model(where: str, entry: Entry) -> ImportedModel:
             f"{where}: model: expected the model as its log names it, such as"
             f' "{IMPORTED}/openai/gpt-5"'
         )
-    if model == CUE_JUDGE and isinstance(entry, Judge) and entry.family is None:
+    if model == CUE_JUDGE and isinstance(entry, Judge):
+        if entry.family is not None:
+            raise SettingsError(
+                f"{where}: family: {entry.model} is the offline baseline and has a family of its"
+                " own; remove the line"
+            )
         return ImportedModel(model=model, family=CUE_JUDGE)
     return ImportedModel(
         model=model, family=_required_family(where, entry, known=find_family(model))

@@ -31,16 +31,18 @@ def _answer(found: Comparison) -> tuple[str, ...]:
     moved = [each for each in found.systems if each.first_rank != each.second_rank]
     apart = [each.system for each in found.systems if each.is_apart]
     places = (
-        f"{len(moved)} of {plural(len(found.systems), 'system')} have another place"
+        f"{len(moved)} of {plural(len(found.systems), 'system')} have another place in"
+        f" {found.second.name} than in {found.first.name}"
         if moved
-        else f"All {plural(len(found.systems), 'system')} have the same place"
+        else f"All {plural(len(found.systems), 'system')} have the same place in"
+        f" {found.first.name} and {found.second.name}"
     )
     beyond = (
         f"beyond what chance explains: {listed(apart)}"
         if apart
         else "no difference is beyond what chance explains"
     )
-    return (f"{places} in {found.second.name} than in {found.first.name}; {beyond}.",)
+    return (f"{places}; {beyond}.",)
 
 
 def _systems_table(found: Comparison) -> Table:

@@ -36,10 +36,12 @@ def lin_interval(x: FloatArray, y: FloatArray, *, level: float) -> tuple[float, 
     """Return the interval of Fisher's z with Lin's delta-method error (Lin 1989, corrected 2000).
 
     Raises:
-        NotIdentifiedError: Too few things, or the value is at an end of the scale.
+        NotIdentifiedError: Too few things, the value is at an end of the scale, or all numbers of
+            one list are equal.
     """
     c = lin_concordance(x, y)
     _check_interval(c, len(x))
+    _check_spread(x, y)
     r = float(np.corrcoef(x, y)[0, 1])
     if abs(r) < AT_END:
         raise NotIdentifiedError("no interval: the two lists do not correlate at all")

@@ -53,7 +53,14 @@ def measure_judges(
         SettingsError: No judge has marked axes yet, or the judges give no marks to ask about.
     """
     form, store = ablated_form(session), session.store
-    judges = {r.name: r for r in study_raters(session.settings) if r.family != "cue"}
+    able = judge_models(session.settings)
+    judges = {r.name: r for r in study_raters(session.settings) if r.id in able}
+    if not judges:
+        raise SettingsError(
+            f"{session.settings.file}: no judge of this study can be asked again: the cue judge"
+            " marks each axis by itself, so it has no halo, and imported judges are not asked here",
+            ids=("judging.judges",),
+        )
     ways = {name: _asking(session, other) for name, other in halo_forms(form).items()}
     raters = {
         judge.id: [one for way in ways.values() for one in _raters(way) if one.name == name]
@@ -70,7 +77,7 @@ def measure_judges(
     if not chosen:
         raise SettingsError(
             f"{session.settings.file}: no judge that is a model has judged a pair yet; run"
-            " `heart run` first (the cue judge marks each axis by itself, so it has no halo)",
+            " `heart run` first",
             ids=("judging.judges",),
         )
     made = halo_study(study, before, (one for own in raters.values() for one in own))

@@ -104,7 +104,9 @@ def test_a_text_made_a_tombstone_without_an_event_is_found(world: World) -> None
 
 
 def test_a_withdrawal_leaves_a_store_as_written(world: World) -> None:
-    writer = Visitor(world, world.client(), world.invite("write", "judge")).join(pid="worker-4711-q")
+    writer = Visitor(world, world.client(), world.invite("write", "judge")).join(
+        pid="worker-4711-q"
+    )
     writer.write("Another sentence of mine.")
     writer.judge(reason="A reason of mine.")
     writer.client.post("/withdraw", data={"confirm": "yes"})

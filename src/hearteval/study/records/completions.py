@@ -76,6 +76,8 @@ class _Reader:
         repeat = whole("repeat", repeat_cell, low=0, high=MOST_REPEATS) or 0
         if (system.kind == "human") != (writer is not None):
             raise ValueError(_writer_words(system))
+        if writer is not None and writer not in self._known.people:
+            self._known.require_pseudonym(writer)
         if self._known.is_gone(writer):
             self._found.left_out[GONE] += 1
             return

@@ -149,6 +149,19 @@ class Known:
             raise ValueError(f"{system.name} has {len(found)} completions here; name the writer")
         return found[0] if found else None
 
+    def require_pseudonym(self, name: str) -> None:
+        """Raise `ValueError` for the name of a model of the study, or an address."""
+        if name in self.judges or name in self.asked or name in self.systems:
+            raise ValueError(
+                f"{name!r:.60} is a judge or system of the study file, so no person of this name is"
+                " taken in; name the column that holds people"
+            )
+        if "@" in name:
+            raise ValueError(
+                "a person is named by what looks like an address; give each a pseudonym first,"
+                " which is all that a study keeps"
+            )
+
     def is_gone(self, name: str | None) -> bool:
         """Say whether a person has withdrawn."""
         person = self.people.get(name or "")
@@ -234,6 +247,8 @@ class Raters:
         return self._person(name, group)
 
     def _person(self, name: str, group: str | None) -> Rater:
+        if name not in self._known.people:
+            self._known.require_pseudonym(name)
         if self._known.asks_people is None:
             raise ValueError(
                 f"{name!r:.60} is a person, and the study file says nothing of people: add [people]"
