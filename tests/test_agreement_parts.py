@@ -68,6 +68,19 @@ def test_specific_agreement_of_two_raters_is_that_of_dice() -> None:
     }
 
 
+def test_a_value_on_which_no_two_raters_met_has_no_agreement() -> None:
+    rows = [(f"u{k}", rater, "ab"[k % 2]) for k in range(6) for rater in ("one", "two")]
+    rows.append(("alone", "one", "z"))
+    table = [{"unit": unit, "rater": rater, "value": value} for unit, rater, value in rows]
+    found = he.agree(
+        table, unit="unit", rater="rater", value="value", level="nominal", also=["by_category"]
+    ).by_category
+    assert found is not None
+    (z,) = [row for row in found if row.value == "z"]
+    assert (z.specific_agreement.value, z.fleiss_kappa.value) == (None, None)
+    assert z.fleiss_kappa.reason == z.specific_agreement.reason
+
+
 def test_kappa_of_each_pair_is_that_of_statsmodels() -> None:
     table = ratings()
     found = he.agree(table, **COLUMNS, level="ordinal", also=["by_pair"]).by_pair

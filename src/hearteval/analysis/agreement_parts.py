@@ -236,7 +236,7 @@ def agree_by_category(
         against = replace(table, category=is_it.astype(np.int64), values=np.array([0.0, 1.0]))
         builders = {
             "specific_agreement": lambda one=against: specific_agreement(one, 1),
-            "fleiss_kappa": lambda one=against: fleiss_kappa(one),
+            "fleiss_kappa": lambda one=against: _kappa_of_one(one),
         }
         measures, _ = measure_coefficients(against, builders, settings)
         found.append(
@@ -245,6 +245,12 @@ def agree_by_category(
             )
         )
     return tuple(found)
+
+
+def _kappa_of_one(against: RatingTable) -> Coefficient:
+    """Return Fleiss' kappa of a category against the others, where any two raters met on it."""
+    specific_agreement(against, 1)  # raises where none did: then kappa would be that of the others
+    return fleiss_kappa(against)
 
 
 def pool_agreement(tables: Sequence[CodedRatings], settings: AgreementSettings) -> PooledAgreement:
