@@ -114,6 +114,7 @@ def test_rows_that_lack_a_number_are_counted() -> None:
 
     assert found.n_dropped == {"missing number": 1}
     assert len(found.systems) == 4
+    assert "1 row left out (missing number: 1)." in str(found)
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,24 @@ def test_thousands_of_different_faults_are_told_at_once(heart: Heart, ours: Path
     assert "and 2,980 more" in done.err
 
 
+def test_rows_that_say_the_same_count_once_and_are_told(heart: Heart, ours: Path) -> None:
+    rows = replies(ours, "ours")
+    path = write(ours.parent / "twice.csv", [*rows, rows[0]])
+    done = heart("import", ours, path, *REPLIES, "--json")
+    assert (done.json["n_added"], done.json["left_out"]) == (4, {"the same as a row before it": 1})
+    assert "1 of 5 rows are left out: the same as a row before it" in done.err
+
+
+def test_a_reply_and_an_empty_one_for_the_same_contradict_each_other(
+    heart: Heart, ours: Path
+) -> None:
+    rows = replies(ours, "ours")
+    path = write(ours.parent / "odd.csv", [*rows, {**rows[0], "reply": ""}])
+    done = heart("import", ours, path, *REPLIES)
+    assert done.code != 0
+    assert "row 1 has another text for the same" in done.err
+
+
 def test_another_text_for_the_same_is_refused(heart: Heart, answered: Path) -> None:
     rows = replies(answered, "ours")
     rows[0]["reply"] = "Something else."
@@ -307,6 +325,12 @@ def test_verdicts_that_the_protocol_does_not_know_are_refused(
     assert done.code == 2
     assert f"row 2 (line 3): {words}" in done.err or words in done.err
     assert stored(answered, Judgment) == []
+
+
+def test_an_axis_is_no_tie_where_the_protocol_knows_none(heart: Heart, answered: Path) -> None:
+    done = judgments(heart, answered, votes(answered, H="tie"))
+    assert done.code != 0
+    assert "a tie on the axis H, and 'forced-strength' knows none" in done.err
 
 
 def test_another_verdict_on_the_same_is_refused(heart: Heart, answered: Path) -> None:
@@ -448,7 +472,8 @@ def test_the_offline_judge_stays_a_baseline_when_it_is_imported(heart: Heart, ou
     ours.write_text(text, encoding="utf-8")
     path = write(ours.parent / "replies.csv", replies(ours, "ours", "theirs"))
     assert heart("import", ours, path, *REPLIES).code == 0
-    assert judgments(heart, ours, votes(ours, "k")).json["n_added"] == 4
+    # An exported table names it as it is named where it judged.
+    assert judgments(heart, ours, votes(ours, "cue")).json["by"] == {"rater": {"k": 4}}
     assert "The cue judge is an offline baseline" in heart("analyze", ours).out
     assert len(stored(ours, Judgment)) == 4
     heart("run", ours)
@@ -457,8 +482,12 @@ def test_the_offline_judge_stays_a_baseline_when_it_is_imported(heart: Heart, ou
 
 def test_a_run_and_the_doctor_say_which_judges_are_not_imported(heart: Heart, ours: Path) -> None:
     how = f"heart import {ours} FILE --kind judgments"
-    said = heart("run", ours).err
-    assert f"no judgments of kind judge are imported yet: {how}" in said
+    done = heart("run", ours, "--json")
+    assert f"no judgments of kind judge are imported yet: {how}" in done.err
+    assert done.code == 1
+    judge = next(one for one in done.json["failures"] if one["name"] == "kind judge")
+    assert [cause["reason"] for cause in judge["causes"]] == ["not-imported"]
+    assert "judge gpt judge has no result (not-imported" in done.err
     assert how in heart("doctor", ours).out
 
 

@@ -8,13 +8,13 @@ import pytest
 from asked_study import NOW
 
 from hearteval.completions.imported import (
-    NOT_IMPORTED,
     ImportedReplies,
     count_imports,
     import_replies,
 )
 from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import Attempt, Completion, Item
+from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.errors import SettingsError, StoreError
 from hearteval.items import load_starter_items
 from hearteval.models.base import LoggedReply, Reply, ReplyLog, Usage

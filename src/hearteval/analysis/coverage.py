@@ -17,6 +17,7 @@ from hearteval.analysis.missing import (
 )
 from hearteval.analysis.naming import find_name
 from hearteval.domain import Attempt, Item, Rater, System
+from hearteval.domain.reasons import NOT_ASKED, NOT_IMPORTED, outlook_of
 
 UNDECIDED = "undecided"
 BASELINE_FAMILY = "cue"
@@ -214,8 +215,8 @@ def find_failures(
     """Return the systems and LLM judges that gave nothing, or lack more than is allowed.
 
     People are none of them: they write and judge in their own time, and no run fails by it. A judge
-    of whom nothing was wanted is one only where nothing was wanted of any: its own family is kept
-    from it.
+    of whom nothing was wanted is one where its verdicts were to be imported, or where nothing was
+    wanted of any: else its own family is kept from it.
     """
     asked: list[tuple[Literal["system", "judge"], str, int, Sequence[Cause]]] = []
     asked += [
@@ -225,7 +226,7 @@ def find_failures(
     asked += [
         ("judge", row.rater, row.n_assigned, row.causes)
         for row in judges
-        if row.kind == "llm" and (row.n_assigned or not is_judged)
+        if row.kind == "llm" and (row.n_assigned or row.causes or not is_judged)
     ]
     found = (find_failure(*one, fail_on_missing=fail_on_missing) for one in asked)
     return tuple(failure for failure in found if failure is not None)
@@ -240,15 +241,16 @@ def cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
     for system in sorted(data.ranked, key=lambda system: system.name):
         wanted = [(system.id, item.id) for item in data.items]
         absent = [key for key in wanted if key not in answered]
+        untried = NOT_IMPORTED if system.is_imported else NOT_ASKED
         covered.append(
             SystemCoverage(
                 system=system.name,
                 kind=system.kind,
                 n_items=len(wanted),
                 n_completions=len(wanted) - len(absent),
-                missing=count_missing(absent, last),
+                missing=count_missing(absent, last, untried=untried),
                 n_naming=naming[system.id],
-                causes=find_causes(absent, last),
+                causes=find_causes(absent, last, untried=untried),
             )
         )
     return tuple(covered)
@@ -302,6 +304,10 @@ def _cover_judge(
     rows: Sequence[JudgmentRow],
 ) -> JudgeCoverage:
     absent = [key for key in asked if key not in given]
+    causes = find_causes(absent, last)
+    if rater.is_imported and not asked:
+        outlook = outlook_of(NOT_IMPORTED)
+        causes = (Cause(reason=NOT_IMPORTED, words=None, n=0, outlook=outlook),)
     n_both, n_flips = _count_flips(rows)
     return JudgeCoverage(
         rater=rater.name,
@@ -311,7 +317,7 @@ def _cover_judge(
         n_assigned=len(asked),
         n_judged=len(asked) - len(absent),
         missing=count_missing(absent, last),
-        causes=find_causes(absent, last),
+        causes=causes,
         n_undecided=sum(row.finish_reason == UNDECIDED for row in rows),
         n_both_orders=n_both,
         n_flips=n_flips,

@@ -61,18 +61,22 @@ def last_attempts(
     return {of(attempt): attempt for attempt in sorted(attempts, key=lambda one: one.attempt)}
 
 
-def count_missing(absent: Sequence[Hashable], last: Mapping[Hashable, Attempt]) -> dict[str, int]:
-    """Count what is missing by the reason of its last attempt; without any it was not asked."""
-    reasons = (last[key].reason if key in last else NOT_ASKED for key in absent)
+def count_missing(
+    absent: Sequence[Hashable], last: Mapping[Hashable, Attempt], *, untried: str = NOT_ASKED
+) -> dict[str, int]:
+    """Count what is missing by the reason of its last attempt, without one as `untried`."""
+    reasons = (last[key].reason if key in last else untried for key in absent)
     return dict(sorted(Counter(reasons).items()))
 
 
-def find_causes(absent: Sequence[Hashable], last: Mapping[Hashable, Attempt]) -> tuple[Cause, ...]:
-    """Group what is missing by its cause, the most frequent first."""
+def find_causes(
+    absent: Sequence[Hashable], last: Mapping[Hashable, Attempt], *, untried: str = NOT_ASKED
+) -> tuple[Cause, ...]:
+    """Group what is missing by its cause, the most frequent first; as `count_missing`."""
     groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for key in absent:
         found = last.get(key)
-        reason, words = (found.reason, found.detail or "") if found else (NOT_ASKED, "")
+        reason, words = (found.reason, found.detail or "") if found else (untried, "")
         groups[reason, NUMBERED.sub("#", words)].append(words)
     causes = (
         Cause(reason=reason, words=min(said) or None, n=len(said), outlook=outlook_of(reason))

@@ -22,6 +22,7 @@ from hearteval.exchange.tables import open_table
 from hearteval.exchange.tables.frames import find_frame_kind
 from hearteval.report.published import concordance_display, self_check_display
 from hearteval.report.table import Display
+from hearteval.report.text import plural
 
 if TYPE_CHECKING:
     from hearteval.exchange.tables import Source
@@ -46,7 +47,10 @@ class Checked(SelfCheck, Shown):
 
     def _display(self) -> Display:
         display = self_check_display(self)
-        return Display((*display.parts, self.warnings))
+        n = sum(self.n_dropped.values())
+        why = "; ".join(f"{reason}: {n_rows}" for reason, n_rows in self.n_dropped.items())
+        left_out = (f"{plural(n, 'row')} left out ({why}).",) if n else ()
+        return Display((*display.parts, (*left_out, *self.warnings)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

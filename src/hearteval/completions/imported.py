@@ -14,10 +14,10 @@ from typing import Any
 from hearteval.completions.checks import check_completion
 from hearteval.completions.prompting import known_briefs, support_messages
 from hearteval.domain import Attempt, Call, Completion, Item, content_hash
+from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.errors import InvalidReplyError, SettingsError, StoreError, first_few
 from hearteval.models.base import MAX_RAW, LoggedReply, ReplyLog
 
-NOT_IMPORTED = "not-imported"
 MAX_NAMED, MAX_SHOWN = 5, 80
 """Of ids in an error: how many, and how many characters of each; other tasks have long ones."""
 

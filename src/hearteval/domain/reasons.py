@@ -12,15 +12,17 @@ Outlook = Literal["may-pass", "fails-again", "given-up", "by-design"]
 model answered twice and neither reply could be used; nothing was to come."""
 NOT_ASKED = "not-asked"
 """Of what was never tried, or whose model was asked no more."""
+NOT_IMPORTED = "not-imported"
+"""Of what was made elsewhere and never brought in."""
 BY_DESIGN = frozenset({"no-reference", "no-other-dialogue"})
 MAY_PASS = frozenset(
     {"rate-limited", "overloaded", "server-error", "timeout", "connection", "cut-off-stream"}
-    | {"batch-expired", "batch-cancelled", "local-server-died", NOT_ASKED, "not-imported"}
+    | {"batch-expired", "batch-cancelled", "local-server-died", NOT_ASKED}
     | {"broken-body", "not-a-completion", "html"}
 )
 FAILS_AGAIN = frozenset(
     {"context-too-long", "content-filter", "bad-request", "bad-key", "no-credit", "unknown-model"}
-    | {"refused-settings", "too-large"}
+    | {"refused-settings", "too-large", NOT_IMPORTED}
 )
 ADVICE: Mapping[str, str] = {
     "rate-limited": "lower the concurrency, set rpm, or raise the account's limit",
@@ -35,6 +37,7 @@ ADVICE: Mapping[str, str] = {
     "broken-body": "try again later, or take another provider",
     "html": "check base_url: an API ends in /v1 or the like",
     "not-a-completion": "check base_url: an OpenAI-compatible API, or that of the provider named",
+    NOT_IMPORTED: "bring it in with `heart import`",
     "batch-expired": "run again: the call was not made, and is made anew",
     "batch-cancelled": "run again: the call was not made, and is made anew",
 }

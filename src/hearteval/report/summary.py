@@ -10,6 +10,7 @@ from hearteval.analysis.coverage import PeopleCoverage
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
+from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.report import agreement, leaderboard, people, scores
 from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.missing import coverage_totals
@@ -173,7 +174,8 @@ def _unfinished(results: StudyResults, study_file: str) -> str | None:
     systems = [row.causes for row in coverage.systems if row.kind != "human"]
     asked = [row for row in coverage.judges if row.kind != "human"]
     judges = [row.causes for row in asked]
-    outlooks = {cause.outlook for causes in (*systems, *judges) for cause in causes}
+    causes = [cause for of_one in (*systems, *judges) for cause in of_one]
+    outlooks = {cause.outlook for cause in causes if cause.reason != NOT_IMPORTED}
     main = {failure.name: failure.main_cause for failure in results.failures}
     useless = [name for name, cause in main.items() if cause and cause.outlook == "given-up"]
     if "may-pass" not in outlooks and useless:
@@ -182,4 +184,6 @@ def _unfinished(results: StudyResults, study_file: str) -> str | None:
         return f"finish what is missing: heart run {study_file}"
     if "fails-again" in outlooks:
         return f"mend what keeps failing, then finish: heart run {study_file}"
+    if any(cause.reason == NOT_IMPORTED for cause in causes):
+        return f"bring in what was made elsewhere: heart import {study_file} FILE"
     return None

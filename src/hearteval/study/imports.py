@@ -2,9 +2,10 @@
 
 import shlex
 
-from hearteval.completions.imported import NOT_IMPORTED, ImportCounts, count_imports
+from hearteval.completions.imported import ImportCounts, count_imports
 from hearteval.config import StudySettings
 from hearteval.domain import Attempt, Completion, Item, Rating, Study
+from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell, quoted

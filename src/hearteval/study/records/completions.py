@@ -12,6 +12,7 @@ from hearteval.labels.safety import label_completion, safety_rater
 from hearteval.study.records.known import (
     GONE,
     NO_ITEM,
+    REPEATED,
     STRESS,
     Found,
     Known,
@@ -85,7 +86,8 @@ class _Reader:
         try:
             clean = check_completion(text or "", finish_reason=finish)
         except InvalidReplyError as error:
-            self._cannot_be(error, place, finish, text or "")
+            if self._is_first(row, place, text or ""):
+                self._cannot_be(error, place, finish, text or "")
             return
         if not self._is_new(row, place, clean, system):
             return
@@ -119,12 +121,19 @@ class _Reader:
             )
         )
 
-    def _is_new(self, row: int, place: Place, text: str, system: System) -> bool:
-        """Say whether the study lacks a text; a row of the same file may have it before."""
+    def _is_first(self, row: int, place: Place, text: str) -> bool:
+        """Say whether it is the first of its place; `ValueError` where a row before it differs."""
         before, text_before = self._seen.setdefault(place, (row, text))
-        if before != row:
-            if text_before != text:
-                raise ValueError(f"row {before + 1} has another text for the same")
+        if before == row:
+            return True
+        if text_before != text:
+            raise ValueError(f"row {before + 1} has another text for the same")
+        self._found.left_out[REPEATED] += 1
+        return False
+
+    def _is_new(self, row: int, place: Place, text: str, system: System) -> bool:
+        """Say whether the study lacks a text."""
+        if not self._is_first(row, place, text):
             return False
         stored = self._known.text_at.get(place)
         if system.kind == "stress" and (stored is None or stored.text != text):

@@ -35,6 +35,7 @@ from hearteval.study.records.known import (
     GONE,
     NO_ITEM,
     NO_TEXT,
+    REPEATED,
     STRESS,
     Found,
     Known,
@@ -180,6 +181,7 @@ class _Reader(ABC):
                     f"row {before + 1} has another verdict of {rater.name} on the same; where they"
                     " were asked again, say so with --repeat COL (0, 1, ...)"
                 )
+            self._leave_out(REPEATED)
             return False
         self._found.by["rater"][rater.name] += 1
         stored = self._stored.get(made.id)
@@ -240,7 +242,7 @@ class _Judgments(_Reader):
         if first.system_id == second.system_id:
             raise ValueError("a system is compared with itself")
         choice, strength = self._verdict(row, rater)
-        axes = self._marks(row)
+        axes = self._marks(row, rater)
         if not self._may_judge(rater, texts):
             return
         if first.text.strip() == second.text.strip():
@@ -276,16 +278,18 @@ class _Judgments(_Reader):
             self._keep(safety_rater(), label_reasons(judgment, now=self._now))
         self._show(row, rater, texts, judgment)
 
+    def _protocol_of(self, rater: Rater) -> str | None:
+        return self._known.asks_people if rater.kind == "human" else self._known.protocol
+
     def _verdict(self, row: int, rater: Rater) -> tuple[Choice, int | None]:
         """Return the overall choice and its strength, as the rater's protocol knows them."""
         choice = self._choices[row]
         if choice is None:
             raise ValueError("it does not say who won")
-        of_people = rater.kind == "human"
-        protocol = self._known.asks_people if of_people else self._known.protocol
+        protocol = self._protocol_of(rater)
         if choice == "tie":
             if protocol not in TIED_PROTOCOLS:
-                whose = "people" if of_people else "judging"
+                whose = "people" if rater.kind == "human" else "judging"
                 raise ValueError(f"a tie, and {whose}.protocol = {protocol!r} knows none")
             return choice, None
         cell = self._cells["strength"][row]
@@ -302,11 +306,14 @@ class _Judgments(_Reader):
             )
         return choice, strength
 
-    def _marks(self, row: int) -> dict[Axis, AxisMark]:
+    def _marks(self, row: int, rater: Rater) -> dict[Axis, AxisMark]:
         marks: dict[Axis, AxisMark] = {}
+        protocol = self._protocol_of(rater)
         for axis, (choices, strengths) in self._axes.items():
             choice = choices[row]
             strength = whole(f"{axis}_strength", strengths[row], low=1, high=MAX_STRENGTH)
+            if choice == "tie" and protocol not in TIED_PROTOCOLS:
+                raise ValueError(f"a tie on the axis {axis}, and {protocol!r} knows none")
             if choice is not None:
                 marks[axis] = AxisMark(choice, None if choice == "tie" else strength)
             elif strength is not None:

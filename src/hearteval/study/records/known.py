@@ -15,6 +15,7 @@ from hearteval.domain import Attempt, Completion, Item, Rater, System
 from hearteval.domain.judging import Group
 from hearteval.domain.systems import IMPORTED
 from hearteval.exchange.records.reading import Faults, RecordTable, named_first, read_time
+from hearteval.models.presets import CUE_JUDGE
 from hearteval.store.base import Record
 from hearteval.store.people.persons import Person
 
@@ -22,6 +23,7 @@ NO_ITEM = "no such item in the study"
 NO_TEXT = "no such completion in the study"
 STRESS = "texts of the stress set, which each study makes itself"
 GONE = "the person has withdrawn"
+REPEATED = "the same as a row before it"
 SHOWN_ROWS = 3
 
 
@@ -149,6 +151,16 @@ class Known:
             raise ValueError(f"{system.name} has {len(found)} completions here; name the writer")
         return found[0] if found else None
 
+    def find_judge(self, name: str) -> Rater | None:
+        """Return the judge of a name; of the cue judge's own, the one that is imported if any is.
+
+        A ``[[judge]]`` cannot be named as the offline one, whose verdicts a table may hold.
+        """
+        cues = [one for one in self.judges.values() if one.family == CUE_JUDGE]
+        if name == CUE_JUDGE and len(cues) == 1:
+            return cues[0]
+        return self.judges.get(name) or self.asked.get(name)
+
     def require_pseudonym(self, name: str) -> None:
         """Raise `ValueError` for the name of a model of the study, or an address."""
         if name in self.judges or name in self.asked or name in self.systems:
@@ -227,7 +239,7 @@ class Raters:
     ) -> Rater:
         if name is None:
             raise ValueError("no rater is named")
-        judge = self._known.judges.get(name) or self._known.asked.get(name)
+        judge = self._known.find_judge(name)
         is_person = name in self._known.people or kind == "human"
         if kind not in (None, "human", "llm"):
             raise ValueError(f"rater_kind is {kind!r:.40}; expected human or llm")
