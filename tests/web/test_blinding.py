@@ -2,8 +2,9 @@
 
 What is not text is collected from a page for each of some seven hundred pairs. A classifier, cross-
 validated, tries to tell from it which of two systems stands first, and whether a person's text is
-on the page. A fair coin has an area under the curve of .5, with a standard error of .02 here;
-everything but the time of an answer is the same in every run.
+on the page. A fair coin has an area under the curve of .5, with a standard error of .02 here. The
+work done for a page is counted in statements to the store, the same in every run; the time it took
+is judged by ``make soak``, since a busy machine makes any bound on it a matter of luck.
 """
 
 import os
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from people_site import START, Visitor, World, people_world, plain, ticket_in
+from sqlalchemy import event
 
 from hearteval.domain import Completion, Item, Label, Pair, Rater, System
 from hearteval.judgments.plan.run import standings_of
@@ -29,7 +31,8 @@ pytestmark = pytest.mark.xdist_group("blinding")
 Floats = NDArray[np.float64]
 MOST_AREA = 0.55
 N_RATERS = max(1, int(os.environ.get("HEART_TEST_STEPS", "300")) // 2_000)
-"""``make soak``: five, whose pages are so many that times too must stay within the area."""
+IS_SOAK = N_RATERS > 1
+"""``make soak``: five raters, whose pages are so many that times too must stay within the area."""
 N_FOLDS = 5
 WRITERS = ("P-WRITERAA", "P-WRITERBB")
 STUDY = """
@@ -102,32 +105,33 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def pages(world: World) -> Sequence[Seen]:
     """A page for each pair and rater, in the order in which each is shown them."""
     found = []
+    statements: list[str] = []
+    event.listen(
+        world.store._engine, "before_cursor_execute", lambda *sent: statements.append(sent[2])
+    )
     for _ in range(N_RATERS):
         rater = world.come("judge")
         person = world.store.people.find_name(rater.name)
         assert person is not None
         for number in range(1_000):
+            statements.clear()
             started = time.perf_counter()
             response = rater.client.get("/task/judge?begin=1&rested=1")
             seconds = time.perf_counter() - started
+            n_statements = len(statements)
             ticket = ticket_in(response.text)
             if not ticket:
                 break
             lease = world.store.people.find_ticket(person, ticket)
-            found.append(look(world, response.text, response.headers, lease, seconds, number))
+            seen = look(world, response.text, response.headers, lease)
+            seen.signs |= {"number": number, "statements": n_statements, "seconds": seconds}
+            found.append(seen)
             world.store.people.skip(person, lease, now=world.clock())
     assert len(found) > 600 * N_RATERS
     return found
 
 
-def look(
-    world: World,
-    page: str,
-    headers: Mapping[str, str],
-    lease: object,
-    seconds: float,
-    number: int,
-) -> Seen:
+def look(world: World, page: str, headers: Mapping[str, str], lease: object) -> Seen:
     pair_id, side, ticket = (getattr(lease, name) for name in ("target_id", "side", "ticket"))
     (pair,) = world.store.find(Pair, [pair_id])
     low, high = (
@@ -142,8 +146,6 @@ def look(
         "headers": float(len(headers)),
         "values": float(sum(len(v) for k, v in headers.items() if k != "content-length")),
         "tags": float(rest.count("<")),
-        "number": float(number),
-        "seconds": seconds,
         **{f"ticket {n}": float(int(ticket[n], 16)) for n in range(0, 32, 2)},
     }
     rest = re.sub(r"\d+ sent, [\w ]+ left", "", rest.replace(ticket, "TICKET"))
@@ -213,6 +215,7 @@ def test_no_classifier_tells_who_wrote(world: World, pages: Sequence[Seen], aske
     assert cross_validated(x, labels) <= MOST_AREA
 
 
+@pytest.mark.skipif(not IS_SOAK, reason="times are judged by `make soak`")
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_the_time_of_an_answer_tells_nothing(
     world: World, pages: Sequence[Seen], asked: object
@@ -220,10 +223,7 @@ def test_the_time_of_an_answer_tells_nothing(
     assert callable(asked)
     labels = asked(world, pages)
     seconds = np.array([one.signs["seconds"] for one in pages])
-    n_true = int(labels.sum())
-    by_chance = ((len(labels) + 1) / (12 * n_true * (len(labels) - n_true))) ** 0.5
-    # Not the same in every run: with few pages a bound that one run in a thousand would not break.
-    assert abs(area(seconds, labels) - 0.5) <= max(MOST_AREA - 0.5, 4 * by_chance)
+    assert abs(area(seconds, labels) - 0.5) <= MOST_AREA - 0.5
 
 
 def test_the_classifier_finds_what_is_there(world: World, pages: Sequence[Seen]) -> None:
