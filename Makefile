@@ -54,7 +54,7 @@ demo: install
 
 # Three workers on two cores: many tests wait, for servers, browsers and leases.
 test: install-tests
-	$(PYTEST) -n 3 --dist loadgroup
+	$(PYTEST) -n 3 --dist loadfile
 
 soak: install-tests
 	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=60 $(PYTEST) tests/end_to_end
@@ -67,7 +67,7 @@ quick: install-tests
 lowest: install
 	$(UV) venv --clear --python $(BIN)/python $(LOWEST)
 	$(UV) pip install --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
-	$(LOWEST)/bin/python -m pytest -n 2 --dist loadgroup $(QUICK)
+	$(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(QUICK)
 
 # The wheel made from the sdist is the one made from the tree, and the sdist's own tests pass.
 package: install

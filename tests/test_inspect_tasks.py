@@ -97,7 +97,6 @@ def dataset_ids(**arguments: Any) -> set[str]:
 
 
 @pytest.mark.server
-@pytest.mark.xdist_group("inspect-eval")
 def test_inspect_sends_what_a_study_sends(run: Run) -> None:
     items = {item.id: item for item in load_starter_items()}
     assert run.log.samples is not None
@@ -113,7 +112,6 @@ def test_inspect_sends_what_a_study_sends(run: Run) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.xdist_group("inspect-eval")
 def test_its_log_says_no_more_than_that_replies_are_usable(run: Run) -> None:
     assert run.log.results is not None
     (score,) = run.log.results.scores
@@ -121,7 +119,6 @@ def test_its_log_says_no_more_than_that_replies_are_usable(run: Run) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.xdist_group("inspect-eval")
 def test_its_log_goes_into_a_study_that_ranks_it(run: Run, heart: Heart, tmp_path: Path) -> None:
     study = tmp_path / "joined.toml"
     study.write_text(STUDY, encoding="utf-8")

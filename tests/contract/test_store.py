@@ -41,7 +41,7 @@ def world() -> World:
     params=[
         "sqlite-file",
         "sqlite-memory",
-        pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.xdist_group("postgres")]),
+        pytest.param("postgres", marks=[pytest.mark.postgres]),
     ]
 )
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:

@@ -78,7 +78,6 @@ def test_what_was_acknowledged_is_stored_in_a_file(tmp_path: Path, heart: Heart)
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_what_was_acknowledged_is_stored_in_postgresql(tmp_path: Path, postgres_url: str) -> None:
     n_kills = max(1, N_KILLS // 5)
     acknowledged = kill_many_times(tmp_path / "study", store=postgres_url, n_kills=n_kills)

@@ -208,7 +208,7 @@ def new_store(database: str, request: pytest.FixtureRequest) -> Callable[[], str
         pytest.param(
             "postgres",
             min(N_RANDOM_KILLS, MOST_ON_POSTGRES),
-            marks=[pytest.mark.postgres, pytest.mark.xdist_group("postgres")],
+            marks=[pytest.mark.postgres],
         ),
     ],
 )

@@ -16,7 +16,7 @@ from hearteval.store.copy import copy_store
 from hearteval.store.rows import TABLES
 from hearteval.store.sql import SqlStore
 
-pytestmark = [pytest.mark.server, pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.server, pytest.mark.postgres]
 
 OUTAGE_SECONDS = float(os.environ.get("HEART_TEST_OUTAGE_SECONDS", "3"))
 """The whole measurement is 60: ``make soak``."""

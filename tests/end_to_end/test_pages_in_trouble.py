@@ -142,7 +142,6 @@ def test_a_file_that_is_away_for_a_while(tmp_path: Path) -> None:
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_a_database_that_is_gone_for_a_while(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

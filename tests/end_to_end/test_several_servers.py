@@ -7,7 +7,7 @@ import pytest
 from served_pages import STUDY, Load, Person, prepare, serving
 from test_killed_pages import require_all_there
 
-pytestmark = [pytest.mark.server, pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.server, pytest.mark.postgres]
 
 N_SERVERS = 2
 N_JUDGES = 4

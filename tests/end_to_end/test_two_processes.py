@@ -46,7 +46,7 @@ def start(study: Path, store: str | None) -> subprocess.Popen[str]:
     "database",
     [
         "sqlite",
-        pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.xdist_group("postgres")]),
+        pytest.param("postgres", marks=[pytest.mark.postgres]),
     ],
 )
 def test_two_runs_on_one_store_pay_once_and_both_end_well(

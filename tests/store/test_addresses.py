@@ -51,7 +51,6 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -69,7 +68,6 @@ def test_a_missing_database_or_role_is_said_and_not_waited_for(
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_a_database_that_cannot_hold_every_text_is_refused(postgres: PostgresServer) -> None:
     url = postgres.create_database("narrow ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
     with pytest.raises(StoreError, match=r"has the encoding LATIN1.*--encoding=UTF8"):
@@ -91,7 +89,6 @@ def test_sockets_and_services_are_addresses(address: str, name: str) -> None:
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_a_store_is_opened_through_a_socket(postgres: PostgresServer, postgres_url: str) -> None:
     database = postgres_url.rsplit("/", 1)[1]
     folder = f"host={postgres.folder}&port={postgres.port}"

@@ -17,7 +17,6 @@ from hearteval.store.sql import SqlStore
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_a_study_moves_to_postgresql_and_back(
     heart: Heart, study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -36,7 +35,6 @@ def test_a_study_moves_to_postgresql_and_back(
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_a_study_runs_on_postgresql_as_on_sqlite(
     heart: Heart, study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ from hearteval.store.engines import open_engine, probe_store
 from hearteval.store.migrations import VERSIONS, read_version
 from hearteval.store.sql import SqlStore
 
-POSTGRES = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
+POSTGRES = [pytest.mark.postgres]
 HEAD = VERSIONS[-1]
 KEPT = sorted(path.stem for path in FOLDER.glob("*.json"))
 """Versions of which a store is kept as they made it: each that others may have."""

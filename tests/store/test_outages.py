@@ -24,7 +24,6 @@ def systems(start: int, n: int = 20) -> list[System]:
 
 @pytest.mark.server
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_adding_waits_for_a_server_that_restarts(
     tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -44,7 +43,6 @@ def test_adding_waits_for_a_server_that_restarts(
 
 @pytest.mark.server
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_a_server_that_stays_away_is_one_clear_line(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -30,7 +30,7 @@ class Clock:
 @pytest.fixture(
     params=[
         "sqlite",
-        pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.xdist_group("postgres")]),
+        pytest.param("postgres", marks=[pytest.mark.postgres]),
     ]
 )
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:

@@ -18,7 +18,7 @@ from hearteval.store.migrations import VERSIONS
 from hearteval.store.sql import SqlStore
 from hearteval.study.verify import verify_store
 
-POSTGRES = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
+POSTGRES = [pytest.mark.postgres]
 
 
 def faults_at(place: str) -> list[str]:
@@ -51,7 +51,6 @@ def test_an_edit_is_noticed(edited: tuple[str, sqlite3.Connection], edit: str) -
 
 
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_edits_are_noticed_on_postgresql(postgres_url: str) -> None:
     make_store(postgres_url, VERSIONS[-1])
     found: Counter[str] = Counter(faults_at(postgres_url))

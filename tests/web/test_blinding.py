@@ -26,8 +26,6 @@ from hearteval.judgments.plan.run import standings_of
 from hearteval.study.grow import human_system
 from hearteval.study.people.planning import open_tasks
 
-# One worker builds the pages, once.
-pytestmark = pytest.mark.xdist_group("blinding")
 Floats = NDArray[np.float64]
 MOST_AREA = 0.55
 N_RATERS = max(1, int(os.environ.get("HEART_TEST_STEPS", "300")) // 2_000)

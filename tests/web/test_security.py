@@ -527,7 +527,6 @@ def test_no_odd_address_makes_an_error_of_ours(house: House) -> None:
 
 @pytest.mark.postgres
 @pytest.mark.server
-@pytest.mark.xdist_group("postgres")
 def test_what_postgresql_cannot_hold_makes_no_error_either(
     tmp_path: Path, postgres_url: str
 ) -> None:

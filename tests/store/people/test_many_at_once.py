@@ -144,7 +144,6 @@ def test_fifty_threads_in_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.server
 @pytest.mark.postgres
-@pytest.mark.xdist_group("postgres")
 def test_fifty_threads_in_four_processes(postgres_url: str) -> None:
     store = SqlStore.open(postgres_url)
     invite = invite_to(store, "judge")
