@@ -11,8 +11,9 @@ import pytest
 from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_raters, simulated_study
 from statsmodels.stats import inter_rater
 
+from hearteval.analysis.columns import pair_sides
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.people.agreement import AgreementPart, measure_people, pair_sides
+from hearteval.analysis.people.agreement import AgreementPart, measure_people
 from hearteval.domain import Choice
 
 LIKED = {"beacon": 0.9, "ember": -0.6, "harbour": 0.2, "People": 0.0}

@@ -12,16 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hearteval.analysis.data import TIE, JudgmentRow, StudyData
+from hearteval.analysis.estimates import interval_name, mean_estimates
 from hearteval.analysis.ranking.comparisons import people_among
-from hearteval.analysis.ranking.warnings import MIN_RATERS
-from hearteval.stats.bradley_terry.clustered_variance import (
-    ClusteredVariance,
-    vary_over_items,
-    vary_over_items_and_raters,
-)
-from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import ROUNDING, wilson_interval
-from hearteval.stats.special import stdtrit
 
 MODEL, PERSON = "model", "person"
 OUTCOMES = (MODEL, TIE, PERSON)
@@ -126,8 +118,11 @@ def _against(
     outcomes = np.array([[row.outcome == each for each in OUTCOMES] for row in rows], dtype=float)
     items, item = np.unique([row.item_id for row in rows], return_inverse=True)
     raters, rater = np.unique([row.rater_id for row in rows], return_inverse=True)
-    is_sampled = kind == "people" and len(raters) >= MIN_RATERS
-    shares = _shares(outcomes, item, rater if is_sampled else None, level=level)
+    sampled = rater if kind == "people" else np.full(len(rows), -1)
+    shares = [
+        OutcomeShare(rate=one.value, low=one.low, high=one.high)
+        for one in mean_estimates(outcomes, item, sampled, level=level)
+    ]
     return AgainstModels(
         judged_by=kind,
         writers=writers,
@@ -138,34 +133,5 @@ def _against(
         model=shares[0],
         tie=shares[1],
         person=shares[2],
-        interval_used="two-way" if is_sampled else "item-sandwich",
+        interval_used=interval_name(sampled),
     )
-
-
-def _shares(
-    outcomes: FloatArray, item: IntArray, rater: IntArray | None, *, level: float
-) -> list[OutcomeShare]:
-    """Return the mean of each column with its interval, (judgments, columns)."""
-    rates, n_items = outcomes.mean(axis=0), int(item.max()) + 1
-    if n_items < 2:
-        return [OutcomeShare(rate=float(rate), low=None, high=None) for rate in rates]
-    influence = (outcomes - rates) / len(outcomes)
-
-    def influence_of(label: IntArray) -> FloatArray:
-        total = np.zeros((int(label.max()) + 1, outcomes.shape[1]))
-        np.add.at(total, label, influence)
-        return total
-
-    variance: ClusteredVariance = (
-        vary_over_items(influence_of, item)
-        if rater is None
-        else vary_over_items_and_raters(influence_of, item, rater)
-    )
-    reach = float(stdtrit(variance.df, (1 + level) / 2)) * np.sqrt(variance.of_parameters())
-    shares = []
-    for rate, margin in zip(map(float, rates), map(float, reach), strict=True):
-        low, high = max(0.0, rate - margin), min(1.0, rate + margin)
-        if margin <= ROUNDING:
-            low, high = wilson_interval(rate, n_items, level=level)
-        shares.append(OutcomeShare(rate=rate, low=low, high=high))
-    return shares

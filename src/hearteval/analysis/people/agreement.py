@@ -16,10 +16,10 @@ import numpy as np
 
 from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.agreement_support import MIN_UNITS
+from hearteval.analysis.columns import pair_sides
 from hearteval.analysis.data import TIE, JudgmentRow, StudyData
 from hearteval.analysis.judges.majorities import FLIP, NO_MAJORITY, merge_answers, pair_majority
 from hearteval.analysis.ranking.comparisons import people_among
-from hearteval.domain import content_hash
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, fisher_interval
 from hearteval.stats.agreement.kappas import fleiss_kappa, percent_agreement
@@ -131,19 +131,6 @@ def _votes_of_pairs(judgments: Sequence[JudgmentRow], data: StudyData) -> list[_
         by_judges = {rater: vote for rater, vote in votes.items() if rater not in people}
         pairs.append(_Pair(item_of[pair_id], by_people, by_judges))
     return pairs
-
-
-def pair_sides(data: StudyData) -> dict[str, list[tuple[str, str]]]:
-    """Return both completions of each pair, the first side first, each after a hash of its own."""
-    names = {system.id: system.name for system in data.systems}
-    keys = {
-        c.id: content_hash([c.item_id, names.get(c.system_id), c.writer_id, c.repeat])
-        for c in data.completions
-    }
-    return {
-        pair.id: sorted((keys.get(id_, ""), id_) for id_ in pair.completion_ids)
-        for pair in data.pairs
-    }
 
 
 def _side(row: JudgmentRow, one: str) -> str:

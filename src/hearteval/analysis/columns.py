@@ -1,0 +1,180 @@
+"""Judgments as parallel arrays: `JudgmentColumns`, for analyses that pass over them many times.
+
+Every index counts names in sorted order, and rows stand in the order of their indices, so that
+neither the order of judgments nor the ids of imported records change a digit.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.domain import AXIS_NAMES, Axis, Choice, Completion, Item, Rater, System, content_hash
+from hearteval.stats.comparisons import FloatArray, IntArray
+
+SCORES: Mapping[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}
+"""What the completion shown first has won."""
+BoolArray = NDArray[np.bool_]
+
+
+class Names(NamedTuple):
+    """What the indices count, each in the order of its index."""
+
+    items: tuple[Item, ...]
+    """By id."""
+    systems: tuple[System, ...]
+    """By name."""
+    raters: tuple[Rater, ...]
+    """People last, by name."""
+    completions: tuple[Completion, ...]
+    """By item, the name of the system, writer and repeat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgmentColumns:
+    """The judgments among ranked systems, a row each."""
+
+    names: Names
+    item: IntArray
+    pair: IntArray
+    """Numbered by what the pairs are of."""
+    rater: IntArray
+    is_person: BoolArray
+    first: IntArray
+    """System of the completion shown as A."""
+    second: IntArray
+    first_text: IntArray
+    """Completion shown as A."""
+    second_text: IntArray
+    one_text: IntArray
+    """Completion of the pair that a hash puts first, whatever was shown first: see `pair_sides`."""
+    score: FloatArray
+    """1 where A won, 0.5 a tie, 0 where B won."""
+    strength: FloatArray
+    """1 to 5; 0 of a tie."""
+    marks: Mapping[Axis, FloatArray]
+    """Score of A on an axis, NaN where it has no mark; axes with any mark only."""
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def select(self, rows: BoolArray | IntArray) -> "JudgmentColumns":
+        """Return some of the rows."""
+        values: dict[str, Any] = {
+            name: getattr(self, name)[rows]
+            for name in self.__slots__
+            if name not in ("names", "marks")
+        }
+        marks = {axis: column[rows] for axis, column in self.marks.items()}
+        return JudgmentColumns(names=self.names, marks=marks, **values)
+
+    @property
+    def sampled_rater(self) -> IntArray:
+        """Return the raters as intervals take them: judges are -1, a fixed panel."""
+        return np.where(self.is_person, self.rater, -1)
+
+
+def to_columns(judgments: Sequence[JudgmentRow], data: StudyData) -> JudgmentColumns:
+    """Return judgments of a study's ranked systems as arrays.
+
+    Raises:
+        KeyError: A judgment names something that the study does not hold.
+    """
+    names = _names(data)
+    items = {one.id: place for place, one in enumerate(names.items)}
+    systems = {one.id: place for place, one in enumerate(names.systems)}
+    raters = {one.id: place for place, one in enumerate(names.raters)}
+    texts = {one.id: place for place, one in enumerate(names.completions)}
+    sides = pair_sides(data)
+    in_order = sorted(sides, key=lambda id_: sides[id_])
+    pairs = {id_: place for place, id_ in enumerate(in_order)}
+    one_of = np.array([texts[sides[id_][0][1]] for id_ in in_order], dtype=np.int64)
+    other_of = np.array([texts[sides[id_][1][1]] for id_ in in_order], dtype=np.int64)
+    n = len(judgments)
+
+    def numbers(name: str, positions: Mapping[Any, int]) -> IntArray:
+        found = map(positions.__getitem__, map(attrgetter(name), judgments))
+        return np.fromiter(found, np.int64, n)
+
+    pair, first_text = numbers("pair_id", pairs), numbers("first_completion_id", texts)
+    one = one_of[pair] if n else pair
+    other = other_of[pair] if n else pair
+    columns: dict[str, Any] = {
+        "item": numbers("item_id", items),
+        "pair": pair,
+        "rater": numbers("rater_id", raters),
+        "first": numbers("first_system_id", systems),
+        "second": numbers("second_system_id", systems),
+        "first_text": first_text,
+        "second_text": np.where(first_text == one, other, one),
+        "one_text": one,
+        "score": np.fromiter((SCORES[row.choice] for row in judgments), np.float64, n),
+        "strength": np.fromiter((row.strength or 0 for row in judgments), np.float64, n),
+    }
+    is_human = np.array([rater.kind == "human" for rater in names.raters], dtype=np.bool_)
+    columns["is_person"] = is_human[columns["rater"]] if n else np.zeros(0, dtype=np.bool_)
+    repeats = np.fromiter((row.repeat for row in judgments), np.int64, n)
+    order = np.lexsort((repeats, first_text, columns["rater"], pair))
+    made = JudgmentColumns(names=names, marks=_marks(judgments), **columns)
+    return made.select(order)
+
+
+def pair_sides(data: StudyData) -> dict[str, list[tuple[str, str]]]:
+    """Return both completions of each pair, the first side first, each after a hash of its own.
+
+    A hash of what the completions are of, no id: a study of imported records gives the same sides.
+    """
+    names = {system.id: system.name for system in data.systems}
+    keys = {
+        c.id: content_hash([c.item_id, names.get(c.system_id), c.writer_id, c.repeat])
+        for c in data.completions
+    }
+    return {
+        pair.id: sorted((keys.get(id_, ""), id_) for id_ in pair.completion_ids)
+        for pair in data.pairs
+    }
+
+
+def _names(data: StudyData) -> Names:
+    name_of = {system.id: system.name for system in data.systems}
+    return Names(
+        items=tuple(sorted(data.items, key=lambda item: item.id)),
+        systems=tuple(sorted(data.systems, key=lambda system: system.name)),
+        raters=tuple(sorted(data.raters, key=lambda rater: (rater.kind == "human", rater.name))),
+        completions=tuple(
+            sorted(
+                data.completions,
+                key=lambda c: (
+                    c.item_id,
+                    name_of.get(c.system_id, ""),
+                    c.writer_id or "",
+                    c.repeat,
+                ),
+            )
+        ),
+    )
+
+
+def _marks(judgments: Sequence[JudgmentRow]) -> dict[Axis, FloatArray]:
+    """Return the score of A by axis; the marks of many judgments are one object in the store."""
+    kept: dict[int, tuple[float, ...]] = {}
+    missing = float("nan")
+    rows = []
+    for marks in map(attrgetter("axes"), judgments):
+        found = kept.get(id(marks))
+        if found is None:
+            found = tuple(
+                SCORES[marks[axis].choice] if axis in marks else missing for axis in AXIS_NAMES
+            )
+            kept[id(marks)] = found
+        rows.append(found)
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(AXIS_NAMES))
+    return {
+        axis: table[:, place]
+        for place, axis in enumerate(AXIS_NAMES)
+        if not np.isnan(table[:, place]).all()
+    }

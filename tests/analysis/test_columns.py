@@ -1,0 +1,117 @@
+"""Judgments as arrays: the same judgments, whatever the order of rows; errors from clusters."""
+
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from people_study import simulated_study
+
+from hearteval.analysis.columns import SCORES, pair_sides, to_columns
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.estimates import clustered_errors, mean_estimates, two_sided_p
+from hearteval.domain import Axis, AxisMark
+
+THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
+
+
+@pytest.fixture(scope="module")
+def data() -> StudyData:
+    return simulated_study(THETA, THETA, n_items=6)
+
+
+def test_every_judgment_is_a_row_with_what_it_is_about(data: StudyData) -> None:
+    columns = to_columns(data.judgments, data)
+    names = columns.names
+    people = {rater.id for rater in data.raters if rater.kind == "human"}
+    sides = pair_sides(data)
+    found = set()
+    for k in range(len(columns)):
+        texts = [
+            names.completions[column[k]].id for column in (columns.first_text, columns.second_text)
+        ]
+        rater = names.raters[columns.rater[k]]
+        found.add((*texts, rater.id, columns.score[k]))
+        assert columns.is_person[k] == (rater.id in people)
+        shown = names.completions[columns.first_text[k]]
+        assert names.systems[columns.first[k]].id == shown.system_id
+        assert names.items[columns.item[k]].id == shown.item_id
+        assert (columns.strength[k] == 0) == (columns.score[k] == 0.5)
+    pairs = {pair.id: pair.completion_ids for pair in data.pairs}
+    assert found == {
+        (
+            row.first_completion_id,
+            *(set(pairs[row.pair_id]) - {row.first_completion_id}),
+            row.rater_id,
+            SCORES[row.choice],
+        )
+        for row in data.judgments
+    }
+    ones = {sides[row.pair_id][0][1] for row in data.judgments}
+    assert {names.completions[k].id for k in columns.one_text} == ones
+
+
+def test_the_order_of_rows_changes_nothing(data: StudyData) -> None:
+    mixed = list(data.judgments)
+    random.Random(2).shuffle(mixed)
+    one, other = to_columns(data.judgments, data), to_columns(mixed, data)
+    for name in ("item", "pair", "rater", "first", "first_text", "score", "strength"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+def test_marks_are_of_the_one_shown_first(data: StudyData) -> None:
+    marks: dict[Axis, AxisMark] = {"E": AxisMark("second", 2), "T": AxisMark("tie", None)}
+    marked = [replace_marks(row, marks) if k % 2 else row for k, row in enumerate(data.judgments)]
+    columns = to_columns(marked, data)
+    assert set(columns.marks) == {"E", "T"}
+    assert np.nansum(columns.marks["E"]) == 0
+    assert set(columns.marks["T"][~np.isnan(columns.marks["T"])]) == {0.5}
+    assert np.isnan(columns.marks["E"]).sum() == len(columns) - len(columns) // 2
+
+
+def replace_marks(row: JudgmentRow, marks: Mapping[Axis, AxisMark]) -> JudgmentRow:
+    return row._replace(axes=marks)
+
+
+def test_nothing_is_no_row(data: StudyData) -> None:
+    assert len(to_columns([], replace(data, judgments=[]))) == 0
+
+
+def test_without_people_enough_an_error_is_that_of_item_means() -> None:
+    draw = np.random.default_rng(1)
+    item = np.repeat(np.arange(12), 5)
+    values = draw.integers(0, 2, len(item)).astype(float)
+    (one,) = mean_estimates(values[:, None], item, np.full(len(item), -1), level=0.95)
+    means = values.reshape(12, 5).mean(axis=1)
+    half = 2.200985160 * means.std(ddof=1) / math.sqrt(12)  # t of 11 degrees of freedom
+    assert one.value == pytest.approx(means.mean())
+    assert one.low == pytest.approx(means.mean() - half)
+    assert one.high == pytest.approx(means.mean() + half)
+
+
+def test_people_who_differ_make_an_interval_wider() -> None:
+    item, rater = (grid.ravel() for grid in np.meshgrid(range(40), range(6), indexing="ij"))
+    values = (rater % 2).astype(float)
+    given, sampled = (
+        mean_estimates(values[:, None], item, who, level=0.95)[0]
+        for who in (np.full(len(item), -1), rater)
+    )
+    assert sampled.low is not None
+    assert given.low is not None
+    assert sampled.low < given.low < given.value == 0.5
+
+
+def test_a_share_that_never_varies_has_wilsons_interval() -> None:
+    item = np.arange(10)
+    (one,) = mean_estimates(np.ones((10, 1)), item, np.full(10, -1), level=0.95)
+    assert (one.value, one.high) == (1.0, 1.0)
+    assert one.low == pytest.approx(10 / (10 + 1.959964**2))
+
+
+def test_one_item_has_no_error_and_no_p() -> None:
+    se, df = clustered_errors(np.ones((4, 2)), np.zeros(4, dtype=int), np.full(4, -1))
+    assert df == 0
+    assert not se.any()
+    assert two_sided_p(0.3, float(se[0]), df) is None
