@@ -1,15 +1,11 @@
 """Cronbach's alpha: do the items of a questionnaire, or raters as items, measure one thing?"""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.agreement.table import RatingTable
+from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.special import fdtri
-
-if TYPE_CHECKING:
-    from hearteval.stats.comparisons import FloatArray
 
 MAX_CELLS = 20_000_000
 """Units times raters up to which they are laid out as one table (160 MB)."""
@@ -47,6 +43,29 @@ def cronbach_alpha(table: RatingTable) -> float:
     if not total > 1e-12 * np.abs(products).max(initial=1e-300):
         raise NotIdentifiedError("the covariances it compares add up to 0 or less")
     return float(k / (k - 1) * (1 - np.trace(covariance) / total))
+
+
+def alpha_of_rows(x: FloatArray) -> tuple[float, FloatArray]:
+    """Return alpha of whole rows, (units, items), and what each row does to it.
+
+    The influence is what alpha moves by as the weight of a row goes from 0 to 1: with c the trace
+    of the covariances and t their sum, -k / (k - 1) (dc / t - c dt / t^2). Rows may be weighed
+    together where they share a cluster, which `feldt_interval` does not allow for.
+
+    Raises:
+        NotIdentifiedError: Under two items or rows, or no variance of the sum.
+    """
+    n, k = x.shape
+    if min(n, k) < 2:
+        raise NotIdentifiedError(f"needs two items and two units, not {k} and {n}")
+    centred = x - x.mean(axis=0)
+    own, together = (centred**2).sum(axis=1), centred.sum(axis=1) ** 2
+    trace, total = float(own.sum()), float(together.sum())
+    if not total > 1e-12 * max(trace, 1e-300):
+        raise NotIdentifiedError("the covariances it compares add up to 0 or less")
+    scale = k / (k - 1)
+    influence: FloatArray = scale * (trace * together / total - own) / total
+    return scale * (1 - trace / total), influence
 
 
 def feldt_interval(alpha: float, n_units: int, k: int, *, level: float) -> tuple[float, float]:
