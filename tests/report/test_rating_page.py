@@ -14,7 +14,8 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES
 from hearteval.report.headline import sentence
 from hearteval.report.page import render_page
-from hearteval.report.scores import radar_frame, radars, rating_csv
+from hearteval.report.radar import score_frame, score_radars
+from hearteval.report.scores import rating_csv
 from hearteval.report.summary import brief_display, details_display
 from hearteval.report.text import MINUS, display_width
 
@@ -80,7 +81,8 @@ def test_every_system_has_a_radar_with_its_numbers_in_words() -> None:
     assert titles == [row.system for row in results.ratings.systems]
     first = results.ratings.systems[0]
     assert f"Human Alignment {first.axes['H'].mean:.2f}" in page
-    assert page.count('class="field"') == len(titles)
+    assert page.count('class="field"') == 1
+    assert page.count('<use href="#radar-frame"/>') == len(titles)
 
 
 def test_radar_puts_1_in_the_middle_and_5_on_the_outer_ring() -> None:
@@ -91,9 +93,9 @@ def test_radar_puts_1_in_the_middle_and_5_on_the_outer_ring() -> None:
         axis: dataclasses.replace(row.axes[axis], mean=5.0 if axis == "H" else 1.0) for axis in AXES
     }
     ratings = dataclasses.replace(results.ratings, systems=(dataclasses.replace(row, axes=ends),))
-    frame = radar_frame(ratings)
+    frame = score_frame(ratings)
     assert frame is not None
-    (radar,) = radars(ratings)
+    (radar,) = score_radars(ratings)
     corners = radar.shape.split()
     assert corners[0] == frame.rings[-1].split()[0] == "100,26"
     assert set(corners[1:]) == {"100,98"}
@@ -102,7 +104,7 @@ def test_radar_puts_1_in_the_middle_and_5_on_the_outer_ring() -> None:
 def test_too_few_axes_make_no_radar() -> None:
     results = invented_ratings()
     assert results.ratings is not None
-    assert radar_frame(dataclasses.replace(results.ratings, field={"H": 3.0, "E": 3.0})) is None
+    assert score_frame(dataclasses.replace(results.ratings, field={"H": 3.0, "E": 3.0})) is None
 
 
 def test_stress_set_is_shown_apart_with_how_often_the_reference_got_more() -> None:

@@ -1,13 +1,10 @@
-"""The scores of a study of ratings: tables for terminals, notebooks and CSV, and their radars.
+"""The scores of a study of ratings as tables for terminals, notebooks and CSV.
 
-Only the CSV gets every number in full. A radar is a system's mean raw score on each axis (SPEC
-section 5); its centre is 1 and the outer ring 5, the ends of the scale. Coordinates are pixels from
-the top left corner; the template draws them as inline SVG beside a table with the same numbers.
+Only the CSV gets every number in full; their radars are in `radar`.
 """
 
-import math
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.judges.faults import STRESS_NAMES, TELLS_APART
@@ -15,7 +12,7 @@ from hearteval.analysis.scores.checks import Repeatability, StressScore, sure_st
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXES, AXIS_NAMES, MAX_SCORE, Axis
+from hearteval.domain import AXES, AXIS_NAMES, Axis
 from hearteval.report.leaderboard import axes_words
 from hearteval.report.table import CENTRE, Bar, Column, Table, tabulate
 from hearteval.report.text import (
@@ -27,25 +24,16 @@ from hearteval.report.text import (
     interval,
     level_percent,
     percent,
-    pixels,
     plural,
     recorded_words,
     shortened_names,
     signed_hundredths,
 )
 
-MIN_AXES = 3
-"""Fewer make no radar: they make no area."""
-_CENTRE = (100.0, 98.0)
-_RADIUS = 72.0
-LABEL_SCORE = 1 + (MAX_SCORE - 1) * 84 / 72
-"""Labels stand where this score would be, outside the outer ring."""
 FIELDS = ("mean", "low", "high", "z", "z_low", "z_high", "n_ratings", "n_items")
 JUDGE_FIELDS = ("mean", "z", "n_ratings")
 MAX_NAME = 22
 REFERENCE_NAME = "the reference itself"
-
-Place = tuple[float, float]
 
 
 def scored_axes(ratings: RatingResults) -> tuple[Axis, ...]:
@@ -219,84 +207,3 @@ def score_notes(ratings: RatingResults) -> list[str]:
         "apart on average."
         for row in ratings.repeatability
     ]
-
-
-class RadarFrame(NamedTuple):
-    """What all radars share."""
-
-    axes: tuple[Axis, ...]
-    """Axes, clockwise from the top."""
-    rings: tuple[str, ...]
-    """Corners of the rings at 2, 3, 4 and 5, as SVG points."""
-    spokes: tuple[Place, ...]
-    labels: tuple[tuple[Axis, Place], ...]
-    field: str
-    """Corners of the mean of all systems, as SVG points."""
-
-
-class Radar(NamedTuple):
-    """One system's radar."""
-
-    system: str
-    score: str
-    """Its overall score with the interval, in words."""
-    shape: str
-    """Corners of its scores, as SVG points."""
-    whiskers: tuple[tuple[Place, Place], ...]
-    """Both ends of the interval on each axis that has one."""
-    description: str
-
-
-def radar_frame(ratings: RatingResults) -> RadarFrame | None:
-    """Return what all radars share; None where too few axes have scores."""
-    axes = tuple(axis for axis in AXIS_NAMES if axis in ratings.field)
-    if len(axes) < MIN_AXES:
-        return None
-    n = len(axes)
-    return RadarFrame(
-        axes=axes,
-        rings=tuple(_points(_spread([ring] * n)) for ring in range(2, MAX_SCORE + 1)),
-        spokes=_spread([MAX_SCORE] * n),
-        labels=tuple(zip(axes, _spread([LABEL_SCORE] * n), strict=True)),
-        field=_points(_spread([ratings.field[axis] for axis in axes])),
-    )
-
-
-def radars(ratings: RatingResults) -> tuple[Radar, ...]:
-    """Return the radar of every system that has a score on all axes of the frame."""
-    frame = radar_frame(ratings)
-    if frame is None:
-        return ()
-    return tuple(
-        _radar(row, frame.axes) for row in ratings.systems if set(frame.axes) <= set(row.axes)
-    )
-
-
-def _radar(row: RatedSystem, axes: Sequence[Axis]) -> Radar:
-    shown = [row.axes[axis] for axis in axes]
-    scores = [f"{AXIS_NAMES[axis]} {hundredths(row.axes[axis].mean)}" for axis in axes]
-    return Radar(
-        system=row.system,
-        score=f"{hundredths(row.overall.mean)} {fine_interval(row.overall.low, row.overall.high)}",
-        shape=_points(_spread([at.mean for at in shown])),
-        whiskers=tuple(
-            (_place(at.low, k, len(axes)), _place(at.high, k, len(axes)))
-            for k, at in enumerate(shown)
-            if at.low is not None and at.high is not None
-        ),
-        description=f"Mean raw scores from 1 to 5: {', '.join(scores)}.",
-    )
-
-
-def _spread(scores: Sequence[float]) -> tuple[Place, ...]:
-    """Return the place of a score on each axis, clockwise from the top."""
-    return tuple(_place(score, k, len(scores)) for k, score in enumerate(scores))
-
-
-def _place(score: float, axis: int, n_axes: int) -> Place:
-    angle, radius = 2 * math.pi * axis / n_axes, _RADIUS * (score - 1) / (MAX_SCORE - 1)
-    return _CENTRE[0] + radius * math.sin(angle), _CENTRE[1] - radius * math.cos(angle)
-
-
-def _points(places: Iterable[Place]) -> str:
-    return " ".join(f"{pixels(x)},{pixels(y)}" for x, y in places)

@@ -24,7 +24,8 @@ from hearteval.domain import (
 )
 from hearteval.errors import SettingsError, not_written
 from hearteval.judgments.plan.run import standings_of
-from hearteval.report.page.folder import INDEX, folder_pages
+from hearteval.report.page.folder import folder_pages
+from hearteval.report.page.links import INDEX
 from hearteval.report.page.replies import Reading, Shown, Verdict
 from hearteval.study.session import Session
 
@@ -130,7 +131,7 @@ def write_folder(
         if one.system_id in systems and one.repeat == 0 and is_readable:
             completions[one.item_id].append((systems[one.system_id], one))
     pages = folder_pages(results, shown, items, completions)
-    n_pages = 1 + len({one.systems for one in shown.readings}) + len(items)
+    n_pages = 1 + len(results.win_rates) + len({one.systems for one in shown.readings}) + len(items)
     draft = folder.with_name(f".{folder.name}.{os.getpid()}")
     old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
     try:

@@ -18,9 +18,19 @@ from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
-from hearteval.report import agreement, figures, headline, judges, leaderboard, people, scores, text
+from hearteval.report import (
+    agreement,
+    figures,
+    headline,
+    judges,
+    leaderboard,
+    people,
+    radar,
+    scores,
+    text,
+)
 from hearteval.report.missing import coverage_totals, missing_replies
-from hearteval.report.page import first_screen, matrix, methods, replies
+from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
 from hearteval.report.spending import costs_table, models_table, spending_words
 from hearteval.report.table import Column, Table, counted, tabulate
@@ -49,37 +59,34 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
     """
     has_replies = bool(shown.readings) or (shown.is_public and bool(results.examples))
     page = (
-        environment().get_template("page.html.j2").render(results=results, has_replies=has_replies)
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            results=results,
+            has_replies=has_replies,
+            system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
+        )
     )
-    links = (_matrix_html(results, shown, there) for there in ((), shown.readings))
-    room = MAX_BYTES - len(page.encode()) - max(len(html.encode()) for html in links)
+    drawn = (_matrix_html(results, shown, there) for there in ((), shown.readings))
+    room = MAX_BYTES - len(page.encode()) - max(len(html.encode()) for html in drawn)
     readings, section = _replies_html(results, shown, room) if has_replies else ((), "")
     page = page.replace(MATRIX_SLOT, _matrix_html(results, shown, readings), 1)
     return page.replace(REPLIES_SLOT, section, 1)
 
 
 def matrix_html(
-    board: Leaderboard, links: Mapping[tuple[str, str], str], *, heading: str = "h3"
+    board: Leaderboard, addresses: Mapping[tuple[str, str], str], *, heading: str = "h3"
 ) -> str:
     """Render the matrix of every two systems, with links to what is to be read of them."""
     macros = environment().get_template("matrix.html.j2").module
-    return str(macros.page_matrix(board, links, heading))  # type: ignore[attr-defined]
-
-
-def pair_links(
-    shown: replies.Shown, there: Iterable[replies.Reading]
-) -> dict[tuple[str, str], str]:
-    """Return where replies of two systems are: on this page, else in the folder."""
-    pages = {one.systems for one in shown.readings if shown.folder is not None}
-    links = {ends: f"{shown.folder}{matrix.pair_key(*ends)}.html" for ends in pages}
-    return links | {one.systems: f"#{matrix.pair_key(*one.systems)}" for one in there}
+    return str(macros.page_matrix(board, addresses, heading))  # type: ignore[attr-defined]
 
 
 def _matrix_html(
     results: StudyResults, shown: replies.Shown, there: Iterable[replies.Reading]
 ) -> str:
     board = results.leaderboard
-    return matrix_html(board, pair_links(shown, there)) if board and board.matrix else ""
+    return matrix_html(board, links.pair_links(shown, there)) if board and board.matrix else ""
 
 
 def _replies_html(
@@ -92,7 +99,7 @@ def _replies_html(
     )
     html = {one.example.pair_id: part for one, part in fitting}
     readings = [one for one, _ in fitting]
-    chosen, pages = Counter(one.systems for one in shown.readings), pair_links(shown, ())
+    chosen, pages = Counter(one.systems for one in shown.readings), links.pair_links(shown, ())
     sections = [
         macros.pair_section(
             *ends,
@@ -152,8 +159,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = [agreement, figures, first_screen, headline, judges, leaderboard, matrix, methods]
-    modules += [people, replies, scores, text]
+    modules = [agreement, figures, first_screen, headline, judges, leaderboard, links, matrix]
+    modules += [methods, people, radar, replies, scores, text]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

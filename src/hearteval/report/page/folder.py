@@ -1,7 +1,7 @@
 """The folder of ``heart report --full``: all that was chosen to be read, on pages of their own.
 
-A page for every two systems, a page for every item, and one that leads to them. Each stands alone
-beside the others: no network, no script.
+A page for every system, for every two systems and for every item, and one that leads to them. Each
+stands alone beside the others: no network, no script.
 """
 
 from collections import defaultdict
@@ -13,15 +13,16 @@ from markupsafe import Markup
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
-from hearteval.report.page import environment, matrix_html, pair_links, replies
-from hearteval.report.page.matrix import pair_key
-
-INDEX = "index.html"
-
-
-def item_page(item_id: str) -> str:
-    """Name the page of an item."""
-    return f"item-{item_id[:12]}.html"
+from hearteval.report.page import environment, matrix_html, replies
+from hearteval.report.page.links import (
+    INDEX,
+    item_page,
+    pair_key,
+    pair_links,
+    system_links,
+    system_page,
+)
+from hearteval.report.page.system import SystemPage, system_pages
 
 
 def folder_pages(
@@ -44,6 +45,8 @@ def folder_pages(
     for reading in shown.readings:
         about[reading.item.id].append(reading)
     yield INDEX, _index(results, here, groups, items, about)
+    for one in system_pages(results, here):
+        yield system_page(one.system), _system_page(results, here, one)
     for ends, group in groups.items():
         yield f"{pair_key(*ends)}.html", _pair_page(results, here, ends, group)
     for item in items:
@@ -79,8 +82,13 @@ def _index(
     table = matrix_html(board, links, heading="h2") if board and board.matrix else ""
     pairs = [(*ends, f"{pair_key(*ends)}.html", group) for ends, group in groups.items()]
     listed = [(item, item_page(item.id), about.get(item.id, ())) for item in items]
-    main = (table, str(_macros().lists(pairs, listed)))
+    systems = system_links(shown, (row.system for row in results.win_rates))
+    main = (table, str(_macros().lists(systems, pairs, listed)))
     return _page(results, shown, "Read the replies", main)
+
+
+def _system_page(results: StudyResults, shown: replies.Shown, one: SystemPage) -> str:
+    return _page(results, shown, one.system, (str(_macros().system(one)),))
 
 
 def _pair_page(

@@ -4,7 +4,6 @@ A cell is a share of wins with a colour that fades where so few items could show
 leads to replies of its two systems where the page holds some.
 """
 
-import hashlib
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -71,12 +70,6 @@ def departures(board: Leaderboard) -> list[HeadToHead]:
     """Return the pairs that depart from what strengths expect, the surest first."""
     found = find_departures(board.matrix, board.fit.lack_of_fit)
     return sorted(found, key=lambda pair: (pair.q or 0.0, pair.left, pair.right))
-
-
-def pair_key(left: str, right: str) -> str:
-    """Name two systems in an address or a file name, whatever their own names hold."""
-    ends = "\0".join(sorted((left, right)))
-    return f"pair-{hashlib.sha256(ends.encode()).hexdigest()[:10]}"
 
 
 def _cell(
