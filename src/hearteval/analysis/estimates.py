@@ -4,8 +4,10 @@ People are sampled: with five or more of them among the rows an interval is two-
 people. Judges are a fixed panel: without people enough it is over items, these raters given.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from hearteval.stats.bradley_terry.clustered_variance import (
     vary_over_items,
     vary_over_items_and_raters,
 )
-from hearteval.stats.comparisons import FloatArray, IntArray, number_labels
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, number_labels
 from hearteval.stats.means import ROUNDING, wilson_interval
 from hearteval.stats.special import stdtr, stdtrit
 
@@ -48,11 +50,127 @@ def mean_estimates(
         rater: Rater of each row, -1 for a judge.
         level: Nominal coverage.
     """
-    means = columns.mean(axis=0)
-    influence = (columns - means) / len(columns)
-    found = clustered_estimates(means, influence, item, rater, level=level)
-    n_items = len(np.unique(item))
+    summed = Summed(item=item, rater=rater, weight=np.ones(len(columns)), sums=columns)
+    return ratio_estimates(summed, level=level)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summed:
+    """Rows that may each stand for several judgments of one rater on one item."""
+
+    item: IntArray
+    """0 or more."""
+    rater: IntArray
+    """-1 for a judge of a fixed panel."""
+    weight: FloatArray
+    """What each row weighs, above 0."""
+    sums: FloatArray
+    """Weighted sums of shares between 0 and 1, (rows, columns)."""
+
+    def select(self, rows: BoolArray) -> "Summed":
+        """Return some of the rows."""
+        return Summed(
+            item=self.item[rows],
+            rater=self.rater[rows],
+            weight=self.weight[rows],
+            sums=self.sums[rows],
+        )
+
+
+def ratio_estimates(rows: Summed, *, level: float) -> list[Estimate]:
+    """Return the weighted mean of each column, its sum over that of the weights, with intervals."""
+    total = rows.weight.sum()
+    means = rows.sums.sum(axis=0) / total
+    influence = (rows.sums - np.outer(rows.weight, means)) / total
+    found = clustered_estimates(means, influence, rows.item, rows.rater, level=level)
+    n_items = len(np.unique(rows.item))
     return [_within(one, n_items, level=level) for one in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """A difference of means with its interval and the test that it is none."""
+
+    value: float
+    low: float | None
+    """None under two items on a side, and where nothing varies."""
+    high: float | None
+    p: float | None
+    """Two-sided, of t."""
+    df: float | None
+    """Degrees of freedom of t; a fraction where items on both sides differ in how they vary."""
+
+
+class Side(NamedTuple):
+    """Rows whose mean enters a contrast."""
+
+    rows: BoolArray
+    sign: float
+    """What the mean is multiplied by."""
+
+
+def contrast_means(
+    rows: Summed, sides: Sequence[Side], *, part: IntArray | None = None, level: float
+) -> Contrast:
+    """Return the signed sum of some weighted means of the first column.
+
+    The variance over items is that of independent parts, each with its own G/(G - 1), and t has the
+    degrees of freedom of Welch and Satterthwaite, people - 1 at most where they are sampled. So few
+    items on one side are not hidden by many on the other. What people share on both sides cancels.
+
+    Args:
+        rows: What is compared.
+        sides: Rows and sign of each mean; no row is on two sides.
+        part: Part of the items that a row's item belongs to, 0 or more; by default all are one.
+        level: Nominal coverage.
+    """
+    sums, weight = rows.sums[:, 0], rows.weight
+    influence, value = np.zeros(len(sums)), 0.0
+    is_used = np.zeros(len(sums), dtype=bool)
+    for side in sides:
+        total = weight[side.rows].sum()
+        mean = sums[side.rows].sum() / total
+        influence[side.rows] = side.sign * (sums - weight * mean)[side.rows] / total
+        value += side.sign * float(mean)
+        is_used |= side.rows
+    parts = np.zeros_like(rows.item) if part is None else part
+    used = rows.select(is_used)
+    return contrast_of(
+        value, influence[is_used], used.item, used.rater, part=parts[is_used], level=level
+    )
+
+
+def contrast_of(
+    value: float,
+    influence: FloatArray,
+    item: IntArray,
+    rater: IntArray,
+    *,
+    part: IntArray,
+    level: float,
+) -> Contrast:
+    """Test a contrast by what its rows do to it, as `contrast_means` says."""
+    none = Contrast(value=value, low=None, high=None, p=None, df=None)
+    of_parts = [np.unique(item[part == k]).size for k in np.unique(part)]
+    if min(of_parts) < 2:
+        return none
+    n_items = sum(of_parts)
+    scaled, variances = influence.copy(), []
+    for k, n in zip(np.unique(part), of_parts, strict=True):
+        rows = part == k
+        scaled[rows] *= math.sqrt(n / (n - 1) * (n_items - 1) / n_items)
+        d = np.bincount(number_labels(item[rows])[0], weights=influence[rows])
+        variances.append((n / (n - 1) * float(d @ d), n - 1))
+    errors, df_all = clustered_errors(scaled[:, None], item, rater)
+    se = float(errors[0])
+    if se <= ROUNDING:
+        return none
+    squares = sum(v * v / n for v, n in variances)
+    welch = sum(v for v, _ in variances) ** 2 / squares if squares else float(df_all)
+    df = min(welch, df_all) if interval_name(rater) == "two-way" else welch
+    reach = float(stdtrit(df, (1 + level) / 2)) * se
+    p = 2 * float(stdtr(df, -abs(value) / se))
+    return Contrast(value=value, low=value - reach, high=value + reach, p=p, df=df)
 
 
 def clustered_estimates(

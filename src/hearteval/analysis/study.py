@@ -11,6 +11,7 @@ from hearteval.analysis.calls import (
     sum_spending,
     warn_of_models,
 )
+from hearteval.analysis.columns import to_columns
 from hearteval.analysis.coverage import (
     BASELINE_FAMILY,
     Coverage,
@@ -123,6 +124,7 @@ def analyze_study(
     ranked_ids = {system.id for system in ranked}
     of_ranked = [row for row in data.judgments if row.is_among(ranked_ids)]
     rows = [row for row in of_ranked if row.repeat == 0]
+    columns = to_columns(rows, data)
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
     leaderboard, problem = _rank(rows, ranked, data.raters, level=level)
     bias_audit, judge_panel = _explain(rows, leaderboard, data, level=level)
@@ -136,7 +138,7 @@ def analyze_study(
         total_usd=data.spent_usd,
         made=data.provenance.created_at,
     )
-    people = analyze_people(rows, data, level=level, seed=data.provenance.seed)
+    people = analyze_people(rows, columns, data, level=level, seed=data.provenance.seed)
     gone = withdrawn_pairs(data.pairs, data.completions)
     differences = people.differences if people and data.targets is None else ()
     results = StudyResults(

@@ -8,15 +8,21 @@ import pytest
 import statsmodels.formula.api as smf
 from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_raters, simulated_study
 
+from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.people.against_models import AgainstModels, compare_with_models
+from hearteval.analysis.people.meetings import Meetings, find_meetings
 from hearteval.domain import Choice
 
 LIKED = {"beacon": 0.9, "ember": -0.6, "harbour": 0.2, "People": 0.0}
 
 
 def against(data: StudyData) -> tuple[AgainstModels, ...]:
-    return compare_with_models(data.judgments, data, level=0.95)
+    return compare_with_models(meetings(data), data, level=0.95)
+
+
+def meetings(data: StudyData) -> Meetings:
+    return find_meetings(to_columns(data.judgments, data))
 
 
 def study(*choices: Choice, n_people: int = 2) -> PeopleStudy:

@@ -3,10 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.analysis.people.against_models import AgainstModels, compare_with_models
+from hearteval.analysis.people.against_models import (
+    AgainstModels,
+    LeadContrast,
+    StratumAgainstModels,
+    compare_by_stratum,
+    compare_leads,
+    compare_with_models,
+)
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
 from hearteval.analysis.people.groups import PeopleGroups, group_people
+from hearteval.analysis.people.meetings import find_meetings
 from hearteval.analysis.people.rankings import (
     KindRanking,
     RankDifference,
@@ -32,21 +41,34 @@ class PeopleResults:
     """By what people told about themselves; None where they were asked nothing."""
     level: float
     """Nominal coverage of every interval."""
+    against_models_by: tuple[StratumAgainstModels, ...] = ()
+    """The same by subset (planned), profile, emotion, problem, family and model (exploratory)."""
+    leads: tuple[LeadContrast, ...] = ()
+    """Whether the models' lead differs between subsets and between kinds of rater; planned."""
 
 
 def analyze_people(
-    judgments: Sequence[JudgmentRow], data: StudyData, *, level: float, seed: int
+    judgments: Sequence[JudgmentRow],
+    columns: JudgmentColumns,
+    data: StudyData,
+    *,
+    level: float,
+    seed: int,
 ) -> PeopleResults | None:
     """Set people beside judges and models; None where no person judged or wrote what is judged.
 
-    `judgments` are the first ones of ranked systems; `seed` draws the bootstrap's items.
+    `judgments` are the first ones of ranked systems, `columns` the same; `seed` draws the
+    bootstrap's items.
     """
+    met = find_meetings(columns)
     rankings = rank_by_kind(judgments, data.ranked, data.raters, level=level)
     results = PeopleResults(
         rankings=rankings,
         differences=compare_ranks(rankings),
         agreement=measure_people(judgments, data, level=level, seed=seed),
-        against_models=compare_with_models(judgments, data, level=level),
+        against_models=compare_with_models(met, data, level=level),
+        against_models_by=compare_by_stratum(met, level=level),
+        leads=compare_leads(met, level=level),
         groups=group_people(judgments, data, level=level),
         level=level,
     )

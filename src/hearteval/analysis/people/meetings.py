@@ -1,0 +1,94 @@
+"""Judgments in which a model's completion meets a person's, as parallel arrays: `Meetings`.
+
+The corpus's own replies and baselines are neither model nor person here; two models, or two people,
+are no meeting.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+
+from hearteval.analysis.columns import JudgmentColumns, Names
+from hearteval.domain import AXIS_NAMES
+from hearteval.stats.comparisons import TIE_SCORE, BoolArray, FloatArray, IntArray
+
+PEOPLE, JUDGES = "people", "judges"
+KINDS: Final = (PEOPLE, JUDGES)
+WON, LOST = 1.0, 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meetings:
+    """A row for each judgment of a model's completion and a person's."""
+
+    names: Names
+    item: IntArray
+    rater: IntArray
+    is_person: BoolArray
+    """Whether a person judged."""
+    model: IntArray
+    """System of the model's completion."""
+    text: IntArray
+    """The person's completion."""
+    score: FloatArray
+    """What the model won: 1, 0.5 of a tie, 0."""
+    is_marked: BoolArray
+    """Whether every axis has a mark."""
+    model_takes_all: BoolArray
+    """Whether the model wins on every axis."""
+    person_takes_all: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def select(self, rows: BoolArray) -> "Meetings":
+        """Return some of the rows."""
+        columns: dict[str, Any] = {
+            field.name: getattr(self, field.name)[rows]
+            for field in fields(self)
+            if field.name != "names"
+        }
+        return Meetings(names=self.names, **columns)
+
+    def by(self, kind: str) -> "Meetings":
+        """Return what people said, or what judges said."""
+        return self.select(self.is_person if kind == PEOPLE else ~self.is_person)
+
+    @property
+    def sampled_rater(self) -> IntArray:
+        """Return the raters as intervals take them: judges are -1, a fixed panel."""
+        return np.where(self.is_person, self.rater, -1)
+
+    @property
+    def outcomes(self) -> FloatArray:
+        """Return whether the model won, nobody did, or the person, (rows, 3)."""
+        won = [self.score == one for one in (WON, TIE_SCORE, LOST)]
+        return np.stack(won, axis=1).astype(np.float64)
+
+
+def find_meetings(columns: JudgmentColumns) -> Meetings:
+    """Return the judgments in which a model meets a person."""
+    kinds = np.array([system.kind for system in columns.names.systems], dtype=np.str_)
+    is_model, is_human = kinds == "model", kinds == "human"
+    is_first = is_model[columns.first] & is_human[columns.second]
+    met = is_first | (is_human[columns.first] & is_model[columns.second])
+    columns, is_first = columns.select(met), is_first[met]
+    marks = [
+        np.where(is_first, mark, 1 - mark)
+        for axis in AXIS_NAMES
+        if (mark := columns.marks.get(axis)) is not None
+    ]
+    table = np.stack(marks, axis=1) if marks else np.full((len(columns), 1), np.nan)
+    return Meetings(
+        names=columns.names,
+        item=columns.item,
+        rater=columns.rater,
+        is_person=columns.is_person,
+        model=np.where(is_first, columns.first, columns.second),
+        text=np.where(is_first, columns.second_text, columns.first_text),
+        score=np.where(is_first, columns.score, 1 - columns.score),
+        is_marked=~np.isnan(table).any(axis=1),
+        model_takes_all=(table == WON).all(axis=1),
+        person_takes_all=(table == LOST).all(axis=1),
+    )
