@@ -11,7 +11,7 @@ from hearteval.analysis.calls import (
     sum_spending,
     warn_of_models,
 )
-from hearteval.analysis.columns import to_columns
+from hearteval.analysis.columns import JudgmentColumns, to_columns
 from hearteval.analysis.coverage import (
     BASELINE_FAMILY,
     Coverage,
@@ -37,10 +37,12 @@ from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.ranking.axes import WinRate, win_rates
+from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
+from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, analyze_ratings
 from hearteval.domain import Axis, Rater, RatingTarget, System
@@ -70,6 +72,7 @@ class StudyResults:
         judge_audits: What the audits say of each judge; None where none has judged.
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
+        strata: The ranking by kind of item; None where it could not be computed.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -100,6 +103,7 @@ class StudyResults:
     spending: Spending = NOTHING_SPENT
     briefs: tuple[BriefUse, ...] = ()
     people: PeopleResults | None = None
+    strata: StratifiedRanking | None = None
 
 
 def analyze_study(
@@ -139,6 +143,7 @@ def analyze_study(
         made=data.provenance.created_at,
     )
     people = analyze_people(rows, columns, data, level=level, seed=data.provenance.seed)
+    strata = _break_down(columns, leaderboard, data, level=level)
     gone = withdrawn_pairs(data.pairs, data.completions)
     differences = people.differences if people and data.targets is None else ()
     results = StudyResults(
@@ -171,6 +176,7 @@ def analyze_study(
         ),
         spending=spending,
         briefs=find_briefs(ranked),
+        strata=strata,
     )
     if data.targets is not None:
         results = _with_ratings(results, data.targets, stored, level=level, weights=weights)
@@ -239,6 +245,7 @@ def _with_ratings(
         leaderboard=None,
         leaderboard_problem=RATED,
         people=None,
+        strata=None,
         examples=(),
         stress=stress,
         ratings=ratings,
@@ -269,6 +276,17 @@ def _explain(
         measure_confounders(rows, systems, data, people=people_among(data.raters), level=level),
         compare_judges(rows, systems, data.raters, level=level),
     )
+
+
+def _break_down(
+    columns: JudgmentColumns, leaderboard: Leaderboard | None, data: StudyData, *, level: float
+) -> StratifiedRanking | None:
+    """Rank the systems on every kind of item."""
+    if leaderboard is None:
+        return None
+    assert data.provenance is not None
+    cells = headline_cells(columns, {row.system for row in leaderboard.rows})
+    return stratify_ranking(cells, leaderboard, level=level, seed=data.provenance.seed)
 
 
 def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:

@@ -46,3 +46,8 @@ def chdtrc(df: Any, x: Any) -> Any:
 def fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
     """Return a quantile of the F distribution."""
     return scipy.special.fdtri(dfn, dfd, p)
+
+
+def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
+    """Return the upper tail of the F distribution."""
+    return scipy.special.fdtrc(dfn, dfd, x)

@@ -1,0 +1,147 @@
+"""Judgments as the headline weighs them, summed by what one rater said of two systems on one item.
+
+What breaks a ranking down again and again (strata, items, other rankers) starts from these sums:
+whatever the number of orders and judges, an item has no more of them than pairs and people.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hearteval.analysis.columns import BoolArray, JudgmentColumns
+from hearteval.domain import Item
+from hearteval.stats.comparisons import TIE_SCORE, FloatArray, IntArray
+from hearteval.stats.special import expit
+
+PANEL = -1
+"""Stands for all LLM judges together: a fixed panel."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cells:
+    """Sums of judgments by item, rater and pair of systems; a row each, in that order."""
+
+    systems: tuple[str, ...]
+    """Names by index, sorted."""
+    items: tuple[Item, ...]
+    """By index; some may have no row."""
+    item: IntArray
+    rater: IntArray
+    """`PANEL` for all judges."""
+    low: IntArray
+    """The system of lower index."""
+    high: IntArray
+    won: FloatArray
+    """Weight that the lower system won, ties half."""
+    weight: FloatArray
+    """Weight of all: strengths, 1 for a tie; people and judges half of a pair each."""
+    n: IntArray
+    """Judgments."""
+    n_won: FloatArray
+    """Of these won by the lower system, ties half."""
+    tied: FloatArray
+    """Weight of ties."""
+
+    @cached_property
+    def n_met(self) -> IntArray:
+        """Return by item and system on how many rows it is, (items, systems)."""
+        n, m = len(self.items), len(self.systems)
+        keys = np.concatenate((self.item * m + self.low, self.item * m + self.high))
+        return np.bincount(keys, minlength=n * m).reshape(n, m)
+
+    def select(self, rows: BoolArray) -> "Cells":
+        """Return some of the rows, systems and items kept."""
+        names = ("item", "rater", "low", "high", "won", "weight", "n", "n_won", "tied")
+        kept = {name: getattr(self, name)[rows] for name in names}
+        return Cells(systems=self.systems, items=self.items, **kept)
+
+    def points(self) -> FloatArray:
+        """Return the weight with which each system (row) won from each other (column)."""
+        return self._square(self.won, self.weight - self.won)
+
+    def counts(self) -> FloatArray:
+        """Return how many judgments each system (row) won from each other, ties half."""
+        return self._square(self.n_won, self.n - self.n_won)
+
+    def _square(self, of_low: FloatArray, of_high: FloatArray) -> FloatArray:
+        m = len(self.systems)
+        keys = np.concatenate((self.low * m + self.high, self.high * m + self.low))
+        sums = np.bincount(keys, weights=np.concatenate((of_low, of_high)), minlength=m * m)
+        return sums.astype(np.float64).reshape(m, m)
+
+    def residuals(self, theta: FloatArray) -> FloatArray:
+        """Return by row what its lower system won above what strengths expect, by weight.
+
+        Args:
+            theta: Strength of each system, (systems,), or of the two of each row, (rows, 2).
+        """
+        pairs = np.stack((theta[self.low], theta[self.high]), 1) if theta.ndim == 1 else theta
+        return np.asarray(self.won - self.weight * expit(pairs[:, 0] - pairs[:, 1]))
+
+    def scores(self, theta: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return the score vectors of what each rater said of an item, their items and raters.
+
+        A score is the derivative of the likelihood by the strengths, (cells, systems).
+        """
+        found = self.residuals(theta)
+        is_new = (np.diff(self.item, prepend=-1) != 0) | (np.diff(self.rater, prepend=-2) != 0)
+        cell, m = np.cumsum(is_new) - 1, len(self.systems)
+        keys = np.concatenate((cell * m + self.low, cell * m + self.high))
+        values = np.concatenate((found, -found))
+        sums = np.bincount(keys, weights=values, minlength=int(is_new.sum()) * m)
+        return sums.astype(np.float64).reshape(-1, m), self.item[is_new], self.rater[is_new]
+
+
+def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
+    """Return the sums of the judgments among some systems, given by name.
+
+    Args:
+        columns: Judgments, none of a repeat.
+        systems: Those of the headline's ranking.
+    """
+    names = tuple(sorted(systems))
+    place = {name: k for k, name in enumerate(names)}
+    known = np.array([place.get(one.name, -1) for one in columns.names.systems], dtype=np.int64)
+    among = (known[columns.first] >= 0) & (known[columns.second] >= 0)
+    columns = columns if among.all() else columns.select(among)
+    first, second = known[columns.first], known[columns.second]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    won = np.where(first == low, columns.score, 1 - columns.score)
+    weight = _balanced(columns, np.where(columns.score == TIE_SCORE, 1.0, columns.strength))
+    m, rater = len(names), columns.sampled_rater
+    n_raters = int(rater.max(initial=PANEL)) + 2
+    keys = ((columns.item * n_raters + rater + 1) * m + low) * m + high
+    found, row = np.unique(keys, return_inverse=True)
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.bincount(row, weights=values, minlength=len(found)).astype(np.float64)
+
+    return Cells(
+        systems=names,
+        items=columns.names.items,
+        item=found // (m * m * n_raters),
+        rater=found // (m * m) % n_raters - 1,
+        low=found // m % m,
+        high=found % m,
+        won=total(weight * won),
+        weight=total(weight),
+        n=np.bincount(row, minlength=len(found)),
+        n_won=total(won),
+        tied=total(np.where(columns.score == TIE_SCORE, weight, 0.0)),
+    )
+
+
+def _balanced(columns: JudgmentColumns, weight: FloatArray) -> FloatArray:
+    """Scale the weights within each pair of two kinds to equal totals; the pair's total stays."""
+    person, pair = columns.is_person, columns.pair
+    if person.all() or not person.any():
+        return weight
+    n = int(pair.max()) + 1
+    people, judges = (
+        np.bincount(pair[kind], weights=weight[kind], minlength=n)[pair]
+        for kind in (person, ~person)
+    )
+    scale = (people + judges) / (2 * np.where(person, people, judges))
+    return np.where((people > 0) & (judges > 0), weight * scale, weight)
