@@ -8,6 +8,7 @@ import pytest
 from heart_command import Heart
 
 from hearteval.domain import Completion, Item, Judgment, System
+from hearteval.report.plots.files import FIGURES
 from hearteval.store.sql import SqlStore
 
 R = TypeVar("R", Item, Completion, Judgment, System)
@@ -83,7 +84,7 @@ def test_folder_holds_a_page_for_every_two_systems_and_every_item(
     body = heart("report", judged, "--full", folder, "--json").json
     assert body["full"] == str(folder / "index.html")
     pages = sorted(path.name for path in folder.glob("*.html"))
-    assert len(pages) == 1 + 3 + 5
+    assert len(pages) == 1 + 3 + 3 + 5
     assert 'href="all%20of%20it/index.html"' in (judged.parent / "tiny.report.html").read_text()
     everything = "".join(path.read_text("utf-8") for path in folder.glob("item-*.html"))
     assert not [t for t in ranked_texts(judged) if t.splitlines()[0] not in unescape(everything)]
@@ -144,3 +145,27 @@ def test_texts_that_are_not_our_own_are_not_for_publication(heart: Heart, study:
     study.write_text(text.replace('"starter"', '"own.txt"').replace('"tiny"', '"own"'), "utf-8")
     heart("run", study)
     assert "not for publication. A page without them" in written(study, "own.report.html")
+
+
+def test_figures_and_tables_for_a_paper_lie_in_a_folder_of_their_own(
+    heart: Heart, judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hearteval.report.plots.files.FIGURES", FIGURES[1:2])
+    folder = tmp_path / "figures"
+    body = heart("report", judged, "--figures", folder, "--json").json
+    assert body["figures"] == str(folder)
+    found = {path.name for path in folder.iterdir()}
+    drawn = {f"ranking-{w}.{kind}" for w in ("column", "page") for kind in ("svg", "pdf", "png")}
+    assert drawn | {"leaderboard.tex", "captions.txt", "axes.tex"} <= found
+    assert "measures nothing about empathy" in (folder / "leaderboard.tex").read_text()
+    assert heart("report", judged, "--figures", folder).out.splitlines()[-1].split()[0] == "figures"
+    (folder / "mine.txt").touch()
+    refused = heart("report", judged, "--figures", folder)
+    assert refused.code == 2
+    assert "it holds mine.txt" in refused.err
+
+
+def test_figures_and_replies_want_two_folders(heart: Heart, judged: Path) -> None:
+    done = heart("report", judged, "--full", "all", "--figures", "./all")
+    assert done.code == 2
+    assert "name one folder" in done.err

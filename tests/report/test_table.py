@@ -142,3 +142,20 @@ def test_notebook_shows_win_rates_by_axis_where_there_is_no_ranking() -> None:
     html = results_display(without_ranking(invented_results(), "groups never met")).html()
     assert "<p>There is no ranking. Groups never met.</p>" in html
     assert "<td>people</td><td>62.5</td><td>25.0</td>" in html
+
+
+def test_latex_escapes_what_latex_would_read() -> None:
+    table = Table(
+        columns=(Column("System_1", "name"), Column("Won, %"), Column("p")),
+        rows=[["[a] & b$", Cell("1\N{NO-BREAK SPACE}%", 1), 0.123456], ["c", None, 12345.678]],
+        caption="50 % of #1",
+        notes=("x < y",),
+    )
+    said = table.latex("won")
+    assert r"System\_1 & Won, \% & p \\" in said
+    assert r"{[}a{]} \& b\$ & 1 \% & 0.1235 \\" in said
+    assert r"c & -- & 12346 \\" in said
+    assert r"\caption{50 \% of \#1}" in said
+    assert r"\label{tab:won}" in said
+    assert r"\begin{tabular}{lrr}" in said
+    assert r"x \textless{} y" in said

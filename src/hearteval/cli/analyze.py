@@ -19,7 +19,8 @@ def command(study_file: Path, *, is_verbose: bool, as_json: bool) -> None:
 
     with open_stored(study_file, Terminal(is_verbose=is_verbose)) as (session, study):
         with session.tell.progress("analysis"):
-            from hearteval.study.results import analyze, write_results  # not before it begins
+            from hearteval.study.reports import write_results  # not before it begins
+            from hearteval.study.results import analyze
 
             results = analyze(session, study)
         path = write_results(session, results)

@@ -23,6 +23,7 @@ Oklab = tuple[float, float, float]
 HEAT_LOW = 0.1
 HEAT_HIGH = 0.9
 N_HEAT_STEPS = 41
+Z95 = 1.96
 
 MARGIN_PERCENT = 8.0
 MEAN_ELO = 1500.0
@@ -216,6 +217,11 @@ def heat_step(share: float) -> int:
     """Return the step of the scale for a win rate: 0 at 10 % and below, 40 at 90 % and above."""
     position = (share - HEAT_LOW) / (HEAT_HIGH - HEAT_LOW)
     return round(min(max(position, 0.0), 1.0) * (N_HEAT_STEPS - 1))
+
+
+def half_width(n_items: int) -> float:
+    """Return how far from one half equals come out in 19 of 20 cases, each item one answer."""
+    return Z95 / (2 * math.sqrt(n_items))
 
 
 def z_step(z: float) -> int:

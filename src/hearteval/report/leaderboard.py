@@ -6,6 +6,7 @@ and a notebook get rounded numbers, the CSV every number in full.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -141,6 +142,33 @@ def board_numbers(board: Leaderboard) -> Table:
             ("n", lambda row: count(row.n_comparisons)),
         ],
     )
+
+
+def paper_board(board: Leaderboard) -> Table:
+    """Return the leaderboard as a paper prints it: both rankings, wins, and wins on each axis."""
+    axes = marked_axes(board)
+    level = level_percent(board.level)
+    made = tabulate(
+        board.rows,
+        [
+            (Column("System", "name"), lambda row: row.system),
+            ("Places", lambda row: ranks(row.weighted.rank_low, row.weighted.rank_high)),
+            ("Elo", lambda row: whole(row.weighted.elo)),
+            (f"{level} interval", lambda row: interval(row.weighted.low, row.weighted.high)),
+            ("Unweighted", lambda row: whole(row.unweighted.elo)),
+            (f"{level} interval", lambda row: interval(row.unweighted.low, row.unweighted.high)),
+            ("Won, %", lambda row: bare_percent(row.win_rate)),
+            *((axis, lambda row, axis=axis: _axis_rate(board, row, axis)) for axis in axes),
+        ],
+        notes=[
+            board_notes(board)[0],
+            "Places: those that the differences from the others leave open. Unweighted: every"
+            " judgment counts once. Axes: percent won, ties half.",
+            axes_words(axes),
+        ],
+    )
+    caption = f"Elo by {board.judged_by}, {count(board.n_judgments)} judgments"
+    return replace(made, caption=f"{caption} on {count(board.n_items)} items.")
 
 
 def _elo_bar(strength: EloEstimate) -> Bar:

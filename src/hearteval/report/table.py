@@ -149,6 +149,76 @@ class Table:
         writer.writerows([_no_formula(cell) for cell in row] for row in self.rows)
         return out.getvalue()
 
+    def latex(self, label: str) -> str:
+        """Write a table of LaTeX with booktabs; numbers are rounded, a cell of None is a dash."""
+        by_column = zip(self.columns, zip(*self.rows, strict=True), strict=True)
+        spec = "".join("l" if _is_words(column, cells) else "r" for column, cells in by_column)
+        heads = " & ".join(_tex(column.heading) for column in self.columns)
+        rows = [" & ".join(map(_tex_cell, row)) + r" \\" for row in self.rows]
+        caption = [rf"\caption{{{_tex(self.caption)}}}"] if self.caption else []
+        notes = [rf"\par\footnotesize {_tex(note)}" for note in self.notes]
+        lines = [
+            "% needs \\usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering\small",
+            *caption,
+            rf"\label{{tab:{label}}}",
+            rf"\begin{{tabular}}{{{spec}}}",
+            r"\toprule",
+            rf"{heads} \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *notes,
+            r"\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+    "[": "{[}",  # after the end of a row it would begin an argument
+    "]": "{]}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "\N{NO-BREAK SPACE}": "~",
+    "\N{THIN SPACE}": r"\,",
+    "\N{MINUS SIGN}": r"$-$",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
+    "\N{NOT EQUAL TO}": r"$\neq$",
+    "\N{EN DASH}": "--",
+    "\N{MIDDLE DOT}": r"$\cdot$",
+}
+TEX_DIGITS = 4
+"""Significant digits of a number that no table has written as text."""
+TEX_WHOLE = 1_000
+"""From here on numbers are whole."""
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(character, character) for character in printable(text))
+
+
+def _is_words(column: Column, cells: Sequence[object]) -> bool:
+    return column.kind in ("name", "text") or any(
+        isinstance(cell, str) and not any(character.isdigit() for character in cell)
+        for cell in cells
+    )
+
+
+def _tex_cell(cell: object) -> str:
+    if cell is None or cell == "":
+        return "--"
+    if isinstance(cell, float):
+        return _tex(f"{cell:.0f}" if abs(cell) >= TEX_WHOLE else f"{cell:.{TEX_DIGITS}g}")
+    if isinstance(cell, Bar):
+        return _tex(cell.label)
+    return _tex(_text(cell))
+
 
 def _no_formula(cell: object) -> object:
     is_one = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))

@@ -12,6 +12,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain import flat_fields
 from hearteval.report.headline import results_notices
 from hearteval.report.judges import audit_rows
+from hearteval.report.leaderboard import paper_board
 from hearteval.report.table import Column, Table
 
 Records = Iterable[object]
@@ -24,6 +25,13 @@ def all_tables(results: StudyResults) -> Mapping[str, Table]:
         for name, (what, find) in TABLES.items()
     }
     return {name: table for name, table in made.items() if table.rows}
+
+
+def paper_tables(results: StudyResults) -> Mapping[str, Table]:
+    """Return the tables that a paper prints, the others with every column of theirs."""
+    board = results.leaderboard
+    first = {} if board is None else {"leaderboard": paper_board(board)}
+    return first | dict(all_tables(results))
 
 
 def _found(results: StudyResults, path: str) -> Records:

@@ -56,12 +56,11 @@ from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
 from hearteval.study.grow import gather, imported_systems, judge_models, system_models
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
+from hearteval.study.reports import write_report, write_results
 from hearteval.study.results import (
     analyze,
     read_data,
     read_judgments,
-    write_report,
-    write_results,
 )
 from hearteval.study.session import Session, open_session, utc_now
 

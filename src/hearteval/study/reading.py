@@ -1,13 +1,10 @@
 """What of a study's texts is read for its report, and the folder that holds all that was chosen."""
 
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from urllib.parse import quote
 
 from hearteval.analysis.examples import Example, by_interest
 from hearteval.analysis.study import StudyResults
@@ -22,17 +19,15 @@ from hearteval.domain import (
     System,
     record_id,
 )
-from hearteval.errors import SettingsError, not_written
 from hearteval.judgments.plan.run import standings_of
 from hearteval.report.page.folder import folder_pages
 from hearteval.report.page.links import INDEX
 from hearteval.report.page.replies import Reading, Shown, Verdict
+from hearteval.study.folders import write_folder
 from hearteval.study.session import Session
 
 HELD_BACK = "[not shown: nobody has released these words yet]"
 """Stands for a person's reason that nobody may read yet."""
-MARKER = ".hearteval-pages"
-"""Lists the files of a folder that a report has written, under the id of its study."""
 
 
 def read_examples(session: Session, study: Study, examples: Sequence[Example]) -> list[Reading]:
@@ -108,19 +103,15 @@ def _shown_as(raters: Iterable[Rater]) -> dict[str, str]:
     return shown
 
 
-def write_folder(
+def write_replies(
     session: Session, study: Study, results: StudyResults, shown: Shown, folder: Path
 ) -> str:
     """Write all that was chosen to be read into a folder of its own; return where it begins.
-
-    The folder is replaced as a whole, and only one that an earlier report of this study wrote.
 
     Raises:
         SettingsError: The folder is not of this study's reports, or holds something else too.
         StoreError: It cannot be written.
     """
-    index, folder = folder / INDEX, folder.resolve()
-    require_own_folder(folder, study)
     store = session.store
     items = list(store.iter(Item, study))
     systems = {one.id: one.name for one in store.iter(System, study) if one.kind != "stress"}
@@ -130,69 +121,10 @@ def write_folder(
         is_readable = one.writer_id is None or (one.id in released and not one.is_withdrawn)
         if one.system_id in systems and one.repeat == 0 and is_readable:
             completions[one.item_id].append((systems[one.system_id], one))
-    pages = folder_pages(results, shown, items, completions)
-    n_pages = 1 + len(results.win_rates) + len({one.systems for one in shown.readings}) + len(items)
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-    try:
-        _write_pages(session, pages, draft, study.id, n_pages=n_pages)
-        if folder.exists():
-            folder.replace(old)
-        draft.replace(folder)
-    except OSError as error:
-        raise not_written(folder, error) from error
-    finally:
-        if old.exists() and not folder.exists():
-            old.replace(folder)
-        shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
-    return str(index)
-
-
-def link_to(folder: Path, start: Path) -> str:
-    """Return how a page in one folder links to another folder, with a slash at the end."""
-    way = os.path.relpath(folder.resolve(), start.resolve())
-    return "".join(f"{quote(part)}/" for part in Path(way).parts if part != ".")
-
-
-def require_own_folder(folder: Path, study: Study) -> None:
-    """Let only a folder be replaced that is empty, or all written by reports of this study.
-
-    Raises:
-        SettingsError: It is another one.
-    """
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise SettingsError(f"{folder}: is no folder; name another one with --full")
-    found = {path.name for path in folder.iterdir()}
-    if not found:
-        return
-    marker = folder / MARKER
-    listed = marker.read_text("utf-8", errors="replace") if marker.is_file() else ""
-    study_id, *own = listed.splitlines() or [""]
-    foreign = sorted(found - {MARKER, *own})
-    if study_id != study.id or foreign:
-        what = f"it holds {foreign[0]}" if foreign else "it is of another study"
-        raise SettingsError(
-            f"{folder}: only an empty folder, or one that `heart report --full` wrote for this"
-            f" study, is replaced, and {what}; name another one"
-        )
-
-
-def _write_pages(
-    session: Session,
-    pages: Iterable[tuple[str, str]],
-    draft: Path,
-    study_id: str,
-    *,
-    n_pages: int,
-) -> None:
-    draft.mkdir(mode=0o700, parents=True)
-    names = []
-    with session.tell.progress("pages") as progress:
-        for n, (name, text) in enumerate(pages, 1):
-            (draft / name).write_text(text, encoding="utf-8")
-            names.append(name)
-            progress(n, n_pages)
-    (draft / MARKER).write_text("\n".join([study_id, *names]) + "\n", encoding="utf-8")
+    pages = (
+        (name, text.encode()) for name, text in folder_pages(results, shown, items, completions)
+    )
+    n_pairs = len({one.systems for one in shown.readings})
+    n_pages = 1 + len(results.win_rates) + n_pairs + len(items)
+    write_folder(session, study, folder, pages, label="pages", n_files=n_pages)
+    return str(folder / INDEX)

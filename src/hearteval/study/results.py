@@ -1,4 +1,4 @@
-"""What a study holds and has found: read as one bundle or as plain columns, analyzed, written."""
+"""What a study holds and has found: read as one bundle or as plain columns, and analyzed."""
 
 import gc
 import json
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,7 @@ from hearteval.analysis.data import (
     judgment_rows,
     withdrawn_pairs,
 )
-from hearteval.analysis.examples import by_interest
-from hearteval.analysis.study import StudyResults, analyze_study, without_words
+from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -39,21 +37,12 @@ from hearteval.domain import (
     Study,
     System,
 )
-from hearteval.errors import StoreError
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
-from hearteval.report.leaderboard import leaderboard_csv
-from hearteval.report.page import render_page
-from hearteval.report.page.replies import MOST_READ, Shown
-from hearteval.report.scores import rating_csv
-from hearteval.report.tables import TABLES, all_tables
-from hearteval.study import quoted, write_whole
-from hearteval.study.reading import link_to, read_examples, require_own_folder, write_folder
 from hearteval.study.session import Session, is_rated, stored_plan
 
-RESULTS_SCHEMA = "heart.analyze/1"
 STARTER_BASIS = "Written for hearteval by a language model; no real person"
 WRITERS = {
     CONSENT_BASIS: "people",
@@ -162,91 +151,6 @@ def read_calls(session: Session, study: Study) -> list[CallSum]:
         found = (CallSum(**row) for row in session.store.call_sums(audit))
         sums += [one._replace(step="audit") for one in found if one.step == "judgments"]
     return sums
-
-
-def write_results(session: Session, results: StudyResults) -> str:
-    """Write the results as JSON beside the study file; return the path."""
-    path = _path(session, "results.json")
-    document = {"schema": RESULTS_SCHEMA, **asdict(results)}
-    write_whole(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
-    return str(path)
-
-
-def write_report(
-    session: Session,
-    study: Study,
-    results: StudyResults,
-    *,
-    full: Path | None = None,
-    is_public: bool = False,
-) -> dict[str, Any]:
-    """Write the report page and every table of it as CSV beside the study file; return the paths.
-
-    The leaderboard or the scores stand beside the page, the others in the folder NAME.tables, and
-    in the result under ``tables``, by name. `full` names a folder for every comparison that was
-    chosen to be read; a public page has another name and holds no text of the study.
-
-    Raises:
-        SettingsError: The folder holds something else.
-        StoreError: A file cannot be written.
-    """
-    if full is not None:
-        require_own_folder(full, study)
-    suffix = "public.html" if is_public else "report.html"
-    page, table = _path(session, suffix), _path(session, "leaderboard.csv")
-    paths: dict[str, Any] = {"report": str(page), "leaderboard_csv": str(table)}
-    write_whole(table, leaderboard_csv(results))
-    if results.ratings is not None:
-        scores = _path(session, "ratings.csv")
-        write_whole(scores, rating_csv(results.ratings))
-        paths["ratings_csv"] = str(scores)
-    shown = Shown(is_public=True)
-    if not is_public:
-        examples = by_interest(results.examples)
-        chosen = examples if full else examples[:MOST_READ]
-        shown = Shown(
-            readings=read_examples(session, study, chosen),
-            notice=_whose_texts(results.provenance),
-            study_file=quoted(session.settings.file),
-            folder=None if full is None else link_to(full, page.parent),
-        )
-    if full is not None:
-        paths["full"] = write_folder(session, study, results, shown, full)
-    text = render_page(without_words(results) if is_public else results, shown)
-    write_whole(page, text, is_private=not is_public)
-    return paths | {"tables": _write_tables(_path(session, "tables"), results)}
-
-
-def _whose_texts(made: Provenance) -> str:
-    """Say whose texts a report holds, where they are not our own."""
-    if set(made.consent_bases) <= {STARTER_BASIS}:
-        return ""
-    licences = "; ".join(made.licences)
-    return (
-        f"Holds texts of {made.item_source} ({licences}): not for publication."
-        " A page without them: heart report --public."
-    )
-
-
-def _write_tables(folder: Path, results: StudyResults) -> dict[str, str]:
-    """Write the tables that have changed, and take away those that are no more."""
-    texts = {f"{name}.csv": table.csv() for name, table in all_tables(results).items()}
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be made ({error.strerror})") from error
-    present = {path.name: path for path in folder.glob("*.csv")}
-    for name, text in texts.items():
-        if name not in present or present[name].read_bytes() != text.encode():
-            write_whole(folder / name, text, outlasts_power=False)
-    for name in TABLES:
-        if f"{name}.csv" in present and f"{name}.csv" not in texts:
-            present[f"{name}.csv"].unlink()
-    return {name.removesuffix(".csv"): str(folder / name) for name in texts}
-
-
-def _path(session: Session, suffix: str) -> Path:
-    return session.settings.file.parent / f"{session.settings.name}.{suffix}"
 
 
 def stored_audit(session: Session, study: Study) -> StudyData | None:

@@ -4,18 +4,16 @@ A cell is a share of wins with a colour that fades where so few items could show
 leads to replies of its two systems where the page holds some.
 """
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from hearteval.analysis.ranking.head_to_head import HeadToHead, find_departures
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.warnings import FEW_ITEMS
-from hearteval.report.figures import heat_step
+from hearteval.report.figures import half_width, heat_step
 from hearteval.report.page.first_screen import shade
 from hearteval.report.text import percent, plural, points
 
-Z95 = 1.96
 MANY = 9
 """More systems have numbers above their columns, not names."""
 
@@ -89,7 +87,7 @@ def _cell(
     pair = found.seen_from(name)
     won, expected = pair.observed, pair.expected
     n_items = pair.n if pair.n_items is None else pair.n_items
-    half = Z95 / (2 * math.sqrt(n_items))  # of equals, each item one answer
+    half = half_width(n_items)
     shown = shade(heat_step(won), won - half, won + half, middle=0.5, is_few=n_items < FEW_ITEMS)
     words = (
         f"{name} won {percent(won)} of {plural(pair.n, 'comparison')} with {other};"

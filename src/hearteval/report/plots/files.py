@@ -1,0 +1,159 @@
+"""Every figure of a study as files: SVG, PDF and PNG, one column and one page wide."""
+
+import io
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.study import StudyResults
+from hearteval.errors import SettingsError
+from hearteval.report.leaderboard import marked_axes
+from hearteval.report.plots import people, ranking
+from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS
+from hearteval.report.radar import elo_radars
+
+FORMATS = ("svg", "pdf", "png")
+WIDTHS = {"column": COLUMN_INCHES, "page": PAGE_INCHES}
+FILES_A_FIGURE = len(FORMATS) * len(WIDTHS)
+MADE_WITHOUT_A_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+"""So that the same results give the same files."""
+
+
+class Figure(NamedTuple):
+    """One figure: what it is, what it is drawn of, how high it is."""
+
+    name: str
+    caption: str
+    find: Callable[[StudyResults], Any]
+    """What is drawn; None or nothing where a study has none."""
+    draw: Callable[[Any, Any], None]
+    """From that and a figure of matplotlib."""
+    height: Callable[[Any, float], float]
+    """In inches, of that and the width."""
+
+
+def _rows(n: int) -> float:
+    return 0.9 + 0.22 * n
+
+
+def _met_people(results: StudyResults) -> Any:
+    return results.people if results.people and results.people.against_models else None
+
+
+def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
+    def find(results: StudyResults) -> Any:
+        board = results.leaderboard
+        return board if board and holds(board) else None
+
+    return find
+
+
+def _of_rows(board: Any, _width: float) -> float:
+    return _rows(len(board.rows))
+
+
+def _square(_: Any, width: float) -> float:
+    return min(width, 4.5) * 0.85
+
+
+FIGURES = (
+    Figure(
+        "models-against-people",
+        "Whose reply is preferred where a model's meets a person's.",
+        _met_people,
+        people.draw_against_models,
+        lambda found, _: _rows(2 * len([r for r in found.against_models if r.writers is None])),
+    ),
+    Figure(
+        "ranking",
+        "Elo of every system with its interval; dotted: 1500, the mean.",
+        _board_if(lambda board: board.rows),
+        ranking.draw_leaderboard,
+        _of_rows,
+    ),
+    Figure(
+        "axes",
+        "Percent of comparisons won on each axis, ties half; empty where too little was marked.",
+        _board_if(marked_axes),
+        ranking.draw_axes,
+        _of_rows,
+    ),
+    Figure(
+        "radars",
+        "Elo on each axis; dashed: 1500, the mean system.",
+        _board_if(elo_radars),
+        ranking.draw_radars,
+        lambda board, width: (width / 3 + 0.1) * -(-len(elo_radars(board)) // 3),
+    ),
+    Figure(
+        "head-to-head",
+        "How often the system of a row won against that of a column, percent, ties half.",
+        _board_if(lambda board: board.matrix),
+        ranking.draw_matrix,
+        _of_rows,
+    ),
+    Figure(
+        "fit",
+        "Observed against predicted share of wins, a dot for each pair of systems.",
+        _board_if(lambda board: board.fit.pairs),
+        ranking.draw_fit,
+        _square,
+    ),
+)
+"""In the order in which a paper would show them."""
+
+
+def figures_of(results: StudyResults) -> list[Figure]:
+    """Return the figures that there is something to draw for."""
+    return [figure for figure in FIGURES if figure.find(results) is not None]
+
+
+def require_matplotlib() -> tuple[Any, Any]:
+    """Return matplotlib and what it draws on.
+
+    Raises:
+        SettingsError: It is not installed.
+    """
+    try:
+        return import_module("matplotlib"), import_module("matplotlib.figure")
+    except ImportError:
+        raise SettingsError("figures need matplotlib; pip install 'hearteval[figures]'") from None
+
+
+def figure_files(results: StudyResults, figure: Figure) -> Iterator[tuple[str, bytes]]:
+    """Yield a figure's files by name.
+
+    Raises:
+        SettingsError: matplotlib is not installed.
+    """
+    matplotlib, drawing = require_matplotlib()
+    found = figure.find(results)
+    with matplotlib.rc_context(SETTINGS):
+        for width_name, width in WIDTHS.items():
+            canvas = drawing.Figure(
+                figsize=(width, figure.height(found, width)), layout="constrained"
+            )
+            figure.draw(found, canvas)
+            if results.judge_notice:
+                canvas.supxlabel(
+                    "Judged by the offline cue judge, which measures nothing about empathy.",
+                    fontsize=6,
+                    color="#555555",
+                )
+            canvas.draw_without_rendering()
+            canvas.set_layout_engine("none")  # laid out once for all formats
+            for kind in FORMATS:
+                out = io.BytesIO()
+                canvas.savefig(out, format=kind, metadata=MADE_WITHOUT_A_DATE[kind])
+                yield f"{figure.name}-{width_name}.{kind}", out.getvalue()
+
+
+def captions(results: StudyResults) -> str:
+    """Say what each figure shows, of which study."""
+    made = results.provenance
+    lines = [f"Figures of {made.study}, version {made.version}, {made.created_at[:10]}."]
+    if results.judge_notice:
+        lines.append(results.judge_notice)
+    lines += [f"{figure.name}: {figure.caption}" for figure in figures_of(results)]
+    return "\n".join(lines) + "\n"

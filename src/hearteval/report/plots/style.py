@@ -1,0 +1,104 @@
+"""One style for all figures: sizes, colours and marks.
+
+Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart, and one scale that
+runs from orange over white to blue. Nothing is told by colour alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+from hearteval.report.figures import HEAT_HIGH, HEAT_LOW, heat_colours
+from hearteval.report.text import printable, shortened_names
+
+COLUMN_INCHES: Final = 3.35
+"""One column of a two-column page."""
+PAGE_INCHES: Final = 6.9
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#767676"
+MARKS: Final = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+MAX_NAME = 26
+PALE = 0.3
+SETTINGS: Mapping[str, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "savefig.dpi": 300,
+    "svg.hashsalt": "hearteval",
+    "pdf.fonttype": 42,
+}
+"""Of matplotlib; the salt makes the same figure the same file."""
+
+
+class Heat(NamedTuple):
+    """A share, and whether it is surely above or below one half."""
+
+    share: float
+    is_sure: bool
+
+    @property
+    def colour(self) -> float:
+        """Return where it stands on the scale: near the middle where its side is open."""
+        return self.share if self.is_sure else 0.5 + (self.share - 0.5) * PALE
+
+
+def names_of(systems: Sequence[str], width: int = MAX_NAME) -> list[str]:
+    """Return names as labels: cut where they are long, and free of formulas."""
+    names = shortened_names([printable(name) for name in systems], width)
+    return [name.replace("$", r"\$") for name in names]
+
+
+def heat_map() -> Any:
+    """Return the scale of shares from 10 % (orange) over a half (white) to 90 % (blue)."""
+    return import_module("matplotlib.colors").ListedColormap(heat_colours("light"))
+
+
+def draw_heat(
+    axes: Any,
+    cells: Sequence[Sequence[Heat | None]],
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+) -> None:
+    """Draw shares as coloured cells, each with its percent; a missing one stays empty."""
+    for row, values in enumerate(cells):
+        for column, value in enumerate(values):
+            if value is not None:
+                words = f"{100 * value.share:.0f}"
+                axes.text(column, row, words, ha="center", va="center", fontsize=6)
+    shown = [
+        [float("nan") if value is None else value.colour for value in values] for values in cells
+    ]
+    axes.imshow(shown, cmap=heat_map(), vmin=HEAT_LOW, vmax=HEAT_HIGH, aspect="auto")
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def draw_intervals(
+    axes: Any,
+    rows: Sequence[tuple[float, float | None, float | None]],
+    *,
+    shift: float = 0.0,
+    colour: str = BLUE,
+    mark: str = "o",
+    label: str | None = None,
+) -> None:
+    """Draw estimates with their intervals, a row each from the top; open without an interval."""
+    for place, (at, low, high) in enumerate(rows):
+        has_interval = low is not None and high is not None
+        if has_interval:
+            axes.plot([low, high], [place + shift] * 2, color=colour, alpha=0.6)
+        face = colour if has_interval else "none"
+        style = {"marker": mark, "color": colour, "markerfacecolor": face, "linestyle": "none"}
+        axes.plot([at], [place + shift], label=label if place == 0 else None, **style)

@@ -1,0 +1,144 @@
+"""What a study writes of its results: typed JSON, the page, tables, figures, folders to read."""
+
+import json
+from dataclasses import asdict, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from hearteval.analysis.data import Provenance
+from hearteval.analysis.examples import by_interest
+from hearteval.analysis.study import StudyResults, without_words
+from hearteval.domain import Study
+from hearteval.errors import StoreError
+from hearteval.report.leaderboard import leaderboard_csv
+from hearteval.report.page import render_page
+from hearteval.report.page.replies import MOST_READ, Shown
+from hearteval.report.plots.files import (
+    FILES_A_FIGURE,
+    captions,
+    figure_files,
+    figures_of,
+    require_matplotlib,
+)
+from hearteval.report.scores import rating_csv
+from hearteval.report.tables import TABLES, all_tables, paper_tables
+from hearteval.study import quoted, write_whole
+from hearteval.study.folders import link_to, require_own_folder, write_folder
+from hearteval.study.reading import read_examples, write_replies
+from hearteval.study.results import STARTER_BASIS
+from hearteval.study.session import Session
+
+RESULTS_SCHEMA = "heart.analyze/1"
+
+
+def write_results(session: Session, results: StudyResults) -> str:
+    """Write the results as JSON beside the study file; return the path."""
+    path = _path(session, "results.json")
+    document = {"schema": RESULTS_SCHEMA, **asdict(results)}
+    write_whole(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    return str(path)
+
+
+def write_report(
+    session: Session,
+    study: Study,
+    results: StudyResults,
+    *,
+    full: Path | None = None,
+    figures: Path | None = None,
+    is_public: bool = False,
+) -> dict[str, Any]:
+    """Write the report page and every table of it as CSV beside the study file; return the paths.
+
+    The leaderboard or the scores stand beside the page, the others in the folder NAME.tables, and
+    in the result under ``tables``, by name. `full` names a folder for every comparison that was
+    chosen to be read, `figures` one for pictures and tables of a paper; a public page has another
+    name and holds no text of the study.
+
+    Raises:
+        SettingsError: The folder holds something else.
+        StoreError: A file cannot be written.
+    """
+    for folder in (full, figures):
+        if folder is not None:
+            require_own_folder(folder, study)
+    if figures is not None:
+        require_matplotlib()
+    suffix = "public.html" if is_public else "report.html"
+    page, table = _path(session, suffix), _path(session, "leaderboard.csv")
+    paths: dict[str, Any] = {"report": str(page), "leaderboard_csv": str(table)}
+    write_whole(table, leaderboard_csv(results))
+    if results.ratings is not None:
+        scores = _path(session, "ratings.csv")
+        write_whole(scores, rating_csv(results.ratings))
+        paths["ratings_csv"] = str(scores)
+    shown = Shown(is_public=True)
+    if not is_public:
+        examples = by_interest(results.examples)
+        chosen = examples if full else examples[:MOST_READ]
+        shown = Shown(
+            readings=read_examples(session, study, chosen),
+            notice=_whose_texts(results.provenance),
+            study_file=quoted(session.settings.file),
+            folder=None if full is None else link_to(full, page.parent),
+        )
+    if full is not None:
+        paths["full"] = write_replies(session, study, results, shown, full)
+    if figures is not None:
+        paths["figures"] = write_figures(session, study, results, figures)
+    text = render_page(without_words(results) if is_public else results, shown)
+    write_whole(page, text, is_private=not is_public)
+    return paths | {"tables": _write_tables(_path(session, "tables"), results)}
+
+
+def write_figures(session: Session, study: Study, results: StudyResults, folder: Path) -> str:
+    """Write every figure and the tables of a paper into a folder; return its path.
+
+    Raises:
+        SettingsError: matplotlib is not installed, or the folder holds something else.
+        StoreError: It cannot be written.
+    """
+    drawn = (file for figure in figures_of(results) for file in figure_files(results, figure))
+    said = (results.judge_notice,) if results.judge_notice else ()
+    texts = {
+        f"{name}.tex": replace(table, notes=(*table.notes, *said)).latex(name)
+        for name, table in paper_tables(results).items()
+    }
+    texts |= {"captions.txt": captions(results)}
+    files = chain(drawn, ((name, text.encode()) for name, text in texts.items()))
+    n_files = FILES_A_FIGURE * len(figures_of(results)) + len(texts)
+    write_folder(session, study, folder, files, label="figures", n_files=n_files)
+    return str(folder)
+
+
+def _whose_texts(made: Provenance) -> str:
+    """Say whose texts a report holds, where they are not our own."""
+    if set(made.consent_bases) <= {STARTER_BASIS}:
+        return ""
+    licences = "; ".join(made.licences)
+    return (
+        f"Holds texts of {made.item_source} ({licences}): not for publication."
+        " A page without them: heart report --public."
+    )
+
+
+def _write_tables(folder: Path, results: StudyResults) -> dict[str, str]:
+    """Write the tables that have changed, and take away those that are no more."""
+    texts = {f"{name}.csv": table.csv() for name, table in all_tables(results).items()}
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be made ({error.strerror})") from error
+    present = {path.name: path for path in folder.glob("*.csv")}
+    for name, text in texts.items():
+        if name not in present or present[name].read_bytes() != text.encode():
+            write_whole(folder / name, text, outlasts_power=False)
+    for name in TABLES:
+        if f"{name}.csv" in present and f"{name}.csv" not in texts:
+            present[f"{name}.csv"].unlink()
+    return {name.removesuffix(".csv"): str(folder / name) for name in texts}
+
+
+def _path(session: Session, suffix: str) -> Path:
+    return session.settings.file.parent / f"{session.settings.name}.{suffix}"

@@ -1,0 +1,68 @@
+"""Figures as files: of the size asked for, the same twice, with what must be said on them."""
+
+import dataclasses
+import io
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from invented_results import invented_results
+from PIL import Image
+
+from hearteval.errors import SettingsError
+from hearteval.report.plots import files
+from hearteval.report.plots.files import captions, figure_files, figures_of, require_matplotlib
+from hearteval.report.plots.style import Heat
+
+pytest.importorskip("matplotlib")
+RESULTS = invented_results()
+
+
+def drawn(name: str) -> dict[str, bytes]:
+    (figure,) = [one for one in figures_of(RESULTS) if one.name == name]
+    return dict(figure_files(RESULTS, figure))
+
+
+@pytest.mark.parametrize("name", [one.name for one in figures_of(RESULTS)])
+def test_every_figure_has_three_formats_in_two_widths(name: str) -> None:
+    found = drawn(name)
+    assert sorted(found) == sorted(
+        f"{name}-{width}.{kind}" for width in ("column", "page") for kind in ("svg", "pdf", "png")
+    )
+    for width, inches in (("column", 3.35), ("page", 6.9)):
+        svg = ET.fromstring(found[f"{name}-{width}.svg"])
+        assert svg.attrib["width"] == f"{72 * inches:g}pt"
+        png = Image.open(io.BytesIO(found[f"{name}-{width}.png"]))
+        assert png.width == pytest.approx(300 * inches, abs=1)
+        assert found[f"{name}-{width}.pdf"].startswith(b"%PDF-")
+
+
+def test_the_same_results_give_the_same_files() -> None:
+    assert drawn("fit") == drawn("fit")
+
+
+def test_figures_of_the_offline_judge_say_so() -> None:
+    results = invented_results(cue_judge=True)
+    assert results.judge_notice is not None
+    assert results.judge_notice in captions(results)
+    figure = figures_of(results)[0]
+    with_notice, without = (
+        dict(figure_files(one, figure))[f"{figure.name}-page.svg"]
+        for one in (results, dataclasses.replace(results, judge_notice=None))
+    )
+    assert b"measures nothing about empathy" in with_notice
+    assert b"measures nothing about empathy" not in without
+
+
+def test_a_share_that_may_be_a_half_is_pale() -> None:
+    assert Heat(0.8, is_sure=True).colour == 0.8
+    assert 0.5 < Heat(0.8, is_sure=False).colour < 0.6
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(_name: str) -> None:
+        raise ImportError
+
+    monkeypatch.setattr(files, "import_module", absent)
+    with pytest.raises(SettingsError, match=re.escape("pip install 'hearteval[figures]'")):
+        require_matplotlib()
