@@ -196,6 +196,9 @@ class StudyData:
     audit: "StudyData | None" = None
     """What ``heart judges audit`` has stored beyond the study's own stress set; None where there
     was none."""
+    halo: "StudyData | None" = None
+    """What ``heart judges halo`` has stored: its raters, assignments, attempts and judgments; None
+    where it was not run."""
 
     @property
     def ranked(self) -> list[System]:

@@ -22,6 +22,7 @@ from hearteval.analysis.coverage import (
 )
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, withdrawn_pairs
 from hearteval.analysis.examples import Example, choose_examples
+from hearteval.analysis.factors import FactorResults, analyze_factors, score_completions
 from hearteval.analysis.judges import (
     Consistency,
     StressResult,
@@ -31,6 +32,7 @@ from hearteval.analysis.judges import (
 )
 from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
 from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
+from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
@@ -73,6 +75,7 @@ class StudyResults:
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
         strata: The ranking by kind of item; None where it could not be computed.
+        factors: Whether the axes are one skill or several; None where nobody marked an axis.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -104,6 +107,7 @@ class StudyResults:
     briefs: tuple[BriefUse, ...] = ()
     people: PeopleResults | None = None
     strata: StratifiedRanking | None = None
+    factors: FactorResults | None = None
 
 
 def analyze_study(
@@ -177,6 +181,7 @@ def analyze_study(
         spending=spending,
         briefs=find_briefs(ranked),
         strata=strata,
+        factors=_factors(columns, data, level=level),
     )
     if data.targets is not None:
         results = _with_ratings(results, data.targets, stored, level=level, weights=weights)
@@ -287,6 +292,20 @@ def _break_down(
     assert data.provenance is not None
     cells = headline_cells(columns, {row.system for row in leaderboard.rows})
     return stratify_ranking(cells, leaderboard, level=level, seed=data.provenance.seed)
+
+
+def _factors(columns: JudgmentColumns, data: StudyData, *, level: float) -> FactorResults | None:
+    """Ask whether the axes that were marked are one skill or several."""
+    scores = score_completions(columns)
+    if scores is None:
+        return None
+    assert data.provenance is not None
+    return analyze_factors(
+        scores,
+        level=level,
+        seed=data.provenance.seed,
+        halo=halo_of_judges(data, level=level),
+    )
 
 
 def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:

@@ -8,7 +8,7 @@ are other prompts, so other raters, in a study of their own whose judgments no r
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hearteval.domain import Assignment, Axis, Rater, Study, record_id
+from hearteval.domain import Assignment, Rater, Study, record_id
 from hearteval.judgments.form import JudgeForm
 from hearteval.judgments.plan.pairs import seeded_rank
 from hearteval.judgments.stress_set.audit import next_version
@@ -84,9 +84,3 @@ def halo_study(study: Study, before: Study | None, raters: Iterable[Rater]) -> S
         design={"halo_of": study.id},
     )
     return next_version(made, before)
-
-
-def asked_axis(rater: Rater) -> Axis | None:
-    """Return the axis that a rater of an ablation is asked about alone; None if about all."""
-    axes: Sequence[Axis] = rater.settings.get("axes", ())
-    return axes[0] if rater.settings.get("is_alone") else None

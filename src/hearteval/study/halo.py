@@ -1,32 +1,27 @@
 """`heart judges halo`: ask a study's judges about axes alone and the other way round."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hearteval.analysis.judges.halo import JudgeHalo, PairMarks, measure_halo
-from hearteval.analysis.missing import count_missing, last_attempts
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.judges.halo import JudgeHalo, halo_of_judges
 from hearteval.domain import (
     Assignment,
     Attempt,
-    Axis,
-    Choice,
     Completion,
     Item,
-    Judgment,
     Pair,
     Rater,
     Study,
     System,
-    record_id,
 )
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import JudgeForm
 from hearteval.judgments.halo import (
     REVERSED,
     ask_otherwise,
-    asked_axis,
     choose_assignments,
     halo_forms,
     halo_study,
@@ -41,6 +36,7 @@ from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to
 from hearteval.study.grow import judge_models, study_raters
 from hearteval.study.pipeline import LEVEL, pair_form
+from hearteval.study.results import read_judgments
 from hearteval.study.session import Session
 
 
@@ -93,14 +89,18 @@ def measure_judges(
             "stopped": given.stopped,
         },
     }
-    axes = {rater.id: asked_axis(rater) for own in raters.values() for rater in own}
-    found = []
-    for judge in judges.values():
-        first = {one.pair_id: one for one in chosen if one.rater_id == judge.id}
-        own = {rater.id for rater in raters[judge.id]}
-        asked = [(one, axes[one.rater_id]) for one in wanted if one.rater_id in own]
-        found.append(_halo_of(session, judge.name, made, form, first, asked))
-    return counts, tuple(found)
+    ids = {one.id for one in wanted}
+    said = [row for row in read_judgments(session, made) if row.assignment_id in ids]
+    halo = StudyData(
+        raters=[one for own in raters.values() for one in own],
+        assignments=wanted,
+        attempts=[one for one in store.iter(Attempt, made) if one.assignment_id in ids],
+        judgments=said,
+    )
+    data = StudyData(
+        raters=list(judges.values()), judgments=read_judgments(session, study), halo=halo
+    )
+    return counts, halo_of_judges(data, level=LEVEL)
 
 
 def ablated_form(session: Session) -> JudgeForm:
@@ -195,52 +195,3 @@ def _asked(
             )
 
     return ask
-
-
-def _halo_of(
-    session: Session,
-    judge: str,
-    study: Study,
-    form: JudgeForm,
-    first: Mapping[str, Assignment],
-    asked: Sequence[tuple[Assignment, Axis | None]],
-) -> JudgeHalo:
-    """Say what a judge answered, given its pairs and what it was asked again about which axis."""
-    store = session.store
-    said = _judgments(store, [*first.values(), *(one for one, _ in asked)])
-    turned: dict[str, Mapping[Axis, Choice]] = {}
-    alone: dict[str, dict[Axis, Choice]] = defaultdict(dict)
-    for one, axis in asked:
-        judgment = said.get(one.id)
-        if judgment is None:
-            continue
-        if axis is None:
-            turned[one.pair_id] = _choices(judgment)
-        else:
-            alone[one.pair_id][axis] = judgment.choice
-    item_of = {pair.id: pair.item_id for pair in store.find(Pair, list(first))}
-    pairs = [
-        PairMarks(
-            item_id=item_of[pair_id],
-            overall=said[one.id].choice,
-            together=_choices(said[one.id]),
-            reversed=turned.get(pair_id, {}),
-            alone=alone.get(pair_id, {}),
-        )
-        for pair_id, one in first.items()
-        if one.id in said
-    ]
-    overall, axes = measure_halo(pairs, form.axes, level=LEVEL)
-    last = last_attempts(list(store.iter(Attempt, study)), lambda attempt: attempt.assignment_id)
-    missing = count_missing([one.id for one, _ in asked if one.id not in said], last)
-    return JudgeHalo(judge=judge, overall=overall, axes=axes, n_asked=len(asked), missing=missing)
-
-
-def _choices(judgment: Judgment) -> Mapping[Axis, Choice]:
-    return {axis: mark.choice for axis, mark in judgment.axes.items()}
-
-
-def _judgments(store: Store, asked: Iterable[Assignment]) -> Mapping[str, Judgment]:
-    """Return what was said, by the id of its assignment."""
-    ids = [record_id("judgment", {"assignment_id": one.id}) for one in asked]
-    return {one.assignment_id: one for one in store.find(Judgment, ids)}

@@ -38,6 +38,7 @@ from hearteval.domain import (
     System,
 )
 from hearteval.items.esconv import CONSENT_BASIS
+from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
@@ -99,6 +100,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         assignments=assigned(judgments, open_ones),
         judgments=judgments,
         audit=stored_audit(session, study),
+        halo=stored_halo(session, study),
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
         ratings=ratings,
@@ -165,6 +167,21 @@ def stored_audit(session: Session, study: Study) -> StudyData | None:
         pairs=list(store.iter(Pair, audit)),
         assignments=assigned(judgments, open_ones),
         attempts=list(store.iter(Attempt, audit)),
+        judgments=judgments,
+    )
+
+
+def stored_halo(session: Session, study: Study) -> StudyData | None:
+    """Read what the halo ablation of a study's judges has stored; None where there was none."""
+    store = session.store
+    halo = store.latest_study(halo_study_id(study))
+    if halo is None:
+        return None
+    open_ones, judgments = list(store.unjudged(halo)), read_judgments(session, halo)
+    return StudyData(
+        raters=list(store.iter(Rater, halo)),
+        assignments=assigned(judgments, open_ones),
+        attempts=list(store.iter(Attempt, halo)),
         judgments=judgments,
     )
 

@@ -7,14 +7,17 @@ more than the same axis asked alone (Thorndike 1920). Both of these are other re
 that gave the verdict, so what a judge says otherwise when it is asked again falls out.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
+from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.judges import means_by_id
-from hearteval.domain import Axis, Choice
+from hearteval.analysis.missing import count_missing, last_attempts
+from hearteval.domain import AXIS_NAMES, Axis, Choice, Rater
 from hearteval.stats.means import mean_interval, mean_p_value
 
 ALL_AXES = "all"
@@ -74,6 +77,63 @@ class JudgeHalo:
     axes: tuple[AxisHalo, ...]
     n_asked: int
     missing: Mapping[str, int] = field(default_factory=dict)
+
+
+def halo_of_judges(data: StudyData, *, level: float) -> tuple[JudgeHalo, ...]:
+    """Return what the ablation that is stored beside a study says of each judge, by name.
+
+    Empty where there is none. First verdicts are the study's own, of the same pair shown in the
+    same order.
+    """
+    if data.halo is None:
+        return ()
+    asked = {rater.id: (rater.name, asked_axis(rater)) for rater in data.halo.raters}
+    shown = {(a.pair_id, a.first_completion_id) for a in data.halo.assignments}
+    names = {rater.id: rater.name for rater in data.judges}
+    first = {
+        (names[row.rater_id], row.pair_id, row.first_completion_id): row
+        for row in data.judgments
+        if row.repeat == 0
+        and (row.pair_id, row.first_completion_id) in shown
+        and row.rater_id in names
+    }
+    again: dict[tuple[str, str, str], dict[Axis | None, JudgmentRow]] = defaultdict(dict)
+    for row in data.halo.judgments:
+        judge, axis = asked[row.rater_id]
+        again[judge, row.pair_id, row.first_completion_id][axis] = row
+    last = last_attempts(data.halo.attempts, lambda attempt: attempt.assignment_id)
+    said = {row.assignment_id for row in data.halo.judgments}
+    found = []
+    for judge in sorted({name for name, _ in asked.values()}):
+        own = [a for a in data.halo.assignments if asked[a.rater_id][0] == judge]
+        pairs = [
+            PairMarks(
+                item_id=row.item_id,
+                overall=row.choice,
+                together=_choices(row),
+                reversed=_choices(again[key].get(None)),
+                alone={axis: one.choice for axis, one in again[key].items() if axis is not None},
+            )
+            for key, row in sorted(first.items())
+            if key[0] == judge
+        ]
+        axes = [axis for axis in AXIS_NAMES if (judge, axis) in asked.values()]
+        overall, each = measure_halo(pairs, axes, level=level)
+        missing = count_missing([a.id for a in own if a.id not in said], last)
+        found.append(
+            JudgeHalo(judge=judge, overall=overall, axes=each, n_asked=len(own), missing=missing)
+        )
+    return tuple(found)
+
+
+def asked_axis(rater: Rater) -> Axis | None:
+    """Return the axis that a rater of an ablation is asked about alone; None if about all."""
+    axes: Sequence[Axis] = rater.settings.get("axes", ())
+    return axes[0] if rater.settings.get("is_alone") else None
+
+
+def _choices(row: JudgmentRow | None) -> Mapping[Axis, Choice]:
+    return {axis: mark.choice for axis, mark in row.axes.items()} if row else {}
 
 
 def measure_halo(
