@@ -183,6 +183,10 @@ FAULTS = {
         GOOD.replace('["cue"]', '["gpt"]\nrubric = "mine.toml"'),
         "mine.toml: there is no such file",
     ),
+    "consensus of a half": (
+        GOOD + "\n[analysis]\nconsensus = 0.5\n",
+        "analysis.consensus: input should be greater than 0.5",
+    ),
     "weights of nothing": (
         GOOD + "\n[analysis]\nweights = { H = 0, E = 0, A = 0, R = 0, T = 0 }\n",
         "not all of them 0",
@@ -314,7 +318,8 @@ def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
         "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store, "
         "fail_on_missing, stop_wait_s",
         "  judging.judges: expected a list in brackets, not 'cue'",
-        "  analysis.weight: unknown setting (did you mean 'weights'?); known: weights",
+        "  analysis.weight: unknown setting (did you mean 'weights'?); known: weights, "
+        "consensus, split_axes",
     ]
     places = {"study.sed", "study.stor", "judging.judges", "analysis.weight"}
     assert set(caught.value.ids) == places
@@ -671,6 +676,15 @@ def test_an_own_rubric_is_checked_before_a_judge_sees_it(
     study = GOOD.replace('["cue"]', '["gpt"]\nrubric = "mine.toml"')
     with pytest.raises(SettingsError, match=re.escape(said)):
         load_study(write(tmp_path, study))
+
+
+def test_thresholds_of_ambiguity_are_part_of_what_makes_the_results(tmp_path: Path) -> None:
+    usual = load_study(write(tmp_path, GOOD))
+    assert (usual.ambiguity.consensus, usual.ambiguity.split_axes) == (0.8, 1)
+    said = load_study(write(tmp_path, GOOD + "\n[analysis]\nconsensus = 0.8\n"))
+    other = load_study(write(tmp_path, GOOD + "\n[analysis]\nsplit_axes = 2\n"))
+    assert said.settings_hash == usual.settings_hash != other.settings_hash
+    assert other.ambiguity.split_axes == 2
 
 
 def test_weights_and_form_are_part_of_what_makes_the_results(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ PINNED = {
     "screening_paper": ("paper-1", "89c1b36affc628c5"),
     "stress": ("1", "2bf54871b91a9380"),
     "support_prompt": ("2", "77fb2b74b26985d4"),
+    "warm_phrases": ("1", "65f637ccd3e84850"),
 }
 """By file, its version and the first digits of its SHA-256; a changed text is a new version.
 

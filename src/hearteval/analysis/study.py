@@ -30,12 +30,15 @@ from hearteval.analysis.judges import (
     stress_results,
     stress_wins,
 )
+from hearteval.analysis.judges.agreement import JudgesAgreement, measure_judges
 from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
 from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
+from hearteval.analysis.pair_votes import merge_votes
+from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.ranking.axes import WinRate, win_rates
@@ -72,6 +75,7 @@ class StudyResults:
         majorities: What the judges say together; None without a judgment by one.
         rank_stability: Rankings by whole repeats beside the first; empty where there are none.
         judge_audits: What the audits say of each judge; None where none has judged.
+        judge_agreement: How far the judges agree; None with fewer than two.
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
         strata: The ranking by kind of item; None where it could not be computed.
@@ -108,6 +112,7 @@ class StudyResults:
     people: PeopleResults | None = None
     strata: StratifiedRanking | None = None
     factors: FactorResults | None = None
+    judge_agreement: JudgesAgreement | None = None
 
 
 def analyze_study(
@@ -116,6 +121,7 @@ def analyze_study(
     level: float = 0.95,
     fail_on_missing: float = FAIL_ON_MISSING,
     weights: Mapping[Axis, float] = EQUAL_WEIGHTS,
+    ambiguity: AmbiguityRule = DEFAULT_RULE,
 ) -> StudyResults:
     """Compute everything the report shows.
 
@@ -123,7 +129,7 @@ def analyze_study(
     do not determine is reported as such, with its reason; it does not stop the rest. Where judges
     rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
     judge's replies that may be missing before the study has failed; `weights` are those of the axes
-    in the overall score of ratings.
+    in the overall score of ratings; `ambiguity` says which pairs are ambiguous.
     """
     stored = data.with_ratings_of_people()
     data = stored.of_members()
@@ -146,7 +152,8 @@ def analyze_study(
         total_usd=data.spent_usd,
         made=data.provenance.created_at,
     )
-    people = analyze_people(rows, columns, data, level=level, seed=data.provenance.seed)
+    seed = data.provenance.seed
+    people = analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity)
     strata = _break_down(columns, leaderboard, data, level=level)
     gone = withdrawn_pairs(data.pairs, data.completions)
     differences = people.differences if people and data.targets is None else ()
@@ -167,10 +174,11 @@ def analyze_study(
         ),
         judge_audits=judge_audits,
         people=people,
+        judge_agreement=measure_judges(merge_votes(columns), level=level, seed=seed),
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(
-            (row for row in rows if row.pair_id not in gone), ranked, seed=data.provenance.seed
+            (row for row in rows if row.pair_id not in gone), ranked, seed=seed
         ),
         warnings=(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
@@ -251,6 +259,7 @@ def _with_ratings(
         leaderboard_problem=RATED,
         people=None,
         strata=None,
+        judge_agreement=None,
         examples=(),
         stress=stress,
         ratings=ratings,

@@ -9,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from math import inf
@@ -20,6 +20,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from hearteval.analysis.missing import FAIL_ON_MISSING
+from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging
@@ -80,6 +81,8 @@ class StudySettings:
     """Hard limit on spending; None for no limit."""
     weights: Mapping[Axis, float] = field(default_factory=lambda: EQUAL_WEIGHTS)
     """Of the axes in the overall score of ratings."""
+    ambiguity: AmbiguityRule = DEFAULT_RULE
+    """Which comparisons are ambiguous."""
     fail_on_missing: float = FAIL_ON_MISSING
     """Largest share of one system's or judge's replies that may be missing."""
     stop_wait_s: float = STOP_WAIT_S
@@ -94,6 +97,7 @@ class StudySettings:
             {
                 **people,
                 **({} if self.weights == EQUAL_WEIGHTS else {"weights": dict(self.weights)}),
+                **({} if self.ambiguity == DEFAULT_RULE else {"ambiguity": asdict(self.ambiguity)}),
                 "name": self.name,
                 "seed": self.seed,
                 "items": items[0] if len(items) == 1 else items,
@@ -139,6 +143,8 @@ class _Budget(Section):
 
 class _Analysis(Section):
     weights: Annotated[dict[Axis, float], Field(default_factory=dict)]
+    consensus: Annotated[float, Field(gt=0.5, le=1, allow_inf_nan=False)] = DEFAULT_RULE.consensus
+    split_axes: Annotated[int, Field(ge=1, le=len(AXES))] = DEFAULT_RULE.split_axes
 
 
 def _as_list(value: Any) -> Any:
@@ -237,6 +243,9 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         people=people,
         max_usd=wire.budget.max_usd,
         weights=weights,
+        ambiguity=AmbiguityRule(
+            consensus=wire.analysis.consensus, split_axes=wire.analysis.split_axes
+        ),
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
     )

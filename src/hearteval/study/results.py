@@ -60,6 +60,7 @@ def analyze(session: Session, study: Study) -> StudyResults:
             read_data(session, study),
             fail_on_missing=fail_on_missing,
             weights=session.settings.weights,
+            ambiguity=session.settings.ambiguity,
         )
 
 

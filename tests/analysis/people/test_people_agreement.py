@@ -11,8 +11,9 @@ import pytest
 from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_raters, simulated_study
 from statsmodels.stats import inter_rater
 
-from hearteval.analysis.columns import pair_sides
+from hearteval.analysis.columns import pair_sides, to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
 from hearteval.domain import Choice
 
@@ -31,7 +32,7 @@ def parts() -> tuple[AgreementPart, ...]:
 
 
 def measure(data: StudyData) -> tuple[AgreementPart, ...]:
-    return measure_people(data.judgments, data, level=0.95, seed=1)
+    return measure_people(merge_votes(to_columns(data.judgments, data)), level=0.95, seed=1)
 
 
 def answers_of_people(data: StudyData) -> dict[str, dict[str, int]]:
@@ -163,4 +164,4 @@ def test_judges_alone_are_not_measured() -> None:
     data = simulated()
     judges = {judge.id for judge in JUDGES}
     rows = [row for row in data.judgments if row.rater_id in judges]
-    assert measure_people(rows, data, level=0.95, seed=1) == ()
+    assert measure(replace(data, judgments=rows)) == ()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.against_models import (
     AgainstModels,
     LeadContrast,
@@ -14,6 +15,7 @@ from hearteval.analysis.people.against_models import (
     compare_with_models,
 )
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
+from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.groups import PeopleGroups, group_people
 from hearteval.analysis.people.meetings import find_meetings
 from hearteval.analysis.people.rankings import (
@@ -22,6 +24,7 @@ from hearteval.analysis.people.rankings import (
     compare_ranks,
     rank_by_kind,
 )
+from hearteval.analysis.people.with_judges import PeopleAndJudges, compare_with_judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,8 @@ class PeopleResults:
     """The same by subset (planned), profile, emotion, problem, family and model (exploratory)."""
     leads: tuple[LeadContrast, ...] = ()
     """Whether the models' lead differs between subsets and between kinds of rater; planned."""
+    with_judges: PeopleAndJudges | None = None
+    """How far people and judges agree; None where no pair was answered by both."""
 
 
 def analyze_people(
@@ -54,22 +59,25 @@ def analyze_people(
     *,
     level: float,
     seed: int,
+    rule: AmbiguityRule = DEFAULT_RULE,
 ) -> PeopleResults | None:
     """Set people beside judges and models; None where no person judged or wrote what is judged.
 
     `judgments` are the first ones of ranked systems, `columns` the same; `seed` draws the
-    bootstrap's items.
+    bootstrap's items; `rule` says which pairs are ambiguous.
     """
+    votes = merge_votes(columns)
     met = find_meetings(columns)
     rankings = rank_by_kind(judgments, data.ranked, data.raters, level=level)
     results = PeopleResults(
         rankings=rankings,
         differences=compare_ranks(rankings),
-        agreement=measure_people(judgments, data, level=level, seed=seed),
+        agreement=measure_people(votes, level=level, seed=seed),
         against_models=compare_with_models(met, data, level=level),
         against_models_by=compare_by_stratum(met, level=level),
         leads=compare_leads(met, level=level),
         groups=group_people(judgments, data, level=level),
         level=level,
+        with_judges=compare_with_judges(columns, votes, rule, level=level, seed=seed),
     )
     return results if results.agreement or results.against_models else None

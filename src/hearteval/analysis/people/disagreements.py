@@ -1,0 +1,254 @@
+"""What judges prefer where most of them and most people choose opposite replies (SPEC section 7).
+
+The paper says: the more generic and warmer reply. Here each trait is a count that a reader can
+check; whether it is why anybody chose cannot be told. Exploratory.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from hearteval.analysis.estimates import (
+    Estimate,
+    clustered_errors,
+    clustered_estimates,
+    mean_estimates,
+    two_sided_p,
+)
+from hearteval.analysis.pair_votes import ONE, OTHER, PairVotes, count_votes, majority_of_counts
+from hearteval.analysis.ranking.confounders import count_formatting, count_words
+from hearteval.domain import Completion
+from hearteval.protocol import load_protocol
+from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.means import false_discovery_q
+
+TRAITS: Final = ("words", "formatting", "warm phrases", "likeness")
+"""Words; formatting marks; generic warm phrases (`protocol/warm_phrases.toml`); mean cosine of its
+word counts with the same system's replies to other items, 0 to 1."""
+N_EXAMPLES: Final = 10
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_NO_FIGURE: Final = float("nan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraitOfChoice:
+    """How the judges' choice differs from the people's in one trait."""
+
+    trait: str
+    n_pairs: int
+    n_items: int
+    judges_choice: float
+    """Mean over these pairs."""
+    peoples_choice: float
+    difference: Estimate
+    """The judges' choice less the people's."""
+    has_more: Estimate
+    """Share of pairs in which the judges' choice has more of it, half where both have as much."""
+    p: float | None
+    q: float | None
+    """Benjamini-Hochberg over the traits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A pair on which most people and most judges choose opposite replies, to be read."""
+
+    item_id: str
+    judges_choice: str
+    """Its system."""
+    peoples_choice: str
+    n_judges: int
+    """Judges with a vote."""
+    n_judges_for: int
+    """Of these, for the judges' choice; of the people, for theirs."""
+    n_people: int
+    n_people_for: int
+    words: float | None
+    """Of the judges' choice less the people's, as the other traits; None where a text is gone."""
+    formatting: float | None
+    warm_phrases: float | None
+    likeness: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreements:
+    """Pairs on which people's and judges' majorities are opposite sides."""
+
+    n_pairs: int
+    """Pairs on which both majorities are a side."""
+    n_opposed: int
+    n_items: int
+    """Items with a pair that is opposed."""
+    traits: tuple[TraitOfChoice, ...]
+    """Without pairs of which a text was withdrawn."""
+    examples: tuple[Disagreement, ...]
+    """The most decided on both sides first, one of an item before a second of any."""
+
+
+def find_disagreements(votes: PairVotes, *, level: float) -> Disagreements | None:
+    """Find opposed majorities and what is different in the texts; None without a pair of both.
+
+    Args:
+        votes: Pairs that people and judges answered.
+        level: Nominal coverage.
+    """
+    people, judges = count_votes(votes.of_people), count_votes(votes.of_judges)
+    by_people, by_judges = majority_of_counts(people), majority_of_counts(judges)
+    is_both = np.isin(by_people, (ONE, OTHER)) & np.isin(by_judges, (ONE, OTHER))
+    if not is_both.any():
+        return None
+    opposed = np.flatnonzero(is_both & (by_people != by_judges))
+    choice = by_judges[opposed]
+    texts = votes.texts[opposed]
+    of_judges = texts[np.arange(len(opposed)), choice]
+    of_people = texts[np.arange(len(opposed)), 1 - choice]
+    values = describe_texts(votes.names.completions, np.union1d(of_judges, of_people))
+    mine, theirs = values[of_judges], values[of_people]
+    item = votes.item[opposed]
+    names = votes.names
+    lead = np.minimum(_lead(people[opposed], 1 - choice), _lead(judges[opposed], choice))
+    found = [
+        Disagreement(
+            item_id=names.items[item[k]].id,
+            judges_choice=names.systems[votes.systems[pair, choice[k]]].name,
+            peoples_choice=names.systems[votes.systems[pair, 1 - choice[k]]].name,
+            n_judges=int(judges[pair].sum()),
+            n_judges_for=int(judges[pair, choice[k]]),
+            n_people=int(people[pair].sum()),
+            n_people_for=int(people[pair, 1 - choice[k]]),
+            **_trait_values(mine[k] - theirs[k]),
+        )
+        for k in _worth_reading(lead, item)
+        for pair in (opposed[k],)
+    ]
+    return Disagreements(
+        n_pairs=int(is_both.sum()),
+        n_opposed=len(opposed),
+        n_items=len(np.unique(item)),
+        traits=_compare_traits(mine, theirs, item, level=level),
+        examples=tuple(found),
+    )
+
+
+def _lead(counts: IntArray, choice: IntArray) -> FloatArray:
+    """Return how clearly a choice leads, (votes for it + 1) / (votes + 2): more votes say more."""
+    of_choice = counts[np.arange(len(choice)), choice]
+    return np.asarray((of_choice + 1) / (counts.sum(axis=1) + 2))
+
+
+def _worth_reading(lead: FloatArray, item: IntArray) -> list[int]:
+    """Return the places of the clearest pairs, of each item one before a second."""
+    turn: Counter[int] = Counter()
+    keyed = []
+    for k in sorted(range(len(lead)), key=lambda k: (-lead[k], k)):
+        keyed.append((turn[int(item[k])], -lead[k], k))
+        turn[int(item[k])] += 1
+    return [k for _, _, k in sorted(keyed)[:N_EXAMPLES]]
+
+
+def _trait_values(difference: FloatArray) -> Mapping[str, float | None]:
+    return {
+        trait.replace(" ", "_"): None if np.isnan(value) else float(value)
+        for trait, value in zip(TRAITS, difference, strict=True)
+    }
+
+
+def _compare_traits(
+    mine: FloatArray, theirs: FloatArray, item: IntArray, *, level: float
+) -> tuple[TraitOfChoice, ...]:
+    found, p = [], []
+    for k, trait in enumerate(TRAITS):
+        is_in = ~np.isnan(mine[:, k] + theirs[:, k])
+        if not is_in.any():
+            continue
+        difference, of_item = (mine - theirs)[is_in, k], item[is_in]
+        judges = np.full(len(of_item), -1)
+        value = float(difference.mean())
+        influence = (difference - value)[:, np.newaxis] / len(difference)
+        more = (np.sign(difference) + 1) / 2
+        se, df = clustered_errors(influence, of_item, judges)
+        p.append(two_sided_p(value, float(se[0]), df))
+        found.append(
+            TraitOfChoice(
+                trait=trait,
+                n_pairs=int(is_in.sum()),
+                n_items=len(np.unique(of_item)),
+                judges_choice=float(mine[is_in, k].mean()),
+                peoples_choice=float(theirs[is_in, k].mean()),
+                difference=clustered_estimates([value], influence, of_item, judges, level=level)[0],
+                has_more=mean_estimates(more[:, np.newaxis], of_item, judges, level=level)[0],
+                p=p[-1],
+                q=None,
+            )
+        )
+    known = [one for one in p if one is not None]
+    q = iter(false_discovery_q(known).tolist() if known else ())
+    return tuple(one if one.p is None else replace(one, q=float(next(q))) for one in found)
+
+
+def describe_texts(completions: Sequence[Completion], wanted: IntArray) -> FloatArray:
+    """Return the traits of some completions, (completions, traits); NaN where there is no figure.
+
+    Likeness is the mean cosine of a text's word counts with those of the same system's texts on
+    other items.
+    """
+    values = np.full((len(completions), len(TRAITS)), _NO_FIGURE)
+    readable = [k for k in wanted.tolist() if not completions[k].is_withdrawn]
+    for k in readable:
+        text = completions[k].text
+        values[k, :3] = count_words(text), count_formatting(text), count_warm_phrases(text)
+    systems = {completions[k].system_id for k in readable}
+    of_system: dict[str, list[int]] = {system: [] for system in systems}
+    for k, one in enumerate(completions):
+        if one.system_id in of_system and not one.is_withdrawn:
+            of_system[one.system_id].append(k)
+    for places in of_system.values():
+        values[places, 3] = likeness(
+            [completions[k].text for k in places], [completions[k].item_id for k in places]
+        )
+    return values
+
+
+def likeness(texts: Sequence[str], items: Sequence[str]) -> FloatArray:
+    """Return each text's mean cosine of word counts with texts on other items; NaN without any."""
+    counts = [Counter(_WORD.findall(_plain(text))) for text in texts]
+    number: dict[str, int] = {}
+    row, column, value = [], [], []
+    for k, count in enumerate(counts):
+        length = sum(n * n for n in count.values()) ** 0.5
+        for word, n in count.items():
+            row.append(k)
+            column.append(number.setdefault(word, len(number)))
+            value.append(n / length)
+    rows, columns, values = np.array(row, dtype=np.int64), np.array(column), np.array(value)
+    _, item = np.unique(np.array(items), return_inverse=True)
+    total = np.bincount(columns, weights=values, minlength=len(number)) if number else np.zeros(0)
+    with_all = np.bincount(rows, weights=values * total[columns], minlength=len(texts))
+    key = item[rows] * len(number) + columns
+    _, of_item = np.unique(key, return_inverse=True)
+    own = np.bincount(of_item, weights=values)[of_item]
+    with_own = np.bincount(rows, weights=values * own, minlength=len(texts))
+    n_others = len(texts) - np.bincount(item)[item]
+    found = np.full(len(texts), _NO_FIGURE)
+    np.divide(with_all - with_own, n_others, out=found, where=n_others > 0)
+    return found
+
+
+def count_warm_phrases(text: str) -> int:
+    """Count the generic warm phrases of `protocol/warm_phrases.toml` in a text."""
+    return len(_warm().findall(_plain(text)))
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+
+
+@cache
+def _warm() -> re.Pattern[str]:
+    phrases = sorted(load_protocol("warm_phrases")["phrases"], key=lambda one: (-len(one), one))
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, phrases)) + r")\b")

@@ -1,0 +1,93 @@
+"""How far people and judges agree, and where not: `PeopleAndJudges` (SPEC section 7)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from hearteval.analysis.columns import JudgmentColumns
+from hearteval.analysis.pair_votes import PairVotes
+from hearteval.analysis.people.agreement import judged_by_both
+from hearteval.analysis.people.ambiguity import (
+    AgreementDifference,
+    Ambiguity,
+    AmbiguityRule,
+    measure_ambiguity,
+    measure_differences,
+)
+from hearteval.analysis.people.axis_weights import AxisWeights, weigh_axes
+from hearteval.analysis.people.consensus import (
+    AxisAgreement,
+    Consensus,
+    compare_axes,
+    measure_consensus,
+)
+from hearteval.analysis.people.disagreements import Disagreements, find_disagreements
+from hearteval.analysis.people.judges_against_people import (
+    Ceiling,
+    JudgeAgainstPeople,
+    Subsample,
+    compare_each_judge,
+    measure_ceiling,
+    subsample_judges,
+)
+from hearteval.analysis.ranking.confounders import EXPLORATORY, PLANNED
+
+STATUS: Final = {
+    "judges": PLANNED,
+    "ambiguity": PLANNED,
+    "differences": PLANNED,
+    "axes": PLANNED,
+    "subsamples": PLANNED,
+    "ceiling": EXPLORATORY,
+    "consensus": EXPLORATORY,
+    "disagreements": EXPLORATORY,
+    "axis_weights": EXPLORATORY,
+}
+"""What was planned before the data, by part of `PeopleAndJudges`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleAndJudges:
+    """Agreement of people and judges on the pairs that both answered; orders are merged first."""
+
+    n_pairs: int
+    """Pairs that both answered."""
+    judges: tuple[JudgeAgainstPeople, ...]
+    """The one that agrees most often with the people's majority first."""
+    ambiguity: Ambiguity | None
+    """None where no pair can be told to be clear or ambiguous."""
+    differences: tuple[AgreementDifference, ...]
+    """Regular less adversarial, clear less ambiguous, as far as there are both."""
+    axes: tuple[AxisAgreement, ...]
+    """Empty where people gave no marks."""
+    subsamples: tuple[Subsample, ...]
+    """By how many judges are drawn."""
+    ceiling: Ceiling | None
+    """None where no pair has votes of two people."""
+    consensus: Consensus | None
+    disagreements: Disagreements | None
+    """None where no pair has a majority for a side of both kinds."""
+    axis_weights: AxisWeights | None
+    """None where nobody marked the axes."""
+    status: dict[str, str]
+
+
+def compare_with_judges(
+    columns: JudgmentColumns, votes: PairVotes, rule: AmbiguityRule, *, level: float, seed: int
+) -> PeopleAndJudges | None:
+    """Compare people with judges on the pairs that both answered; None without any."""
+    both = votes.select(judged_by_both(votes))
+    if not len(both):
+        return None
+    return PeopleAndJudges(
+        n_pairs=len(both),
+        judges=compare_each_judge(both, level=level, seed=seed),
+        ambiguity=measure_ambiguity(both, rule, level=level, seed=seed),
+        differences=measure_differences(both, rule, level=level, seed=seed),
+        axes=compare_axes(both, level=level, seed=seed),
+        subsamples=subsample_judges(both),
+        ceiling=measure_ceiling(both, level=level),
+        consensus=measure_consensus(both, level=level, seed=seed),
+        disagreements=find_disagreements(both, level=level),
+        axis_weights=weigh_axes(columns, level=level),
+        status=dict(STATUS),
+    )

@@ -1,0 +1,244 @@
+"""Agreement of votes on pairs, with intervals that resample items (SPEC section 7).
+
+Shares, kappa and alpha are functions of sums over items, so that a sample of items costs one sum.
+Raters are taken as given. Where items are too few, or all say the same, there is no interval and
+the reason stands in its place.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.agreement_support import MIN_UNITS
+from hearteval.analysis.pair_votes import TIE, count_votes
+from hearteval.errors import NotIdentifiedError
+from hearteval.stats import one_blas_thread
+from hearteval.stats.agreement.bootstrap import defined_samples, fisher_interval
+from hearteval.stats.agreement.kappas import NO_PAIRS
+from hearteval.stats.agreement.table import ONE_CATEGORY, divide
+from hearteval.stats.comparisons import FloatArray, IntArray, number_labels
+from hearteval.stats.means import wilson_interval
+from hearteval.stats.special import stdtrit
+
+N_RESAMPLES = 1_000
+OfSums = Callable[[FloatArray], FloatArray]
+"""From sums of samples, (samples, columns), to a figure of each; NaN where undefined."""
+
+
+def nothing(reason: str) -> AgreementMeasure:
+    """Return a measure that could not be made, and why."""
+    return AgreementMeasure(value=None, low=None, high=None, reason=reason)
+
+
+def measure(
+    columns: FloatArray,
+    item: IntArray,
+    figure: OfSums,
+    *,
+    level: float,
+    seed: int,
+    lowest: float = -1.0,
+) -> AgreementMeasure:
+    """Return a figure of sums over pairs, on a scale from `lowest` to 1.
+
+    Args:
+        columns: What each pair adds to the sums, (pairs, columns); at least one pair.
+        item: Item of each pair.
+        figure: The figure of such sums.
+        level: Nominal coverage.
+        seed: Of the samples of items.
+        lowest: Where the scale starts.
+    """
+    sums = _sum_by_item(columns, item)
+    value = float(figure(sums.sum(axis=0)[np.newaxis])[0])
+    if np.isnan(value):
+        return nothing(ONE_CATEGORY)
+    low, high, reason = None, None, None
+    try:
+        _require_items(len(sums))
+        samples = figure(_resampled(sums, seed))
+        low, high = fisher_interval(value, samples, n_units=len(sums), level=level, lowest=lowest)
+    except NotIdentifiedError as error:
+        reason = str(error)
+    return AgreementMeasure(value=value, low=low, high=high, reason=reason)
+
+
+def measure_share(
+    same: FloatArray, item: IntArray, *, level: float, seed: int, undefined: str = NO_PAIRS
+) -> AgreementMeasure:
+    """Return the mean of values from 0 to 1, NaN left out, such as `pair_votes.agree` gives.
+
+    Where all are the same, at an end, the interval is Wilson's over items, as in `estimates`.
+    """
+    is_in = ~np.isnan(same)
+    if not is_in.any():
+        return nothing(undefined)
+    columns = np.stack((np.ones(int(is_in.sum())), same[is_in]), axis=1)
+    found = measure(columns, item[is_in], _ratio, level=level, seed=seed, lowest=0.0)
+    n_items = len(np.unique(item[is_in]))
+    if found.value not in (0.0, 1.0) or n_items < MIN_UNITS:
+        return found
+    low, high = wilson_interval(found.value, n_items, level=level)
+    return AgreementMeasure(value=found.value, low=low, high=high, reason=None)
+
+
+def measure_difference(
+    one: FloatArray, other: FloatArray, item: IntArray, *, level: float, seed: int
+) -> AgreementMeasure:
+    """Return the mean of `one` less that of `other`, NaN left out of each.
+
+    Both are of the same rows, and samples of items hold all rows of an item: the difference
+    +- t se, t with items - 1 degrees of freedom.
+    """
+    parts = [np.stack((~np.isnan(x), np.nan_to_num(x)), axis=1) for x in (one, other)]
+    columns = np.concatenate(parts, axis=1).astype(np.float64)
+    is_in = columns[:, [0, 2]].any(axis=1)
+    if not columns[:, 0].any() or not columns[:, 2].any():
+        return nothing("one of the two has no pair")
+    sums = _sum_by_item(columns[is_in], item[is_in])
+
+    def difference(totals: FloatArray) -> FloatArray:
+        return _ratio(totals[:, :2]) - _ratio(totals[:, 2:])
+
+    value, n = float(difference(sums.sum(axis=0)[np.newaxis])[0]), len(sums)
+    try:
+        for held in (sums[:, 0], sums[:, 2]):
+            _require_items(int(np.count_nonzero(held)))
+        se = float(np.std(defined_samples(difference(_resampled(sums, seed))), ddof=1))
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
+    reach = float(stdtrit(n - 1, (1 + level) / 2)) * se * (n / (n - 1)) ** 0.5
+    return AgreementMeasure(value=value, low=value - reach, high=value + reach, reason=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """How raw agreement and Fleiss' kappa go together where ties are an answer (SPEC section 14).
+
+    kappa = (same - by_chance) / (1 - by_chance). The more of the votes are ties, the rarer is
+    agreement by chance, so one raw agreement stands for another kappa.
+    """
+
+    same: float
+    """Raw agreement: share of equal answers of two raters to one pair."""
+    ties: float
+    """Share of ties among the votes, each pair weighing the same."""
+    by_chance: float
+    """Agreement that raters with these shares of answers would have by chance."""
+    by_chance_of_sides_alike: float
+    """The same were both sides chosen equally often: t^2 + (1 - t)^2 / 2 with a share t of ties."""
+    kappa: float
+    kappa_without_ties: float
+    """Kappa that the same raw agreement would mean were there no ties: chance is then 1/2."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coefficients:
+    """How far raters agree on the pairs that two of them or more voted on."""
+
+    n_raters: int
+    n_pairs: int
+    n_items: int
+    same: AgreementMeasure
+    """Share of equal answers among two raters' answers to a pair; each pair weighs the same."""
+    fleiss_kappa: AgreementMeasure
+    krippendorff_alpha: AgreementMeasure
+    """At nominal level."""
+    chance: Chance | None
+    """None where kappa is undefined."""
+
+
+def measure_votes(
+    votes: IntArray, item: IntArray, *, level: float, seed: int
+) -> Coefficients | None:
+    """Measure agreement of raters, (pairs, raters); None where no pair has two votes.
+
+    Fleiss' kappa in Gwet's form for gaps (2014) and Krippendorff's alpha (2011), as in
+    `stats.agreement`, from sums over pairs.
+    """
+    counts = count_votes(votes)
+    n_votes = counts.sum(axis=1)
+    is_in = n_votes >= 2
+    if not is_in.any():
+        return None
+    of_raters, counts, item = votes[is_in], counts[is_in].astype(np.float64), item[is_in]
+    n = n_votes[is_in].astype(np.float64)
+    differing = (n**2 - (counts**2).sum(axis=1)) / (n * (n - 1))
+    shares = counts / n[:, np.newaxis]
+    columns = np.column_stack((np.ones(len(n)), 1 - differing, shares, n * differing, counts))
+
+    def made(figure: OfSums, *, lowest: float = -1.0) -> AgreementMeasure:
+        return measure(columns, item, figure, level=level, seed=seed, lowest=lowest)
+
+    few = nothing(f"needs two units with two values each, not {len(n)}")
+    kappa = made(_kappa) if len(n) >= 2 else few
+    return Coefficients(
+        n_raters=int((of_raters >= 0).any(axis=0).sum()),
+        n_pairs=len(n),
+        n_items=len(np.unique(item)),
+        same=made(_ratio, lowest=0.0),
+        fleiss_kappa=kappa,
+        krippendorff_alpha=made(_alpha) if len(n) >= 2 else few,
+        chance=None if kappa.value is None else _chance(columns.sum(axis=0)),
+    )
+
+
+def _chance(sums: FloatArray) -> Chance:
+    same, shares = float(sums[1] / sums[0]), sums[2:5] / sums[0]
+    by_chance, ties = float((shares**2).sum()), float(shares[TIE])
+    return Chance(
+        same=same,
+        ties=ties,
+        by_chance=by_chance,
+        by_chance_of_sides_alike=ties**2 + (1 - ties) ** 2 / 2,
+        kappa=(same - by_chance) / (1 - by_chance),
+        kappa_without_ties=2 * same - 1,
+    )
+
+
+def _ratio(sums: FloatArray) -> FloatArray:
+    return divide(sums[:, 1], sums[:, 0])
+
+
+def _kappa(sums: FloatArray) -> FloatArray:
+    prevalence = sums[:, 2:5] / sums[:, :1]
+    by_chance = 1 - (prevalence**2).sum(axis=1)
+    by_chance[np.count_nonzero(sums[:, 2:5], axis=1) < 2] = 0
+    return 1 - divide(1 - _ratio(sums), by_chance)
+
+
+def _alpha(sums: FloatArray) -> FloatArray:
+    totals = sums[:, 6:9]
+    n = totals.sum(axis=1)
+    expected = n**2 - (totals**2).sum(axis=1)
+    expected[np.count_nonzero(totals, axis=1) < 2] = 0
+    return 1 - divide((n - 1) * sums[:, 5], expected)
+
+
+def _sum_by_item(columns: FloatArray, item: IntArray) -> FloatArray:
+    label, n_items = number_labels(item)
+    sums = [np.bincount(label, weights=column, minlength=n_items) for column in columns.T]
+    return np.stack(sums, axis=1)
+
+
+def _resampled(sums: FloatArray, seed: int) -> FloatArray:
+    with one_blas_thread():
+        return np.asarray(_draws(len(sums), seed) @ sums)
+
+
+@lru_cache(maxsize=16)
+def _draws(n_items: int, seed: int) -> FloatArray:
+    """Return how often each item is in each sample, (samples, items)."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(n_items, np.full(n_items, 1 / n_items), size=N_RESAMPLES)
+    return drawn.astype(np.float64)
+
+
+def _require_items(n_items: int) -> None:
+    if n_items < MIN_UNITS:
+        raise NotIdentifiedError(
+            f"no interval: it takes {MIN_UNITS} items or more, and there are {n_items}"
+        )
