@@ -129,14 +129,20 @@ def pair_sides(data: StudyData) -> dict[str, list[tuple[str, str]]]:
     A hash of what the completions are of, no id: a study of imported records gives the same sides.
     """
     names = {system.id: system.name for system in data.systems}
-    keys = {
-        c.id: content_hash([c.item_id, names.get(c.system_id), c.writer_id, c.repeat])
-        for c in data.completions
-    }
+    keys = {c.id: completion_hash(c, names.get(c.system_id)) for c in data.completions}
     return {
         pair.id: sorted((keys.get(id_, ""), id_) for id_ in pair.completion_ids)
         for pair in data.pairs
     }
+
+
+def completion_hash(completion: Completion, system: str | None) -> str:
+    """Return a hash of what a completion is of, the system by its name: it decides between equals.
+
+    No id enters it: a study of imported records decides the same.
+    """
+    c = completion
+    return content_hash([c.item_id, system, c.writer_id, c.repeat])
 
 
 def _names(data: StudyData) -> Names:

@@ -6,7 +6,7 @@ model's score is its wins and half the ties; 0.5 is parity. What differs between
 against the others of its kind.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -28,7 +28,6 @@ from hearteval.stats.means import false_discovery_q
 MIN_ITEMS: Final = 5
 """Of fewer items a stratum has counts and no shares."""
 ADVERSARIAL, SUBSET = "adversarial", "subset"
-OF_MODELS: Final = ("family", "model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +131,9 @@ def compare_with_models(
         wrote = np.array([each == group for each in groups], dtype=np.bool_)
         among[group] = met.select(wrote[met.text])
     return tuple(
-        _against(of_kind, kind, group, level=level)
+        replace(_against(tally, None, level=level), writers=group)
         for group, rows in among.items()
-        for kind in KINDS
-        if len(of_kind := rows.by(kind))
+        for tally in _tallies(rows)
     )
 
 
@@ -144,11 +142,13 @@ def compare_by_stratum(met: Meetings, *, level: float) -> tuple[StratumAgainstMo
 
     Nothing is said of what has one value only.
     """
-    found: list[StratumAgainstModels] = []
-    for by, label, values in _strata(met):
-        for kind in KINDS:
-            found += _by_label(met, by, label, values, kind, level=level)
-    return tuple(found)
+    tallies = _tallies(met)
+    return tuple(
+        row
+        for by, values, of_item in _families(met)
+        for tally in tallies
+        for row in _by_value(tally, by, values, of_item=of_item, level=level)
+    )
 
 
 def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
@@ -156,8 +156,17 @@ def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
 
     Planned (SPEC section 6). Nothing where neither can differ.
     """
-    subsets = np.array([item.subset == ADVERSARIAL for item in met.names.items], dtype=np.bool_)
-    cells, label = _sum_cells(met, subsets[met.item].astype(np.int64))
+    is_hard = np.array([item.subset == ADVERSARIAL for item in met.names.items], dtype=np.bool_)
+    summed = [_summed(tally, tally.part(None)) for tally in _tallies(met)]
+    if not summed:
+        return ()
+    cells = Summed(
+        item=np.concatenate([one.item for one in summed]),
+        rater=np.concatenate([one.rater for one in summed]),
+        weight=np.concatenate([one.weight for one in summed]),
+        sums=np.concatenate([one.sums for one in summed]),
+    )
+    label = is_hard[cells.item].astype(np.int64)
     people = cells.rater >= 0
     kinds = {
         kind: rows
@@ -213,70 +222,156 @@ def _writers(met: Meetings, data: StudyData) -> tuple[list[str | None], list[str
     return groups, known
 
 
-def _strata(met: Meetings) -> Iterable[tuple[str, IntArray, Sequence[str]]]:
-    """Yield what judgments can be told apart by, the label of each row (-1 for none), the names."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tally:
+    """What one kind of rater said, summed: sums of strata are then cheap.
+
+    Halves add up exactly, in any order.
+    """
+
+    met: Meetings
+    kind: str
+    item: IntArray
+    """Of each cell: what one rater said of one item."""
+    rater: IntArray
+    cell: IntArray
+    """Cell of each row, a row being what one rater said of one item and one model."""
+    model: IntArray
+    """Of each row."""
+    values: FloatArray
+    """`VALUES` of each row, (columns, rows)."""
+
+    def part(self, rows: BoolArray | None) -> FloatArray:
+        """Return the sums of cells over some of the rows, (columns, cells)."""
+        cell = self.cell if rows is None else self.cell[rows]
+        return np.stack(
+            [
+                np.bincount(
+                    cell, weights=one if rows is None else one[rows], minlength=len(self.item)
+                )
+                for one in self.values
+            ]
+        )
+
+
+VALUES: Final = ("n", "score", "model", "tie", "person", "marked", "model_all", "person_all")
+
+
+def _tallies(met: Meetings) -> list[_Tally]:
+    """Return what people said and what judges said, where they did."""
+    return [_tally(rows, kind) for kind in KINDS if len(rows := met.by(kind))]
+
+
+def _tally(met: Meetings, kind: str) -> _Tally:
+    n_raters, n_systems = len(met.names.raters), len(met.names.systems)
+    keys, row = np.unique(
+        (met.item * n_raters + met.rater) * n_systems + met.model, return_inverse=True
+    )
+    cells, cell = np.unique(keys // n_systems, return_inverse=True)
+    columns = (
+        np.ones(len(met)),
+        met.score,
+        *met.outcomes.T,
+        met.is_marked,
+        met.model_takes_all,
+        met.person_takes_all,
+    )
+    return _Tally(
+        met=met,
+        kind=kind,
+        item=cells // n_raters,
+        rater=cells % n_raters,
+        cell=cell,
+        model=keys % n_systems,
+        values=np.stack(
+            [np.bincount(row, weights=column, minlength=len(keys)) for column in columns]
+        ),
+    )
+
+
+def _summed(tally: _Tally, sums: FloatArray, *columns: int) -> Summed:
+    """Return cells for an estimate: a weight and shares of it, by default the first and others."""
+    weight, *shares = columns or (0, 1, 2, 3, 4)
+    is_in = sums[weight] > 0
+    rater = tally.rater if tally.kind == PEOPLE else np.full_like(tally.rater, -1)
+    return Summed(
+        item=tally.item[is_in],
+        rater=rater[is_in],
+        weight=sums[weight][is_in],
+        sums=sums[shares][:, is_in].T,
+    )
+
+
+def _families(met: Meetings) -> Iterable[tuple[str, Sequence[str | None], bool]]:
+    """Yield what judgments can be told apart by, its values by item or model, and by which."""
     items, systems = met.names.items, met.names.systems
-    of_items: Mapping[str, list[str | None]] = {
-        SUBSET: [item.subset for item in items],
-        "profile": [item.profile for item in items],
-        "emotion": [item.emotion or None for item in items],
-        "problem": [item.problem or None for item in items],
-    }
-    for by, values in of_items.items():
-        yield by, *_number(values, met.item)
+    yield SUBSET, [item.subset for item in items], True
+    yield "profile", [item.profile for item in items], True
+    yield "emotion", [item.emotion or None for item in items], True
+    yield "problem", [item.problem or None for item in items], True
     models = np.unique(met.model).tolist()
     if len({systems[k].family for k in models}) < len(models):
-        yield "family", *_number([system.family for system in systems], met.model)
-    yield "model", *_number([system.name for system in systems], met.model)
+        yield "family", [system.family for system in systems], False
+    yield "model", [system.name for system in systems], False
 
 
-def _number(values: Sequence[str | None], index: IntArray) -> tuple[IntArray, list[str]]:
-    used = {values[k] for k in np.unique(index).tolist()}
-    names = sorted(value for value in used if value is not None)
-    place = {value: k for k, value in enumerate(names)}
-    numbers = [-1 if value is None else place.get(value, -1) for value in values]
-    return np.array(numbers, dtype=np.int64)[index], names
-
-
-def _by_label(
-    met: Meetings, by: str, label: IntArray, values: Sequence[str], kind: str, *, level: float
+def _by_value(
+    tally: _Tally, by: str, values: Sequence[str | None], *, of_item: bool, level: float
 ) -> list[StratumAgainstModels]:
-    is_of_kind = (met.is_person if kind == PEOPLE else ~met.is_person) & (label >= 0)
-    of_kind, label = met.select(is_of_kind), label[is_of_kind]
-    present = np.unique(label).tolist()
-    if len(present) < 2:
+    """Return a row for each value that occurs, if there are two; None is no value."""
+    met = tally.met
+    index, raw = (tally.item[tally.cell], met.item) if of_item else (tally.model, met.model)
+    names = sorted({v for k in np.unique(index).tolist() if (v := values[k]) is not None})
+    if len(names) < 2:
         return []
-    cells, labels = _sum_cells(of_kind, label)
+    place = {name: k for k, name in enumerate(names)}
+    number = np.array([place.get(v, -1) if v is not None else -1 for v in values], dtype=np.int64)
+    label, of_judgment = number[index], number[raw]
+    everything = tally.part(label >= 0)
     rows = []
-    for k in present:
-        here = of_kind.select(label == k)
-        n_items = len(np.unique(here.item))
-        is_enough = n_items >= MIN_ITEMS
-        gap = None
+    for k, name in enumerate(names):
+        inside = tally.part(label == k)
+        n_items = len(np.unique(tally.item[inside[0] > 0]))
+        against = gap = None
+        if n_items >= MIN_ITEMS:
+            against = _against(tally, of_judgment == k, sums=inside, level=level)
         if by != SUBSET:
-            gap = _gap(cells, labels == k, of_items=by not in OF_MODELS, level=level)
+            gap = _gap(tally, inside, everything - inside, of_item=of_item, level=level)
         rows.append(
             StratumAgainstModels(
                 by=by,
-                value=values[k],
-                judged_by=kind,
+                value=name,
+                judged_by=tally.kind,
                 is_exploratory=by != SUBSET,
-                n_judgments=len(here),
+                n_judgments=int(inside[0].sum()),
                 n_items=n_items,
-                against=_against(here, kind, None, level=level) if is_enough else None,
+                against=against,
                 from_others=gap,
             )
         )
     return _with_q(rows)
 
 
-def _gap(cells: Summed, inside: BoolArray, *, of_items: bool, level: float) -> FromOthers | None:
-    sizes = [len(np.unique(cells.item[rows])) for rows in (inside, ~inside)]
-    if min(sizes) < MIN_ITEMS:
+def _gap(
+    tally: _Tally, inside: FloatArray, others: FloatArray, *, of_item: bool, level: float
+) -> FromOthers | None:
+    one, rest = _summed(tally, inside), _summed(tally, others)
+    if min(len(np.unique(rows.item)) for rows in (one, rest)) < MIN_ITEMS:
         return None
-    part = inside.astype(np.int64) if of_items else None
-    sides = [Side(inside, 1.0), Side(~inside, -1.0)]
-    return FromOthers(score=contrast_means(cells, sides, part=part, level=level), q=None)
+    both = Summed(
+        item=np.concatenate((one.item, rest.item)),
+        rater=np.concatenate((one.rater, rest.rater)),
+        weight=np.concatenate((one.weight, rest.weight)),
+        sums=np.concatenate((one.sums, rest.sums)),
+    )
+    is_one = np.arange(len(both.item)) < len(one.item)
+    score = contrast_means(
+        both,
+        [Side(is_one, 1.0), Side(~is_one, -1.0)],
+        part=is_one.astype(np.int64) if of_item else None,
+        level=level,
+    )
+    return FromOthers(score=score, q=None)
 
 
 def _with_q(rows: Sequence[StratumAgainstModels]) -> list[StratumAgainstModels]:
@@ -296,22 +391,27 @@ def _with_q(rows: Sequence[StratumAgainstModels]) -> list[StratumAgainstModels]:
     ]
 
 
-def _against(met: Meetings, kind: str, writers: str | None, *, level: float) -> AgainstModels:
-    cells, _ = _sum_cells(met, np.zeros_like(met.item))
+def _against(
+    tally: _Tally, judgments: BoolArray | None, *, sums: FloatArray | None = None, level: float
+) -> AgainstModels:
+    """Return what is said in some of the judgments, of which the sums may be given."""
+    sums = tally.part(None) if sums is None else sums
+    cells = _summed(tally, sums)
     score, model, tie, person = _shares(cells, level=level)
+    text = tally.met.text if judgments is None else tally.met.text[judgments]
     return AgainstModels(
-        judged_by=kind,
-        writers=writers,
-        n_judgments=len(met),
-        n_items=len(np.unique(met.item)),
-        n_raters=len(np.unique(met.rater)),
-        n_completions=len(np.unique(met.text)),
+        judged_by=tally.kind,
+        writers=None,
+        n_judgments=int(sums[0].sum()),
+        n_items=len(np.unique(cells.item)),
+        n_raters=len(np.unique(tally.rater[sums[0] > 0])),
+        n_completions=int(np.count_nonzero(np.bincount(text))),
         model=model,
         tie=tie,
         person=person,
         interval_used=interval_name(cells.rater),
         score=score,
-        every_axis=_every_axis(met, level=level),
+        every_axis=_every_axis(_summed(tally, sums, 5, 6, 7), level=level),
     )
 
 
@@ -320,35 +420,10 @@ def _shares(cells: Summed, *, level: float) -> list[OutcomeShare]:
     return [OutcomeShare(rate=one.value, low=one.low, high=one.high) for one in found]
 
 
-def _every_axis(met: Meetings, *, level: float) -> EveryAxis | None:
-    marked = met.select(met.is_marked)
+def _every_axis(marked: Summed, *, level: float) -> EveryAxis | None:
     n_items = len(np.unique(marked.item))
     if n_items < MIN_ITEMS:
         return None
-    taken = np.stack((marked.model_takes_all, marked.person_takes_all), axis=1).astype(np.float64)
-    cells, _ = _sum_rows(marked, np.zeros_like(marked.item), taken)
-    model, person = _shares(cells, level=level)
-    return EveryAxis(n_judgments=len(marked), n_items=n_items, model=model, person=person)
-
-
-def _sum_cells(met: Meetings, label: IntArray) -> tuple[Summed, IntArray]:
-    """Sum score, wins, ties and losses of the model."""
-    return _sum_rows(met, label, np.concatenate((met.score[:, None], met.outcomes), axis=1))
-
-
-def _sum_rows(met: Meetings, label: IntArray, values: FloatArray) -> tuple[Summed, IntArray]:
-    """Sum rows of one rater on one item and with one label, and return the labels beside them.
-
-    Strata are cheap then; halves add up exactly, in any order.
-    """
-    n_raters, n_labels = len(met.names.raters) + 1, int(label.max(initial=0)) + 1
-    key = (met.item * n_raters + met.sampled_rater + 1) * n_labels + label
-    cells, cell = np.unique(key, return_inverse=True)
-    sums = [np.bincount(cell, weights=column, minlength=len(cells)) for column in values.T]
-    summed = Summed(
-        item=cells // n_labels // n_raters,
-        rater=cells // n_labels % n_raters - 1,
-        weight=np.bincount(cell, minlength=len(cells)).astype(np.float64),
-        sums=np.stack(sums, axis=1),
-    )
-    return summed, cells % n_labels
+    model, person = _shares(marked, level=level)
+    n = int(marked.weight.sum())
+    return EveryAxis(n_judgments=n, n_items=n_items, model=model, person=person)

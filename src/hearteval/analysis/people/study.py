@@ -16,6 +16,7 @@ from hearteval.analysis.people.against_models import (
 )
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
 from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
+from hearteval.analysis.people.best_human import BestHuman, find_best_humans
 from hearteval.analysis.people.groups import PeopleGroups, group_people
 from hearteval.analysis.people.meetings import find_meetings
 from hearteval.analysis.people.rankings import (
@@ -50,6 +51,8 @@ class PeopleResults:
     """Whether the models' lead differs between subsets and between kinds of rater; planned."""
     with_judges: PeopleAndJudges | None = None
     """How far people and judges agree; None where no pair was answered by both."""
+    best_human: tuple[BestHuman, ...] = ()
+    """By people's votes and by those of judges; empty where models met no person."""
 
 
 def analyze_people(
@@ -64,7 +67,7 @@ def analyze_people(
     """Set people beside judges and models; None where no person judged or wrote what is judged.
 
     `judgments` are the first ones of ranked systems, `columns` the same; `seed` draws the
-    bootstrap's items; `rule` says which pairs are ambiguous.
+    bootstrap's items, and the splits of raters; `rule` says which pairs are ambiguous.
     """
     votes = merge_votes(columns)
     met = find_meetings(columns)
@@ -76,6 +79,7 @@ def analyze_people(
         against_models=compare_with_models(met, data, level=level),
         against_models_by=compare_by_stratum(met, level=level),
         leads=compare_leads(met, level=level),
+        best_human=find_best_humans(columns, level=level, seed=seed),
         groups=group_people(judgments, data, level=level),
         level=level,
         with_judges=compare_with_judges(columns, votes, rule, level=level, seed=seed),
