@@ -41,10 +41,12 @@ from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
+from hearteval.analysis.ranking.ablations import AblatedRanking, ablate_ranking
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
+from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_difficulty
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
@@ -78,8 +80,11 @@ class StudyResults:
         judge_agreement: How far the judges agree; None with fewer than two.
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
-        strata: The ranking by kind of item; None where it could not be computed.
         factors: Whether the axes are one skill or several; None where nobody marked an axis.
+        strata: The ranking by kind of item; None without a ranking.
+        difficulty: On which items systems differ most and least; None without a ranking, and where
+            there is too little of it.
+        ablations: What other methods make of the same comparisons; None without a ranking.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -113,6 +118,8 @@ class StudyResults:
     strata: StratifiedRanking | None = None
     factors: FactorResults | None = None
     judge_agreement: JudgesAgreement | None = None
+    difficulty: ItemDifficulty | None = None
+    ablations: AblatedRanking | None = None
 
 
 def analyze_study(
@@ -154,7 +161,6 @@ def analyze_study(
     )
     seed = data.provenance.seed
     people = analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity)
-    strata = _break_down(columns, leaderboard, data, level=level)
     gone = withdrawn_pairs(data.pairs, data.completions)
     differences = people.differences if people and data.targets is None else ()
     results = StudyResults(
@@ -188,8 +194,8 @@ def analyze_study(
         ),
         spending=spending,
         briefs=find_briefs(ranked),
-        strata=strata,
         factors=_factors(columns, data, level=level),
+        **_break_down(columns, leaderboard, data, level=level),
     )
     if data.targets is not None:
         results = _with_ratings(results, data.targets, stored, level=level, weights=weights)
@@ -260,6 +266,8 @@ def _with_ratings(
         people=None,
         strata=None,
         judge_agreement=None,
+        difficulty=None,
+        ablations=None,
         examples=(),
         stress=stress,
         ratings=ratings,
@@ -294,13 +302,18 @@ def _explain(
 
 def _break_down(
     columns: JudgmentColumns, leaderboard: Leaderboard | None, data: StudyData, *, level: float
-) -> StratifiedRanking | None:
-    """Rank the systems on every kind of item."""
+) -> dict[str, Any]:
+    """Return the ranking by kind of item, item by item, and by other methods."""
     if leaderboard is None:
-        return None
+        return {}
     assert data.provenance is not None
+    seed = data.provenance.seed
     cells = headline_cells(columns, {row.system for row in leaderboard.rows})
-    return stratify_ranking(cells, leaderboard, level=level, seed=data.provenance.seed)
+    return {
+        "strata": stratify_ranking(cells, leaderboard, level=level, seed=seed),
+        "difficulty": measure_difficulty(cells),
+        "ablations": ablate_ranking(cells, columns, leaderboard, seed=seed),
+    }
 
 
 def _factors(columns: JudgmentColumns, data: StudyData, *, level: float) -> FactorResults | None:

@@ -117,6 +117,46 @@ def _by_judge_alone(results: StudyResults) -> Records:
     ]
 
 
+def _strata(results: StudyResults) -> Records:
+    return [
+        {
+            "factor": factor.factor,
+            "stratum": stratum.name,
+            "n_items_of_stratum": stratum.n_items,
+            "interval_used": stratum.interval_used,
+            "problem": stratum.problem,
+            **_flat(one),
+        }
+        for factor in (results.strata.factors if results.strata else ())
+        for stratum in factor.strata
+        for one in stratum.standings or (None,)
+    ]
+
+
+def _strata_tests(results: StudyResults) -> Records:
+    return [
+        {"factor": one.factor, "no_test": one.no_test, **(_flat(one.test) if one.test else {})}
+        for one in (results.strata.factors if results.strata else ())
+    ]
+
+
+def _other_methods(results: StudyResults) -> Records:
+    found = results.ablations
+    return [
+        {
+            "system": name,
+            "headline": found.headline[k],
+            "method": one.method,
+            "unit": one.unit,
+            "value": one.values[k],
+            "place": one.places[k],
+        }
+        for one in (found.others if found else ())
+        if found and not one.problem
+        for k, name in enumerate(found.systems)
+    ]
+
+
 TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "warnings": ("what limits the numbers", _warnings),
     "head-to-head": ("wins of every two systems", "leaderboard.matrix"),
@@ -143,6 +183,12 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
+    "strata": ("the ranking on every kind of item", _strata),
+    "strata-tests": ("whether it differs between kinds of items", _strata_tests),
+    "items": ("how far apart the systems are on every item", "difficulty.items"),
+    "other-methods": ("the ranking by other methods", _other_methods),
+    "other-methods-in-short": ("how far it moves", "ablations.others"),
+    "weights-of-axes": ("places over all weights of the axes", "ablations.axis_weights.systems"),
     "axes": ("standing on each axis", _axes),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),
@@ -178,7 +224,7 @@ def _flat(record: object, prefix: str = "") -> dict[str, Any]:
     elif is_dataclass(record):
         inside = flat_fields(record)
     else:
-        return _cell(prefix.rstrip("_"), record)
+        return {} if record is None and not prefix else _cell(prefix.rstrip("_"), record)
     flat: dict[str, Any] = {}
     for name, value in inside.items():
         flat |= _flat(value, f"{prefix}{name}_")

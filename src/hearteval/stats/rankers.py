@@ -1,0 +1,118 @@
+"""Other ways to rank from pairwise comparisons: Elo in sequence, Rank Centrality; rank correlation.
+
+None is the ranking of a study: they show how much of it depends on the method.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from hearteval.errors import NotIdentifiedError
+from hearteval.stats.bradley_terry.fit import require_identified
+from hearteval.stats.comparisons import FloatArray, IntArray
+
+ELO_STEP: Final = 16.0
+"""K: points that change hands where an equal wins is half of it."""
+N_ORDERS: Final = 100
+MOST_STEPS: Final = 5_000
+"""Of one order. Elo forgets: with K = 16 what came 100 comparisons of a system ago counts 1/10."""
+
+
+def elo_in_sequence(
+    left: IntArray,
+    right: IntArray,
+    score: FloatArray,
+    *,
+    n_systems: int,
+    orders: Sequence[IntArray] | IntArray,
+    step: float = ELO_STEP,
+) -> FloatArray:
+    """Return Elo about 1500 after each order of comparisons, (orders, systems).
+
+    After each comparison, left gains K (score - 1 / (1 + 10^((right - left) / 400))) and right
+    loses it (Elo 1978).
+
+    Args:
+        left: Index of one system of each comparison; `right` that of the other.
+        right: See `left`.
+        score: 1 where left won, 1/2 for a tie.
+        n_systems: How many systems there are.
+        orders: Rows in the order in which they come, all orders equally long.
+        step: K.
+    """
+    orders = np.asarray(orders)
+    elo, every = np.full((len(orders), n_systems), 1500.0), np.arange(len(orders))
+    for rows in orders.T:
+        one, other = left[rows], right[rows]
+        gap = elo[every, other] - elo[every, one]
+        gain = step * (score[rows] - 1 / (1 + 10 ** (gap / 400)))
+        elo[every, one] += gain
+        elo[every, other] -= gain
+    return elo
+
+
+def draw_orders(n: int, *, seed: int) -> IntArray:
+    """Draw orders of n comparisons; of many each order holds some only."""
+    rng = np.random.default_rng(seed)
+    length = min(n, MOST_STEPS)
+    return np.array([rng.choice(n, length, replace=False, shuffle=True) for _ in range(N_ORDERS)])
+
+
+def rank_centrality(wins: FloatArray) -> FloatArray:
+    """Return log-strengths, mean 0: the stationary distribution of a walk to who wins.
+
+    From i it goes to j at the rate of the share that j won of their comparisons (Negahban, Oh and
+    Shah 2017). Shares count, not how many comparisons they are of.
+
+    Args:
+        wins: The weight with which system i (row) beat system j (column), ties half.
+
+    Raises:
+        NotIdentifiedError: Wins do not connect all systems both ways.
+    """
+    require_identified(wins)
+    counts = wins + wins.T
+    share = np.divide(wins.T, counts, out=np.zeros_like(wins), where=counts > 0)
+    rates = share - np.diag(share.sum(axis=1))
+    # pi rates = 0 and sum pi = 1: one equation more than unknowns, and consistent.
+    system = np.vstack((rates.T, np.ones(len(wins))))
+    target = np.append(np.zeros(len(wins)), 1.0)
+    pi = np.linalg.lstsq(system, target, rcond=None)[0]
+    if pi.min() <= 0:
+        raise NotIdentifiedError("the walk hardly ever reaches some systems")
+    theta = np.log(pi)
+    return np.asarray(theta - theta.mean())
+
+
+def kendall_tau(one: FloatArray, other: FloatArray) -> float | None:
+    """Return Kendall's tau-b of two rankings; None where either is all ties.
+
+    As `scipy.stats.kendalltau`, whose module takes longer to import than all others.
+    """
+    upper = np.triu_indices(len(one), 1)
+    a, b = (np.sign(x[:, None] - x[None, :])[upper] for x in (one, other))
+    scale = float(np.sqrt((a**2).sum() * (b**2).sum()))
+    return float((a * b).sum()) / scale if scale else None
+
+
+def ranks(values: FloatArray) -> FloatArray:
+    """Return ranks from 1, the smallest first; equal values share the mean of theirs."""
+    ordered = np.sort(values)
+    first = np.searchsorted(ordered, values, side="left")
+    last = np.searchsorted(ordered, values, side="right")
+    return np.asarray((first + last + 1) / 2)
+
+
+def pearson_r(one: FloatArray, other: FloatArray) -> float | None:
+    """Return the correlation of two lists; None where either does not vary."""
+    a, b = one - one.mean(), other - other.mean()
+    scale = float(np.sqrt((a**2).sum() * (b**2).sum()))
+    if scale <= np.finfo(float).tiny or not (np.ptp(one) and np.ptp(other)):
+        return None
+    return float(np.clip((a * b).sum() / scale, -1.0, 1.0))
+
+
+def spearman_rho(one: FloatArray, other: FloatArray) -> float | None:
+    """Return the correlation of ranks; None where either is all ties."""
+    return pearson_r(ranks(one), ranks(other))
