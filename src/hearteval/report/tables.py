@@ -157,6 +157,29 @@ def _other_methods(results: StudyResults) -> Records:
     ]
 
 
+def _one_person(results: StudyResults) -> Records:
+    compared = results.people.with_judges if results.people else None
+    ceiling = compared.ceiling if compared else None
+    if ceiling is None:
+        return []
+    person = {"judge": "one person", "n_votes": ceiling.n_votes, "same": ceiling.person}
+    return [person, *ceiling.judges]
+
+
+def _axis_weights(results: StudyResults) -> Records:
+    compared = results.people.with_judges if results.people else None
+    weights = compared.axis_weights if compared else None
+    return [
+        {"judged_by": kind.judged_by, **_flat(row), "interval_used": kind.interval_used}
+        for kind in (weights.kinds if weights else ())
+        for row in kind.weights
+    ]
+
+
+_CLARITY = "people.with_judges.ambiguity.parts"
+_CONSENSUS = "people.with_judges.consensus"
+_OPPOSED = "people.with_judges.disagreements"
+_WEIGHTS = "people.with_judges.axis_weights"
 TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "warnings": ("what limits the numbers", _warnings),
     "head-to-head": ("wins of every two systems", "leaderboard.matrix"),
@@ -176,6 +199,20 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "asked-again": ("rankings of repeats", "rank_stability"),
     "by-people-and-by-judges": ("the ranking by each kind of rater", _by_kind),
     "ranks-by-people-and-by-judges": ("ranks by each kind of rater", "people.differences"),
+    "agreement-of-judges": ("two or all judges, with intervals", "judge_agreement.together"),
+    "agreement-of-judges-by-axis": ("judges on each axis", "judge_agreement.axes"),
+    "judges-against-people": ("each judge and most people", "people.with_judges.judges"),
+    "clear-and-ambiguous": ("agreement on clear and on ambiguous pairs", _CLARITY),
+    "agreement-differences": ("agreement, parts compared", "people.with_judges.differences"),
+    "agreement-by-axis": ("people and judges on each axis", "people.with_judges.axes"),
+    "agreement-by-number-of-judges": ("subsets of judges", "people.with_judges.subsamples"),
+    "one-person-against-others": ("judges in one person's place", _one_person),
+    "agreement-by-item": ("how far people agree on each item", _CONSENSUS + ".items"),
+    "agreement-by-thirds": ("judges where people part or agree", _CONSENSUS + ".thirds"),
+    "opposed-traits": ("what judges choose against people", _OPPOSED + ".traits"),
+    "opposed-pairs": ("pairs on which judges and people are opposed", _OPPOSED + ".examples"),
+    "axis-weights": ("what axes weigh in the choice", _axis_weights),
+    "axis-weight-differences": ("people's weights less judges'", _WEIGHTS + ".differences"),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
     "models-against-people": ("whose reply is preferred", "people.against_models"),
     "by-groups-of-people": ("the ranking by groups of people", _by_group),
