@@ -7,15 +7,18 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from invented_results import invented_results
+from people_study import simulated_study
 from PIL import Image
 
+from hearteval.analysis.study import analyze_study
 from hearteval.errors import SettingsError
-from hearteval.report.plots import files
+from hearteval.report.plots import files, people
 from hearteval.report.plots.files import captions, figure_files, figures_of, require_matplotlib
 from hearteval.report.plots.style import Heat
 
 pytest.importorskip("matplotlib")
 RESULTS = invented_results()
+THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
 
 
 def drawn(name: str) -> dict[str, bytes]:
@@ -52,6 +55,22 @@ def test_figures_of_the_offline_judge_say_so() -> None:
     )
     assert b"measures nothing about empathy" in with_notice
     assert b"measures nothing about empathy" not in without
+
+
+def test_people_judges_kinds_of_item_and_items_are_drawn() -> None:
+    results = analyze_study(simulated_study(THETA, THETA, n_items=24))
+    names = [figure.name for figure in figures_of(results)]
+    assert {"models-against-people", "agreement", "kinds-of-item", "items"} <= set(names)
+    for figure in figures_of(results):
+        if figure.name in ("models-against-people", "agreement", "kinds-of-item", "items"):
+            name, first = next(figure_files(results, figure))
+            assert name == f"{figure.name}-column.svg"
+            assert ET.fromstring(first).tag.endswith("svg")
+    found = people.Agreeing(results.people, results.judge_agreement)
+    names, cells = people.agreement_cells(found)
+    assert names == ["most people", "juniper", "larch"]
+    assert cells[0][0] is None
+    assert cells[0][1] == cells[1][0] != cells[1][2] == cells[2][1]
 
 
 def test_a_share_that_may_be_a_half_is_pale() -> None:

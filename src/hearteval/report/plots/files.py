@@ -9,7 +9,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.report.leaderboard import marked_axes
-from hearteval.report.plots import people, ranking
+from hearteval.report.plots import kinds, people, ranking
 from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS
 from hearteval.report.radar import elo_radars
 
@@ -33,12 +33,33 @@ class Figure(NamedTuple):
     """In inches, of that and the width."""
 
 
-def _rows(n: int) -> float:
+def _rows(n: float) -> float:
     return 0.9 + 0.22 * n
 
 
 def _met_people(results: StudyResults) -> Any:
     return results.people if results.people and results.people.against_models else None
+
+
+def _agreeing(results: StudyResults) -> Any:
+    found = people.Agreeing(results.people, results.judge_agreement)
+    return found if len(people.agreement_cells(found)[0]) > 1 else None
+
+
+def _strata(results: StudyResults) -> Any:
+    if results.strata is None or results.leaderboard is None:
+        return None
+    return (results.strata, results.leaderboard) if kinds.drawn_factors(results.strata) else None
+
+
+def _strata_height(found: Any, width: float) -> float:
+    strata, board = found
+    n_down = -(-len(kinds.drawn_factors(strata)) // kinds.strata_across(width))
+    return float(n_down * _rows(4 + 1.4 * len(board.rows)))
+
+
+def _factors(results: StudyResults) -> Any:
+    return results.factors if results.factors and results.factors.factors else None
 
 
 def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
@@ -63,7 +84,7 @@ FIGURES = (
         "Whose reply is preferred where a model's meets a person's.",
         _met_people,
         people.draw_against_models,
-        lambda found, _: _rows(2 * len([r for r in found.against_models if r.writers is None])),
+        lambda found, _: _rows(1.6 * len(people.outcomes(found))),
     ),
     Figure(
         "ranking",
@@ -92,6 +113,35 @@ FIGURES = (
         _board_if(lambda board: board.matrix),
         ranking.draw_matrix,
         _of_rows,
+    ),
+    Figure(
+        "agreement",
+        "How often two give the same answer to a pair, percent; pale: perhaps no more than half.",
+        _agreeing,
+        people.draw_agreement,
+        lambda found, _: _rows(1.4 * len(people.agreement_cells(found)[0])),
+    ),
+    Figure(
+        "kinds-of-item",
+        "Elo on each kind of item, with intervals; in brackets how many items.",
+        _strata,
+        kinds.draw_strata,
+        _strata_height,
+    ),
+    Figure(
+        "items",
+        "Each item: how far apart systems are on it (dotted: as the ranking expects), and how far"
+        " it orders them as the ranking.",
+        lambda results: results.difficulty,
+        kinds.draw_difficulty,
+        _square,
+    ),
+    Figure(
+        "factors",
+        "Left: eigenvalues of the axes beside those of unrelated axes. Right: loadings.",
+        _factors,
+        kinds.draw_factors,
+        lambda _, width: 1 + 0.25 * width,
     ),
     Figure(
         "fit",

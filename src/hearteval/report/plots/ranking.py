@@ -47,8 +47,18 @@ def draw_leaderboard(board: Leaderboard, figure: Any) -> None:
     axes.axvline(MEAN_ELO, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     weighted = [(row.weighted.elo, row.weighted.low, row.weighted.high) for row in board.rows]
     once = [(row.unweighted.elo, row.unweighted.low, row.unweighted.high) for row in board.rows]
-    draw_intervals(axes, weighted, shift=-0.15, label="weighted by strength")
-    draw_intervals(axes, once, shift=0.15, colour=GREY, mark="s", label="every judgment once")
+    places = range(len(board.rows))
+    draw_intervals(
+        axes, weighted, places=[place - 0.15 for place in places], label="weighted by strength"
+    )
+    draw_intervals(
+        axes,
+        once,
+        places=[place + 0.15 for place in places],
+        colour=GREY,
+        mark="s",
+        label="every judgment once",
+    )
     axes.set_yticks(range(len(board.rows)), names_of([row.system for row in board.rows]))
     axes.set_ylim(len(board.rows) - 0.5, -0.5)
     axes.set_xlabel(f"Elo ({interval_words(board)})", wrap=True)

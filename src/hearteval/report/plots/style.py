@@ -87,18 +87,19 @@ def draw_heat(
 
 def draw_intervals(
     axes: Any,
-    rows: Sequence[tuple[float, float | None, float | None]],
+    rows: Sequence[tuple[float | None, float | None, float | None]],
     *,
-    shift: float = 0.0,
+    places: Sequence[float] | None = None,
     colour: str = BLUE,
     mark: str = "o",
     label: str | None = None,
 ) -> None:
     """Draw estimates with their intervals, a row each from the top; open without an interval."""
-    for place, (at, low, high) in enumerate(rows):
+    lines = range(len(rows)) if places is None else places
+    for number, (place, (at, low, high)) in enumerate(zip(lines, rows, strict=True)):
         has_interval = low is not None and high is not None
         if has_interval:
-            axes.plot([low, high], [place + shift] * 2, color=colour, alpha=0.6)
+            axes.plot([low, high], [place, place], color=colour, alpha=0.6)
         face = colour if has_interval else "none"
         style = {"marker": mark, "color": colour, "markerfacecolor": face, "linestyle": "none"}
-        axes.plot([at], [place + shift], label=label if place == 0 else None, **style)
+        axes.plot([at], [place], label=None if number else label, **style)
