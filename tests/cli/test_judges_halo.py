@@ -55,8 +55,10 @@ def test_a_planted_halo_is_found_and_paid_once(
         text = heart(*words).out
         assert len(server.bodies) == n_calls
         assert heart("run", path, "--json").json["leaderboard"] == before["leaderboard"]
+        beside = heart("analyze", path, "--json").json["factors"]["halo"]
     assert found["schema"] == "heart.judges_halo/1"
     assert found["judgments"]["n_added"] == found["judgments"]["n_wanted"] == 6 * 20
+    assert beside == found["judges"]
     (judge,) = found["judges"]
     assert (judge["judge"], judge["n_asked"], judge["missing"]) == ("theirs", 120, {})
     overall = judge["overall"]

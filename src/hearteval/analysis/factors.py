@@ -10,7 +10,7 @@ Completions of one item are not independent draws: the intervals are over items,
 and what chance gives take them as if they were. Everything here is exploratory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 from hearteval.analysis.columns import BoolArray, JudgmentColumns
 from hearteval.analysis.estimates import Estimate, clustered_estimates
 from hearteval.analysis.judges.halo import JudgeHalo
-from hearteval.domain import Axis
+from hearteval.domain import AXIS_NAMES, Axis
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import factors, one_blas_thread
 from hearteval.stats.agreement.cronbach import alpha_of_rows
@@ -128,6 +128,7 @@ class FactorResults:
         alpha: Cronbach's, of the sum of the z-scores.
         omega: McDonald's total; None without a factor.
         interval_used: Name of the interval of `alpha` and of correlations with wins, raters given.
+        one_reply: Of `raters`, who says all axes at once, so that one verdict may colour all.
         halo: What the ablation of each judge said; empty where none was run.
     """
 
@@ -152,6 +153,7 @@ class FactorResults:
     omega: float | None = None
     interval_used: str = INTERVAL
     level: float
+    one_reply: tuple[str, ...] = ()
     halo: tuple[JudgeHalo, ...] = ()
 
 
@@ -164,7 +166,6 @@ def score_completions(columns: JudgmentColumns) -> CompletionScores | None:
         np.where(columns.is_person, len(columns.names.raters), columns.rater), return_inverse=True
     )
     names = [*(rater.name for rater in columns.names.raters), PEOPLE]
-    raters = tuple(names[k] for k in who)
     n_texts = len(columns.names.completions)
     shape = (len(who), n_texts)
     key = np.concatenate(
@@ -195,15 +196,25 @@ def score_completions(columns: JudgmentColumns) -> CompletionScores | None:
         wins=wins[is_whole],
         item=item[is_whole],
         n_incomplete=int(met.sum() - is_whole.sum()),
-        raters=raters,
-        flat=tuple((raters[k], axes[a]) for a, k in np.argwhere(flat)),
+        raters=tuple(
+            names[k] for place, k in enumerate(who) if not np.isnan(marked[:, place]).all()
+        ),
+        flat=tuple((names[who[k]], axes[a]) for a, k in np.argwhere(flat)),
     )
 
 
 def analyze_factors(
-    scores: CompletionScores, *, level: float, seed: int, halo: Sequence[JudgeHalo] = ()
+    scores: CompletionScores,
+    *,
+    level: float,
+    seed: int,
+    axis_by_axis: Collection[str] = (),
+    halo: Sequence[JudgeHalo] = (),
 ) -> FactorResults:
-    """Analyse the factors of z-scores, or say why not; `seed` draws what chance gives."""
+    """Analyse the factors of z-scores, or say why not.
+
+    `seed` draws what chance gives; `axis_by_axis` names raters who judge each axis by itself.
+    """
     n_items = len(np.unique(scores.item))
     problem = _too_little(scores, n_items)
     bare: dict[str, Any] = {
@@ -213,6 +224,7 @@ def analyze_factors(
         "n_items": n_items,
         "n_incomplete": scores.n_incomplete,
         "level": level,
+        "one_reply": tuple(name for name in scores.raters if name not in axis_by_axis),
         "halo": tuple(halo),
     }
     if problem is None:
@@ -331,7 +343,9 @@ def _fit(
 def _whole(fit: FactorFit, axes: Sequence[Axis]) -> str:
     least = fit.uniquenesses.min()
     return ", ".join(
-        axis for axis, u in zip(axes, fit.uniquenesses, strict=True) if u <= least + ROUNDING
+        AXIS_NAMES[axis]
+        for axis, u in zip(axes, fit.uniquenesses, strict=True)
+        if u <= least + ROUNDING
     )
 
 

@@ -326,6 +326,7 @@ def _factors(columns: JudgmentColumns, data: StudyData, *, level: float) -> Fact
         scores,
         level=level,
         seed=data.provenance.seed,
+        axis_by_axis={rater.name for rater in data.judges if rater.family == BASELINE_FAMILY},
         halo=halo_of_judges(data, level=level),
     )
 

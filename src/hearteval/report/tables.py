@@ -46,6 +46,23 @@ def _warnings(results: StudyResults) -> Records:
     return [{"kind": each.kind.value, "text": str(each)} for each in results_notices(results)]
 
 
+def _factor_analysis(results: StudyResults) -> Records:
+    found = results.factors
+    if found is None:
+        return []
+    left_out = ("axes", "factors", "eigenvalues", "halo")
+    return [{name: value for name, value in flat_fields(found).items() if name not in left_out}]
+
+
+def _halo(results: StudyResults) -> Records:
+    return [
+        {"judge": found.judge, "n_asked": found.n_asked, **_flat(at)}
+        for found in (results.factors.halo if results.factors else ())
+        for at in (found.overall, *found.axes)
+        if at is not None
+    ]
+
+
 def _axes(results: StudyResults) -> Records:
     return [
         {"system": row.system, "kind": row.kind, "axis": axis, **_flat(at)}
@@ -227,6 +244,11 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "other-methods-in-short": ("how far it moves", "ablations.others"),
     "weights-of-axes": ("places over all weights of the axes", "ablations.axis_weights.systems"),
     "axes": ("standing on each axis", _axes),
+    "factor-analysis": ("are the axes one skill or several", _factor_analysis),
+    "factor-loadings": ("what each axis has in common with the others", "factors.axes"),
+    "factors": ("factors, and how they go with wins", "factors.factors"),
+    "eigenvalues": ("eigenvalues of the axes, and of unrelated ones", "factors.eigenvalues"),
+    "halo": ("marks that follow the verdict, by judge and way of asking", _halo),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),
     "coverage-of-raters": ("answers by rater", "coverage.judges"),

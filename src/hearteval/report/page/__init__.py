@@ -20,6 +20,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
 from hearteval.report import (
     agreement,
+    factors,
     figures,
     headline,
     judges,
@@ -159,7 +160,17 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = [agreement, figures, first_screen, headline, judges, leaderboard, links, matrix]
+    modules = [
+        agreement,
+        factors,
+        figures,
+        first_screen,
+        headline,
+        judges,
+        leaderboard,
+        links,
+        matrix,
+    ]
     modules += [methods, people, radar, replies, scores, text]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
