@@ -12,6 +12,7 @@ from typing import Self
 class Kind(StrEnum):
     """What a notice is about, the most serious first; the value names its section of the docs."""
 
+    SIMULATED = "simulated"
     BASELINE_JUDGE = "baseline-judge"
     NO_RESULT = "no-result"
     MISFIT = "misfit"
@@ -56,6 +57,13 @@ class Kind(StrEnum):
         return self.order <= Kind.MISSING.order
 
 
+SIMULATED_WORDS = (
+    "Simulated: every text, person and judgment here was drawn by a computer from planted numbers;"
+    " nothing here was measured."
+)
+"""The first line of everything that is made from simulated data."""
+
+
 class Notice(str):
     """A sentence that a reader must know, and its kind."""
 
@@ -71,6 +79,11 @@ class Notice(str):
     def __getnewargs__(self) -> tuple[Kind, str]:  # type: ignore[override]
         """Return what a copy is made of."""
         return self.kind, str(self)
+
+
+def simulated_line(notices: Iterable[Notice]) -> tuple[str, ...]:
+    """Return the first line of what is made from simulated data; nothing where it is real."""
+    return tuple(str(one) for one in notices if one.kind is Kind.SIMULATED)[:1]
 
 
 def by_severity(notices: Iterable[Notice]) -> tuple[Notice, ...]:

@@ -52,6 +52,9 @@ class Page:
     def progress(self, label: str, *, cost: Callable[[], float] | None = None) -> Iterator[Advance]:
         yield lambda done, _total: self.bars.setdefault(label, []).append(done)
 
+    def say_simulated(self) -> None:
+        self.warnings.append("simulated")
+
     def confirm(self, words: str, *, study: str) -> None:
         self.asked.append(f"{study}: {words}")
         raise RefusalError

@@ -148,6 +148,8 @@ class Provenance:
     recorded_by: str | None = None
     """Who wrote the replies that the items hold: ``people``, ``model``, or None where it is not
     known."""
+    simulated: bool = False
+    """Whether all of it was drawn by `heart simulate`."""
     data_hash: str = ""
     """Of all records of the store, as `heart store verify` makes it anew."""
 

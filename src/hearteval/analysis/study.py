@@ -54,7 +54,7 @@ from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, analyze_ratings
 from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
-from hearteval.notices import Kind, Notice, by_severity
+from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
 
 MANY_FLIPS = 0.2
@@ -191,6 +191,7 @@ def analyze_study(
             *warn_of_difference(differences),
             *warn_of_own_family(data),
             *warn_of_models(spending),
+            *([Notice(Kind.SIMULATED, SIMULATED_WORDS)] if data.provenance.simulated else []),
         ),
         spending=spending,
         briefs=find_briefs(ranked),

@@ -117,6 +117,10 @@ class GroupedResults(Shown, Generic[R]):
             parts += display.parts if isinstance(display, Display) else [display]
         return Display(tuple(parts))
 
+    def _first_line(self) -> tuple[str, ...]:
+        results = [cast("Shown", group.result) for group in self.groups if group.result is not None]
+        return results[0]._first_line() if results else ()
+
     def _shared_warnings(self) -> tuple[Notice, ...]:
         """Return what is warned of every group, where there are several."""
         of_groups = [cast("Any", g.result).warnings for g in self.groups if g.result is not None]

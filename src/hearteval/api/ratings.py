@@ -247,7 +247,10 @@ def _measure(read: ReadRatings, settings: AgreementSettings) -> Agreement:
         excluded={**read.n_dropped, **found.excluded},
         warnings=by_severity(
             (
-                *(Notice(Kind.READING, text) for text in read.warnings),
+                *(
+                    text if isinstance(text, Notice) else Notice(Kind.READING, text)
+                    for text in read.warnings
+                ),
                 *(Notice(Kind.LOOK_ALIKES, text) for text in alike),
                 *found.warnings,
             )

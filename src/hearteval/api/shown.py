@@ -7,10 +7,12 @@ from typing import Any, ClassVar, cast
 
 import narwhals.stable.v2 as nw
 
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import first_few
 from hearteval.exchange.tables.frames import make_frame
+from hearteval.notices import simulated_line
 from hearteval.report.table import Display, Table
-from hearteval.report.text import WIDTH, printable, shortened
+from hearteval.report.text import WIDTH, html_text, printable, shortened, wrapped
 
 SHORT_COLUMNS = ("elo_adjusted", "elo_weighted", "elo", "mean", "value", "win_rate")
 MAX_SHORT, MAX_SHORT_NAME = 3, 40
@@ -28,7 +30,8 @@ class Shown(ABC):
         """Return everything as what JSON can write."""
         values = asdict(cast("Any", self))
         del values["frame"]
-        return {"schema": self.schema, **values}
+        said = {SIMULATED: True} if self.is_simulated else {}
+        return {"schema": self.schema, **said, **values}
 
     def to_frame(self) -> Any:
         """Return the rows of the main table as a dataframe: of the input's kind, if it was one."""
@@ -36,7 +39,8 @@ class Shown(ABC):
 
     def to_text(self, width: int = WIDTH) -> str:
         """Return what is shown as text, at most so many columns wide."""
-        return self._display().text(width)
+        first = (wrapped(words, width, indent="") for words in self._first_line())
+        return "\n\n".join((*first, self._display().text(width)))
 
     def __str__(self) -> str:
         return self.to_text()
@@ -46,7 +50,16 @@ class Shown(ABC):
         return f"<{type(self).__name__}: {first_few(short, MAX_SHORT)}; print it for the table>"
 
     def _repr_html_(self) -> str:
-        return self._display().html()
+        first = "".join(f"<p><b>{html_text(words)}</b></p>" for words in self._first_line())
+        return first + self._display().html()
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether it rests on data that `heart simulate` made."""
+        return bool(self._first_line())
+
+    def _first_line(self) -> tuple[str, ...]:
+        return simulated_line(getattr(self, "warnings", ()))
 
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         rows: Sequence[Mapping[str, Any]] = self.to_dict()["systems"]

@@ -1,6 +1,5 @@
 """``heart analyze``: compute the results and write them as typed JSON."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -19,13 +18,16 @@ def command(study_file: Path, *, is_verbose: bool, as_json: bool) -> None:
 
     with open_stored(study_file, Terminal(is_verbose=is_verbose)) as (session, study):
         with session.tell.progress("analysis"):
-            from hearteval.study.reports import write_results  # not before it begins
+            from hearteval.study.reports import (  # not before it begins
+                results_object,
+                write_results,
+            )
             from hearteval.study.results import analyze
 
             results = analyze(session, study)
         path = write_results(session, results)
     if as_json:
-        emit_json("analyze", asdict(results))
+        emit_json("analyze", results_object(results))
     else:
         from hearteval.cli.results import show_results
 

@@ -19,7 +19,9 @@ import click
 
 from hearteval import __version__
 from hearteval.cli.progress import LABEL, duration, shown_progress
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import HeartError, SettingsError, not_written
+from hearteval.notices import SIMULATED_WORDS
 
 if TYPE_CHECKING:
     from hearteval.analysis.missing import Failure
@@ -37,9 +39,15 @@ NAMED = 8
 
 def emit_json(name: str, body: Mapping[str, Any]) -> None:
     """Print the one versioned object of a command on stdout."""
-    document = {"schema": f"heart.{name}/1", **body}
+    said = {SIMULATED: True} if _is_said_simulated() else {}
+    document = {"schema": f"heart.{name}/1", **said, **body}
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     click.echo(json.dumps(document, ensure_ascii=not is_unicode, allow_nan=False))
+
+
+def _is_said_simulated() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().meta.get(SIMULATED))
 
 
 def show_result(name: str, result: "Shown", *, as_json: bool) -> None:
@@ -48,6 +56,8 @@ def show_result(name: str, result: "Shown", *, as_json: bool) -> None:
     from hearteval.report.text import printable
 
     if as_json:
+        if result.is_simulated:
+            Terminal().say_simulated()
         emit_json(name, result.to_dict())
     else:
         click.echo(result.to_text(terminal_width()))
@@ -111,6 +121,13 @@ def labelled(label: str, words: str) -> str:
     return text if is_command else wrapped(text, terminal_width(), indent=" " * NAMED)
 
 
+def labelled_lines(words: str) -> str:
+    """Write a sentence that stands above everything, as wide as the terminal."""
+    from hearteval.report.text import wrapped
+
+    return wrapped(words, terminal_width(), indent="")
+
+
 class Terminal:
     """A `hearteval.study.Tell` that speaks to a person at a terminal, and to the run's log.
 
@@ -150,6 +167,13 @@ class Terminal:
         logger.info("warning: %s", message)
         self.warnings.append(message)
         _echo_warning(message)
+
+    def say_simulated(self) -> None:
+        """Say it in the first line of stdout, or in the JSON object that the command prints."""
+        context = click.get_current_context()
+        if not _is_said_simulated() and not context.params.get("as_json"):
+            click.echo(labelled_lines(SIMULATED_WORDS))
+        context.find_root().meta[SIMULATED] = True
 
     @contextmanager
     def progress(

@@ -1,6 +1,5 @@
 """``heart init``: a commented study file to start from."""
 
-import re
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
@@ -9,14 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from hearteval.cli.console import emit_json
-from hearteval.cli.options import json_option, names_options
+from hearteval.cli.options import json_option, names_options, study_name
 from hearteval.errors import SettingsError
 from hearteval.study import quoted, write_whole
 
 if TYPE_CHECKING:
     from hearteval.items.dialogues import DialogueNames
 
-MAX_NAME = 80
 PRESETS = {
     "starter": "the project's own items, nothing to download",
     "esconv": "HEART's 280 regular items; needs the ESConv corpus",
@@ -55,9 +53,7 @@ def command(
     """
     if items_file is not None and preset != "starter":
         raise click.UsageError("--items and --preset each say which items to use; give one.")
-    name = (
-        re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).lstrip("._-")[:MAX_NAME] or "study"
-    )
+    name = study_name(folder)
     path = folder / f"{name}.toml"
     if path.exists():
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")

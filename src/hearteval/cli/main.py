@@ -37,6 +37,7 @@ PLAINER = {
 VERBS: Mapping[str, str] = {
     "run": "All steps, from items to the report.",
     "init": "Make a commented study file to start from.",
+    "simulate": "Make a study of planted truth, to test designs and to learn.",
     "doctor": "Say what is missing, and how to get it.",
     "items": "Write, check and build items.",
     "complete": "Have the systems answer the items.",

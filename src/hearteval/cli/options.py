@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -13,7 +14,7 @@ from click.core import ParameterSource
 
 from hearteval.errors import HeartError, Remedy, first_few
 
-MAX_NAMED = 5
+MAX_NAMED, MAX_NAME = 5, 80
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
@@ -187,3 +188,9 @@ def names_options(function: Callable[..., None]) -> Callable[..., None]:
     }.items():
         decorated = click.option(name, metavar="COL", help=words)(decorated)
     return decorated
+
+
+def study_name(folder: Path) -> str:
+    """Return what a study in a new folder is called: like the folder, as a file may be."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).lstrip("._-")
+    return name[:MAX_NAME] or "study"

@@ -63,6 +63,8 @@ def _say_again(
     if last is None or not (as_json or last.text):
         return False
     terminal = Terminal()
+    if settings.is_simulated:
+        terminal.say_simulated()
     with run_log(settings, "run"):
         logger.info("nothing has changed since the last run")
         for words in last.warnings:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import json_option
 from hearteval.errors import MAX_FAULTS_SHOWN, StoreError
 from hearteval.report.text import plural, printable, wrapped
+
+if TYPE_CHECKING:
+    from hearteval.store.sql import SqlStore
 
 MAX_FAULTS_IN_JSON = 1_000
 KINDS = {"latencyprobe": "latency probe", "storedreply": "stored reply"}
@@ -33,12 +37,15 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     """
     from hearteval.store.copy import copy_store, require_equal, require_room, store_hashes
     from hearteval.store.sql import SqlStore
+    from hearteval.study.simulated import require_one_sort_of_stores
 
     source = source.removeprefix("sqlite:///")
     _require_there(source)
     if source == target.removeprefix("sqlite:///"):
         raise StoreError(f"{source}: a store cannot be copied onto itself; name another target")
     with closing(SqlStore.open(source)) as old, closing(SqlStore.open(target)) as new:
+        require_one_sort_of_stores(old, new)
+        _say_simulated(old)
         require_room(old, new)
         with Terminal().progress("copying") as progress:
             n_new = copy_store(old, new, progress=_in_all(progress))
@@ -74,6 +81,7 @@ def verify(place: str, *, as_json: bool) -> None:
         closing(SqlStore.open_to_read(place)) as store,
         Terminal().progress("verifying") as progress,
     ):
+        _say_simulated(store)
         checked = verify_store(store, progress=_in_all(progress))
     by_kind = checked.by_kind
     if as_json:
@@ -96,6 +104,13 @@ def verify(place: str, *, as_json: bool) -> None:
         Terminal().warn(printable(f"{f'{one.kind} {one.id}'.strip()}: {one.words}"))
     if checked.faults:
         raise click.exceptions.Exit(1)
+
+
+def _say_simulated(store: "SqlStore") -> None:
+    from hearteval.study.simulated import holds_simulated
+
+    if holds_simulated(store):
+        Terminal().say_simulated()
 
 
 def _in_all(progress: Callable[[int, int | None], None]) -> Callable[[str, int], None]:

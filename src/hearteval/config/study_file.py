@@ -34,6 +34,7 @@ from hearteval.config.model_settings import (
 from hearteval.config.models import read_system
 from hearteval.config.people import People, PeopleSettings, read_people
 from hearteval.domain import AXES, Axis, content_hash
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults
 
 STOP_WAIT_S = 10.0
@@ -87,6 +88,8 @@ class StudySettings:
     """Largest share of one system's or judge's replies that may be missing."""
     stop_wait_s: float = STOP_WAIT_S
     """Seconds that calls under way have to end when a run is stopped."""
+    is_simulated: bool = False
+    """Whether `heart simulate` drew all of it: then no model is asked and no person takes part."""
 
     @property
     def settings_hash(self) -> str:
@@ -96,6 +99,7 @@ class StudySettings:
         return content_hash(
             {
                 **people,
+                **({SIMULATED: True} if self.is_simulated else {}),
                 **({} if self.weights == EQUAL_WEIGHTS else {"weights": dict(self.weights)}),
                 **({} if self.ambiguity == DEFAULT_RULE else {"ambiguity": asdict(self.ambiguity)}),
                 "name": self.name,
@@ -135,6 +139,7 @@ class _Study(Section):
     store: str | None = None
     fail_on_missing: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = FAIL_ON_MISSING
     stop_wait_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = STOP_WAIT_S
+    simulated: bool = False
 
 
 class _Budget(Section):
@@ -248,6 +253,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         ),
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
+        is_simulated=wire.study.simulated,
     )
 
 

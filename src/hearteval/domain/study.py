@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from hearteval.domain.ids import fill_id, require
-from hearteval.domain.systems import JsonObject
+from hearteval.domain.systems import SIMULATED, JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,3 +45,8 @@ class Study:
             require(len(set(ids)) == len(ids), where, f"{kind} are listed twice")
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
         fill_id(self, "study", "name", "seed")
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether all of it was drawn by `heart simulate`: it is never mixed with what is real."""
+        return self.design.get(SIMULATED) is True

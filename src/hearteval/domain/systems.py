@@ -63,6 +63,8 @@ class Call:
 
 
 NO_CALL = Call()
+SIMULATED = "simulated"
+"""Says, in settings, in a design, as a source and as a pool, that nobody and no model was there."""
 WITHDRAWN = "[withdrawn by the person who wrote it]"
 """Stands for the text of a person who has withdrawn."""
 

@@ -19,6 +19,7 @@ from hearteval.exchange.tables.columns import (
     warn_of_look_alikes,
 )
 from hearteval.exchange.tables.views import WideTable, join_columns
+from hearteval.notices import SIMULATED_WORDS, Kind, Notice
 from hearteval.stats.agreement.table import CodedRatings
 from hearteval.stats.comparisons import IntArray
 
@@ -111,7 +112,8 @@ def _read_rows(table: Table, columns: RatingColumns) -> _Rows:
         for name in named:
             missing_words.add(name, batch[name])
     codes = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return _Rows(seen, codes, (*table.warnings, *missing_words.warnings()))
+    simulated = [Notice(Kind.SIMULATED, SIMULATED_WORDS)] if table.says_simulated() else []
+    return _Rows(seen, codes, (*simulated, *table.warnings, *missing_words.warnings()))
 
 
 def _build(label: str, rows: _Rows, codes: Sequence[Int32Array]) -> ReadRatings:

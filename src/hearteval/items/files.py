@@ -28,7 +28,9 @@ from hearteval.domain import (
     shows_text,
 )
 from hearteval.domain.items import MOST_INTENSE, Cue, Resistance, Verdict
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults
+from hearteval.notices import SIMULATED_WORDS
 
 CANARY = (
     "hearteval canary 20b432d0-3346-48ad-883b-d1f7d2b035f8: these dialogues test language models."
@@ -147,10 +149,13 @@ def _is_canary(line: str) -> bool:
 def format_items(items: Iterable[Item], *, canaries: Iterable[str] = ()) -> str:
     """Write items as an item file: canaries, then one item a line, with its id.
 
-    The project's own canary comes first, then those of the file that the items were read from. Keys
-    are in the documented order.
+    The project's own canary comes first, then those of the file that the items were read from; of
+    simulated items a line before them says what they are. Keys are in the documented order.
     """
-    lines = [_format_line({CANARY_KEY: canary}) for canary in (CANARY, *canaries)]
+    items = list(items)
+    first = [SIMULATED_WORDS] if any(item.source == SIMULATED for item in items) else []
+    before = dict.fromkeys((*first, CANARY, *canaries))
+    lines = [_format_line({CANARY_KEY: canary}) for canary in before]
     for item in items:
         wire = {key: getattr(item, key) for key in _ItemLine.model_fields}
         wire["context"] = [{"role": turn.role, "text": turn.text} for turn in item.context]

@@ -165,4 +165,6 @@ class ReplyLog:
     model: str
     status: str
     """How the log ends: ``success``, ``error``, ``cancelled`` or ``started``."""
+    is_simulated: bool = False
+    """Whether a simulated study was exported to it."""
     replies: tuple[LoggedReply, ...]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
-from hearteval.notices import Kind, Notice, by_severity
+from hearteval.notices import Kind, Notice, by_severity, simulated_line
 from hearteval.report.answer import Answer, answer
 from hearteval.report.text import listed, plural
 
@@ -59,6 +59,11 @@ def _full_sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].removesuffix('.')}." if words else ""
 
 
+def first_line(results: StudyResults) -> tuple[str, ...]:
+    """Return what stands before everything else; nothing where the study is real."""
+    return simulated_line(results.warnings)
+
+
 def results_notices(results: StudyResults) -> tuple[Notice, ...]:
     """Return all that limits a study's results, the most serious first."""
     board, ratings, audits = results.leaderboard, results.ratings, results.judge_audits
@@ -81,8 +86,9 @@ def results_notices(results: StudyResults) -> tuple[Notice, ...]:
 def news(notices: Sequence[Notice], said: Answer) -> tuple[Notice, ...]:
     """Return the most serious notice, and the one that the answer speaks of.
 
-    Beside what a judge is, also what denies the answer.
+    Beside what a judge is, also what denies the answer. That all is simulated stands above it.
     """
+    notices = [one for one in notices if one.kind is not Kind.SIMULATED]
     shown = tuple(notices[:1])
     if said.warning and said.warning in notices[1:]:
         return (*shown, said.warning)

@@ -21,7 +21,16 @@ from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, AXIS_NAMES, Axis
 from hearteval.report.figures import MEAN_ELO, Scale, scale_around
-from hearteval.report.table import CENTRE, Bar, Cell, Column, Table, counted, tabulate
+from hearteval.report.table import (
+    CENTRE,
+    Bar,
+    Cell,
+    Column,
+    Table,
+    counted,
+    mark_simulated,
+    tabulate,
+)
 from hearteval.report.text import (
     NO_BREAK_SPACE,
     NO_VALUE,
@@ -258,7 +267,8 @@ def leaderboard_csv(results: StudyResults) -> str:
         ]
         for row in (board.rows if board else ())
     ]
-    return Table(columns=tuple(map(Column, headings)), rows=rows).csv()
+    table = Table(columns=tuple(map(Column, headings)), rows=rows)
+    return (mark_simulated(table) if results.provenance.simulated else table).csv()
 
 
 def leaderboard_rows(results: StudyResults) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hearteval.analysis.ranking.adjusted import ControlledVotes, JudgedVotes
 from hearteval.analysis.ranking.head_to_head import SIGNIFICANT, find_departures
 from hearteval.analysis.ranking.votes import VoteRanking
-from hearteval.notices import by_severity
+from hearteval.notices import Kind, by_severity
 from hearteval.report.answer import answer
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.table import CENTRE, Bar, Column, Display, Table, tabulate
@@ -44,7 +44,8 @@ def ranking_display(ranking: VoteRanking) -> Display:
     """Return the answer, the table, every notice, and what systems won of each other directly."""
     names = [row.system for row in ranking.systems]
     said = answer(names, ranking.systems, ranking.warnings)
-    notices = tuple(map(notice_line, by_severity(ranking.warnings)))
+    below = [one for one in by_severity(ranking.warnings) if one.kind is not Kind.SIMULATED]
+    notices = tuple(map(notice_line, below))
     return Display(((str(said),), ranking_table(ranking), notices, matrix_part(ranking)))
 
 

@@ -11,6 +11,7 @@ from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
+from hearteval.notices import Kind, Notice
 from hearteval.report import agreement, leaderboard, people, scores
 from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.missing import coverage_totals
@@ -42,8 +43,13 @@ def results_table(results: StudyResults) -> Table | None:
 def results_display(results: StudyResults) -> Display:
     """Return what a notebook shows: the answer, the table, and every notice."""
     table = results_table(results)
-    notices = tuple(map(notice_line, results_notices(results)))
+    notices = tuple(notice_line(one) for one in _below(results))
     return Display(((str(sentence(results)),), *([table] if table else []), notices))
+
+
+def _below(results: StudyResults) -> list[Notice]:
+    """Return the notices that stand below the answer."""
+    return [one for one in results_notices(results) if one.kind is not Kind.SIMULATED]
 
 
 def brief_display(results: StudyResults) -> Display:
@@ -51,7 +57,7 @@ def brief_display(results: StudyResults) -> Display:
 
     Where people judged or wrote, what they say stands between.
     """
-    table, notices = results_table(results), results_notices(results)
+    table, notices = results_table(results), _below(results)
     shown = news(notices, sentence(results))
     lines = list(map(notice_line, shown))
     n_others = len(notices) - len(shown)
@@ -79,7 +85,7 @@ def details_display(results: StudyResults) -> Display:
     notes += map(_again_words, results.rank_stability)
     notes += _audit_notes(results.judge_audits)
     notes += spending_lines(results.spending)
-    return Display((*parts, tuple(notes), tuple(map(notice_line, results_notices(results)))))
+    return Display((*parts, tuple(notes), tuple(map(notice_line, _below(results)))))
 
 
 def _stands_on(results: StudyResults) -> Sequence[str]:

@@ -7,10 +7,11 @@ macro in `table.html.j2`; those that carry figures have templates of their own.
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal, NamedTuple, TypeVar
 
+from hearteval.domain.systems import SIMULATED
 from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.text import (
     MIN_WIDTH,
@@ -218,6 +219,12 @@ def _tex_cell(cell: object) -> str:
     if isinstance(cell, Bar):
         return _tex(cell.label)
     return _tex(_text(cell))
+
+
+def mark_simulated(table: Table) -> Table:
+    """Return a table whose first column says of every row that it is simulated."""
+    rows = [("true", *row) for row in table.rows]
+    return replace(table, columns=(Column(SIMULATED), *table.columns), rows=rows)
 
 
 def _no_formula(cell: object) -> object:

@@ -13,7 +13,7 @@ from hearteval.domain import flat_fields
 from hearteval.report.headline import results_notices
 from hearteval.report.judges import audit_rows
 from hearteval.report.leaderboard import paper_board
-from hearteval.report.table import Column, Table
+from hearteval.report.table import Column, Table, mark_simulated
 
 Records = Iterable[object]
 
@@ -24,7 +24,10 @@ def all_tables(results: StudyResults) -> Mapping[str, Table]:
         name: _table(_found(results, find) if isinstance(find, str) else find(results), what)
         for name, (what, find) in TABLES.items()
     }
-    return {name: table for name, table in made.items() if table.rows}
+    found = {name: table for name, table in made.items() if table.rows}
+    if not results.provenance.simulated:
+        return found
+    return {name: mark_simulated(table) for name, table in found.items()}
 
 
 def paper_tables(results: StudyResults) -> Mapping[str, Table]:

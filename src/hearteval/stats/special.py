@@ -51,3 +51,8 @@ def fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
 def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
     """Return the upper tail of the F distribution."""
     return scipy.special.fdtrc(dfn, dfd, x)
+
+
+def logit(p: Any) -> Any:
+    """Return the log odds of a chance."""
+    return scipy.special.logit(p)

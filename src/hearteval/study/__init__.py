@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hearteval.errors import SettingsError, not_written
+from hearteval.notices import SIMULATED_WORDS
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,9 @@ class Tell(Protocol):
 
     def warn(self, message: str) -> None:
         """Say what must not be missed."""
+
+    def say_simulated(self) -> None:
+        """Say once, before anything else, that all of this is simulated."""
 
     def progress(
         self, label: str, *, cost: Callable[[], float] | None = None
@@ -70,6 +74,10 @@ class Quiet:
     def warn(self, message: str) -> None:
         """Log it."""
         logger.warning(message)
+
+    def say_simulated(self) -> None:
+        """Log it."""
+        logger.warning(SIMULATED_WORDS)
 
     @contextmanager
     def progress(self, label: str, *, cost: Callable[[], float] | None = None) -> Iterator[Advance]:

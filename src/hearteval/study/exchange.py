@@ -24,6 +24,7 @@ from hearteval.study.imports import outcomes
 from hearteval.study.reading import released_words
 from hearteval.study.results import read_data
 from hearteval.study.session import Session
+from hearteval.study.simulated import require_same_sort
 
 MAX_NAMED, MAX_WIDTH = 3, 40
 
@@ -56,6 +57,7 @@ def read_log_of(settings: StudySettings, name: str, path: Path) -> ReplyLog:
 def import_log(session: Session, study: Study, name: str, log: ReplyLog) -> dict[str, Any]:
     """Store what a log has that an imported system lacks; return what was done as JSON says it."""
     settings = session.settings
+    require_same_sort(log.name, settings, is_simulated=log.is_simulated)
     system_id = {name: id_ for id_, name in imported_systems(settings).items()}[name]
     items = list(session.store.iter(Item, study))
     stored = [c for c in outcomes(session.store, study) if c.system_id == system_id]

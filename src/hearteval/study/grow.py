@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from hearteval.config import (
     SystemSettings,
 )
 from hearteval.domain import Completion, Item, Rater, Study, System, content_hash, hash_records
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError
 from hearteval.items.run import GatheredItems, gather_items, merge_items
 from hearteval.items.screening import DEFAULT_TOPICS
@@ -32,9 +33,11 @@ from hearteval.study import Tell
 from hearteval.study.chosen import chosen_before, chosen_records
 from hearteval.study.kept import KeptFile
 from hearteval.study.session import Session, open_session, stored_plan, study_id
+from hearteval.study.simulated import require_growth_of_one_sort
 
 NO_MODELS = ("original", "baseline")
 """Kinds of systems that are no models, which are their families too."""
+Simulable = TypeVar("Simulable", System, Rater)
 
 
 @contextmanager
@@ -88,6 +91,7 @@ def gather(
                     " now; write these topics into its [[items]]"
                 )
     gathered = merge_items(tables, known=known)
+    require_growth_of_one_sort(settings, gathered.items)
     for number, (table, one) in enumerate(zip(settings.items, tables, strict=True), 1):
         of_table = f"[[items]] {number}: " if len(tables) > 1 else ""
         if one.notes:
@@ -172,6 +176,7 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
             },
             **asdict(settings.judging.plan),
             **({} if settings.people is None else {"people": settings.people.identity}),
+            **({SIMULATED: True} if settings.is_simulated else {}),
         },
         protocols=_protocols(settings),
         protocol_version=PROTOCOL_VERSION,
@@ -240,9 +245,10 @@ def _require_growth(settings: StudySettings, versions: Sequence[Study]) -> None:
 
 def study_systems(settings: StudySettings) -> tuple[System, ...]:
     """Return the study's competitors and the bearers of the stress set."""
-    competitors = [_competitor(entry, seed=settings.seed) for entry in settings.systems]
+    competitors = [_competitor(entry, settings) for entry in settings.systems]
     if settings.people is not None and settings.people.writers_per_item:
-        competitors.append(human_system(settings.people))
+        written = human_system(settings.people)
+        competitors.append(_as_simulated(written) if settings.is_simulated else written)
     return (*competitors, *stress_systems(seed=settings.seed))
 
 
@@ -260,7 +266,7 @@ def study_raters(settings: StudySettings) -> tuple[Rater, ...]:
 def system_models(settings: StudySettings) -> dict[str, ModelSettings]:
     """Return the models that compete, by system id."""
     return {
-        _competitor(entry, seed=settings.seed).id: entry.model
+        _competitor(entry, settings).id: entry.model
         for entry in settings.systems
         if entry.model is not None
     }
@@ -269,7 +275,7 @@ def system_models(settings: StudySettings) -> dict[str, ModelSettings]:
 def imported_systems(settings: StudySettings) -> dict[str, str]:
     """Return the names of the systems whose completions are imported, by system id."""
     return {
-        _competitor(entry, seed=settings.seed).id: entry.name
+        _competitor(entry, settings).id: entry.name
         for entry in settings.systems
         if entry.imported is not None
     }
@@ -290,16 +296,22 @@ def judge_models(settings: StudySettings) -> dict[str, ModelSettings]:
     }
 
 
-def _competitor(entry: SystemSettings, *, seed: int) -> System:
+def _competitor(entry: SystemSettings, study: StudySettings) -> System:
     if entry.preset is not None:
-        return replace(baseline_system(entry.preset, seed=seed), name=entry.name, id="")
+        return replace(baseline_system(entry.preset, seed=study.seed), name=entry.name, id="")
     made = entry.model or entry.imported
     assert made is not None
     brief = {} if entry.brief is None else entry.brief.settings
     settings = {**made.identity, **brief}
     # What is imported may be no model's: its family says so.
     kind: Any = made.family if made.family in NO_MODELS else "model"
-    return System(name=entry.name, kind=kind, family=made.family, settings=settings)
+    system = System(name=entry.name, kind=kind, family=made.family, settings=settings)
+    return _as_simulated(system) if study.is_simulated else system
+
+
+def _as_simulated(one: Simulable) -> Simulable:
+    """Return a system or a judge that says of itself that it is simulated."""
+    return replace(one, settings={**one.settings, SIMULATED: True}, id="")
 
 
 def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
@@ -308,7 +320,8 @@ def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
         # What it was told is not known here: its name stands for that.
         told = {"name": entry.name, "protocol": form.protocol}
         family, made = entry.imported.family, entry.imported.identity
-        return Rater(name=entry.name, kind="llm", family=family, settings={**made, **told})
+        judge = Rater(name=entry.name, kind="llm", family=family, settings={**made, **told})
+        return _as_simulated(judge) if settings.is_simulated else judge
     if entry.model is None:
         return cue_rater()
     return Rater(

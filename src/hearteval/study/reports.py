@@ -28,6 +28,7 @@ from hearteval.study.folders import link_to, require_own_folder, write_folder
 from hearteval.study.reading import read_examples, write_replies
 from hearteval.study.results import STARTER_BASIS
 from hearteval.study.session import Session
+from hearteval.study.simulated import said_simulated
 
 RESULTS_SCHEMA = "heart.analyze/1"
 
@@ -35,9 +36,14 @@ RESULTS_SCHEMA = "heart.analyze/1"
 def write_results(session: Session, results: StudyResults) -> str:
     """Write the results as JSON beside the study file; return the path."""
     path = _path(session, "results.json")
-    document = {"schema": RESULTS_SCHEMA, **asdict(results)}
+    document = {"schema": RESULTS_SCHEMA, **results_object(results)}
     write_whole(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     return str(path)
+
+
+def results_object(results: StudyResults) -> dict[str, Any]:
+    """Return the results as what JSON can write; what is simulated says so first."""
+    return {**said_simulated(is_simulated=results.provenance.simulated), **asdict(results)}
 
 
 def write_report(

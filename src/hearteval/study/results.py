@@ -209,6 +209,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item]) -> Proven
         seed=study.seed,
         items_hash=study.items_hash,
         settings_hash=study.settings_hash,
+        simulated=study.is_simulated,
         data_hash=session.store.data_hash(),
         item_source=design["items"]["source"],
         licences=tuple(sorted({item.licence for item in items})),

@@ -14,6 +14,7 @@ from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study import Tell
+from hearteval.study.simulated import require_one_sort
 
 Now = Callable[[], datetime]
 
@@ -48,6 +49,9 @@ def open_session(
     open_store = SqlStore.open_to_read if is_only_read else SqlStore.open
     patience = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
     with closing(open_store(settings.store, patience_seconds=patience)) as store:
+        require_one_sort(store, settings)
+        if settings.is_simulated:
+            tell.say_simulated()
         yield Session(settings=settings, store=store, tell=tell, now=utc_now)
 
 
@@ -76,6 +80,9 @@ def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
         study = session.store.latest_study(study_id(settings))
         if study is None:
             raise _nothing_stored(settings)
+        require_one_sort(store, settings)
+        if study.is_simulated:
+            tell.say_simulated()
         if study.settings_hash != settings.settings_hash:
             tell.warn(
                 f"{settings.file} has changed since version {study.version} of the study was"

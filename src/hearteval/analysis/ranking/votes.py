@@ -24,8 +24,9 @@ from hearteval.analysis.ranking.rank import (
 )
 from hearteval.analysis.ranking.warnings import VOTES
 from hearteval.domain import flat_fields
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
-from hearteval.notices import Kind, Notice
+from hearteval.notices import Kind, Notice, simulated_line
 from hearteval.stats.comparisons import (
     TIE_SCORE,
     Comparisons,
@@ -185,6 +186,7 @@ class VoteRanking:
         columns = [each.name for each in fields(HeadToHead)]
         return {
             "schema": "heart.rank/1",
+            **({SIMULATED: True} if simulated_line(self.warnings) else {}),
             "systems": [{key: getattr(row, key) for key in keys} for row in self.systems],
             "fit": {key: fit[key] for key in FIT_KEYS},
             "settings": asdict(self.settings),

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError
 from hearteval.models.base import LoggedReply, Reply, ReplyLog
 from hearteval.models.inspect import has_no_candidate, read_output, read_usage
@@ -101,6 +102,7 @@ def read_inspect_log(path: Path) -> ReplyLog:
         task=log.eval.task,
         model=log.eval.model,
         status=log.status,
+        is_simulated=bool((log.eval.metadata or {}).get(SIMULATED)),
         replies=tuple(_logged(sample) for sample in log.samples),
     )
 

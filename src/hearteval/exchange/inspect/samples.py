@@ -36,6 +36,8 @@ from hearteval.analysis.coverage import BASELINE_FAMILY
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.missing import last_attempts
 from hearteval.domain import Completion, Item, Rater, Study, System, record_id
+from hearteval.domain.systems import SIMULATED
+from hearteval.notices import SIMULATED_WORDS
 
 WRITTEN_BY: Mapping[str, str] = {
     "model": "a language model",
@@ -281,7 +283,8 @@ def _model_name(system: System) -> str:
 
 def _log_metadata(study: Study, system: System) -> dict[str, Any]:
     return {
-        "note": NOTE,
+        **({SIMULATED: True} if study.is_simulated else {}),
+        "note": f"{SIMULATED_WORDS} {NOTE}" if study.is_simulated else NOTE,
         "study": study.name,
         "study_id": study.id,
         "study_version": study.version,

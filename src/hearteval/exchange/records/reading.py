@@ -103,6 +103,7 @@ class RecordTable:
         n_rows: Its rows.
         used: The column of each thing it says.
         sha256: Of the file.
+        is_simulated: Whether it says so of itself.
         warnings: What may be wrong with it although it can be read.
     """
 
@@ -112,6 +113,7 @@ class RecordTable:
         table = open_table(path, report)
         self._table = table
         self.label, self.name = table.label, path.name
+        self.is_simulated = table.says_simulated()
         self.used, self._constants = _find_columns(table, kind, columns)
         check_roles(dict(self.used))
         self._read: dict[str, list[str | None]] = {name: [] for name in self.used.values()}

@@ -24,6 +24,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import InvalidVotesError, SettingsError
 
 Int32Array = NDArray[np.int32]
@@ -101,6 +102,13 @@ class Table(ABC):
                 there_are = list_names(self.column_names)
                 raise SettingsError(f"{self.label} has no column {name!r}, only {there_are}{hint}")
             self._check_single(name)
+
+    def says_simulated(self) -> bool:
+        """Say whether a row says of itself that it is simulated, as all that is made of such do."""
+        if SIMULATED not in self.column_names:
+            return False
+        batches = (batch[SIMULATED] for batch in self.batches((SIMULATED,)))
+        return any("true" in {str(v).lower() for v in coded.values} for coded in batches)
 
     def _check_single(self, name: str) -> None:
         if self.column_names.count(name) > 1:

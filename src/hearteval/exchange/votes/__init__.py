@@ -31,7 +31,7 @@ from hearteval.exchange.votes.coder import (
 )
 from hearteval.exchange.votes.meanings import OutcomeNames
 from hearteval.exchange.votes.winner import LEFT_WON, TIED
-from hearteval.notices import Kind, Notice
+from hearteval.notices import SIMULATED_WORDS, Kind, Notice
 from hearteval.stats.comparisons import Comparisons
 from hearteval.stats.tally import Tally
 
@@ -101,6 +101,7 @@ class _Source(NamedTuple):
     columns: VoteColumns
     coder: VoteCoder
     warnings: tuple[str, ...]
+    is_simulated: bool
     value: str | None = None
 
     @property
@@ -125,7 +126,7 @@ def _read_rows(table: Table, columns: VoteColumns, names: OutcomeNames) -> tuple
     rows = _count(table, coder, columns)
     outcomes = coder.winner.decide(table, columns.winner)
     rows.columns["outcome"] = outcomes[rows.columns.pop("winner")]
-    return _Source(table, columns, coder, table.warnings), rows
+    return _Source(table, columns, coder, table.warnings, table.says_simulated()), rows
 
 
 def _finish(source: _Source, rows: VoteRows) -> Votes:
@@ -258,6 +259,7 @@ def _build(
         n_ties=int(rows.count[outcome == TIED].sum()),
         n_dropped=n_dropped,
         warnings=(
+            *([Notice(Kind.SIMULATED, SIMULATED_WORDS)] if source.is_simulated else []),
             *_drop_warnings(n_dropped, source.n_rows),
             *(Notice(Kind.READING, text) for text in read),
             *(Notice(Kind.LOOK_ALIKES, text) for text in alike),

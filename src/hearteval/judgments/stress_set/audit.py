@@ -21,6 +21,7 @@ from hearteval.domain import (
     hash_records,
     record_id,
 )
+from hearteval.domain.systems import SIMULATED
 from hearteval.judgments.plan.assignments import AssignmentPolicy, assign_pairs
 from hearteval.judgments.plan.pairs import Candidate, pair_up, seeded_rank
 from hearteval.judgments.stress_set import AUDIT_KINDS, STRESS_KINDS, stress_systems, stress_texts
@@ -242,7 +243,7 @@ def audit_study(
         items_hash=hash_records(items),
         system_ids=tuple(sorted(system.id for system in systems)),
         rater_ids=tuple(sorted(rater.id for rater in raters)),
-        design={"audit_of": study.id},
+        design={"audit_of": study.id, **({SIMULATED: True} if study.is_simulated else {})},
     )
     return next_version(audit, before)
 

@@ -16,6 +16,7 @@ from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import Desk
 from hearteval.study.people.kinds import KINDS, RESEARCH
+from hearteval.study.simulated import require_real
 
 TOKEN_BYTES = 32
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -58,6 +59,7 @@ def make_invite(desk: Desk, link: Link) -> tuple[str, Invite]:
     Raises:
         SettingsError: For an unknown kind of task or group, or a number that cannot be.
     """
+    require_real(desk.study, "no person takes part in it")
     known = (*KINDS, RESEARCH)
     if not link.kinds or any(kind not in known for kind in link.kinds):
         raise SettingsError(f"a link is for some of {', '.join(known)}, not {list(link.kinds)}")

@@ -23,6 +23,7 @@ from hearteval.study.records.judgments import read_judgments, read_ratings
 from hearteval.study.records.known import NO_TEXT, Found, Known
 from hearteval.study.records.raters import read_raters
 from hearteval.study.session import Session, open_session, stored_plan, study_id, utc_now
+from hearteval.study.simulated import require_same_sort
 
 BATCH = 4_000
 MAX_NAMED = 5
@@ -103,7 +104,9 @@ def _make_stress_texts(session: Session, study: Study, given: Import) -> None:
 
 
 def _read(session: Session, items: Sequence[Item], given: Import, *, now: datetime) -> Found:
-    known, table = _know(session, items), given.table
+    table = given.table
+    require_same_sort(table.label, session.settings, is_simulated=table.is_simulated)
+    known = _know(session, items)
     store = session.store
     if given.kind == "completions":
         found = read_completions(table, known, now=now)

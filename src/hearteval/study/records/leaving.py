@@ -28,6 +28,7 @@ from hearteval.domain import (
     Study,
     System,
 )
+from hearteval.domain.systems import SIMULATED
 from hearteval.exchange.records.writing import Cell, Columns, Format, format_table, write_files
 from hearteval.items.files import format_items
 from hearteval.study.reading import released_words
@@ -62,7 +63,8 @@ def export_records(
     tables = {kind: make() for kind, make in leaving.makers.items()}
     tables = {kind: made for kind, made in tables.items() if made.rows}
     files = {
-        f"{kind}.{form}": format_table(_columns(made.rows), form) for kind, made in tables.items()
+        f"{kind}.{form}": format_table(_columns(made.rows, study), form)
+        for kind, made in tables.items()
     }
     # Last: in JSON Lines it stands in place of the table, whose turns would be text in text.
     files[ITEM_FILE] = format_items(leaving.items).encode()
@@ -376,5 +378,6 @@ def _by(*names: str) -> Callable[[Row], tuple[Any, ...]]:
     return lambda row: tuple((row[name] is not None, row[name]) for name in names)
 
 
-def _columns(rows: list[Row]) -> Columns:
-    return {name: [row[name] for row in rows] for name in rows[0]}
+def _columns(rows: list[Row], study: Study) -> Columns:
+    said: Columns = {SIMULATED: [True] * len(rows)} if study.is_simulated else {}
+    return {**said, **{name: [row[name] for row in rows] for name in rows[0]}}

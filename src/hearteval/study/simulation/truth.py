@@ -1,0 +1,144 @@
+"""What is planted in a simulated study, and what every figure of it tends to.
+
+A figure is compared with its own limit, never with the strength that was planted: chances averaged
+over completions and raters lie nearer to 1/2 than those of an average one, so Elo shrinks. The
+limits here are exact averages (`hearteval.stats.simulation.expect`) over completions, over people
+like those of the pool, and over the judges that there are.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hearteval.domain import AXES
+from hearteval.stats.bradley_terry.fit import elo_from_theta, fit_win_matrix
+from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.simulation import Expected, Raters, Systems, expect
+from hearteval.study.simulation.world import TINY, World
+
+TRUTH_SCHEMA = "heart.simulate/1"
+LIMITS = (
+    "What each figure tends to as items and people multiply, given these judges; compare estimates"
+    " with these, not with theta, which is of an average completion under an average rater."
+)
+DIGITS = 9
+
+
+def expected_truth(world: World) -> dict[str, Any]:
+    """Return what was planted and what figures tend to, as JSON says it."""
+    plan = world.plan
+    return {
+        "plan": plan.model_dump(),
+        "systems": [_system(world, s) for s in range(len(world.names))],
+        "judges": [_judge(world, k) for k in range(len(world.judges))],
+        "people": {
+            "n": plan.pool if plan.people else 0,
+            "n_random": plan.random_raters if plan.people else 0,
+            "tie_size": _round(world.people.tie_size),
+        },
+        "limits": {"note": LIMITS, **limits(world)},
+    }
+
+
+def limits(world: World) -> dict[str, Any]:
+    """Return what Elo, win rates and the shares of models against people tend to."""
+    found: dict[str, Any] = {}
+    of_kind = {kind: _expect(world, kind, world.adversarial_share) for kind in _kinds(world)}
+    for kind, expected in of_kind.items():
+        found[kind] = {
+            "elo": _by_name(world, elo_from_theta(expected.theta(use_strength=False))),
+            "elo_weighted": _by_name(world, elo_from_theta(expected.theta(use_strength=True))),
+            "win_rate": _by_name(world, _win_rates(expected)),
+        }
+        if world.has_writers:
+            found[kind]["against_models"] = _against_models(world, kind)
+    if len(of_kind) > 1:
+        points = _together(of_kind["people"], of_kind["judges"])
+        found["both"] = {"elo": _by_name(world, elo_from_theta(fit_win_matrix(points).theta))}
+    return found
+
+
+def _kinds(world: World) -> list[str]:
+    people, judges = world.plan.people, world.plan.judges
+    return ["people"] * (people > 0) + ["judges"] * (judges > 0)
+
+
+def _seen(world: World, kind: str) -> tuple[Systems, Raters, float]:
+    if kind == "people":
+        return world.for_people, world.people, max(world.plan.rater_sd, TINY)
+    return world.for_judges, world.panel, 0.0
+
+
+def _expect(world: World, kind: str, adversarial: float) -> Expected:
+    systems, raters, rater_sd = _seen(world, kind)
+    found = expect(systems, raters, rater_sd=rater_sd, adversarial=adversarial)
+    plan = world.plan
+    times = plan.people if kind == "people" else 2 if plan.both_orders else 1
+    return replace(found, weight=found.weight * times)
+
+
+def _together(people: Expected, judges: Expected) -> FloatArray:
+    """Return points of both kinds, each with half of a pair's weight where both judged it."""
+    by_people, by_judges = (one.win + one.tie / 2 for one in (people, judges))
+    total = people.weight + judges.weight
+    halves = np.where(judges.weight > 0, (by_people + by_judges) / 2, by_people)
+    return np.asarray(total * halves)
+
+
+def _win_rates(expected: Expected) -> FloatArray:
+    points = (expected.win + expected.tie / 2) * expected.weight
+    return np.asarray(points.sum(axis=1) / expected.weight.sum(axis=1))
+
+
+def _against_models(world: World, kind: str) -> dict[str, Any]:
+    """Return how often models' completions beat people's, by subset."""
+    shares = {"all": world.adversarial_share, "regular": 0.0, "adversarial": 1.0}
+    if not 0 < world.plan.adversarial < world.plan.items:
+        shares = {"all": shares["all"]}
+    found = {}
+    for subset, share in shares.items():
+        expected = _expect(world, kind, share)
+        weight = expected.weight[:-1, -1]
+        model, tie = (
+            float((matrix[:-1, -1] * weight).sum() / weight.sum())
+            for matrix in (expected.win, expected.tie)
+        )
+        found[subset] = {
+            "model": _round(model),
+            "tie": _round(tie),
+            "person": _round(1 - model - tie),
+        }
+    return found
+
+
+def _system(world: World, s: int) -> dict[str, Any]:
+    people = world.for_people
+    return {
+        "system": world.names[s],
+        "family": world.families[s],
+        "theta_people": _round(people.theta[s]),
+        "theta_judges": _round(world.for_judges.theta[s]),
+        "on_axes": {axis: _round(people.on_axes[k, s]) for k, axis in enumerate(AXES)},
+        "on_adversarial": _round(people.on_adversarial[s]),
+        "words": _round(float(np.exp(people.log_words[s]))),
+    }
+
+
+def _judge(world: World, k: int) -> dict[str, Any]:
+    panel = world.panel
+    return {
+        "judge": world.judges[k],
+        "family": world.judge_families[k],
+        "position": _round(panel.position[k]),
+        "departure": _by_name(world, panel.departure[k]),
+        "own_family": _by_name(world, panel.own[k]),
+    }
+
+
+def _by_name(world: World, values: FloatArray) -> dict[str, float]:
+    return {name: _round(float(one)) for name, one in zip(world.names, values, strict=True)}
+
+
+def _round(value: float) -> float:
+    return round(float(value), DIGITS)

@@ -1,0 +1,327 @@
+"""`heart simulate`: what it makes says what it is, and is never mixed with what is real."""
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hearteval.cli.main import run_command_line
+from hearteval.notices import SIMULATED_WORDS
+
+SMALL = ("--systems", "3", "--items", "10", "--adversarial", "3", "--writers", "1", "--people", "5")
+FIRST = "Simulated: every text, person and judgment"
+REAL = """
+[study]
+name = "real"
+seed = 1
+[items]
+source = "starter"
+regular = 3
+adversarial = 1
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[[system]]
+name = "elsewhere"
+model = "imported/elsewhere"
+family = "elsewhere"
+[judging]
+judges = ["cue"]
+stress_items = 0
+repeat_pairs = 0
+"""
+
+
+def heart(*words: object) -> int:
+    try:
+        run_command_line([str(word) for word in words])
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("simulated") / "practice"
+    assert heart("simulate", folder, *SMALL, "--seed", 3) == 0
+    return folder
+
+
+@pytest.fixture
+def study(made: Path) -> Path:
+    return made / "practice.toml"
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("real") / "real.toml"
+    file.write_text(REAL)
+    assert heart("run", file) == 1  # one system waits for what is imported
+    return file
+
+
+def copy_of(made: Path, folder: Path, *edits: tuple[str, str]) -> Path:
+    """Copy a simulated study, its file edited."""
+    for path in made.iterdir():
+        if path.is_file():
+            (folder / path.name).write_bytes(path.read_bytes())
+    file = folder / "practice.toml"
+    text = file.read_text()
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text)
+    return file
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """Run what must be refused with exit code 1; return why."""
+    capsys.readouterr()
+    assert heart(*words) == 1
+    return capsys.readouterr().err
+
+
+def test_a_study_holds_what_was_asked_for(made: Path) -> None:
+    with closing(sqlite3.connect(made / "practice.db")) as store:
+        counts = {
+            table: store.execute(f"select count(*) from {table}").fetchone()[0]
+            for table in ("items", "completions", "pairs")
+        }
+    assert counts == {"items": 10, "completions": 40, "pairs": 60}
+    truth = json.loads((made / "truth.json").read_text())
+    assert truth["schema"] == "heart.simulate/1"
+    assert list(truth)[1] == "simulated"
+    assert truth["plan"]["seed"] == 3
+
+
+READING = {
+    "analyze": (),
+    "report": (),
+    "run": (),
+    "complete": (),
+    "judge": (),
+    "latency": (),
+    "doctor": (),
+    "compare": ("--first", "judge-a", "--second", "judge-b"),
+}
+
+
+@pytest.mark.parametrize("verb", READING)
+def test_a_verb_says_in_its_first_line_that_all_is_simulated(
+    verb: str, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    heart(verb, study, *READING[verb])
+    assert capsys.readouterr().out.startswith(FIRST)
+
+
+@pytest.mark.parametrize("verb", READING)
+def test_a_verb_says_it_first_in_json(
+    verb: str, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    heart(verb, study, *READING[verb], "--json")
+    printed = json.loads(capsys.readouterr().out)
+    assert list(printed)[:2] == ["schema", "simulated"]
+    assert printed["simulated"] is True
+
+
+def test_a_run_finds_nothing_to_do(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert heart("run", study, "--json") == 0
+    done = json.loads(capsys.readouterr().out)
+    assert (done["completions"]["n_added"], done["judgments"]["n_added"]) == (0, 0)
+    assert done["failures"] == []
+
+
+def test_the_store_is_as_it_was_written(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert heart("store", "verify", made / "practice.db") == 0
+    assert capsys.readouterr().out.startswith(FIRST)
+
+
+def test_every_file_of_a_report_says_it_first(study: Path) -> None:
+    assert heart("report", study) == 0
+    folder = study.parent
+    page = (folder / "practice.report.html").read_text()
+    assert "<title>Simulated: practice" in page
+    main = page[page.index("<main>") :]
+    assert main.index("simulated") < main.index("<h1")
+    tables = [folder / "practice.leaderboard.csv", *(folder / "practice.tables").glob("*.csv")]
+    for path in tables:
+        with path.open(newline="") as file:
+            rows = list(csv.reader(file))
+        assert rows[0][0] == "simulated", path.name
+        assert {row[0] for row in rows[1:]} == {"true"}, path.name
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_every_exported_file_says_it_in_its_first_line(
+    form: str, study: Path, tmp_path: Path
+) -> None:
+    assert heart("export", study, "--to", form, "--out", tmp_path) == 0
+    written = list(tmp_path.iterdir())
+    assert len(written) >= 6
+    for path in written:
+        assert "imulated" in path.read_text().split("\n", 1)[0], path.name
+
+
+def test_a_ranking_of_exported_votes_says_it_first(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heart("export", study, "--to", "csv", "--out", tmp_path)
+    columns = ("--left", "first", "--right", "second", "--winner", "winner", "--cluster", "item_id")
+    capsys.readouterr()
+    assert heart("rank", tmp_path / "judgments.csv", *columns) == 0
+    assert capsys.readouterr().out.startswith(FIRST)
+
+
+def test_votes_alone_are_ranked_and_say_what_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = tmp_path / "votes.csv"
+    assert heart("simulate", "--votes", votes, *SMALL, "--judges", 0) == 0
+    limits = json.loads((tmp_path / "votes.truth.json").read_text())["limits"]
+    capsys.readouterr()
+    assert heart("rank", votes, "--cluster", "item", "--rater", "rater", "--json") == 0
+    ranking = json.loads(capsys.readouterr().out)
+    assert list(ranking)[:2] == ["schema", "simulated"]
+    assert ranking["warnings"][0] == SIMULATED_WORDS
+    assert {row["system"] for row in ranking["systems"]} == set(limits["people"]["elo"])
+    assert heart("rank", votes) == 0
+    assert capsys.readouterr().out.startswith(FIRST)
+
+
+def test_agreement_on_simulated_answers_says_it_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "answers.csv"
+    rows = [f"true,u{unit},r{rater},{unit % 3}" for unit in range(6) for rater in range(2)]
+    file.write_text("\n".join(["simulated,unit,rater,value", *rows]) + "\n")
+    columns = ("--unit", "unit", "--rater", "rater", "--value", "value", "--level", "nominal")
+    assert heart("agree", file, *columns) == 0
+    assert capsys.readouterr().out.startswith(FIRST)
+    assert heart("agree", file, *columns, "--json") == 0
+    assert list(json.loads(capsys.readouterr().out))[:2] == ["schema", "simulated"]
+
+
+@pytest.mark.parametrize("verb", ["run", "complete", "judge"])
+def test_a_simulated_study_is_not_grown_with_a_real_system(
+    verb: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added = "[judging]\n", '[[system]]\npreset = "generic"\n\n[judging]\n'
+    file = copy_of(made, tmp_path, added)
+    assert "never mixed" in refused(capsys, verb, file)
+
+
+@pytest.mark.parametrize("verb", ["run", "complete", "judge", "analyze"])
+def test_a_simulated_study_stays_one_when_its_file_denies_it(
+    verb: str, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = copy_of(made, tmp_path, ("simulated = true\n", ""))
+    assert "simulated study 'practice'" in refused(capsys, verb, file)
+
+
+def test_a_real_study_takes_no_simulated_items(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = made / "items.jsonl"
+    own = REAL.replace('"starter"\nregular = 3\nadversarial = 1', json.dumps(str(items)))
+    file = tmp_path / "own.toml"
+    file.write_text(own)
+    assert "never mixed" in refused(capsys, "run", file)
+    assert not (tmp_path / "own.db").exists()
+
+
+def test_a_real_study_takes_no_simulated_completions(
+    study: Path, real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heart("export", study, "--to", "csv", "--out", tmp_path)
+    file = tmp_path / "completions.csv"
+    for more in ((), ("--dry-run",)):
+        why = refused(capsys, "import", real, file, "--kind", "completions", *more)
+        assert "it is simulated" in why
+
+
+def test_a_simulated_study_takes_no_real_completions(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "replies.csv"
+    file.write_text("item_id,system,text\nx,system-a,Hello there.\n")
+    why = refused(capsys, "import", study, file, "--kind", "completions")
+    assert "does not say that it is simulated" in why
+
+
+def test_no_person_takes_part_in_a_simulated_study(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "no person takes part" in refused(capsys, "serve", study, "--port", 0)
+
+
+@pytest.mark.parametrize("is_real", [True, False], ids=["real-to-simulated", "simulated-to-real"])
+def test_neither_store_is_copied_into_the_other(
+    is_real: bool, made: Path, real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stores = [real.with_suffix(".db"), made / "practice.db"]
+    source, target = stores if is_real else stores[::-1]
+    before = target.read_bytes()
+    assert "nothing was copied" in refused(capsys, "store", "copy", source, target)
+    assert target.read_bytes() == before
+
+
+def test_a_simulated_store_may_be_copied_into_an_empty_one(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert heart("store", "copy", made / "practice.db", tmp_path / "copy.db") == 0
+    assert capsys.readouterr().out.startswith(FIRST)
+
+
+def test_a_study_is_not_simulated_into_a_real_store(
+    real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEART_STORE", str(real.with_suffix(".db")))
+    why = refused(capsys, "simulate", tmp_path / "new", *SMALL)
+    assert "the store holds the real study 'real'" in why
+
+
+def test_a_folder_that_holds_something_is_left_alone(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in made.iterdir()}
+    assert heart("simulate", made, *SMALL) == 2
+    assert {path.name: path.stat().st_mtime_ns for path in made.iterdir()} == before
+
+
+FAULTS = {
+    "systems": "systems = 1",
+    "unknown": "planets = 3",
+    "more adversarial items than items": "items = 5\nadversarial = 9",
+    "nobody judges": "people = 0\njudges = 0",
+    "strengths of others": "systems = 3\ntheta = [0.1, 0.2]",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_plan_that_cannot_be_is_refused(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(FAULTS[fault])
+    assert heart("simulate", tmp_path / "new", "--plan", plan) == 2
+    assert str(plan) in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_option_counts_more_than_the_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text("systems = 2\nitems = 4\nadversarial = 0\nwriters = 0\npeople = 0\nseed = 8")
+    assert heart("simulate", tmp_path / "new", "--plan", plan, "--systems", 3, "--json") == 0
+    made = json.loads(capsys.readouterr().out)
+    assert (made["n_systems"], made["n_items"], made["n_completions"]) == (3, 4, 12)
