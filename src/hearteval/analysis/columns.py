@@ -89,7 +89,9 @@ def to_columns(judgments: Sequence[JudgmentRow], data: StudyData) -> JudgmentCol
     systems = {one.id: place for place, one in enumerate(names.systems)}
     raters = {one.id: place for place, one in enumerate(names.raters)}
     texts = {one.id: place for place, one in enumerate(names.completions)}
-    sides = pair_sides(data)
+    # Pairs stay in a study whose file no longer names their systems.
+    both = pair_sides(data).items()
+    sides = {id_: ends for id_, ends in both if all(text in texts for _, text in ends)}
     in_order = sorted(sides, key=lambda id_: sides[id_])
     pairs = {id_: place for place, id_ in enumerate(in_order)}
     one_of = np.array([texts[sides[id_][0][1]] for id_ in in_order], dtype=np.int64)
