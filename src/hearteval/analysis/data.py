@@ -18,6 +18,7 @@ from hearteval.domain import (
     Choice,
     Completion,
     Item,
+    LatencyProbe,
     Pair,
     Rater,
     Rating,
@@ -183,6 +184,10 @@ class StudyData:
     """Fewest people of whom a number is shown."""
     people_per_pair: int | None = None
     """Judgments by people that the study wants of each pair; None where it says nothing."""
+    latency: Sequence[LatencyProbe] = ()
+    """What `heart latency` has timed."""
+    covariates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Columns of a joined table, by name: value by system."""
     n_pairs_of_people: int = 0
     """Pairs that people are given to judge; 0 where none is known, and all may be theirs."""
     n_identical: int = 0

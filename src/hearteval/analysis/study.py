@@ -12,6 +12,7 @@ from hearteval.analysis.calls import (
     warn_of_models,
 )
 from hearteval.analysis.columns import JudgmentColumns, to_columns
+from hearteval.analysis.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.coverage import (
     BASELINE_FAMILY,
     Coverage,
@@ -52,6 +53,7 @@ from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, analyze_ratings
+from hearteval.analysis.speed import SpeedResults, compare_speed
 from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
@@ -85,6 +87,8 @@ class StudyResults:
         difficulty: On which items systems differ most and least; None without a ranking, and where
             there is too little of it.
         ablations: What other methods make of the same comparisons; None without a ranking.
+        covariates: What a joined table says of systems, beside their Elo; None without a table.
+        speed: Time to first text beside Elo; None where fewer than two systems have a time.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -120,6 +124,8 @@ class StudyResults:
     judge_agreement: JudgesAgreement | None = None
     difficulty: ItemDifficulty | None = None
     ablations: AblatedRanking | None = None
+    covariates: CovariateResults | None = None
+    speed: SpeedResults | None = None
 
 
 def analyze_study(
@@ -269,6 +275,8 @@ def _with_ratings(
         judge_agreement=None,
         difficulty=None,
         ablations=None,
+        covariates=None,
+        speed=None,
         examples=(),
         stress=stress,
         ratings=ratings,
@@ -304,7 +312,7 @@ def _explain(
 def _break_down(
     columns: JudgmentColumns, leaderboard: Leaderboard | None, data: StudyData, *, level: float
 ) -> dict[str, Any]:
-    """Return the ranking by kind of item, item by item, and by other methods."""
+    """Return the ranking by kind of item, item by item, by other methods, beside traits."""
     if leaderboard is None:
         return {}
     assert data.provenance is not None
@@ -314,6 +322,10 @@ def _break_down(
         "strata": stratify_ranking(cells, leaderboard, level=level, seed=seed),
         "difficulty": measure_difficulty(cells),
         "ablations": ablate_ranking(cells, columns, leaderboard, seed=seed),
+        "covariates": correlate_covariates(data.covariates, leaderboard, level=level),
+        "speed": compare_speed(
+            data.latency, data.ranked, data.covariates, leaderboard, level=level
+        ),
     }
 
 

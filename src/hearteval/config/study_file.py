@@ -84,6 +84,9 @@ class StudySettings:
     """Of the axes in the overall score of ratings."""
     ambiguity: AmbiguityRule = DEFAULT_RULE
     """Which comparisons are ambiguous."""
+    covariates: Path | None = None
+    """Table of numbers by system, joined to the ranking when it is analyzed; no part of the hash,
+    as it makes no result another."""
     fail_on_missing: float = FAIL_ON_MISSING
     """Largest share of one system's or judge's replies that may be missing."""
     stop_wait_s: float = STOP_WAIT_S
@@ -150,6 +153,7 @@ class _Analysis(Section):
     weights: Annotated[dict[Axis, float], Field(default_factory=dict)]
     consensus: Annotated[float, Field(gt=0.5, le=1, allow_inf_nan=False)] = DEFAULT_RULE.consensus
     split_axes: Annotated[int, Field(ge=1, le=len(AXES))] = DEFAULT_RULE.split_axes
+    covariates: str | None = None
 
 
 def _as_list(value: Any) -> Any:
@@ -248,6 +252,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         people=people,
         max_usd=wire.budget.max_usd,
         weights=weights,
+        covariates=path.parent / wire.analysis.covariates if wire.analysis.covariates else None,
         ambiguity=AmbiguityRule(
             consensus=wire.analysis.consensus, split_axes=wire.analysis.split_axes
         ),

@@ -31,6 +31,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    LatencyProbe,
     Pair,
     Rater,
     Rating,
@@ -42,6 +43,7 @@ from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
+from hearteval.study.covariates import read_covariates
 from hearteval.study.session import Session, is_rated, stored_plan
 
 STARTER_BASIS = "Written for hearteval by a language model; no real person"
@@ -107,6 +109,8 @@ def read_data(session: Session, study: Study) -> StudyData:
         ratings=ratings,
         n_identical=count_identical(ranked),
         funnel=study.design["items"]["funnel"],
+        latency=list(store.iter(LatencyProbe, study)),
+        covariates=read_covariates(session.settings.covariates),
         calls=read_calls(session, study),
         spent_usd=store.spent_usd(),
         provenance=_provenance(session, study, items),
