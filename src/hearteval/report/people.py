@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.coverage import Coverage, PeopleCoverage
-from hearteval.analysis.people.against_models import AgainstModels, OutcomeShare
+from hearteval.analysis.people.against_models import OutcomeShare
 from hearteval.analysis.people.agreement import AgreementPart
 from hearteval.analysis.people.groups import PeopleGroups
 from hearteval.analysis.people.study import PeopleResults
@@ -16,6 +16,14 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.study import StudyResults
 from hearteval.protocol import load_protocol
+from hearteval.report.against import (
+    Shares,
+    bars,
+    best_table,
+    every_axis_words,
+    lead_words,
+    overall_words,
+)
 from hearteval.report.leaderboard import RANK_DIFFERS, interval_words
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
@@ -32,7 +40,6 @@ from hearteval.report.text import (
 )
 
 HEADINGS = {"people": "People", "judges": "Judges", "both": "Both"}
-WRITERS = {"crowd": "crowd workers", "peer": "peers", "clinician": "clinicians"}
 MAX_NAMED = 3
 
 
@@ -87,9 +94,8 @@ def people_words(results: StudyResults) -> tuple[str, ...]:
     found = results.people
     if found is None:
         return ()
-    words = [_ranking_words(results)]
+    words = [overall_words(found), _ranking_words(results)]
     words += _agreement_words(found.agreement[0]) if found.agreement else ()
-    words += [_against_words(found)]
     return tuple(filter(None, words))
 
 
@@ -132,17 +138,6 @@ def _agreement_words(part: AgreementPart) -> list[str]:
             f" {percent(both.same.value)} of {plural(both.n_pairs, 'pair')}."
         )
     return words
-
-
-def _against_words(found: PeopleResults) -> str:
-    overall = {one.judged_by: one for one in found.against_models if one.writers is None}
-    words = [
-        f"{by} prefer the model's reply in {percent(at.model.rate)}, the person's in"
-        f" {percent(at.person.rate)}"
-        + (f", and call {percent(at.tie.rate)} a tie" if at.tie.rate else "")
-        for by, at in overall.items()
-    ]
-    return f"Where a model's reply meets a person's, {'; '.join(words)}." if words else ""
 
 
 def ranking_table(results: StudyResults) -> Table | None:
@@ -317,31 +312,32 @@ def _measure_words(found: AgreementMeasure | None, write: Callable[[float], str]
 
 
 def against_table(results: StudyResults) -> Table | None:
-    """Return how models fare against people, by kind of rater and by group of writers."""
-    rows = results.people.against_models if results.people else ()
-    if not rows:
+    """Return how models fare against people, by kind of rater, subset and group of writers."""
+    found = results.people
+    if found is None or not found.against_models:
         return None
+
+    def outcome(name: str) -> Callable[[Shares], str]:
+        return lambda row: _outcome_words(getattr(row.against, name, None))
+
     return tabulate(
-        rows,
+        bars(found),
         [
-            (Column("judged by", "text"), against_name),
-            ("model", lambda row: _outcome_words(row.model)),
-            ("tie", lambda row: _tie_words(results, row)),
-            ("person", lambda row: _outcome_words(row.person)),
+            (
+                Column("judged by", "text"),
+                lambda row: ", ".join(filter(None, (row.judged_by, row.of))),
+            ),
+            ("model", outcome("model")),
+            (
+                "tie",
+                lambda row: outcome("tie")(row) if may_tie(results, row.judged_by) else NO_VALUE,
+            ),
+            ("person", outcome("person")),
             ("n", lambda row: count(row.n_judgments)),
         ],
         caption="Models against people: whose reply is preferred, in percent of judgments",
+        notes=[*lead_words(found), every_axis_words(found)],
     )
-
-
-def against_name(row: AgainstModels) -> str:
-    """Say who judged, and whose replies."""
-    return f"{row.judged_by}, {writers_words(row)}" if row.writers else row.judged_by
-
-
-def writers_words(row: AgainstModels) -> str:
-    """Name the group of writers; nothing for all of them."""
-    return f"on replies by {WRITERS.get(row.writers, row.writers)}" if row.writers else ""
 
 
 def may_tie(results: StudyResults, judged_by: str) -> bool:
@@ -350,11 +346,9 @@ def may_tie(results: StudyResults, judged_by: str) -> bool:
     return results.provenance.protocols.get(kind) != "forced-strength"
 
 
-def _tie_words(results: StudyResults, row: AgainstModels) -> str:
-    return _outcome_words(row.tie) if may_tie(results, row.judged_by) else NO_VALUE
-
-
-def _outcome_words(share: OutcomeShare) -> str:
+def _outcome_words(share: OutcomeShare | None) -> str:
+    if share is None:
+        return NO_VALUE
     return f"{whole_percent(share.rate)} {interval(share.low, share.high, write=whole_percent)}"
 
 
@@ -400,5 +394,10 @@ def shown_tables(results: StudyResults) -> Sequence[Table]:
     """Return what a terminal shows of people; nothing where none judged or wrote."""
     if results.people is None:
         return ()
-    tables = ranking_table(results), against_table(results), agreement_table(results.people)
+    tables = (
+        ranking_table(results),
+        against_table(results),
+        best_table(results.people),
+        agreement_table(results.people),
+    )
     return [table for table in tables if table]

@@ -245,6 +245,12 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "axis-weight-differences": ("people's weights less judges'", _WEIGHTS + ".differences"),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
     "models-against-people": ("whose reply is preferred", "people.against_models"),
+    "models-against-people-by": (
+        "the same by subset, emotion, problem, profile and model",
+        "people.against_models_by",
+    ),
+    "models-lead": ("subsets and kinds of rater compared", "people.leads"),
+    "best-human": ("the best of people's replies", "people.best_human"),
     "by-groups-of-people": ("the ranking by groups of people", _by_group),
     "coverage-of-writers": ("replies by people", "coverage.people.writers"),
     "judges-together": ("votes by judge", "majorities.judges"),

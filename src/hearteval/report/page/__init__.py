@@ -19,6 +19,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
 from hearteval.report import (
+    against,
     agreement,
     factors,
     figures,
@@ -161,6 +162,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     modules = [
+        against,
         agreement,
         factors,
         figures,
