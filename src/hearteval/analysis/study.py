@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hearteval.analysis.axis_weights import AxisWeights, weigh_axes
 from hearteval.analysis.briefs import BriefUse, find_briefs
 from hearteval.analysis.calls import (
     NOTHING_SPENT,
@@ -80,6 +81,7 @@ class StudyResults:
         rank_stability: Rankings by whole repeats beside the first; empty where there are none.
         judge_audits: What the audits say of each judge; None where none has judged.
         judge_agreement: How far the judges agree; None with fewer than two.
+        axis_weights: What axes weigh in choices, by kind of rater; None where nobody marked them.
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
         factors: Whether the axes are one skill or several; None where nobody marked an axis.
@@ -122,6 +124,7 @@ class StudyResults:
     strata: StratifiedRanking | None = None
     factors: FactorResults | None = None
     judge_agreement: JudgesAgreement | None = None
+    axis_weights: AxisWeights | None = None
     difficulty: ItemDifficulty | None = None
     ablations: AblatedRanking | None = None
     covariates: CovariateResults | None = None
@@ -186,6 +189,7 @@ def analyze_study(
         ),
         judge_audits=judge_audits,
         people=people,
+        axis_weights=weigh_axes(columns, level=level),
         judge_agreement=measure_judges(merge_votes(columns), level=level, seed=seed),
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
@@ -273,6 +277,7 @@ def _with_ratings(
         people=None,
         strata=None,
         judge_agreement=None,
+        axis_weights=None,
         difficulty=None,
         ablations=None,
         covariates=None,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.coverage import Coverage, PeopleCoverage
 from hearteval.analysis.people.against_models import OutcomeShare
-from hearteval.analysis.people.agreement import AgreementPart
+from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, AgreementPart
 from hearteval.analysis.people.groups import PeopleGroups
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.ranking.leaderboard import Leaderboard
@@ -40,6 +40,7 @@ from hearteval.report.text import (
 )
 
 HEADINGS = {"people": "People", "judges": "Judges", "both": "Both"}
+PART_NAMES = {None: "all items", CLEAR: "clear pairs", AMBIGUOUS: "ambiguous pairs"}
 MAX_NAMED = 3
 
 
@@ -252,21 +253,27 @@ class AgreementRow(NamedTuple):
     majorities: AgreementMeasure | None
     n_pairs_both: int
     """Pairs with a majority of both kinds."""
+    n_items: int
+    """Items that two people judged a pair of; and with a majority of both kinds."""
+    n_items_both: int
 
 
 def agreement_rows(found: PeopleResults) -> list[AgreementRow]:
-    """Return agreement on all items, then by subset."""
+    """Return agreement on all items, then by subset, then on clear and on ambiguous pairs."""
+    clarity = found.with_judges.ambiguity if found.with_judges else None
     return [
         AgreementRow(
-            items=part.subset or "all items",
+            items=PART_NAMES.get(part.subset, part.subset or ""),
             same=part.people.same if part.people else None,
             fleiss_kappa=part.people.fleiss_kappa if part.people else None,
             krippendorff_alpha=part.people.krippendorff_alpha if part.people else None,
             n_pairs=part.people.n_pairs if part.people else 0,
             majorities=part.majorities.same if part.majorities else None,
             n_pairs_both=part.majorities.n_pairs if part.majorities else 0,
+            n_items=part.people.n_items if part.people else 0,
+            n_items_both=part.majorities.n_items if part.majorities else 0,
         )
-        for part in found.agreement
+        for part in (*found.agreement, *(clarity.parts if clarity else ()))
     ]
 
 

@@ -187,11 +187,9 @@ def _one_person(results: StudyResults) -> Records:
 
 
 def _axis_weights(results: StudyResults) -> Records:
-    compared = results.people.with_judges if results.people else None
-    weights = compared.axis_weights if compared else None
     return [
         {"judged_by": kind.judged_by, **_flat(row), "interval_used": kind.interval_used}
-        for kind in (weights.kinds if weights else ())
+        for kind in (results.axis_weights.kinds if results.axis_weights else ())
         for row in kind.weights
     ]
 
@@ -199,7 +197,6 @@ def _axis_weights(results: StudyResults) -> Records:
 _CLARITY = "people.with_judges.ambiguity.parts"
 _CONSENSUS = "people.with_judges.consensus"
 _OPPOSED = "people.with_judges.disagreements"
-_WEIGHTS = "people.with_judges.axis_weights"
 
 
 def _residuals(results: StudyResults) -> Records:
@@ -242,7 +239,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "opposed-traits": ("what judges choose against people", _OPPOSED + ".traits"),
     "opposed-pairs": ("pairs on which judges and people are opposed", _OPPOSED + ".examples"),
     "axis-weights": ("what axes weigh in the choice", _axis_weights),
-    "axis-weight-differences": ("people's weights less judges'", _WEIGHTS + ".differences"),
+    "axis-weight-differences": ("people's weights less judges'", "axis_weights.differences"),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
     "models-against-people": ("whose reply is preferred", "people.against_models"),
     "models-against-people-by": (

@@ -26,6 +26,7 @@ class SameAnswer:
     """Two of them, or all."""
     n_pairs: int
     """Pairs on which each of them has a vote."""
+    n_items: int
     same: AgreementMeasure
 
 
@@ -97,6 +98,7 @@ def _same_answer(
     return SameAnswer(
         judges=tuple(names[k] for k in group),
         n_pairs=int((~np.isnan(same)).sum()),
+        n_items=len(np.unique(item[~np.isnan(same)])),
         same=measure_share(
             same, item, level=level, seed=seed, undefined="no pair has a vote of each"
         ),

@@ -78,6 +78,7 @@ class AxisAgreement:
     judges: Coefficients | None
     n_pairs: int
     """Pairs with a majority of both kinds on this axis."""
+    n_items: int
     same: AgreementMeasure
     """How often both are one."""
 
@@ -176,6 +177,7 @@ def compare_axes(votes: PairVotes, *, level: float, seed: int) -> tuple[AxisAgre
                 people=_coefficients(of_people.get(axis)),
                 judges=_coefficients(of_judges.get(axis)),
                 n_pairs=int((~np.isnan(same)).sum()),
+                n_items=len(np.unique(votes.item[~np.isnan(same)])),
                 same=measure_share(
                     same,
                     votes.item,

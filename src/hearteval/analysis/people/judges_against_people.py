@@ -47,6 +47,7 @@ class JudgeAgainstPeople:
     judge: str
     n_pairs: int
     """Pairs with a majority of the people and a vote of the judge."""
+    n_items: int
     n_flips: int
     """Pairs with such a majority on which the judge contradicts itself: no vote, so left out."""
     same: AgreementMeasure
@@ -86,6 +87,7 @@ class Ceiling:
     n_people: int
     n_votes: int
     n_pairs: int
+    n_items: int
     person: Estimate
     judges: tuple[InPlace, ...]
     """Their majority first, where there are several, then each judge by name."""
@@ -112,6 +114,7 @@ def compare_each_judge(
             JudgeAgainstPeople(
                 judge=name,
                 n_pairs=int((~np.isnan(same)).sum()),
+                n_items=len(np.unique(votes.item[~np.isnan(same)])),
                 n_flips=int((is_vote(people) & (given == FLIP)).sum()),
                 same=measure_share(
                     same, votes.item, level=level, seed=seed, undefined="no pair has both"
@@ -196,6 +199,7 @@ def measure_ceiling(votes: PairVotes, *, level: float) -> Ceiling | None:
         n_people=len(np.unique(person)),
         n_votes=len(pair),
         n_pairs=len(np.unique(pair)),
+        n_items=len(np.unique(item)),
         person=mean_estimates(same[:, np.newaxis], item, person, level=level)[0],
         judges=tuple(found),
         interval_used=interval_name(person),

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.pair_votes import PairVotes
 from hearteval.analysis.people.agreement import judged_by_both
 from hearteval.analysis.people.ambiguity import (
@@ -13,7 +12,6 @@ from hearteval.analysis.people.ambiguity import (
     measure_ambiguity,
     measure_differences,
 )
-from hearteval.analysis.people.axis_weights import AxisWeights, weigh_axes
 from hearteval.analysis.people.consensus import (
     AxisAgreement,
     Consensus,
@@ -40,7 +38,6 @@ STATUS: Final = {
     "ceiling": EXPLORATORY,
     "consensus": EXPLORATORY,
     "disagreements": EXPLORATORY,
-    "axis_weights": EXPLORATORY,
 }
 """What was planned before the data, by part of `PeopleAndJudges`."""
 
@@ -66,13 +63,11 @@ class PeopleAndJudges:
     consensus: Consensus | None
     disagreements: Disagreements | None
     """None where no pair has a majority for a side of both kinds."""
-    axis_weights: AxisWeights | None
-    """None where nobody marked the axes."""
     status: dict[str, str]
 
 
 def compare_with_judges(
-    columns: JudgmentColumns, votes: PairVotes, rule: AmbiguityRule, *, level: float, seed: int
+    votes: PairVotes, rule: AmbiguityRule, *, level: float, seed: int
 ) -> PeopleAndJudges | None:
     """Compare people with judges on the pairs that both answered; None without any."""
     both = votes.select(judged_by_both(votes))
@@ -88,6 +83,5 @@ def compare_with_judges(
         ceiling=measure_ceiling(both, level=level),
         consensus=measure_consensus(both, level=level, seed=seed),
         disagreements=find_disagreements(both, level=level),
-        axis_weights=weigh_axes(columns, level=level),
         status=dict(STATUS),
     )

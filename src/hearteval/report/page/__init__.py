@@ -27,6 +27,7 @@ from hearteval.report import (
     judges,
     leaderboard,
     people,
+    people_and_judges,
     radar,
     scores,
     text,
@@ -50,6 +51,7 @@ MAX_BYTES = 294_000
 """Of the one file; replies are shown as far as they fit."""
 MATRIX_SLOT: Final = "<!--matrix-->"
 REPLIES_SLOT: Final = "<!--replies-->"
+OPPOSED_SLOT: Final = "<!--opposed-->"
 _SECTION_BYTES = 3_000
 NOTHING_SHOWN = replies.Shown()
 
@@ -69,10 +71,14 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
             system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
         )
     )
-    drawn = (_matrix_html(results, shown, there) for there in ((), shown.readings))
-    room = MAX_BYTES - len(page.encode()) - max(len(html.encode()) for html in drawn)
+    slots = {MATRIX_SLOT: _matrix_html, OPPOSED_SLOT: _opposed_html}
+    room = MAX_BYTES - len(page.encode())
+    for write in slots.values():
+        drawn = (write(results, shown, there) for there in ((), shown.readings))
+        room -= max(len(html.encode()) for html in drawn)
     readings, section = _replies_html(results, shown, room) if has_replies else ((), "")
-    page = page.replace(MATRIX_SLOT, _matrix_html(results, shown, readings), 1)
+    for slot, write in slots.items():
+        page = page.replace(slot, write(results, shown, readings), 1)
     return page.replace(REPLIES_SLOT, section, 1)
 
 
@@ -89,6 +95,20 @@ def _matrix_html(
 ) -> str:
     board = results.leaderboard
     return matrix_html(board, links.pair_links(shown, there)) if board and board.matrix else ""
+
+
+def _opposed_html(
+    results: StudyResults, shown: replies.Shown, there: Iterable[replies.Reading]
+) -> str:
+    """Return the pairs on which people and judges are opposed, with links to what is to be read."""
+    found = people_and_judges.compared(results)
+    if found is None or found.disagreements is None:
+        return ""
+    examples = found.disagreements.examples[: people_and_judges.N_READ]
+    addresses = [links.opposed_link(shown, there, one) for one in examples]
+    macros: Any = environment().get_template("opposed.html.j2").module
+    is_linked = shown.is_public or shown.folder is not None
+    return str(macros.opposed_pairs(examples, addresses, shown.study_file, is_linked))
 
 
 def _replies_html(
@@ -173,7 +193,7 @@ def environment() -> Environment:
         links,
         matrix,
     ]
-    modules += [methods, people, radar, replies, scores, text]
+    modules += [methods, people, people_and_judges, radar, replies, scores, text]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

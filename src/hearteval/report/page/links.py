@@ -6,6 +6,7 @@ A name of a system may hold anything; a hash of it stands in addresses.
 import hashlib
 from collections.abc import Iterable, Mapping
 
+from hearteval.analysis.people.disagreements import Disagreement
 from hearteval.report.page import replies
 
 INDEX = "index.html"
@@ -40,6 +41,17 @@ def system_links(shown: replies.Shown, names: Iterable[str]) -> Mapping[str, str
     if shown.folder is None:
         return {}
     return {name: f"{shown.folder}{system_page(name)}" for name in names}
+
+
+def opposed_link(shown: replies.Shown, there: Iterable[replies.Reading], one: Disagreement) -> str:
+    """Return where the dialogue of a pair is to be read: in the folder, else where it is here."""
+    if shown.is_public:
+        return ""
+    if shown.folder is not None:
+        return f"{shown.folder}{item_page(one.item_id)}"
+    ends = {one.judges_choice, one.peoples_choice}
+    found = (each for each in there if each.item.id == one.item_id and ends == {*each.systems})
+    return next((f"#{pair_key(*each.systems)}" for each in found), "")
 
 
 def _hash(text: str) -> str:

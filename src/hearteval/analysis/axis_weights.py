@@ -21,6 +21,7 @@ from hearteval.analysis.estimates import (
     interval_name,
     two_sided_p,
 )
+from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.domain import AXES, Axis
 from hearteval.stats import one_blas_thread
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
@@ -86,6 +87,8 @@ class AxisWeights:
     """Those kinds that marked any axis."""
     differences: tuple[WeightDifference, ...]
     """Empty unless both kinds have weights."""
+    level: float
+    status: str = EXPLORATORY
 
 
 class _Cells(NamedTuple):
@@ -118,6 +121,7 @@ def weigh_axes(columns: JudgmentColumns, *, level: float) -> AxisWeights | None:
     return AxisWeights(
         kinds=tuple(fit.result for fit in fits.values()),
         differences=_differences(fits, level=level),
+        level=level,
     )
 
 

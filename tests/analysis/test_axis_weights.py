@@ -8,8 +8,8 @@ import pytest
 import statsmodels.api as sm
 from judged_study import make_items
 
+from hearteval.analysis.axis_weights import SEPARATED, AxisWeights, fit_logistic, weigh_axes
 from hearteval.analysis.columns import JudgmentColumns, Names
-from hearteval.analysis.people.axis_weights import SEPARATED, AxisWeights, fit_logistic, weigh_axes
 from hearteval.domain import AXES, Rater
 from hearteval.stats.comparisons import FloatArray, IntArray
 

@@ -1,0 +1,482 @@
+"""How far people and judges agree, in words and as rows of the page: its section "agreement"."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.axis_weights import AxisWeight, AxisWeights, KindWeights, WeightDifference
+from hearteval.analysis.estimates import Estimate
+from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, PeopleAgreement
+from hearteval.analysis.people.ambiguity import Ambiguity, AmbiguityRule
+from hearteval.analysis.people.consensus import AxisAgreement
+from hearteval.analysis.people.disagreements import Disagreement, TraitOfChoice
+from hearteval.analysis.people.judges_against_people import (
+    MAJORITY,
+    InPlace,
+    JudgeAgainstPeople,
+    Subsample,
+)
+from hearteval.analysis.people.with_judges import PeopleAndJudges
+from hearteval.analysis.study import StudyResults
+from hearteval.analysis.vote_agreement import Coefficients
+from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.report.figures import Scale, scale_around
+from hearteval.report.text import (
+    MINUS,
+    NO_VALUE,
+    bare_percent,
+    hundredths,
+    interval,
+    listed,
+    percent,
+    plural,
+    points,
+    shortened,
+    signed,
+    signed_hundredths,
+)
+
+FEWEST_ITEMS = 5
+"""Of fewer items no figure is shown."""
+TOO_FEW = "too few items"
+MOST_PEOPLE, MOST_JUDGES = "most people", "most judges"
+N_READ = 4
+"""Pairs on which people and judges are opposed, that the page names."""
+CELL_WIDTH, CELL_HEIGHT, LABEL_HEIGHT, MAX_LABEL = 92, 44, 22, 15
+TRAIT_NAMES = {
+    "words": "words",
+    "formatting": "formatting marks",
+    "warm phrases": "generic warm phrases",
+    "likeness": "likeness to the system's other replies",
+}
+THIRD_NAMES = {
+    "contested": "the third on which people agree least",
+    "between": "the third in between",
+    "consensus": "the third on which they agree most",
+}
+
+
+class HeatCell(NamedTuple):
+    """One cell of the picture: who agrees with whom, and where it stands."""
+
+    x: float
+    y: float
+    kind: str
+    """Class of the colour: above or below a coin's half."""
+    depth: float
+    """Of the colour, 0 to 1."""
+    value: str
+    ends: str
+    words: str
+
+
+class Heat(NamedTuple):
+    """Agreement of everyone with everyone, as a triangle."""
+
+    columns: tuple[tuple[float, str], ...]
+    """Where each stands, and the name."""
+    rows: tuple[tuple[float, str], ...]
+    cells: tuple[HeatCell, ...]
+    width: float
+    height: float
+    left: float
+    words: str
+
+
+class AxisRow(NamedTuple):
+    """One axis: agreement on it, and what it weighs in the choice."""
+
+    axis: Axis
+    name: str
+    people: Coefficients | None
+    judges: Coefficients | None
+    same: AxisAgreement | None
+    """How often both majorities are one."""
+    weights: tuple[AxisWeight | None, ...]
+    """By kind, in the order of `weight_kinds`."""
+    difference: WeightDifference | None
+
+
+class JudgeRow(NamedTuple):
+    """One judge, or their majority, beside people."""
+
+    judge: str
+    same: AgreementMeasure
+    n_items: int
+    place: InPlace | None
+    n_flips: int | None
+    """None of the majority."""
+    n_pairs: int
+
+
+def compared(results: StudyResults) -> PeopleAndJudges | None:
+    """Return how people and judges agree, if both judged a pair."""
+    return results.people.with_judges if results.people else None
+
+
+def is_shown(results: StudyResults) -> bool:
+    """Return whether there is anything to say of agreement."""
+    return bool(results.judge_agreement or (results.people and results.people.agreement))
+
+
+def title(results: StudyResults) -> str:
+    """Name the section by who judged."""
+    if compared(results):
+        return "How far people and judges agree"
+    has_people = results.people is not None and results.people.agreement
+    return "How far people agree" if has_people else "How far judges agree"
+
+
+def agreement_words(results: StudyResults) -> tuple[str, ...]:
+    """Say first how often judges choose as people do, beside how often people agree."""
+    found = compared(results)
+    words = [_people_words(results, _by_clarity(found.ambiguity) if found else "")]
+    if found:
+        words.append(_place_words(found))
+    of_judges = (_best_words(found.judges) if found else "", _judges_words(results))
+    words.append(" ".join(filter(None, of_judges)))
+    return tuple(filter(None, words)) or (f"There are {TOO_FEW} to say.",)
+
+
+def _people_words(results: StudyResults, by_clarity: str) -> str:
+    """Compare the judges' majority with the people's, and people with each other."""
+    whole = results.people.agreement[0] if results.people and results.people.agreement else None
+    if whole is None:
+        return ""
+    both = whole.majorities
+    judges = _known(both.same, both.n_items) if both else None
+    people = _known(whole.people.same, whole.people.n_items) if whole.people else None
+    words = []
+    if both is not None and judges is not None:
+        words.append(
+            f"Most judges choose what most people choose in {percent(judges)} of"
+            f" {plural(both.n_pairs, 'pair')}{by_clarity}."
+        )
+    if people is not None:
+        words.append(f"Two people who judge a pair agree in {percent(people)}.")
+    return " ".join(words)
+
+
+def _by_clarity(found: Ambiguity | None) -> str:
+    parts = {part.subset: part.majorities for part in (found.parts if found else ())}
+    shares = {name: _known(at.same, at.n_items) for name, at in parts.items() if at is not None}
+    clear, ambiguous = shares.get(CLEAR), shares.get(AMBIGUOUS)
+    if clear is None or ambiguous is None:
+        return ""
+    return f": in {percent(clear)} of clear and {percent(ambiguous)} of ambiguous ones"
+
+
+def _place_words(found: PeopleAndJudges) -> str:
+    ceiling = found.ceiling
+    if ceiling is None or not ceiling.judges or ceiling.n_items < FEWEST_ITEMS:
+        return ""
+    first = ceiling.judges[0]
+    who = "the judges' majority" if first.judge == MAJORITY else first.judge
+    return (
+        f"One person says what most of the others say in {percent(ceiling.person.value)}; in that"
+        f" person's place {who} does so in {percent(first.same.value)}."
+    )
+
+
+def _best_words(judges: Sequence[JudgeAgainstPeople]) -> str:
+    known = [one for one in judges if _known(one.same, one.n_items) is not None]
+    if len(known) < 2:
+        return ""
+    best, least = known[0], known[-1]
+    ends = best.same.low, least.same.high
+    is_open = None in ends or ends[0] <= ends[1]  # type: ignore[operator]
+    said = (
+        f"Of the judges {best.judge} agrees with people most often, in"
+        f" {percent(best.same.value or 0)}, and {least.judge} least, in"
+        f" {percent(least.same.value or 0)}"
+    )
+    return f"{said}; their intervals overlap." if is_open else f"{said}."
+
+
+def _judges_words(results: StudyResults) -> str:
+    found = results.judge_agreement
+    if found is None:
+        return ""
+    every = found.together[-1]
+    same = _known(every.same, every.n_items)
+    if same is None:
+        return ""
+    who = "Both judges" if len(every.judges) == 2 else f"All {len(every.judges)} judges"
+    kappa = found.overall.fleiss_kappa.value if found.overall else None
+    beyond = f"; Fleiss' κ among judges is {hundredths(kappa)}" if kappa is not None else ""
+    return f"{who} give one answer in {percent(same)} of {plural(every.n_pairs, 'pair')}{beyond}."
+
+
+def _known(found: AgreementMeasure | None, n_items: int) -> float | None:
+    """Return a figure that rests on enough items to be shown."""
+    return found.value if found is not None and n_items >= FEWEST_ITEMS else None
+
+
+def heat(results: StudyResults) -> Heat | None:
+    """Return the picture: most people, then the judges, the best first; None for fewer than two."""
+    found = compared(results)
+    against = {one.judge: (one.same, one.n_items) for one in (found.judges if found else ())}
+    together = results.judge_agreement.together if results.judge_agreement else ()
+    two = {one.judges: (one.same, one.n_items) for one in together if len(one.judges) == 2}
+    names = list(dict.fromkeys([*against, *(name for pair in two for name in pair)]))
+    known: dict[tuple[str, str], tuple[AgreementMeasure, int]] = {
+        (name, MOST_PEOPLE): at for name, at in against.items()
+    }
+    known |= {ends: at for pair, at in two.items() for ends in (pair, pair[::-1])}
+    across = [*([MOST_PEOPLE] if against else []), *names]
+    whole = results.people.agreement[0].majorities if found and results.people else None
+    down = list(across[1:])
+    if whole is not None and len(names) > 1:
+        known[MOST_JUDGES, MOST_PEOPLE] = (whole.same, whole.n_items)
+        down.append(MOST_JUDGES)
+    across = across[:-1] if len(across) > 1 else across
+    if not down or not known:
+        return None
+    left = 7.2 * max(len(shortened(name, MAX_LABEL)) for name in down) + 10
+    cells = [
+        _cell(left, x, y, (name, other), known[name, other])
+        for y, name in enumerate(down)
+        for x, other in enumerate(across)
+        if (name, other) in known and (name == MOST_JUDGES or x < across_place(across, name))
+    ]
+    return Heat(
+        columns=tuple(
+            (left + (k + 0.5) * CELL_WIDTH, shortened(name, 13)) for k, name in enumerate(across)
+        ),
+        rows=tuple(
+            (LABEL_HEIGHT + (k + 0.5) * CELL_HEIGHT, shortened(name, MAX_LABEL))
+            for k, name in enumerate(down)
+        ),
+        cells=tuple(cells),
+        width=left + len(across) * CELL_WIDTH,
+        height=LABEL_HEIGHT + len(down) * CELL_HEIGHT,
+        left=left,
+        words="; ".join(cell.words for cell in cells),
+    )
+
+
+def across_place(across: Sequence[str], name: str) -> int:
+    """Return where a name stands among the columns; after the last where it has none."""
+    return across.index(name) if name in across else len(across)
+
+
+def _cell(
+    left: float, x: int, y: int, ends: tuple[str, str], known: tuple[AgreementMeasure, int]
+) -> HeatCell:
+    at, n_items = known
+    value = _known(at, n_items)
+    words = f"{ends[0]} and {ends[1]}: "
+    place = left + x * CELL_WIDTH, LABEL_HEIGHT + y * CELL_HEIGHT
+    if value is None:
+        return HeatCell(*place, "raw", 0, NO_VALUE, TOO_FEW, words + TOO_FEW)
+    between = interval(at.low, at.high, write=bare_percent)
+    ends_shown = "no interval" if at.low is None else between
+    return HeatCell(
+        *place,
+        "raw" if value >= 0.5 else "held",
+        round(min(abs(value - 0.5) * 2, 1), 2),
+        bare_percent(value),
+        ends_shown,
+        f"{words}{percent(value)} {'' if at.low is None else between}".strip(),
+    )
+
+
+def tie_words(people: PeopleAgreement | None) -> str:
+    """Say how raw agreement and kappa go together under ties; nothing where there are none."""
+    chance = people.chance if people and people.n_items >= FEWEST_ITEMS else None
+    if chance is None or not chance.ties:
+        return ""
+    return (
+        f"Two people agree in {percent(chance.same)}; with {percent(chance.ties)} ties among their"
+        f" answers chance alone would make {percent(chance.by_chance)}, hence κ"
+        f" {hundredths(chance.kappa)}. Without ties the same agreement would be κ"
+        f" {hundredths(chance.kappa_without_ties)}."
+    )
+
+
+def difference_words(found: PeopleAndJudges) -> str:
+    """Say how agreement differs between subsets, and between clear and ambiguous pairs."""
+    said = [
+        f"{one.one} less {one.other} {points(one.difference.value)} points"
+        f" {interval(one.difference.low, one.difference.high, write=points)}"
+        for one in found.differences
+        if one.difference.value is not None and one.difference.low is not None
+    ]
+    return f"Agreement of majorities, compared: {'; '.join(said)}." if said else ""
+
+
+def rule_words(found: Ambiguity) -> str:
+    """Say which pairs are ambiguous, and how many."""
+    rule: AmbiguityRule = found.rule
+    apart = plural(rule.split_axes, "axis", "axes")
+    neither = f"; {plural(found.n_neither, 'pair')} cannot be told" if found.n_neither else ""
+    return (
+        f"Ambiguous: less than {100 * rule.consensus:.4g} % of people's votes stand on one side,"
+        f" and {apart} or more of the judges' go to another side than most:"
+        f" {found.n_ambiguous} of {plural(found.n_pairs, 'pair')}{neither}."
+    )
+
+
+def judge_rows(results: StudyResults) -> list[JudgeRow]:
+    """Return the judges, the one that agrees most often first, then their majority."""
+    found = compared(results)
+    if found is None or results.people is None:
+        return []
+    places = {one.judge: one for one in (found.ceiling.judges if found.ceiling else ())}
+    rows = [
+        JudgeRow(one.judge, one.same, one.n_items, places.get(one.judge), one.n_flips, one.n_pairs)
+        for one in found.judges
+    ]
+    whole = results.people.agreement[0].majorities
+    if whole is not None and len(rows) > 1:
+        place = places.get(MAJORITY)
+        rows.append(JudgeRow(MOST_JUDGES, whole.same, whole.n_items, place, None, whole.n_pairs))
+    return rows
+
+
+def subsample_words(found: Sequence[Subsample]) -> str:
+    """Say how agreement with people grows with the number of judges; nothing with one judge."""
+    if len(found) < 2:
+        return ""
+    said = [
+        f"{percent(one.mean)}"
+        + (
+            f" ({bare_percent(one.lowest)} to {bare_percent(one.highest)})"
+            if one.n_subsets > 1
+            else ""
+        )
+        + f" with {one.n_judges}"
+        for one in found
+    ]
+    return f"By how many judges decide, their majority agrees with people in {listed(said)}."
+
+
+def weight_kinds(weights: AxisWeights | None) -> list[KindWeights]:
+    """Return the kinds of raters whose weights rest on enough items."""
+    kinds = weights.kinds if weights else ()
+    return [kind for kind in kinds if kind.weights and kind.n_items >= FEWEST_ITEMS]
+
+
+def weight_problems(weights: AxisWeights | None) -> str:
+    """Say for which kind there are no weights, and why."""
+    return " ".join(
+        f"For {kind.judged_by} there are no weights: {kind.problem}."
+        for kind in (weights.kinds if weights else ())
+        if kind.problem
+    )
+
+
+def axis_rows(results: StudyResults) -> list[AxisRow]:
+    """Return the axes on which anybody agrees, or which weigh anything."""
+    found, weights = compared(results), results.axis_weights
+    by_both = {one.axis: one for one in (found.axes if found else ())}
+    of_judges = results.judge_agreement.axes if results.judge_agreement else ()
+    by_judges = {one.axis: one.found for one in of_judges}
+    kinds = [{one.axis: one for one in kind.weights} for kind in weight_kinds(weights)]
+    is_both = weights is not None and len(kinds) > 1
+    differs = {one.axis: one for one in (weights.differences if weights and is_both else ())}
+    return [
+        AxisRow(
+            axis=axis,
+            name=name,
+            people=by_both[axis].people if axis in by_both else None,
+            judges=by_judges.get(axis),
+            same=by_both.get(axis),
+            weights=tuple(kind.get(axis) for kind in kinds),
+            difference=differs.get(axis),
+        )
+        for axis, name in AXIS_NAMES.items()
+        if axis in by_both or axis in by_judges or any(axis in kind for kind in kinds)
+    ]
+
+
+def weight_scale(rows: Iterable[AxisRow]) -> Scale:
+    """Return a scale of weights around an even share."""
+    return scale_around(
+        0.2,
+        [
+            end
+            for row in rows
+            for at in row.weights
+            if at is not None
+            for end in (at.weight.low, at.weight.value, at.weight.high)
+        ],
+    )
+
+
+def weight_words(results: StudyResults) -> str:
+    """Say which axes weigh more with people than with judges; nothing where neither is known."""
+    weights = results.axis_weights
+    if weights is None or not weights.differences or len(weight_kinds(weights)) < 2:
+        return ""
+    more = [one for one in weights.differences if one.q is not None and one.q <= 1 - weights.level]
+    if not more:
+        return "No axis is shown to weigh more with people than with judges, or less."
+    said = [
+        f"{listed(names)} {'weighs' if len(names) == 1 else 'weigh'} {which}"
+        for which, is_more in (("more", True), ("less", False))
+        if (names := [AXIS_NAMES[x.axis] for x in more if (x.difference.value > 0) == is_more])
+    ]
+    return f"With people {listed(said)} than with judges."
+
+
+def opposed_words(found: PeopleAndJudges) -> str:
+    """Say on how many pairs most people and most judges are opposed, and how choices differ."""
+    opposed = found.disagreements
+    if opposed is None:
+        return ""
+    said = (
+        f"On {opposed.n_opposed} of {plural(opposed.n_pairs, 'pair')} most people and most judges"
+    )
+    said += " choose opposite replies"
+    known = [one for one in opposed.traits if one.q is not None and one.q <= 0.05]
+    if opposed.n_items < FEWEST_ITEMS:
+        return f"{said}: {TOO_FEW} to say how these differ."
+    if not known:
+        return f"{said}; in none of four traits do their choices differ beyond chance."
+    more = [
+        f"{'more' if one.difference.value > 0 else 'less'}"
+        f" {TRAIT_NAMES[one.trait]} ({trait_value(one, one.difference.value, is_difference=True)})"
+        for one in known
+    ]
+    return f"{said}. There the judges' choice has {listed(more)} than the people's."
+
+
+def trait_value(row: TraitOfChoice, value: float, *, is_difference: bool = False) -> str:
+    """Write a figure of a trait."""
+    if is_difference:
+        return signed_hundredths(value) if row.trait != "words" else signed(value, 1)
+    return f"{value:.1f}" if row.trait == "words" else hundredths(value)
+
+
+def trait_interval(row: TraitOfChoice) -> str:
+    """Write the interval of a difference."""
+    at = row.difference
+    if at.low is None or at.high is None:
+        return "no interval"
+    ends = (trait_value(row, end, is_difference=True) for end in (at.low, at.high))
+    return f"[{', '.join(ends)}]"
+
+
+def opposed_reading(one: Disagreement) -> str:
+    """Say who chose what on a pair, and how the two replies differ."""
+    differs = [
+        f"{plural(abs(round(n)), what)} {'more' if n > 0 else 'fewer'}"
+        for n, what in ((one.words, "word"), (one.warm_phrases, "warm phrase"))
+        if n
+    ]
+    more = f"; the judges' choice has {listed(differs)}" if differs else ""
+    return (
+        f"{one.n_judges_for} of {one.n_judges} judges choose {one.judges_choice},"
+        f" {one.n_people_for} of {one.n_people} people {one.peoples_choice}{more}."
+    )
+
+
+def weight_text(weight: float) -> str:
+    """Write a weight in percent, which may be below 0."""
+    return bare_percent(weight).replace("-", MINUS)
+
+
+def estimate_words(at: Estimate) -> str:
+    """Write the interval of a share."""
+    return "no interval" if at.low is None else interval(at.low, at.high, write=bare_percent)

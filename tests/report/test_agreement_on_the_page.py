@@ -1,0 +1,181 @@
+"""How far people and judges agree, on the page, in CSV and JSON."""
+
+import dataclasses
+import functools
+import json
+import re
+
+import pytest
+from invented_results import invented_results
+from marked_study import marked_study
+from people_study import human_raters
+from test_judges_on_the_page import words
+
+from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.domain import AXIS_NAMES
+from hearteval.report.page import render_page
+from hearteval.report.page.links import item_page, pair_key
+from hearteval.report.page.replies import Shown
+from hearteval.report.people_and_judges import agreement_words, heat, title
+from hearteval.report.tables import all_tables
+
+TABLE_LENGTHS = {
+    "agreement-of-judges": 4,
+    "agreement-of-judges-by-axis": 5,
+    "judges-against-people": 3,
+    "clear-and-ambiguous": 2,
+    "agreement-differences": 2,
+    "agreement-by-axis": 5,
+    "agreement-by-number-of-judges": 3,
+    "one-person-against-others": 5,
+    "agreement-by-item": 40,
+    "agreement-by-thirds": 3,
+    "opposed-traits": 4,
+    "axis-weights": 10,
+    "axis-weight-differences": 5,
+}
+
+
+@functools.cache
+def results() -> StudyResults:
+    return analyze_study(marked_study(liking_of_length=6))
+
+
+def by(*kinds: str) -> StudyResults:
+    """The same study by raters of some kinds only."""
+    data = marked_study(10)
+    raters = [rater for rater in data.raters if rater.kind in kinds]
+    ids = {rater.id for rater in raters}
+    return analyze_study(
+        dataclasses.replace(
+            data,
+            raters=raters,
+            judgments=[row for row in data.judgments if row.rater_id in ids],
+            assignments=[one for one in data.assignments if one.rater_id in ids],
+        )
+    )
+
+
+def section(found: StudyResults, shown: Shown | None = None) -> str:
+    page = render_page(found, shown) if shown else render_page(found)
+    start = page.index('<section id="agreement"')
+    return page[start : page.index("</section>", start)]
+
+
+def test_the_answer_comes_first_then_the_picture_then_the_tables() -> None:
+    shown = words(section(results()))
+    assert shown.strip().startswith(
+        "How far people and judges agree Most judges choose what most people"
+    )
+    assert "of clear and" in agreement_words(results())[0]
+    places = [
+        shown.index(said)
+        for said in ("Two people who judge", "most judges", "By kind of item", "Each judge beside")
+    ]
+    assert places == sorted(places)
+
+
+def test_the_picture_holds_every_share_with_its_interval() -> None:
+    found = heat(results())
+    assert found is not None
+    assert found.columns[0][1] == "most people"
+    assert {name for _, name in found.rows} == {"alder", "birch", "cedar", "most judges"}
+    assert len(found.cells) == 3 + 3 + 1  # judges with people, with each other, their majority
+    html = section(results())
+    for cell in found.cells:
+        assert f">{cell.value}</text>" in html
+        assert f">{cell.ends}</text>" in html
+        assert cell.words in found.words
+    people = results().people
+    assert people is not None
+    assert people.with_judges is not None
+    best = people.with_judges.judges[0]
+    assert found.rows[0][1] == best.judge
+    assert found.cells[0].value == f"{100 * (best.same.value or 0):.1f}"
+
+
+def test_subsets_clear_and_ambiguous_pairs_stand_in_one_table() -> None:
+    html = section(results())
+    table = html[html.index('id="people-agree"') : html.index('id="judges-and-people"')]
+    names = re.findall(r'<th scope="row" class="name">([^<]*)</th>', table)
+    assert names == ["all items", "regular", "adversarial", "clear pairs", "ambiguous pairs"]
+    shown = words(table)
+    assert "regular less adversarial" in shown
+    assert "clear less ambiguous" in shown
+    assert "Ambiguous: less than 80 % of people's votes stand on one side" in shown
+    assert "ties among their answers chance alone would make" in shown
+
+
+def test_judges_who_like_length_are_said_to_choose_longer_replies() -> None:
+    shown = words(section(results()))
+    assert re.search(r"There the judges' choice has more words \(\+\d", shown)
+    assert "Exploratory." in shown
+
+
+def test_axes_that_weigh_more_with_people_are_named() -> None:
+    shown = words(section(results()))
+    assert "With people Attunement and Resonance weigh more" in shown
+    for name in list(AXIS_NAMES.values())[:5]:
+        assert name in shown
+
+
+def test_opposed_pairs_lead_to_their_dialogues_where_there_is_a_folder() -> None:
+    people = results().people
+    assert people is not None
+    assert people.with_judges is not None
+    assert people.with_judges.disagreements is not None
+    first = people.with_judges.disagreements.examples[0]
+    html = section(results(), Shown(folder="pages/"))
+    assert f'href="pages/{item_page(first.item_id)}"' in html
+    assert "--full DIR" not in html
+    assert "Read the dialogue" not in section(results(), Shown(is_public=True, folder="pages/"))
+    assert "heart report STUDY.toml --full DIR" in words(section(results()))
+    assert pair_key("a", "b") == pair_key("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "heading"),
+    [(("llm",), "How far judges agree"), (("human",), "How far people agree")],
+)
+def test_one_kind_of_rater_is_said_to_agree_with_itself(
+    kinds: tuple[str, ...], heading: str
+) -> None:
+    found = by(*kinds)
+    assert title(found) == heading
+    shown = words(section(found))
+    assert "most people" not in shown.lower()
+    assert "opposed" not in shown
+
+
+def test_few_items_have_no_figures() -> None:
+    shown = words(section(analyze_study(marked_study(4))))
+    assert "There are too few items to say." in shown
+    assert not re.search(r"\d\.\d", shown)
+
+
+def test_one_judge_alone_has_no_such_section() -> None:
+    assert 'id="agreement"' not in render_page(invented_results())
+
+
+def test_no_person_is_named() -> None:
+    data = marked_study(20)
+    names = {one.name: f"pseudonym-{one.name}" for one in human_raters(8)}
+    raters = [
+        dataclasses.replace(rater, name=names.get(rater.name, rater.name)) for rater in data.raters
+    ]
+    found = analyze_study(dataclasses.replace(data, raters=raters))
+    tables = all_tables(found)
+    texts = [section(found), *(tables[name].csv() for name in TABLE_LENGTHS)]
+    assert not any("pseudonym" in text for text in texts)
+
+
+def test_tables_and_json_hold_every_number() -> None:
+    tables = all_tables(results())
+    assert {name: len(tables[name].rows) for name in TABLE_LENGTHS} == TABLE_LENGTHS
+    found = json.loads(json.dumps(dataclasses.asdict(results()), allow_nan=False))
+    assert found["people"]["with_judges"]["ambiguity"]["rule"] == {
+        "consensus": 0.8,
+        "split_axes": 1,
+    }
+    assert found["judge_agreement"]["overall"]["chance"]["ties"] == 0
+    assert found["people"]["agreement"][0]["people"]["n_people"] == 8
