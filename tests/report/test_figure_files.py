@@ -10,6 +10,7 @@ from invented_results import invented_results
 from people_study import simulated_study
 from PIL import Image
 
+from hearteval.analysis.speed import compare_speed
 from hearteval.analysis.study import analyze_study
 from hearteval.errors import SettingsError
 from hearteval.report.plots import files, people
@@ -71,6 +72,20 @@ def test_people_judges_kinds_of_item_and_items_are_drawn() -> None:
     assert names == ["most people", "juniper", "larch"]
     assert cells[0][0] is None
     assert cells[0][1] == cells[1][0] != cells[1][2] == cells[2][1]
+
+
+def test_speed_is_drawn_beside_quality_and_simulated_figures_say_so() -> None:
+    results = analyze_study(simulated_study(THETA, THETA, n_items=8))
+    assert results.leaderboard is not None
+    times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
+    speed = compare_speed((), (), times, results.leaderboard, level=0.95)
+    provenance = dataclasses.replace(results.provenance, simulated=True)
+    results = dataclasses.replace(results, speed=speed, provenance=provenance)
+    (figure,) = [one for one in figures_of(results) if one.name == "speed"]
+    svg = dict(figure_files(results, figure))["speed-page.svg"]
+    assert b"Simulated: nothing here was measured." in svg
+    assert b"<!-- beacon -->" in svg
+    assert captions(results).startswith("Simulated")
 
 
 def test_a_share_that_may_be_a_half_is_pale() -> None:

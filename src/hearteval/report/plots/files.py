@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
+from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes
 from hearteval.report.plots import kinds, people, ranking
 from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS
@@ -129,6 +130,14 @@ FIGURES = (
         _strata_height,
     ),
     Figure(
+        "speed",
+        "Elo against the time to first text; dashed: no other system is as quick and as good;"
+        " shaded: within 500 ms.",
+        lambda results: results.speed,
+        kinds.draw_speed,
+        _square,
+    ),
+    Figure(
         "items",
         "Each item: how far apart systems are on it (dotted: as the ranking expects), and how far"
         " it orders them as the ranking.",
@@ -185,12 +194,8 @@ def figure_files(results: StudyResults, figure: Figure) -> Iterator[tuple[str, b
                 figsize=(width, figure.height(found, width)), layout="constrained"
             )
             figure.draw(found, canvas)
-            if results.judge_notice:
-                canvas.supxlabel(
-                    "Judged by the offline cue judge, which measures nothing about empathy.",
-                    fontsize=6,
-                    color="#555555",
-                )
+            if footnote := _footnote(results):
+                canvas.supxlabel(footnote, fontsize=6, color="#555555")
             canvas.draw_without_rendering()
             canvas.set_layout_engine("none")  # laid out once for all formats
             for kind in FORMATS:
@@ -199,10 +204,19 @@ def figure_files(results: StudyResults, figure: Figure) -> Iterator[tuple[str, b
                 yield f"{figure.name}-{width_name}.{kind}", out.getvalue()
 
 
+def _footnote(results: StudyResults) -> str:
+    """Return what must stand on every figure."""
+    said = ["Simulated: nothing here was measured."] if results.provenance.simulated else []
+    if results.judge_notice:
+        said.append("Judged by the offline cue judge, which measures nothing about empathy.")
+    return "\n".join(said)
+
+
 def captions(results: StudyResults) -> str:
     """Say what each figure shows, of which study."""
     made = results.provenance
-    lines = [f"Figures of {made.study}, version {made.version}, {made.created_at[:10]}."]
+    lines = [SIMULATED_WORDS] if made.simulated else []
+    lines += [f"Figures of {made.study}, version {made.version}, {made.created_at[:10]}."]
     if results.judge_notice:
         lines.append(results.judge_notice)
     lines += [f"{figure.name}: {figure.caption}" for figure in figures_of(results)]
