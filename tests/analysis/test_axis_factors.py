@@ -37,7 +37,7 @@ def drawn(
     shared = item_sd * rng.standard_normal((n_items, 1))[item]
     z = skill @ pattern.T + rng.standard_normal((n, len(pattern))) * noise + shared
     wins = 0.5 + 0.1 * skill[:, 0] + 0.05 * rng.standard_normal(n)
-    return CompletionScores(tuple(AXES), z, wins, item, 0, ("fir",), ())
+    return CompletionScores(tuple(AXES), z, wins, item, 0, ("fir",))
 
 
 def analyzed(scores: CompletionScores) -> FactorResults:
@@ -179,7 +179,7 @@ def test_z_is_of_each_raters_mean_marks_and_then_their_mean() -> None:
     assert scores.wins is not None
     assert scores.wins.tolist() == pytest.approx([(0.75 + 0) / 2, (0.5 + 1) / 2, 0.25])
     assert scores.raters == ("fir", "oak")
-    assert (scores.n_incomplete, scores.flat) == (0, ())
+    assert scores.n_incomplete == 0
 
 
 def test_a_completion_without_every_axis_is_left_out_and_counted() -> None:
@@ -200,7 +200,7 @@ def test_a_completion_without_every_axis_is_left_out_and_counted() -> None:
     assert [len(scores.z), scores.n_incomplete] == [2, 1]
 
 
-def test_people_are_one_rater_and_a_flat_one_is_named() -> None:
+def test_people_are_one_rater_and_one_who_says_the_same_has_no_z() -> None:
     people = human_raters(2)
     made = PeopleStudy(1, [*people])
     texts = [made.completion(made.items[0], s) for s in (BEACON, EMBER)]
@@ -212,7 +212,6 @@ def test_people_are_one_rater_and_a_flat_one_is_named() -> None:
     scores = score_completions(to_columns(rows, data))
     assert scores is not None
     assert scores.raters == ("people",)
-    assert scores.flat == (("people", "E"),)
     assert (len(scores.z), scores.n_incomplete) == (0, 2)
 
 

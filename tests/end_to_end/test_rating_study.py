@@ -154,7 +154,7 @@ def test_ratings_and_judgments_live_side_by_side(heart: Heart, tmp_path: Path) -
     assert back.json["ratings"]["n_before"] == N_RATINGS
     assert back.json["rated"] == rated.json["rated"]
     n_judgments = compared.json["judgments"]["n_added"]
-    assert f"{n_judgments} stored judgments of pairs are kept and not used" in str(
+    assert f"{n_judgments} stored judgments of pairs are kept and enter no score" in str(
         back.json["warnings"]
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from hearteval.analysis.ranking.warnings import MIN_RATERS
 from hearteval.stats.bradley_terry.clustered_variance import (
+    ClusteredVariance,
     vary_over_items,
     vary_over_items_and_raters,
 )
@@ -204,22 +205,28 @@ def clustered_errors(
     influence: FloatArray, item: IntArray, rater: IntArray
 ) -> tuple[FloatArray, int]:
     """Return standard errors, (k,), and degrees of freedom; zeros and 0 under two items."""
+    variance = clustered_variance(influence, item, rater)
+    if variance is None:
+        return np.zeros(influence.shape[1]), 0
+    return np.sqrt(variance.of_parameters()), variance.df
+
+
+def clustered_variance(
+    influence: FloatArray, item: IntArray, rater: IntArray
+) -> ClusteredVariance | None:
+    """Return the covariances of figures; None under two items."""
     items, n_items = number_labels(item)
     if n_items < 2:
-        return np.zeros(influence.shape[1]), 0
+        return None
 
     def influence_of(label: IntArray) -> FloatArray:
         total = np.zeros((int(label.max()) + 1, influence.shape[1]))
         np.add.at(total, label, influence)
         return total
 
-    is_sampled = interval_name(rater) == "two-way"
-    variance = (
-        vary_over_items_and_raters(influence_of, items, rater)
-        if is_sampled
-        else vary_over_items(influence_of, items)
-    )
-    return np.sqrt(variance.of_parameters()), variance.df
+    if interval_name(rater) == "two-way":
+        return vary_over_items_and_raters(influence_of, items, rater)
+    return vary_over_items(influence_of, items)
 
 
 def two_sided_p(value: float, se: float, df: int, *, null: float = 0.0) -> float | None:

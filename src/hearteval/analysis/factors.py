@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.columns import BoolArray, JudgmentColumns
+from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import Estimate, clustered_estimates
 from hearteval.analysis.judges.halo import JudgeHalo
+from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.domain import AXIS_NAMES, Axis
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import factors, one_blas_thread
@@ -46,8 +47,6 @@ class CompletionScores(NamedTuple):
     n_incomplete: int
     """Completions that lack an axis."""
     raters: tuple[str, ...]
-    flat: tuple[tuple[str, Axis], ...]
-    """Who said the same of every completion, and so has no z-score there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +183,7 @@ def score_completions(columns: JudgmentColumns) -> CompletionScores | None:
     item = np.zeros(n_texts, dtype=np.int64)
     item[columns.first_text] = item[columns.second_text] = columns.item
     marked = np.array([mean_scores(columns.marks[axis]) for axis in axes])
-    z, flat = _standardised(marked)
-    by_text = _mean_over_raters(z)
+    by_text = _mean_over_raters(_standardised(marked))
     wins = _mean_over_raters(mean_scores(columns.score)[None])[0]
     is_whole = ~np.isnan(by_text).any(axis=0) & ~np.isnan(wins)
     met = np.zeros(n_texts, dtype=np.bool_)
@@ -199,7 +197,29 @@ def score_completions(columns: JudgmentColumns) -> CompletionScores | None:
         raters=tuple(
             names[k] for place, k in enumerate(who) if not np.isnan(marked[:, place]).all()
         ),
-        flat=tuple((names[who[k]], axes[a]) for a, k in np.argwhere(flat)),
+    )
+
+
+def score_rated(columns: RatingColumns) -> CompletionScores:
+    """Return the z-scores of completions from ratings."""
+    n = int(columns.text.max()) + 1
+    is_given = ~np.isnan(columns.z)
+    total = np.zeros((n, len(columns.axes)))
+    count = np.zeros((n, len(columns.axes)), dtype=np.int64)
+    np.add.at(total, columns.text, np.where(is_given, columns.z, 0.0))
+    np.add.at(count, columns.text, is_given)
+    z = _divide(total, count)
+    item = np.zeros(n, dtype=np.int64)
+    item[columns.text] = columns.item
+    is_whole = ~np.isnan(z).any(axis=1)
+    names = [rater.name for rater in columns.raters if rater.kind != "human"]
+    return CompletionScores(
+        axes=columns.axes,
+        z=z[is_whole],
+        wins=None,
+        item=item[is_whole],
+        n_incomplete=n - int(is_whole.sum()),
+        raters=(*names, *([PEOPLE] if columns.is_person.any() else ())),
     )
 
 
@@ -394,16 +414,15 @@ def _turned(
     return Estimate(value=value, low=float(back(at.low)), high=float(back(at.high)))
 
 
-def _standardised(scores: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return z-scores by axis, rater and completion, and which axis and rater has none."""
+def _standardised(scores: FloatArray) -> FloatArray:
+    """Return z-scores by axis, rater and completion; none of who said the same of all."""
     is_given = ~np.isnan(scores)
     n = is_given.sum(axis=2, keepdims=True)
     bare = np.where(is_given, scores, 0.0)
     centred = np.where(is_given, scores - _divide(bare.sum(axis=2, keepdims=True), n), 0.0)
     sd = np.sqrt(_divide((centred**2).sum(axis=2, keepdims=True), n))
     varies = sd > ROUNDING
-    z = np.where(is_given & varies, centred / np.where(varies, sd, 1.0), np.nan)
-    return z, ((n > 0) & ~varies)[..., 0]
+    return np.where(is_given & varies, centred / np.where(varies, sd, 1.0), np.nan)
 
 
 def _mean_over_raters(scores: FloatArray) -> FloatArray:

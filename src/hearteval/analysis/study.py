@@ -24,7 +24,12 @@ from hearteval.analysis.coverage import (
 )
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, withdrawn_pairs
 from hearteval.analysis.examples import Example, choose_examples
-from hearteval.analysis.factors import FactorResults, analyze_factors, score_completions
+from hearteval.analysis.factors import (
+    FactorResults,
+    analyze_factors,
+    score_completions,
+    score_rated,
+)
 from hearteval.analysis.judges import (
     Consistency,
     StressResult,
@@ -52,8 +57,9 @@ from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_diffic
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
+from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
-from hearteval.analysis.scores.study import RatingResults, analyze_ratings
+from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.speed import SpeedResults, compare_speed
 from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
@@ -209,7 +215,9 @@ def analyze_study(
         **_break_down(columns, leaderboard, data, level=level),
     )
     if data.targets is not None:
-        results = _with_ratings(results, data.targets, stored, level=level, weights=weights)
+        results = _with_ratings(
+            results, data.targets, stored, columns, level=level, weights=weights
+        )
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
@@ -249,12 +257,21 @@ def _with_ratings(
     results: StudyResults,
     targets: Sequence[RatingTarget],
     data: StudyData,
+    pairs: JudgmentColumns,
     *,
     level: float,
     weights: Mapping[Axis, float],
 ) -> StudyResults:
     """Return the results of a study whose judges rate: its scores, and no ranking."""
-    ratings, stress = analyze_ratings(data, level=level, weights=weights)
+    ratings, stress, columns = score_study(data, level=level, weights=weights)
+    factors = None
+    if columns is not None and data.provenance is not None:
+        seed = data.provenance.seed
+        factors = analyze_factors(score_rated(columns), level=level, seed=seed)
+        ratings = replace(
+            ratings,
+            pairs=compare_with_pairs(columns, pairs, results.leaderboard, level=level, seed=seed),
+        )
     n_foreign = len({rating.target for rating in data.ratings} - set(targets))
     unused = []
     if n_foreign:
@@ -265,8 +282,8 @@ def _with_ratings(
         unused.append(Notice(Kind.UNUSED, text))
     if data.judgments:
         text = (
-            f"{len(data.judgments)} stored judgments of pairs are kept and not used: the study's"
-            " protocol is rating."
+            f"{len(data.judgments)} stored judgments of pairs are kept and enter no score: the"
+            " study's protocol is rating."
         )
         unused.append(Notice(Kind.UNUSED, text))
     return replace(
@@ -285,6 +302,7 @@ def _with_ratings(
         examples=(),
         stress=stress,
         ratings=ratings,
+        factors=factors,
         warnings=(*results.warnings, *unused),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.ranking.comparisons import people_among
+from hearteval.analysis.scores.beside_pairs import BesidePairs
 from hearteval.analysis.scores.checks import (
     Repeatability,
     StressScore,
@@ -17,6 +18,10 @@ from hearteval.analysis.scores.checks import (
     stress_scores,
     stress_warnings,
 )
+from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns
+from hearteval.analysis.scores.cues import CueResults, compare_cues
+from hearteval.analysis.scores.differences import ScoreComparison, compare_scores
+from hearteval.analysis.scores.reliability import RaterAgreement, measure_raters
 from hearteval.analysis.scores.scores import (
     EQUAL_WEIGHTS,
     RatedSystem,
@@ -60,21 +65,38 @@ class RatingResults:
     n_items: int
     n_raters: int
     warnings: tuple[Notice, ...]
+    comparison: ScoreComparison | None = None
+    """Ranks and differences; None under two systems with z-scores, or two items."""
+    reliability: tuple[RaterAgreement, ...] = ()
+    """How far raters agree, by kind of rater and axis; empty where no two rated one completion."""
+    cues: CueResults | None = None
+    """Scores by cue of the item; None where no item is labelled. Exploratory."""
+    pairs: BesidePairs | None = None
+    """The order beside that by stored judgments of pairs; None without these. Exploratory."""
 
 
 def analyze_ratings(
     data: StudyData, *, level: float, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
 ) -> tuple[RatingResults, tuple[StressResult, ...]]:
     """Compute the scores of a study, and how often each judge saw what is plainly worse."""
+    results, stress, _ = score_study(data, level=level, weights=weights)
+    return results, stress
+
+
+def score_study(
+    data: StudyData, *, level: float, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
+) -> tuple[RatingResults, tuple[StressResult, ...], RatingColumns | None]:
+    """Compute the same, and return what it was computed from; None where nothing is rated."""
     ranked, raters = data.ranked, data.raters
     ranked_ids = {system.id for system in ranked}
     rows = wanted_rows(data, weights=weights)
     of_ranked = [row for row in rows if row.system_id in ranked_ids]
     first = [row for row in of_ranked if row.repeat == 0]
     moments = moments_of(first)
-    scored = score_systems(
-        normalised(first, moments, weights=weights), ranked, raters, weights=weights, level=level
-    )
+    with_z = normalised(first, moments, weights=weights)
+    scored = score_systems(with_z, ranked, raters, weights=weights, level=level)
+    columns = to_rating_columns(with_z, data, weights) if with_z else None
+    seed = data.provenance.seed if data.provenance else 0
     rated = {row.system for row in scored}
     unrated = tuple(sorted(system.name for system in ranked if system.name not in rated))
     no_z = flat_axes(moments, data.judges)
@@ -102,8 +124,11 @@ def analyze_ratings(
             *(rating_warnings(scored, unrated, no_z) if first else ()),
             *([_flat_people(n_flat)] if n_flat else ()),
         ),
+        comparison=compare_scores(columns, level=level) if columns else None,
+        reliability=measure_raters(columns, level=level, seed=seed) if columns else (),
+        cues=compare_cues(columns, data.items, level=level) if columns else None,
     )
-    return results, stress
+    return results, stress, columns
 
 
 def _flat_people(n: int) -> Notice:

@@ -1,0 +1,155 @@
+"""Ratings where seekers say what they feel, and where it must be read from what they tell.
+
+Items are labelled with their cue, explicit or implicit (`Item.cue`); others are left out. Kinds of
+systems are means over their systems. Intervals are those of `estimates`; q-values are over the axes
+of one kind or system (Benjamini and Hochberg 1995). Exploratory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hearteval.analysis.estimates import (
+    Estimate,
+    clustered_errors,
+    clustered_estimates,
+    interval_name,
+    two_sided_p,
+)
+from hearteval.analysis.scores.columns import RatingColumns, group_means
+from hearteval.analysis.scores.scores import OVERALL
+from hearteval.domain import Axis, Item
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.stats.means import false_discovery_q
+
+MIN_ITEMS = 5
+"""Of either kind; with fewer there is no figure."""
+PEOPLE, MODELS, GAP = "people", "models", "people - models"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CueContrast:
+    """Mean raw scores on items of either kind, on one axis.
+
+    Attributes:
+        who: ``people`` or ``models``, ``people - models``, or the name of a system.
+        is_system: Whether it is a system.
+        axis: Its letter, or ``overall``.
+        difference: `implicit` - `explicit`.
+        p_value: Two-sided, of no difference; None where nothing varies. `q_value` likewise.
+    """
+
+    who: str
+    is_system: bool
+    axis: str
+    implicit: Estimate
+    explicit: Estimate
+    difference: Estimate
+    p_value: float | None
+    q_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CueResults:
+    """Scores by cue of the item; `problem` says why there are none."""
+
+    problem: str | None
+    contrasts: tuple[CueContrast, ...]
+    n_implicit: int
+    """Rated items of that cue."""
+    n_explicit: int
+    interval_used: str
+    level: float
+
+
+def compare_cues(
+    columns: RatingColumns, items: Sequence[Item], *, level: float
+) -> CueResults | None:
+    """Compare scores on items of either cue; None where no rated item is labelled."""
+    cues = {item.id: item.cue for item in items}
+    cue_of = np.array(
+        [{"implicit": 0, "explicit": 1}.get(cues.get(i) or "", -1) for i in columns.items]
+    )
+    n_implicit, n_explicit = int((cue_of == 0).sum()), int((cue_of == 1).sum())
+    if not n_implicit + n_explicit:
+        return None
+    problem: str | None = None
+    rows: tuple[CueContrast, ...] = ()
+    if min(n_implicit, n_explicit) < MIN_ITEMS:
+        problem = f"too few items: {n_implicit} implicit and {n_explicit} explicit are rated"
+    else:
+        rows = tuple(
+            row
+            for axis in (None, *columns.axes)
+            for row in _on_axis(columns, cue_of[columns.item], axis, level=level)
+        )
+    return CueResults(
+        problem=problem,
+        contrasts=_adjusted(rows),
+        n_implicit=n_implicit,
+        n_explicit=n_explicit,
+        interval_used=interval_name(columns.sampled_rater),
+        level=level,
+    )
+
+
+def _on_axis(
+    columns: RatingColumns, cue: IntArray, axis: Axis | None, *, level: float
+) -> list[CueContrast]:
+    n = len(columns.systems)
+    group = np.where(cue >= 0, 2 * columns.system + cue, -1)
+    means, _, influence = group_means(columns.column(axis, is_z=False), group, columns.item, 2 * n)
+    known = np.asarray((~np.isnan(means)).reshape(n, 2).all(axis=1))
+    weights = _weights(columns, known)
+    found = []
+    for who, of_system in weights.items():
+        both = np.repeat(of_system, 2)
+        is_implicit = np.tile([1.0, 0.0], n)
+        contrasts = np.column_stack(
+            [both * is_implicit, both * (1 - is_implicit), both * (2 * is_implicit - 1)]
+        )
+        values = np.nan_to_num(means) @ contrasts
+        moved = influence @ contrasts
+        implicit, explicit, difference = clustered_estimates(
+            values, moved, columns.item, columns.sampled_rater, level=level
+        )
+        se, df = clustered_errors(moved[:, 2:], columns.item, columns.sampled_rater)
+        found.append(
+            CueContrast(
+                who=who,
+                is_system=who not in (PEOPLE, MODELS, GAP),
+                axis=axis or OVERALL,
+                implicit=implicit,
+                explicit=explicit,
+                difference=difference,
+                p_value=two_sided_p(difference.value, float(se[0]), df),
+                q_value=None,
+            )
+        )
+    return found
+
+
+def _weights(columns: RatingColumns, known: BoolArray) -> Mapping[str, FloatArray]:
+    """Return what each system counts for people, for models, for their gap, and for itself."""
+    kind = np.array([system.kind for system in columns.systems])
+    found: dict[str, FloatArray] = {}
+    for who, one in ((PEOPLE, "human"), (MODELS, "model")):
+        is_in = (kind == one) & known
+        if is_in.any():
+            found[who] = is_in / is_in.sum()
+    if len(found) == 2:
+        found[GAP] = found[PEOPLE] - found[MODELS]
+    alone = np.eye(len(kind))
+    return found | {columns.systems[k].name: alone[k] for k in np.flatnonzero(known)}
+
+
+def _adjusted(rows: Sequence[CueContrast]) -> tuple[CueContrast, ...]:
+    """Adjust p over the axes of each; rows stand by whom they are of."""
+    found = []
+    for who in dict.fromkeys(row.who for row in rows):
+        own = [row for row in rows if row.who == who]
+        tested = [row.p_value for row in own if row.p_value is not None]
+        q = iter(false_discovery_q(tested).tolist())
+        found += [row if row.p_value is None else replace(row, q_value=next(q)) for row in own]
+    return tuple(found)

@@ -1,0 +1,153 @@
+"""How far raters agree on the scores of the same completions, by axis and kind of rater.
+
+Krippendorff's alpha at interval level takes gaps as they come; ICC(A,1) and ICC(A,k) are over the
+completions that all raters of the kind rated, of one rater and of the mean of all. Intervals
+resample items with all their completions, raters given.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.scores.columns import RatingColumns
+from hearteval.analysis.scores.scores import OVERALL
+from hearteval.errors import NotIdentifiedError
+from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, fisher_interval
+from hearteval.stats.agreement.icc import icc_a1, step_up
+from hearteval.stats.agreement.krippendorff import krippendorff_alpha
+from hearteval.stats.agreement.table import Coefficient, RatingTable
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+
+N_RESAMPLES = 200
+"""The interval takes from them their standard deviation alone."""
+MIN_ITEMS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterAgreement:
+    """How far raters of one kind agree on an axis.
+
+    Attributes:
+        raters: ``people``, ``judges`` or ``both`` together.
+        axis: Its letter, or ``overall``: the weighted mean over the axes.
+        n_completions: Rated by two of them or more.
+        alpha: Krippendorff's.
+        icc: ICC(A,1), of one rater.
+        icc_mean: ICC(A,k), of the mean of all `n_raters`.
+    """
+
+    raters: str
+    axis: str
+    n_raters: int
+    n_completions: int
+    n_items: int
+    alpha: AgreementMeasure
+    icc: AgreementMeasure
+    icc_mean: AgreementMeasure
+
+
+def measure_raters(
+    columns: RatingColumns, *, level: float, seed: int
+) -> tuple[RaterAgreement, ...]:
+    """Measure every kind of which two raters scored a completion together, overall and by axis."""
+    kinds: dict[str, BoolArray] = {
+        "people": columns.is_person,
+        "judges": ~columns.is_person,
+        "both": np.ones(len(columns.item), dtype=np.bool_),
+    }
+    if columns.is_person.all() or not columns.is_person.any():
+        del kinds["both"]
+    found = []
+    for name, is_kind in kinds.items():
+        for axis in (None, *columns.axes):
+            values = columns.column(axis, is_z=False)
+            made = _measure(columns, values, is_kind & ~np.isnan(values), level=level, seed=seed)
+            if made is not None:
+                found.append(RaterAgreement(raters=name, axis=axis or OVERALL, **made))
+    return tuple(found)
+
+
+def _measure(
+    columns: RatingColumns, values: FloatArray, rows: BoolArray, *, level: float, seed: int
+) -> dict[str, Any] | None:
+    table, item = _table(columns, values, rows)
+    shared = table.is_pairable
+    n_items = len(np.unique(item[shared]))
+    if not shared.any():
+        return None
+    alpha = _with_interval(
+        lambda: krippendorff_alpha(table, level="interval"), table, item, n_items, level, seed
+    )
+    icc = _with_interval(lambda: icc_a1(table), table, item, n_items, level, seed)
+    return {
+        "n_raters": table.n_raters,
+        "n_completions": int(shared.sum()),
+        "n_items": n_items,
+        "alpha": alpha,
+        "icc": icc,
+        "icc_mean": _stepped(icc, table.n_raters),
+    }
+
+
+def _table(
+    columns: RatingColumns, values: FloatArray, rows: BoolArray
+) -> tuple[RatingTable, IntArray]:
+    """Return ratings as a table of completions by raters, and the item of each completion."""
+    scale, category = np.unique(values[rows], return_inverse=True)
+    texts, unit = np.unique(columns.text[rows], return_inverse=True)
+    raters, rater = np.unique(columns.rater[rows], return_inverse=True)
+    item = np.zeros(len(texts), dtype=np.int64)
+    item[unit] = columns.item[rows]
+    table = RatingTable(
+        unit=unit,
+        rater=rater,
+        category=category,
+        count=np.ones(len(texts), dtype=np.int64),
+        values=scale,
+        n_units=len(texts),
+        n_raters=len(raters),
+    )
+    return table, np.unique(item, return_inverse=True)[1]
+
+
+def _with_interval(
+    build: Callable[[], Coefficient],
+    table: RatingTable,
+    item: IntArray,
+    n_items: int,
+    level: float,
+    seed: int,
+) -> AgreementMeasure:
+    value = None
+    try:
+        coefficient = build()
+        value = estimate(coefficient, table)
+        if n_items < MIN_ITEMS:
+            raise NotIdentifiedError(f"too few items: {n_items}")
+        (samples,) = bootstrap_units(
+            [coefficient],
+            table,
+            n_resamples=N_RESAMPLES,
+            rng=np.random.default_rng(seed),
+            cluster=item,
+        )
+        low, high = fisher_interval(value, samples, n_units=n_items, level=level)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
+    return AgreementMeasure(value=value, low=low, high=high, reason=None)
+
+
+def _stepped(icc: AgreementMeasure, k: int) -> AgreementMeasure:
+    """Return the reliability of the mean of k raters, from that of one."""
+    if icc.value is None:
+        return icc
+    try:
+        ends = [None if end is None else step_up(end, k) for end in (icc.low, icc.high)]
+        return AgreementMeasure(
+            value=step_up(icc.value, k), low=ends[0], high=ends[1], reason=icc.reason
+        )
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=None, low=None, high=None, reason=str(error))

@@ -1,0 +1,416 @@
+"""Ratings compared: every two systems, cues of the items, raters with each other, pairs beside."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import krippendorff
+import numpy as np
+import pytest
+from judged_study import make_items, provenance
+from rated_records import NOW, STUDY_ID
+from scipy import stats
+
+from hearteval.analysis.columns import to_columns
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.estimates import clustered_estimates
+from hearteval.analysis.ranking.cells import headline_cells
+from hearteval.analysis.scores.beside_pairs import align_systems
+from hearteval.analysis.scores.columns import RatingColumns, z_influence
+from hearteval.analysis.scores.cues import GAP, CueResults
+from hearteval.analysis.scores.differences import ScoreComparison
+from hearteval.analysis.scores.study import RatingResults, score_study
+from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.domain import (
+    AXES,
+    Assignment,
+    Axis,
+    AxisMark,
+    Completion,
+    Pair,
+    Rater,
+    Rating,
+    RatingTarget,
+    System,
+)
+from hearteval.stats.bradley_terry.fit import fit_win_matrix
+
+
+def drawn_study(  # noqa: PLR0913 - a study has many sizes
+    effects: dict[str, float],
+    *,
+    n_items: int = 20,
+    people: int = 0,
+    judges: int = 1,
+    item_sd: float = 0.4,
+    rater_sd: float = 0.0,
+    hidden: float = 0.0,
+    seed: int = 1,
+) -> StudyData:
+    """Scores of systems by people and judges; names that begin with P are people.
+
+    Raters disagree about systems with `rater_sd`; people lose `hidden` less on implicit items.
+    """
+    rng = np.random.default_rng(seed)
+    cues: tuple[Literal["implicit"], Literal["explicit"]] = ("implicit", "explicit")
+    items = [replace(item, cue=cues[k % 2], id="") for k, item in enumerate(make_items(n_items))]
+    systems = [
+        System(name=name, kind="human" if name[0] == "P" else "model", family=name)
+        for name in effects
+    ]
+    raters = [
+        Rater(name=f"p{k}", kind="human", family="human", group="crowd") for k in range(people)
+    ] + [
+        Rater(name=f"j{k}", kind="llm", family=f"j{k}", settings={"model": f"j{k}"})
+        for k in range(judges)
+    ]
+    taste = {(r.id, s.id): rater_sd * rng.standard_normal() for r in raters for s in systems}
+    completions, ratings = [], []
+    for item in items:
+        for system in systems:
+            writer = "w1" if system.kind == "human" else None
+            text = Completion(
+                item_id=item.id,
+                system_id=system.id,
+                writer_id=writer,
+                text=f"{system.name} to {item.id}",
+                created_at=NOW,
+            )
+            completions.append(text)
+            level = 3 + effects[system.name] + item_sd * rng.standard_normal()
+            level += hidden * (item.cue == "implicit" and system.kind == "human")
+            for rater in raters:
+                axes: dict[Axis, int] = {
+                    axis: int(
+                        np.clip(
+                            round(level + taste[rater.id, system.id] + 0.6 * rng.standard_normal()),
+                            1,
+                            5,
+                        )
+                    )
+                    for axis in AXES
+                }
+                target = RatingTarget(STUDY_ID, text.id, rater.id, 0)
+                ratings.append(Rating(**target._asdict(), axes=axes, created_at=NOW))
+    return StudyData(
+        items=items,
+        systems=systems,
+        raters=raters,
+        completions=completions,
+        ratings=ratings,
+        targets=[rating.target for rating in ratings],
+        provenance=replace(provenance(), protocols={"human": "rating", "llm": "rating"}),
+    )
+
+
+def scored(data: StudyData) -> tuple[RatingResults, RatingColumns]:
+    results, _, columns = score_study(data, level=0.95)
+    assert columns is not None
+    return results, columns
+
+
+def compared(data: StudyData) -> ScoreComparison:
+    found = scored(data)[0].comparison
+    assert found is not None
+    return found
+
+
+def test_a_difference_of_two_of_one_judge_is_the_paired_t_of_its_z_scores() -> None:
+    """With both held to one mean and deviation, what moves these moves both alike, but for order 2.
+
+    Two systems of one judge: z of one is minus z of the other, but for the items. So the interval
+    of the difference is near that of the paired t test of z-scores as they are.
+    """
+    data = drawn_study({"a": 0.1, "b": -0.1}, n_items=60)
+    (row,) = compared(data).differences
+    _, columns = scored(data)
+    z = columns.z_overall.reshape(60, 2)
+    better = row.system == columns.systems[0].name
+    gaps = (z[:, 0] - z[:, 1]) * (1 if better else -1)
+    paired = stats.ttest_1samp(gaps, 0).confidence_interval()
+    assert row.z == pytest.approx(gaps.mean())
+    assert row.low == pytest.approx(paired.low, abs=0.03)
+    assert row.high == pytest.approx(paired.high, abs=0.03)
+
+
+def test_influence_is_that_of_scores_with_what_normalises_them() -> None:
+    """Each system's interval over items is the one its mean has in `scores`."""
+    data = drawn_study({"a": 0.4, "b": -0.3, "c": 0.0}, judges=2)
+    results, columns = scored(data)
+    means, influence = z_influence(columns)
+    nobody = np.full(len(columns.item), -1)
+    found = clustered_estimates(means, influence, columns.item, nobody, level=0.95)
+    for system, estimate in zip(columns.systems, found, strict=True):
+        (row,) = [one for one in results.systems if one.system == system.name]
+        assert estimate.value == pytest.approx(row.overall.z)
+        assert estimate.low == pytest.approx(row.overall.z_low)
+        assert estimate.high == pytest.approx(row.overall.z_high)
+
+
+def test_ranks_are_left_open_where_differences_are() -> None:
+    found = compared(drawn_study({"best": 1.2, "one": 0.0, "same": 0.0, "last": -1.2}, n_items=40))
+    assert [row.system for row in found.ranks][::3] == ["best", "last"]
+    assert [(row.rank, row.low, row.high) for row in found.ranks] == [
+        (1, 1, 1),
+        (2, 2, 3),
+        (3, 2, 3),
+        (4, 4, 4),
+    ]
+    assert [row.n_apart for row in found.ranks] == [3, 2, 2, 3]
+    assert len(found.differences) == 6
+    assert all(row.z >= 0 for row in found.differences)
+    assert found.interval_used == "item-sandwich"
+
+
+def test_five_people_are_sampled_and_four_are_given() -> None:
+    effects = {"a": 0.3, "b": 0.0}
+    five, four = (compared(drawn_study(effects, people=n, judges=0, rater_sd=0.5)) for n in (5, 4))
+    assert (five.interval_used, five.df) == ("two-way", 4)
+    assert (four.interval_used, four.df) == ("item-sandwich", 19)
+
+
+@pytest.mark.parametrize(("people", "judges", "rater_sd"), [(8, 0, 0.3), (0, 2, 0.0)])
+def test_equal_systems_are_seldom_called_different(
+    people: int, judges: int, rater_sd: float
+) -> None:
+    n = 60
+    found = [
+        compared(
+            drawn_study(
+                {"a": 0.0, "b": 0.0},
+                n_items=12,
+                people=people,
+                judges=judges,
+                rater_sd=rater_sd,
+                seed=seed,
+            )
+        ).differences[0]
+        for seed in range(n)
+    ]
+    assert sum(row.q <= 0.05 for row in found) <= 9  # 3 expected
+    assert all(row.p == row.q for row in found)
+
+
+def test_one_system_or_one_item_is_compared_with_nothing() -> None:
+    assert scored(drawn_study({"a": 0.0}))[0].comparison is None
+    assert scored(drawn_study({"a": 0.0, "b": 1.0}, n_items=1))[0].comparison is None
+    assert score_study(StudyData(), level=0.95)[2] is None
+
+
+def cues_of(data: StudyData) -> CueResults:
+    found = scored(data)[0].cues
+    assert found is not None
+    return found
+
+
+def test_a_lead_of_people_on_implicit_items_is_found() -> None:
+    found = cues_of(drawn_study({"Ann": 0.0, "m1": 0.0, "m2": 0.0, "People": 0.0}, n_items=10))
+    assert {row.who for row in found.contrasts if not row.is_system} == {
+        "people",
+        "models",
+        GAP,
+    }
+    planted = cues_of(
+        drawn_study({"People": -0.2, "m1": 0.0, "m2": 0.0}, n_items=80, hidden=0.8, judges=2)
+    )
+    assert (planted.n_implicit, planted.n_explicit) == (40, 40)
+    (on_e,) = [row for row in planted.contrasts if row.who == GAP and row.axis == "E"]
+    assert on_e.difference.low is not None
+    assert on_e.difference.high is not None
+    assert on_e.difference.low <= 0.8 <= on_e.difference.high
+    assert on_e.q_value is not None
+    assert on_e.q_value < 0.001
+    (models,) = [row for row in planted.contrasts if row.who == "models" and row.axis == "E"]
+    assert models.difference.value == pytest.approx(0, abs=0.25)
+
+
+def test_a_cue_contrast_is_welchs_comparison_of_item_means() -> None:
+    data = drawn_study({"m1": 0.0}, n_items=40)
+    row = cues_of(data).contrasts[0]
+    _, columns = scored(data)
+    cue = np.array([{i.id: i.cue for i in data.items}[id_] for id_ in columns.items])[columns.item]
+    one, other = columns.overall[cue == "implicit"], columns.overall[cue == "explicit"]
+    assert row.who == "models"
+    assert row.axis == "overall"
+    assert row.implicit.value == pytest.approx(one.mean())
+    assert row.difference.value == pytest.approx(one.mean() - other.mean())
+    assert row.difference.high is not None
+    half = row.difference.high - row.difference.value
+    welch = math.sqrt(sum(x.var(ddof=1) / 20 for x in (one, other)))
+    assert half / stats.t.ppf(0.975, 39) == pytest.approx(welch, rel=0.02)
+
+
+def test_a_planted_nothing_of_cues_is_seldom_something() -> None:
+    n = 100
+    found = [
+        cues_of(drawn_study({"People": 0.0, "m1": 0.0}, n_items=16, seed=seed)) for seed in range(n)
+    ]
+    gaps = [row for one in found for row in one.contrasts if row.who == GAP]
+    named = sum((row.p_value or 1) <= 0.05 for row in gaps if row.axis == "overall")
+    assert named <= 12  # 5 expected
+
+
+def test_few_or_unlabelled_items_have_no_figure() -> None:
+    few = cues_of(drawn_study({"m1": 0.0}, n_items=8))
+    assert few.contrasts == ()
+    assert few.problem == "too few items: 4 implicit and 4 explicit are rated"
+    data = drawn_study({"m1": 0.0})
+    bare = replace(data, items=[])
+    assert scored(bare)[0].cues is None
+
+
+def test_raters_agree_as_other_packages_say() -> None:
+    data = drawn_study({"a": 0.5, "b": -0.5}, n_items=12, people=3, judges=0)
+    results, columns = scored(data)
+    (on_h,) = [row for row in results.reliability if row.axis == "H"]
+    wide = columns.raw[:, 0].reshape(-1, 3)
+    expected = krippendorff.alpha(wide.T, level_of_measurement="interval")
+    assert on_h.alpha.value == pytest.approx(expected, abs=1e-9)
+    # McGraw and Wong (1996): mean squares of completions, raters and the rest.
+    n, k = wide.shape
+    whole = wide - wide.mean()
+    rows, columns_ = whole.mean(axis=1), whole.mean(axis=0)
+    ms_r, ms_c = k * (rows**2).sum() / (n - 1), n * (columns_**2).sum() / (k - 1)
+    ms_e = ((whole - rows[:, None] - columns_) ** 2).sum() / ((n - 1) * (k - 1))
+    one = (ms_r - ms_e) / (ms_r + (k - 1) * ms_e + k * (ms_c - ms_e) / n)
+    mean = (ms_r - ms_e) / (ms_r + (ms_c - ms_e) / n)
+    assert on_h.icc.value == pytest.approx(one, abs=1e-9)
+    assert on_h.icc_mean.value == pytest.approx(mean, abs=1e-9)
+    assert on_h.alpha.low is not None
+    assert on_h.alpha.high is not None
+    assert on_h.alpha.low < expected < on_h.alpha.high
+    assert (on_h.raters, on_h.n_raters, on_h.n_completions, on_h.n_items) == ("people", 3, 24, 12)
+
+
+def test_agreement_is_of_people_of_judges_and_of_both() -> None:
+    both = scored(drawn_study({"a": 0.5, "b": -0.5}, n_items=6, people=2, judges=2))[0]
+    assert [row.raters for row in both.reliability if row.axis == "overall"] == [
+        "people",
+        "judges",
+        "both",
+    ]
+    alone = scored(drawn_study({"a": 0.5, "b": -0.5}, judges=1))[0]
+    assert alone.reliability == ()
+    few = scored(drawn_study({"a": 0.5, "b": -0.5}, n_items=3, judges=2))[0].reliability[0]
+    assert few.alpha.value is not None
+    assert (few.alpha.low, few.alpha.reason) == (None, "too few items: 3")
+
+
+def with_pairs(data: StudyData, order: Sequence[str], *, sure: float = 0.9) -> StudyData:
+    """Add judgments of pairs, by the study's raters, in which an order of systems holds."""
+    rng = np.random.default_rng(3)
+    texts = {(one.item_id, one.system_id): one for one in data.completions}
+    named = {system.name: system for system in data.systems}
+    pairs: list[Pair] = []
+    rows: list[JudgmentRow] = []
+    for item in data.items:
+        for k, better in enumerate(order):
+            for worse in order[k + 1 :]:
+                a, b = (texts[item.id, named[name].id] for name in (better, worse))
+                pair = Pair(item_id=item.id, completion_ids=(a.id, b.id))
+                pairs.append(pair)
+                for rater in data.raters:
+                    asked = Assignment(
+                        study_id=STUDY_ID,
+                        pair_id=pair.id,
+                        rater_id=rater.id,
+                        first_completion_id=a.id,
+                    )
+                    rows.append(
+                        JudgmentRow(
+                            assignment_id=asked.id,
+                            pair_id=pair.id,
+                            item_id=item.id,
+                            first_system_id=a.system_id,
+                            second_system_id=b.system_id,
+                            first_completion_id=a.id,
+                            rater_id=rater.id,
+                            repeat=0,
+                            choice="first" if rng.random() < sure else "second",
+                            strength=2,
+                            axes={"E": AxisMark("first", 2)},
+                            finish_reason=None,
+                        )
+                    )
+    return replace(data, pairs=pairs, judgments=rows)
+
+
+def found_beside(order: Sequence[str], **changes: int) -> StudyResults:
+    data = drawn_study({"a": 1.0, "b": 0.4, "c": -0.4, "d": -1.0}, judges=2, **changes)
+    return analyze_study(with_pairs(data, order))
+
+
+def test_the_same_order_both_ways_is_said_to_be() -> None:
+    found = found_beside("abcd")
+    assert found.ratings is not None
+    assert found.ratings.pairs is not None
+    beside = found.ratings.pairs
+    assert beside.problem is None
+    assert [(one.system, one.by_ratings, one.by_pairs) for one in beside.places] == [
+        (name, k, k) for k, name in enumerate("abcd", 1)
+    ]
+    for estimate in (beside.spearman, beside.kendall):
+        assert estimate is not None
+        assert estimate.value == pytest.approx(1)
+        assert estimate.low is not None
+        assert estimate.low > 0.5
+    assert found.leaderboard is None
+    (notice,) = [one for one in found.warnings if "enter no score" in str(one)]
+    assert notice
+
+
+def test_another_order_by_pairs_is_measured() -> None:
+    found = found_beside("bdac")
+    assert found.ratings is not None
+    assert found.ratings.pairs is not None
+    places = {one.system: one for one in found.ratings.pairs.places}
+    x = [places[name].by_ratings for name in "abcd"]
+    y = [places[name].by_pairs for name in "abcd"]
+    assert x == [1, 2, 3, 4]
+    assert y == [3, 1, 4, 2]
+    assert found.ratings.pairs.spearman is not None
+    assert found.ratings.pairs.kendall is not None
+    assert found.ratings.pairs.spearman.value == pytest.approx(stats.spearmanr(x, y)[0])
+    assert found.ratings.pairs.kendall.value == pytest.approx(stats.kendalltau(x, y)[0])
+
+
+def test_linear_samples_move_as_fits_do() -> None:
+    """The interval is that of samples of items fitted anew."""
+    data = with_pairs(drawn_study({"a": 1.0, "b": 0.4, "c": -1.0}, n_items=30), "abc", sure=0.7)
+    _, columns = scored(data)
+    pairs = to_columns(data.judgments, data)
+    found = analyze_study(replace(data, targets=None))
+    aligned = align_systems(columns, pairs, found.leaderboard)
+    assert aligned is not None
+    _, (_, theta), (_, moved) = aligned
+    rng = np.random.default_rng(5)
+    cells = headline_cells(pairs, set("abc"))
+    for _ in range(5):
+        drawn = rng.multinomial(30, np.full(30, 1 / 30))
+        weighted = dataclasses.replace(
+            cells, won=cells.won * drawn[cells.item], weight=cells.weight * drawn[cells.item]
+        )
+        anew = fit_win_matrix(weighted.points()).theta
+        assert theta + (drawn - 1) @ moved == pytest.approx(anew, abs=0.25)
+
+
+def test_too_few_systems_in_both_have_no_figure() -> None:
+    found = analyze_study(with_pairs(drawn_study({"a": 1.0, "b": -1.0}, judges=2), "ab"))
+    assert found.ratings is not None
+    assert found.ratings.pairs is not None
+    assert found.ratings.pairs.problem is not None
+    assert found.ratings.pairs.kendall is None
+    alone = analyze_study(drawn_study({"a": 1.0, "b": -1.0}))
+    assert alone.ratings is not None
+    assert alone.ratings.pairs is None
+
+
+def test_factors_of_ratings_are_of_their_z_scores() -> None:
+    found = analyze_study(drawn_study({"a": 1.0, "b": 0.0, "c": -1.0}, judges=2)).factors
+    assert found is not None
+    assert found.problem is None
+    assert (found.source, found.n_completions, found.raters) == ("ratings", 60, ("j0", "j1"))
+    assert found.n_suggested == 1
+    assert found.axes[0].wins is None
