@@ -7,11 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from people_study import simulated_study
 
 from hearteval.analysis.columns import SCORES, pair_sides, to_columns
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.analysis.estimates import clustered_errors, mean_estimates, two_sided_p
+from hearteval.analysis.estimates import (
+    Side,
+    Summed,
+    clustered_errors,
+    contrast_means,
+    mean_estimates,
+    two_sided_p,
+)
 from hearteval.domain import Axis, AxisMark
 
 THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
@@ -115,3 +123,35 @@ def test_one_item_has_no_error_and_no_p() -> None:
     assert df == 0
     assert not se.any()
     assert two_sided_p(0.3, float(se[0]), df) is None
+
+
+def test_a_contrast_of_parts_is_that_of_a_regression_with_two_way_clusters() -> None:
+    """Half of the items on each side, so that their G/(G - 1) differ little from that of all."""
+    draw = np.random.default_rng(4)
+    item, rater = (grid.ravel() for grid in np.meshgrid(range(60), range(8), indexing="ij"))
+    is_hard = item % 2
+    of_item, of_rater = draw.normal(0, 0.5, 60), draw.normal(0, 0.5, (8, 2))
+    values = 0.3 * is_hard + of_item[item] + of_rater[rater, is_hard] + draw.normal(0, 1, len(item))
+    rows = Summed(
+        item=item, rater=rater, weight=np.ones(len(item)), sums=values.astype(float)[:, None]
+    )
+    sides = [Side(is_hard == 1, 1.0), Side(is_hard == 0, -1.0)]
+    found = contrast_means(rows, sides, part=is_hard, level=0.95)
+    fit = sm.OLS(values, sm.add_constant(is_hard.astype(float))).fit()
+    groups = np.stack([item, rater], axis=1)
+    robust = fit.get_robustcov_results("cluster", groups=groups, df_correction=False)
+    assert found.value == pytest.approx(float(fit.params[1]))
+    assert found.low is not None
+    assert found.df == 7
+    half = (found.value - found.low) / 2.364624  # t of 7 degrees of freedom
+    assert half == pytest.approx(float(robust.bse[1]), rel=0.05)
+
+
+def test_a_contrast_on_one_item_a_side_has_no_interval() -> None:
+    item = np.array([0, 0, 1, 1])
+    rows = Summed(
+        item=item, rater=np.full(4, -1), weight=np.ones(4), sums=np.array([[1.0], [0], [0], [0]])
+    )
+    sides = [Side(item == 0, 1.0), Side(item == 1, -1.0)]
+    found = contrast_means(rows, sides, part=item, level=0.95)
+    assert (found.value, found.low, found.p) == (0.5, None, None)

@@ -1,0 +1,92 @@
+"""Measure tests of the models' lead, and the bias and coverage of the best human.
+
+    PYTHONPATH=tests:tests/analysis python benchmarks/models_against_people.py [--studies 2000]
+
+Studies of 30 regular and 10 adversarial items, eight people (five a pair) and two judges (both
+orders), three models and three writers. Items (SD .6), writers' completions (SD as given) and
+raters (SD .4, judges given) differ in how models fare. What the best human should be is known:
+the best of the three completions of each item.
+"""
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+from people_study import simulated_study
+
+from hearteval.analysis.columns import JudgmentColumns, to_columns
+from hearteval.analysis.people.against_models import compare_leads
+from hearteval.analysis.people.best_human import find_best_humans
+from hearteval.analysis.people.meetings import find_meetings
+from hearteval.stats.special import expit
+
+EQUAL = {"beacon": 0.0, "ember": 0.0, "harbour": 0.0, "People": 0.0}
+ITEM_SD, RATER_SD, LEAD, TIES = 0.6, 0.4, 0.3, 0.15
+
+
+def draw_scores(
+    columns: JudgmentColumns, draw: np.random.Generator, *, gain: float, writer_sd: float
+) -> tuple[JudgmentColumns, float, float]:
+    """Return judgments, the mean chance of people, and that of the best of their completions."""
+    names = columns.names
+    is_model = np.array([system.kind == "model" for system in names.systems])
+    is_hard = np.array([item.subset == "adversarial" for item in names.items])
+    first, second = is_model[columns.first], is_model[columns.second]
+    text = np.where(first, columns.second_text, columns.first_text)
+    merit = draw.normal(0, writer_sd, len(names.completions))
+    of_rater = draw.normal(0, RATER_SD, len(names.raters))
+    of_rater[[rater.kind != "human" for rater in names.raters]] = 0
+    of_item = LEAD + draw.normal(0, ITEM_SD, len(names.items))
+    lead = of_item[columns.item] + of_rater[columns.rater] - merit[text]
+    lead -= gain * (is_hard[columns.item] & columns.is_person)
+    side = first.astype(float) - second
+    won = draw.random(len(columns)) < expit(lead * side)
+    score = np.where(draw.random(len(columns)) < TIES, 0.5, won)
+    people = [k for k, c in enumerate(names.completions) if c.writer_id]
+    item = {one.id: k for k, one in enumerate(names.items)}
+    of_text = np.array([item[names.completions[k].item_id] for k in people])
+    chance = expit(merit[people] - of_item[of_text])
+    best = [chance[of_text == k].max() for k in range(len(names.items))]
+    scaled = [TIES / 2 + (1 - TIES) * float(np.mean(each)) for each in (chance, best)]
+    return replace(columns, score=score), scaled[0], scaled[1]
+
+
+def main() -> None:
+    """Print two tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--studies", type=int, default=2000)
+    asked = parser.parse_args()
+    data = simulated_study(EQUAL, EQUAL)
+    columns = to_columns(data.judgments, data)
+    for gain in (0.0, 0.5, 1.0):
+        found: dict[str, list[bool]] = {}
+        for seed in range(asked.studies):
+            drawn, _, _ = draw_scores(
+                columns, np.random.default_rng(seed), gain=gain, writer_sd=0.0
+            )
+            for lead in compare_leads(find_meetings(drawn), level=0.95):
+                assert lead.score is not None
+                found.setdefault(lead.name, []).append((lead.score.p or 1.0) < 0.05)
+        shares = " | ".join(f"{np.mean(each):.3f}" for each in found.values())
+        print(f"| {gain} | {shares} |", list(found))
+    for writer_sd in (0.0, 0.5, 1.0):
+        rows = []
+        for seed in range(asked.studies // 4):
+            draw = np.random.default_rng(seed)
+            drawn, mean, best = draw_scores(columns, draw, gain=0.0, writer_sd=writer_sd)
+            (people, _) = find_best_humans(drawn, level=0.95, seed=seed)
+            assert people.best_human is not None
+            assert people.same_votes is not None
+            assert people.pooled_human is not None
+            at = people.best_human.score
+            others = people.pooled_human.score.value, people.same_votes.score.value
+            rows.append((mean, best, *others, at.value, at.low or 0.0, at.high or 1.0))
+        table = np.array(rows)
+        target = table[:, 4].mean()
+        held = np.mean((table[:, 5] <= target) & (target <= table[:, 6]))
+        shown = " | ".join(f"{each:.3f}" for each in table[:, :5].mean(axis=0))
+        print(f"| {writer_sd} | {shown} | {held:.3f} |")
+
+
+if __name__ == "__main__":
+    main()
