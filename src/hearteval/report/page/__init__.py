@@ -32,6 +32,7 @@ from hearteval.report import (
     scores,
     text,
 )
+from hearteval.report.breakdown import ablations, difficulty, speed, strata
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -68,6 +69,8 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
         .render(
             results=results,
             has_replies=has_replies,
+            shown=shown,
+            dialogues=difficulty.dialogues(shown, results.difficulty),
             system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
         )
     )
@@ -194,6 +197,7 @@ def environment() -> Environment:
         matrix,
     ]
     modules += [methods, people, people_and_judges, radar, replies, scores, text]
+    modules += [ablations, difficulty, speed, strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

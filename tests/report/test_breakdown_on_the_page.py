@@ -1,0 +1,235 @@
+"""What the ranking depends on, on the page: an answer first, few figures, and links to read."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from people_study import SYSTEMS, simulated_study
+
+from hearteval.analysis.covariates import Correlation
+from hearteval.analysis.speed import SpeedCorrelation
+from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.domain import AXES, AxisMark, LatencyProbe
+from hearteval.report.breakdown import ablations, difficulty, speed, strata
+from hearteval.report.page import render_page
+from hearteval.report.page.links import item_page
+from hearteval.report.page.replies import Shown
+from hearteval.report.tables import all_tables
+
+THETA = {"beacon": 0.6, "ember": -0.4, "harbour": 0.1, "People": 0.0}
+SECTIONS = ("kinds", "items", "otherwise", "traits")
+
+
+@pytest.fixture(scope="module")
+def results() -> StudyResults:
+    data = simulated_study(THETA, THETA, n_items=24)
+    items = [
+        replace(item, emotion="anger" if k < 4 else "fear" if k < 12 else "sadness")
+        for k, item in enumerate(data.items)
+    ]
+    rows = [
+        row._replace(axes={axis: AxisMark(choice=row.choice, strength=None) for axis in AXES})
+        for row in data.judgments
+    ]
+    probes = [
+        LatencyProbe(
+            study_id="5" * 32,
+            system_id=system.id,
+            item_id=f"{k:032x}",
+            first_token_ms=ms,
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+        for k, (system, ms) in enumerate(zip(SYSTEMS, (900.0, 300.0, 14_000.0), strict=False))
+    ]
+    table = {"size": {"beacon": 7.0, "ember": 3.0, "stranger": 2.0}}
+    return analyze_study(
+        replace(data, items=items, judgments=rows, latency=probes, covariates=table)
+    )
+
+
+def section(page: str, name: str) -> str:
+    found = re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)
+    assert found is not None, name
+    return found[0]
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def test_every_section_answers_first_and_says_that_it_is_exploratory(
+    results: StudyResults,
+) -> None:
+    page = render_page(results)
+    for name in SECTIONS:
+        lede = re.search(r'<p class="lede">(.*?)</p>', section(page, name), re.DOTALL)
+        assert lede is not None
+        assert lede[1].startswith("<b>")
+        assert lede[1].endswith("<b>Exploratory.</b>")
+        assert f'<a href="#{name}">' in page
+
+
+def test_where_there_is_nothing_there_is_no_section(results: StudyResults) -> None:
+    bare = replace(
+        results, strata=None, difficulty=None, ablations=None, speed=None, covariates=None
+    )
+    page = render_page(bare)
+    assert not any(f'id="{name}"' in page for name in SECTIONS)
+
+
+def test_few_items_have_no_figure_and_are_said(results: StudyResults) -> None:
+    assert results.strata is not None
+    emotion = next(row for row in strata.test_rows(results.strata) if row.factor == "emotion")
+    assert emotion.n_items == "20"
+    assert "anger\N{NO-BREAK SPACE}(4)" in emotion.strata
+    board = results.leaderboard
+    assert board is not None
+    drawn, panels = strata.panels(results.strata, board)
+    assert (drawn, [panel.title for panel in panels]) == (
+        "regular or adversarial",
+        ["regular", "adversarial"],
+    )
+    assert panels[1].note == "6\N{NO-BREAK SPACE}items; fewer than 20, so wide and rough"
+
+
+def test_a_picture_has_a_dot_a_system_and_its_interval(results: StudyResults) -> None:
+    assert results.strata is not None
+    assert results.leaderboard is not None
+    for panel in strata.panels(results.strata, results.leaderboard)[1]:
+        assert panel.dots.count("h0") == 4
+        assert panel.whiskers.count("H") == 4
+        assert [name for name, _ in panel.names] == [r.system for r in results.leaderboard.rows]
+
+
+def test_a_difference_between_kinds_is_named(results: StudyResults) -> None:
+    found = results.strata
+    assert found is not None
+    test = found.factors[0].test
+    assert test is not None
+    named = replace(test, q=0.01, most_different="ember", most_different_elo=140.0)
+    differing = replace(found, factors=(replace(found.factors[0], test=named), *found.factors[1:]))
+    said = text_of(strata.answer(differing))
+    assert said == (
+        "The ranking depends on the kind of item: regular or adversarial"
+        " (q = 0.010; most: ember, 140 Elo)."
+    )
+    alike = replace(found.factors[0], test=replace(test, q=0.6))
+    assert "That is no proof" in strata.answer(replace(found, factors=(alike,)))
+    untested = replace(found.factors[0], test=None, no_test="too few")
+    assert "Not known" in strata.answer(replace(found, factors=(untested,)))
+
+
+def test_items_link_to_their_pages_in_the_folder(results: StudyResults) -> None:
+    assert results.difficulty is not None
+    first = results.difficulty.items[0].item_id
+    with_folder = section(render_page(results, Shown(folder="folder/")), "items")
+    assert f'<a href="folder/{item_page(first)}">Item {first[:12]}</a>' in with_folder
+    assert "--full" not in with_folder
+    without = section(render_page(results), "items")
+    assert "<a " not in without
+    assert "heart report STUDY.toml --full DIR" in without
+
+
+def test_a_public_page_names_items_by_number_only(results: StudyResults) -> None:
+    page = render_page(results, Shown(is_public=True, folder="folder/"))
+    assert "folder/item" not in page
+
+
+def test_no_item_is_listed_twice(results: StudyResults) -> None:
+    assert results.difficulty is not None
+    groups = difficulty.item_groups(results.difficulty)
+    ids = [row.item_id for group in groups for row in group.items]
+    assert len(ids) == len(set(ids)) == 13
+    few = replace(results.difficulty, items=results.difficulty.items[:6])
+    ids = [row.item_id for group in difficulty.item_groups(few) for row in group.items]
+    assert len(ids) == len(set(ids)) == 6
+
+
+def test_items_that_add_nothing_do_not_stand_out(results: StudyResults) -> None:
+    assert results.difficulty is not None
+    flat = replace(results.difficulty, sd_of_items=0.0)
+    assert "No item stands out" in difficulty.answer(flat)
+
+
+def test_another_leader_is_said(results: StudyResults) -> None:
+    found = results.ablations
+    assert found is not None
+    said = text_of(ablations.answer(found))
+    assert said.startswith(("No.", "The leader stays:"))
+    changed = replace(found.others[0], leaders=("ember",), largest_change=2, most_moved="ember")
+    other = text_of(ablations.answer(replace(found, others=(changed, *found.others[1:]))))
+    assert other == (
+        "In part: beacon would not lead by ties dropped. The largest change is 2 places, of ember"
+        " (ties dropped)."
+    )
+    failed = replace(found.others[0], problem="it determines no ranking")
+    assert "Not known" in ablations.answer(replace(found, others=(failed,)))
+    assert ablations.method_rows(replace(found, others=(failed,)))[0].problem
+
+
+def test_weights_of_the_axes_are_said(results: StudyResults) -> None:
+    assert results.ablations is not None
+    weights = results.ablations.axis_weights
+    assert weights is not None
+    assert text_of(ablations.weights_answer(weights)) == (
+        "Whatever the 5 axes weigh, beacon leads: in each of 10,000 random weightings."
+    )
+    first, second, *rest = weights.systems
+    split = (replace(first, leads=0.9), replace(second, leads=0.1), *rest)
+    said = text_of(ablations.weights_answer(replace(weights, systems=split)))
+    assert said.endswith(f"in 90.0 % of 10,000 random weightings; {second.system} in others.")
+
+
+def test_speed_is_said_with_the_front_and_the_band(results: StudyResults) -> None:
+    found = results.speed
+    assert found is not None
+    said = text_of(speed.answer(found))
+    assert said.startswith("Too few systems to say whether the slower ones do better.")
+    assert "ember and beacon" in said
+    assert "Within 500 ms: 1 system of 3" in said
+    table = section(render_page(results), "traits")
+    assert "14.0\N{NO-BREAK SPACE}s" in table
+    assert "too slow" in table
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "r", "words"),
+    [
+        (0.1, 0.8, 0.5, "Here slower systems do better"),
+        (-0.8, -0.1, -0.5, "Here quicker systems do better"),
+        (-0.2, 0.8, 0.4, "No link between speed and Elo is shown"),
+    ],
+)
+def test_a_link_is_claimed_only_where_the_interval_says_so(
+    results: StudyResults, low: float, high: float, r: float, words: str
+) -> None:
+    assert results.speed is not None
+    over = SpeedCorrelation(
+        over="systems",
+        n=9,
+        n_families=4,
+        problem=None,
+        spearman=Correlation(r=r, low=low, high=high, p=0.5),
+        pearson=None,
+    )
+    found = replace(results.speed, correlations=(over, *results.speed.correlations[1:]))
+    assert text_of(speed.answer(found)).startswith(words)
+    assert "9 systems" in speed.correlation_words(found).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_what_a_table_and_the_ranking_do_not_share_is_named(results: StudyResults) -> None:
+    html = text_of(section(render_page(results), "traits"))
+    assert "Not in the table: People and harbour." in html
+    assert "In the table, but not ranked: stranger." in html
+    assert "fewer than 5 systems" in html
+
+
+def test_every_table_has_a_file(results: StudyResults) -> None:
+    tables = all_tables(results)
+    for name in ("strata", "strata-tests", "items", "other-methods", "speed", "covariates"):
+        assert tables[name].rows, name
+    anger = [row for row in tables["strata"].rows if "anger" in row]
+    assert len(anger) == 1
+    assert "too few items" in anger[0]
+    assert "0" not in map(str, anger[0])
