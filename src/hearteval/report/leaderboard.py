@@ -338,6 +338,12 @@ def effect_rows(audit: Confounders) -> tuple[EffectRow, ...]:
     )
 
 
+def tests_words(audit: Confounders) -> str:
+    """Write the q of each effect."""
+    said = [f"{test.covariate} {test.q:.3f}" for test in audit.tests]
+    return f"q over these effects (Benjamini-Hochberg): {', '.join(said)}." if said else ""
+
+
 def read_judge(judge: JudgeTraits) -> str:
     """Say what a judge's traits mean, as far as their intervals do."""
     discrimination = _read_discrimination(judge.discrimination_low, judge.discrimination_high)

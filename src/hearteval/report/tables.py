@@ -274,6 +274,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "coverage-of-raters": ("answers by rater", "coverage.judges"),
     "missing": ("causes of what is missing", _missing),
     "effects": ("effects of length, formatting, position", "bias_audit.effects"),
+    "effects-tests": ("tests of these effects", "bias_audit.tests"),
     "held-equal": ("strengths with these held equal", "bias_audit.systems"),
     "words-and-formatting": ("words and marks by system", "bias_audit.texts"),
     "judge-traits": ("what judges are like", "judge_panel.judge_aware.judges"),

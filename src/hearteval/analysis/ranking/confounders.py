@@ -31,6 +31,8 @@ from hearteval.domain import Completion, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import Comparisons, FloatArray
+from hearteval.stats.means import false_discovery_q
+from hearteval.stats.special import stdtr, stdtrit
 
 PLANNED: Final = "planned"
 EXPLORATORY: Final = "exploratory"
@@ -85,6 +87,17 @@ class SystemTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EffectTest:
+    """The test that one effect is none, by the t of its interval."""
+
+    covariate: str
+    p: float
+    """Two-sided."""
+    q: float
+    """Adjusted over the effects of this study (Benjamini and Hochberg 1995)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Confounders:
     """Length, formatting and position: their effects, and the strengths with them held equal.
 
@@ -107,6 +120,8 @@ class Confounders:
     """Name of the interval of every figure; None without figures."""
     df: int | None
     level: float
+    tests: tuple[EffectTest, ...] = ()
+    """Of the effects that have an interval."""
 
 
 def measure_confounders(
@@ -144,8 +159,10 @@ def measure_confounders(
         left_out |= dict.fromkeys(undetermined, NOT_DETERMINED)
     except NotIdentifiedError as error:
         problem = str(error)
+    effects = tuple(map(_rounded, held.effects)) if held else ()
     return Confounders(
-        effects=tuple(map(_rounded, held.effects)) if held else (),
+        effects=effects,
+        tests=find_tests(effects, df=held.df, level=level) if held else (),
         status_of_effects=PLANNED,
         systems=held.systems if held else (),
         status_of_ratings=EXPLORATORY,
@@ -203,6 +220,22 @@ def _control(
         else:
             return held, undetermined
     return None, undetermined
+
+
+def find_tests(effects: Sequence[Effect], *, df: int, level: float) -> tuple[EffectTest, ...]:
+    """Test each effect that has an interval, by the same t; the tests are one family."""
+    known = [effect for effect in effects if effect.low is not None and effect.high is not None]
+    reach = float(stdtrit(df, (1 + level) / 2))
+    p_values = []
+    for effect in known:
+        assert effect.low is not None
+        assert effect.high is not None
+        se = (effect.high - effect.low) / (2 * reach)
+        p_values.append(2 * float(stdtr(df, -abs(effect.beta) / se)))
+    return tuple(
+        EffectTest(covariate=effect.covariate, p=p, q=q)
+        for effect, p, q in zip(known, p_values, false_discovery_q(p_values).tolist(), strict=True)
+    )
 
 
 def _rounded(effect: Effect) -> Effect:
