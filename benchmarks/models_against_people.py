@@ -15,8 +15,8 @@ import numpy as np
 from people_study import simulated_study
 
 from hearteval.analysis.columns import JudgmentColumns, to_columns
-from hearteval.analysis.people.against_models import compare_leads
 from hearteval.analysis.people.best_human import find_best_humans
+from hearteval.analysis.people.leads import compare_leads
 from hearteval.analysis.people.meetings import find_meetings
 from hearteval.stats.special import expit
 

@@ -8,7 +8,7 @@ from people_study import simulated_study
 from test_judges_on_the_page import section, words
 
 from hearteval.analysis.estimates import Contrast
-from hearteval.analysis.people.against_models import LeadContrast
+from hearteval.analysis.people.leads import LeadContrast
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.report import against

@@ -78,6 +78,16 @@ class Summed:
         )
 
 
+def join(several: Sequence[Summed]) -> Summed:
+    """Return the rows of several, one after another; there is at least one."""
+    return Summed(
+        item=np.concatenate([one.item for one in several]),
+        rater=np.concatenate([one.rater for one in several]),
+        weight=np.concatenate([one.weight for one in several]),
+        sums=np.concatenate([one.sums for one in several]),
+    )
+
+
 def ratio_estimates(rows: Summed, *, level: float) -> list[Estimate]:
     """Return the weighted mean of each column, its sum over that of the weights, with intervals."""
     total = rows.weight.sum()

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from hearteval.analysis.estimates import Contrast
 from hearteval.analysis.people.against_models import (
-    MIN_ITEMS,
     AgainstModels,
-    LeadContrast,
     OutcomeShare,
     StratumAgainstModels,
 )
 from hearteval.analysis.people.best_human import BestHuman, HumanStanding
+from hearteval.analysis.people.leads import LeadContrast
+from hearteval.analysis.people.meetings import MIN_ITEMS
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (

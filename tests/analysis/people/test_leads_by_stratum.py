@@ -13,12 +13,11 @@ from people_study import BEACON, EMBER, HARBOUR, JUDGES, PEOPLE, PeopleStudy, si
 from hearteval.analysis.columns import JudgmentColumns, to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.people.against_models import (
-    LeadContrast,
     StratumAgainstModels,
     compare_by_stratum,
-    compare_leads,
     compare_with_models,
 )
+from hearteval.analysis.people.leads import LeadContrast, compare_leads
 from hearteval.analysis.people.meetings import Meetings, find_meetings
 from hearteval.domain import Axis, AxisMark, Choice
 

@@ -19,15 +19,14 @@ from hearteval.analysis.estimates import (
     Summed,
     contrast_means,
     interval_name,
+    join,
     ratio_estimates,
 )
-from hearteval.analysis.people.meetings import KINDS, PEOPLE, Meetings
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.analysis.people.meetings import MIN_ITEMS, Meetings, Tally, tally_meetings
+from hearteval.stats.comparisons import BoolArray, FloatArray
 from hearteval.stats.means import false_discovery_q
 
-MIN_ITEMS: Final = 5
-"""Of fewer items a stratum has counts and no shares."""
-ADVERSARIAL, SUBSET = "adversarial", "subset"
+SUBSET: Final = "subset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,23 +98,7 @@ class StratumAgainstModels:
     against: AgainstModels | None
     """None where the items are too few."""
     from_others: FromOthers | None
-    """None for a subset, see `LeadContrast`, and where too few items are on either side."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeadContrast:
-    """A planned difference of the model's score: between subsets, or between kinds of rater."""
-
-    name: str
-    """``people`` or ``judges``: regular less adversarial items, by these; ``people-judges``: the
-    first less the second; ``all-items``: the score by people less that by judges, on all items."""
-    n_regular: int
-    """Items of the kind of rater with the fewest; of both subsets in ``all-items``."""
-    n_adversarial: int
-    """0 in ``all-items``."""
-    score: Contrast | None
-    """None where a side has too few items."""
-    interval_used: str
+    """None for a subset, see `leads`, and where too few items are on either side."""
 
 
 def compare_with_models(
@@ -133,7 +116,7 @@ def compare_with_models(
     return tuple(
         replace(_against(tally, None, level=level), writers=group)
         for group, rows in among.items()
-        for tally in _tallies(rows)
+        for tally in tally_meetings(rows)
     )
 
 
@@ -142,66 +125,12 @@ def compare_by_stratum(met: Meetings, *, level: float) -> tuple[StratumAgainstMo
 
     Nothing is said of what has one value only.
     """
-    tallies = _tallies(met)
+    tallies = tally_meetings(met)
     return tuple(
         row
         for by, values, of_item in _families(met)
         for tally in tallies
         for row in _by_value(tally, by, values, of_item=of_item, level=level)
-    )
-
-
-def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
-    """Test whether the models' score differs between subsets, and between people and judges.
-
-    Planned (SPEC section 6). Nothing where neither can differ.
-    """
-    is_hard = np.array([item.subset == ADVERSARIAL for item in met.names.items], dtype=np.bool_)
-    summed = [_summed(tally, tally.part(None)) for tally in _tallies(met)]
-    if not summed:
-        return ()
-    cells = Summed(
-        item=np.concatenate([one.item for one in summed]),
-        rater=np.concatenate([one.rater for one in summed]),
-        weight=np.concatenate([one.weight for one in summed]),
-        sums=np.concatenate([one.sums for one in summed]),
-    )
-    label = is_hard[cells.item].astype(np.int64)
-    people = cells.rater >= 0
-    kinds = {
-        kind: rows
-        for kind, rows in zip(KINDS, (people, ~people), strict=True)
-        if len(np.unique(label[rows])) > 1
-    }
-    found = []
-    signs = {kind: {kind: 1.0} for kind in kinds}
-    if len(kinds) > 1:
-        signs["people-judges"] = dict(zip(kinds, (1.0, -1.0), strict=True))
-    for name, sign_of in signs.items():
-        sides = [
-            Side(kinds[kind] & (label == subset), -sign if subset else sign)
-            for kind, sign in sign_of.items()
-            for subset in (0, 1)
-        ]
-        found.append(_lead(name, cells, sides, part=label, level=level))
-    if people.any() and not people.all():
-        sides = [Side(people, 1.0), Side(~people, -1.0)]
-        found.append(_lead("all-items", cells, sides, part=None, level=level))
-    return tuple(found)
-
-
-def _lead(
-    name: str, cells: Summed, sides: Sequence[Side], *, part: IntArray | None, level: float
-) -> LeadContrast:
-    sizes = [len(np.unique(cells.item[side.rows])) for side in sides]
-    is_enough = min(sizes) >= MIN_ITEMS
-    used = np.any([side.rows for side in sides], axis=0)
-    return LeadContrast(
-        name=name,
-        n_regular=min(sizes) if part is None else min(sizes[::2]),
-        n_adversarial=0 if part is None else min(sizes[1::2]),
-        score=contrast_means(cells, sides, part=part, level=level) if is_enough else None,
-        interval_used=interval_name(cells.rater[used]),
     )
 
 
@@ -222,86 +151,6 @@ def _writers(met: Meetings, data: StudyData) -> tuple[list[str | None], list[str
     return groups, known
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tally:
-    """What one kind of rater said, summed: sums of strata are then cheap.
-
-    Halves add up exactly, in any order.
-    """
-
-    met: Meetings
-    kind: str
-    item: IntArray
-    """Of each cell: what one rater said of one item."""
-    rater: IntArray
-    cell: IntArray
-    """Cell of each row, a row being what one rater said of one item and one model."""
-    model: IntArray
-    """Of each row."""
-    values: FloatArray
-    """`VALUES` of each row, (columns, rows)."""
-
-    def part(self, rows: BoolArray | None) -> FloatArray:
-        """Return the sums of cells over some of the rows, (columns, cells)."""
-        cell = self.cell if rows is None else self.cell[rows]
-        return np.stack(
-            [
-                np.bincount(
-                    cell, weights=one if rows is None else one[rows], minlength=len(self.item)
-                )
-                for one in self.values
-            ]
-        )
-
-
-VALUES: Final = ("n", "score", "model", "tie", "person", "marked", "model_all", "person_all")
-
-
-def _tallies(met: Meetings) -> list[_Tally]:
-    """Return what people said and what judges said, where they did."""
-    return [_tally(rows, kind) for kind in KINDS if len(rows := met.by(kind))]
-
-
-def _tally(met: Meetings, kind: str) -> _Tally:
-    n_raters, n_systems = len(met.names.raters), len(met.names.systems)
-    keys, row = np.unique(
-        (met.item * n_raters + met.rater) * n_systems + met.model, return_inverse=True
-    )
-    cells, cell = np.unique(keys // n_systems, return_inverse=True)
-    columns = (
-        np.ones(len(met)),
-        met.score,
-        *met.outcomes.T,
-        met.is_marked,
-        met.model_takes_all,
-        met.person_takes_all,
-    )
-    return _Tally(
-        met=met,
-        kind=kind,
-        item=cells // n_raters,
-        rater=cells % n_raters,
-        cell=cell,
-        model=keys % n_systems,
-        values=np.stack(
-            [np.bincount(row, weights=column, minlength=len(keys)) for column in columns]
-        ),
-    )
-
-
-def _summed(tally: _Tally, sums: FloatArray, *columns: int) -> Summed:
-    """Return cells for an estimate: a weight and shares of it, by default the first and others."""
-    weight, *shares = columns or (0, 1, 2, 3, 4)
-    is_in = sums[weight] > 0
-    rater = tally.rater if tally.kind == PEOPLE else np.full_like(tally.rater, -1)
-    return Summed(
-        item=tally.item[is_in],
-        rater=rater[is_in],
-        weight=sums[weight][is_in],
-        sums=sums[shares][:, is_in].T,
-    )
-
-
 def _families(met: Meetings) -> Iterable[tuple[str, Sequence[str | None], bool]]:
     """Yield what judgments can be told apart by, its values by item or model, and by which."""
     items, systems = met.names.items, met.names.systems
@@ -316,7 +165,7 @@ def _families(met: Meetings) -> Iterable[tuple[str, Sequence[str | None], bool]]
 
 
 def _by_value(
-    tally: _Tally, by: str, values: Sequence[str | None], *, of_item: bool, level: float
+    tally: Tally, by: str, values: Sequence[str | None], *, of_item: bool, level: float
 ) -> list[StratumAgainstModels]:
     """Return a row for each value that occurs, if there are two; None is no value."""
     met = tally.met
@@ -353,17 +202,12 @@ def _by_value(
 
 
 def _gap(
-    tally: _Tally, inside: FloatArray, others: FloatArray, *, of_item: bool, level: float
+    tally: Tally, inside: FloatArray, others: FloatArray, *, of_item: bool, level: float
 ) -> FromOthers | None:
-    one, rest = _summed(tally, inside), _summed(tally, others)
+    one, rest = tally.summed(inside), tally.summed(others)
     if min(len(np.unique(rows.item)) for rows in (one, rest)) < MIN_ITEMS:
         return None
-    both = Summed(
-        item=np.concatenate((one.item, rest.item)),
-        rater=np.concatenate((one.rater, rest.rater)),
-        weight=np.concatenate((one.weight, rest.weight)),
-        sums=np.concatenate((one.sums, rest.sums)),
-    )
+    both = join((one, rest))
     is_one = np.arange(len(both.item)) < len(one.item)
     score = contrast_means(
         both,
@@ -392,11 +236,11 @@ def _with_q(rows: Sequence[StratumAgainstModels]) -> list[StratumAgainstModels]:
 
 
 def _against(
-    tally: _Tally, judgments: BoolArray | None, *, sums: FloatArray | None = None, level: float
+    tally: Tally, judgments: BoolArray | None, *, sums: FloatArray | None = None, level: float
 ) -> AgainstModels:
     """Return what is said in some of the judgments, of which the sums may be given."""
     sums = tally.part(None) if sums is None else sums
-    cells = _summed(tally, sums)
+    cells = tally.summed(sums)
     score, model, tie, person = _shares(cells, level=level)
     text = tally.met.text if judgments is None else tally.met.text[judgments]
     return AgainstModels(
@@ -411,7 +255,7 @@ def _against(
         person=person,
         interval_used=interval_name(cells.rater),
         score=score,
-        every_axis=_every_axis(_summed(tally, sums, 5, 6, 7), level=level),
+        every_axis=_every_axis(tally.summed_marks(sums), level=level),
     )
 
 

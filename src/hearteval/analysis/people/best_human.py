@@ -27,7 +27,7 @@ from hearteval.analysis.estimates import (
 )
 from hearteval.analysis.people.meetings import JUDGES, KINDS, PEOPLE
 from hearteval.analysis.ranking.comparisons import rank_field
-from hearteval.analysis.ranking.rank import EloEstimate, Ranked
+from hearteval.analysis.ranking.rank import Ranked
 from hearteval.domain import System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import elo_from_theta, fit_win_matrix
@@ -75,6 +75,20 @@ class HumanStanding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankedHuman:
+    """Strength of the best human among the systems."""
+
+    elo: float
+    low: float | None
+    """None where the votes do not determine an interval."""
+    high: float | None
+    rank: int
+    """1 is best; `rank_low` to `rank_high` are left open."""
+    rank_low: int
+    rank_high: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BestHuman:
     """The best of people's completions, as one kind of rater chooses and rates it."""
 
@@ -102,8 +116,8 @@ class BestHuman:
     """Score of `best_human` less that of `pooled_human`: what choosing is worth."""
     same_choice: float | None
     """How often both halves of an item's raters choose the same completion."""
-    strength: EloEstimate | None
-    """Of `best_human` in that ranking, with its interval."""
+    strength: RankedHuman | None
+    """Of `best_human` in that ranking; None where there is none."""
     n_systems: int
     """Ranked, people being one; 0 without a ranking."""
     interval_used: str | None
@@ -234,7 +248,7 @@ def _find_best(votes: _Votes, kind: str, draw: np.random.Generator, *, level: fl
         if standings
         else None,
         same_choice=same_choice if standings else None,
-        strength=ranked.by_name.get(BEST_HUMAN) if ranked else None,
+        strength=_strength(ranked),
         n_systems=len(ranked.names) if ranked else 0,
         interval_used=interval_name(rater[is_used & has_voted]) if standings else None,
     )
@@ -375,6 +389,20 @@ def _rank(votes: _Votes, weight: FloatArray, *, level: float) -> Ranked | None:
         return rank_field(comparisons, systems, level=level)
     except NotIdentifiedError:
         return None
+
+
+def _strength(ranked: Ranked | None) -> RankedHuman | None:
+    at = ranked.by_name.get(BEST_HUMAN) if ranked else None
+    if at is None:
+        return None
+    return RankedHuman(
+        elo=at.elo,
+        low=at.low,
+        high=at.high,
+        rank=at.rank,
+        rank_low=at.rank_low,
+        rank_high=at.rank_high,
+    )
 
 
 def _fit(

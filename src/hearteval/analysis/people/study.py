@@ -8,16 +8,15 @@ from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.against_models import (
     AgainstModels,
-    LeadContrast,
     StratumAgainstModels,
     compare_by_stratum,
-    compare_leads,
     compare_with_models,
 )
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
 from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.best_human import BestHuman, find_best_humans
 from hearteval.analysis.people.groups import PeopleGroups, group_people
+from hearteval.analysis.people.leads import LeadContrast, compare_leads
 from hearteval.analysis.people.meetings import find_meetings
 from hearteval.analysis.people.rankings import (
     KindRanking,
