@@ -18,9 +18,15 @@ from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.estimates import clustered_estimates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.scores.beside_pairs import align_systems
-from hearteval.analysis.scores.columns import RatingColumns, z_influence
-from hearteval.analysis.scores.cues import GAP, CueResults
-from hearteval.analysis.scores.differences import ScoreComparison
+from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns, z_influence
+from hearteval.analysis.scores.cues import GAP, CueResults, compare_cues
+from hearteval.analysis.scores.differences import ScoreComparison, compare_scores
+from hearteval.analysis.scores.scores import (
+    EQUAL_WEIGHTS,
+    moments_of,
+    normalised,
+    wanted_rows,
+)
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
@@ -111,8 +117,16 @@ def scored(data: StudyData) -> tuple[RatingResults, RatingColumns]:
     return results, columns
 
 
+def columns_of(data: StudyData) -> RatingColumns:
+    """Return the same columns, without all else that is computed from them."""
+    rows = wanted_rows(data, weights=EQUAL_WEIGHTS)
+    return to_rating_columns(
+        normalised(rows, moments_of(rows), weights=EQUAL_WEIGHTS), data, EQUAL_WEIGHTS
+    )
+
+
 def compared(data: StudyData) -> ScoreComparison:
-    found = scored(data)[0].comparison
+    found = compare_scores(columns_of(data), level=0.95)
     assert found is not None
     return found
 
@@ -200,7 +214,7 @@ def test_one_system_or_one_item_is_compared_with_nothing() -> None:
 
 
 def cues_of(data: StudyData) -> CueResults:
-    found = scored(data)[0].cues
+    found = compare_cues(columns_of(data), data.items, level=0.95)
     assert found is not None
     return found
 
