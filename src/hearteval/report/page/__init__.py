@@ -29,6 +29,7 @@ from hearteval.report import (
     people,
     people_and_judges,
     radar,
+    rated,
     scores,
     text,
 )
@@ -196,7 +197,7 @@ def environment() -> Environment:
         links,
         matrix,
     ]
-    modules += [methods, people, people_and_judges, radar, replies, scores, text]
+    modules += [methods, people, people_and_judges, radar, rated, replies, scores, text]
     modules += [ablations, difficulty, speed, strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},

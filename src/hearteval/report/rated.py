@@ -1,0 +1,198 @@
+"""Rated systems beside each other, by cue of the item; raters and pairs that agree: in words."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.estimates import Estimate
+from hearteval.analysis.scores.beside_pairs import BesidePairs
+from hearteval.analysis.scores.cues import GAP, MODELS, PEOPLE, CueContrast, CueResults
+from hearteval.analysis.scores.differences import ScoreComparison, ScoreDifference
+from hearteval.analysis.scores.reliability import RaterAgreement
+from hearteval.analysis.scores.scores import OVERALL
+from hearteval.domain import AXIS_NAMES
+from hearteval.report.text import (
+    NO_VALUE,
+    fine_interval,
+    hundredths,
+    listed,
+    plural,
+    ranks,
+    signed_hundredths,
+    small,
+)
+
+ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
+TAU, RHO = "\N{GREEK SMALL LETTER TAU}", "\N{GREEK SMALL LETTER RHO}"
+CUE_HEADINGS = {
+    GAP: "People above models",
+    PEOPLE: "People",
+    MODELS: "Models",
+}
+
+
+class RankRow(NamedTuple):
+    """One system's place, and how far it stands above the next."""
+
+    system: str
+    rank: str
+    n_apart: int
+    above_next: str
+    q: str
+
+
+def comparison_words(found: ScoreComparison) -> str:
+    """Say which system leads, and from how many it is apart."""
+    best, n = found.ranks[0], len(found.ranks)
+    many = plural(n - 1, "other system")
+    if best.n_apart == n - 1:
+        return f"{best.system} is rated above all {many} by more than chance."
+    equal = [row.system for row in found.ranks if row.low == 1]
+    if len(equal) == 1:
+        return f"{best.system} is rated highest."
+    if len(equal) <= 4:
+        return f"{listed(equal)} may each be the best: the intervals leave it open."
+    return f"Any of {plural(len(equal), 'system')} may be the best: the intervals leave it open."
+
+
+def rank_rows(found: ScoreComparison) -> list[RankRow]:
+    """Return every system with its place and its lead over the next, best first."""
+    gaps = {(row.system, row.other): row for row in found.differences}
+    below = [*(row.system for row in found.ranks[1:]), ""]
+    return [
+        RankRow(
+            system=row.system,
+            rank=f"{row.rank}" + (f" ({ranks(row.low, row.high)})" if row.low != row.high else ""),
+            n_apart=row.n_apart,
+            above_next=_gap(gaps.get((row.system, other))),
+            q=q_words(gaps[row.system, other].q) if other else NO_VALUE,
+        )
+        for row, other in zip(found.ranks, below, strict=True)
+    ]
+
+
+def cue_words(found: CueResults) -> str:
+    """Say what changes where feelings must be read from what is told."""
+    if found.problem is not None:
+        return f"Not compared: {found.problem}."
+    rows = {(row.who, row.axis): row for row in found.contrasts}
+    at = rows.get((GAP, "E")) or rows.get((GAP, OVERALL))
+    if at is not None:
+        where = f" on {AXIS_NAMES['E']}" if at.axis == "E" else ""
+        change = _estimate(at.difference)
+        return (
+            f"Where a feeling must be read from what is told, people score"
+            f" {_points(at.implicit)} than models{where}; where it is said,"
+            f" {_points(at.explicit)}. The difference is {change}{_sure(at.difference)}."
+        )
+    at = next(row for row in found.contrasts if not row.is_system) if _kinds(found) else None
+    if at is None:
+        return "Scores of each system by cue stand in the tables."
+    return (
+        f"{CUE_HEADINGS[at.who]} score {_points(at.difference)} where a feeling must be read from"
+        f" what is told than where it is said{_sure(at.difference)}."
+    )
+
+
+def cue_rows(found: CueResults) -> list[CueContrast]:
+    """Return what the page shows by axis: people above models, else the one kind there is."""
+    kinds = _kinds(found)
+    shown = GAP if GAP in kinds else kinds[0] if kinds else None
+    return [row for row in found.contrasts if row.who == shown]
+
+
+def _kinds(found: CueResults) -> list[str]:
+    return list(dict.fromkeys(row.who for row in found.contrasts if not row.is_system))
+
+
+def axis_label(axis: str) -> str:
+    """Return an axis with its letter, or what stands for all."""
+    if axis == OVERALL:
+        return "All axes"
+    return next(f"{letter} {name}" for letter, name in AXIS_NAMES.items() if letter == axis)
+
+
+def kinds_of_raters(rows: Sequence[RaterAgreement]) -> list[RaterAgreement]:
+    """Return the agreement over all axes of each kind of rater."""
+    return [row for row in rows if row.axis == OVERALL]
+
+
+def agreement_rows(rows: Sequence[RaterAgreement]) -> list[tuple[str, list[RaterAgreement | None]]]:
+    """Return every axis with the agreement of each kind of rater on it."""
+    kinds = [row.raters for row in kinds_of_raters(rows)]
+    at = {(row.raters, row.axis): row for row in rows}
+    axes = dict.fromkeys(row.axis for row in rows)
+    return [(axis_label(axis), [at.get((kind, axis)) for kind in kinds]) for axis in axes]
+
+
+def agreement_words(rows: Sequence[RaterAgreement]) -> str:
+    """Say how far raters agree over all axes."""
+    said = [
+        f"{_who(row.raters)} {hundredths(row.alpha.value)}"
+        for row in kinds_of_raters(rows)
+        if row.alpha.value is not None
+    ]
+    return (
+        f"Krippendorff's {ALPHA} of the scores over all axes, 1 being always the same and 0 no more"
+        f" than chance: {', '.join(said)}."
+        if said
+        else "Raters who scored the same replies do not differ enough to say how far they agree."
+    )
+
+
+def measure(found: AgreementMeasure) -> str:
+    """Return a coefficient with its interval, or a dash."""
+    if found.value is None:
+        return NO_VALUE
+    return f"{hundredths(found.value)} {fine_interval(found.low, found.high)}"
+
+
+def pairs_words(found: BesidePairs) -> str:
+    """Say how alike the orders by ratings and by pairs are."""
+    many = plural(found.n_judgments, "judgment")
+    if found.problem is not None or found.kendall is None or found.spearman is None:
+        return f"This study also holds {many} of pairs, but {found.problem}."
+    moved = [one for one in found.places if one.by_ratings != one.by_pairs]
+    where = (
+        "every system has the same place"
+        if not moved
+        else f"{len(moved)} of {len(found.places)} systems have another place"
+    )
+    return (
+        f"This study also holds {many} of pairs. In their ranking {where}: Kendall's {TAU}"
+        f" {_estimate(found.kendall)}, Spearman's {RHO} {_estimate(found.spearman)}, items"
+        " resampled."
+    )
+
+
+def _who(raters: str) -> str:
+    return "people and judges together" if raters == "both" else raters
+
+
+def _gap(row: ScoreDifference | None) -> str:
+    if row is None:
+        return NO_VALUE
+    return f"{signed_hundredths(row.z)} {fine_interval(row.low, row.high)}"
+
+
+def q_words(q: float | None) -> str:
+    """Return a q-value, or a dash where there is none."""
+    if q is None:
+        return NO_VALUE
+    return "< .001" if q < 0.001 else small(q).lstrip("0")
+
+
+def _estimate(at: Estimate) -> str:
+    return f"{hundredths(at.value)} {fine_interval(at.low, at.high)}"
+
+
+def _points(at: Estimate) -> str:
+    """Return a difference of scores in words, with its interval."""
+    more = "higher" if at.value >= 0 else "lower"
+    return f"{hundredths(abs(at.value))} points {more}"
+
+
+def _sure(at: Estimate) -> str:
+    if at.low is None or at.high is None or at.low <= 0 <= at.high:
+        return ", which chance alone may give"
+    return ""
