@@ -66,6 +66,8 @@ class SimulationPlan(Section):
     """Of one unit of (words - other's words) / (words + other's words)."""
     own_family: LogOdds = 0.0
     """What each judge gives to systems of its own family; other than 0, it judges them."""
+    judge_own_family: bool = False
+    """Whether judges judge their own family also where they give it nothing."""
     random_raters: Annotated[int, Field(ge=0)] = 0
     """People of the pool who answer without reading."""
     better_on_adversarial: LogOdds = 0.0

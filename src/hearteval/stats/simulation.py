@@ -10,13 +10,15 @@ where the protocol has ties. What a fit estimates is not the system's strength: 
 over completions and raters lie nearer to 1/2. `expect` gives what every figure does tend to.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.bradley_terry.fit import fit_win_matrix
-from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray
 from hearteval.stats.special import expit, ndtri
 
 SLIGHTLY = 1.5
@@ -27,9 +29,29 @@ CUTS = (0.5, 1.1, 1.8, 2.7)
 """Forced strengths 1 to 5: the sizes that part them."""
 WORDS_SD = 0.35
 """Of the logarithm of a completion's number of words."""
-N_NODES, FEW_NODES = 2_000, 200
-"""Points of the normal distribution over which `expect` averages, in equal steps of probability."""
 N_HALVINGS, MOST_TIED = 24, 20.0
+
+
+class Nodes(NamedTuple):
+    """Points of a distribution, in equal steps of probability, over which chances are averaged."""
+
+    normal: int
+    """Of what nobody sees: completions' and raters' departures."""
+    words: int
+    """Of the words of two completions."""
+
+
+FINE, COARSE = Nodes(50, 10), Nodes(15, 6)
+
+
+class Setting(NamedTuple):
+    """What is averaged over."""
+
+    rater_sd: float
+    """Of the departures of people, who are sampled; 0 for a panel of judges, who are given."""
+    adversarial: float
+    """Share of adversarial items."""
+    nodes: Nodes = FINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,46 +201,22 @@ class Expected:
         return fit_win_matrix(points).theta
 
 
-def expect(
-    systems: Systems,
-    raters: Raters,
-    *,
-    rater_sd: float,
-    adversarial: float,
-    n_nodes: int = N_NODES,
-) -> Expected:
-    """Average over completions, over sampled raters and over both orders.
+def expect(systems: Systems, raters: Raters, setting: Setting) -> Expected:
+    """Average over completions, over sampled people or a panel's judges, and over both orders.
 
-    Args:
-        systems: As these raters see them.
-        raters: A fixed panel, each judge counting the same; with `rater_sd` people, of whom only
-            the share that answers at random counts, for others like them are sampled.
-        rater_sd: Of departures of sampled raters; 0 for a fixed panel.
-        adversarial: Share of adversarial items.
-        n_nodes: Points over which completions and raters are averaged.
+    Judges count the same each. Of people only the share that answers at random counts: others like
+    them are sampled.
     """
     n = len(systems.theta)
     one, other = np.nonzero(~np.eye(n, dtype=bool))
-    gap = systems.theta[one] - systems.theta[other]
-    harder = systems.on_adversarial[one] - systems.on_adversarial[other]
-    x = gap[:, None] + _unseen(systems, one, other, rater_sd=rater_sd, n_nodes=n_nodes)
-    people = rater_sd > 0
     found, n_who = np.zeros((3, len(one))), np.zeros(len(one))
-    for k in [0] if people else range(len(raters.position)):
-        added = np.zeros(n) if people else raters.departure[k] + raters.own[k]
-        side = 0.0 if people else raters.position[k]
-        may = np.ones(n, dtype=bool) if people else raters.may_judge[k]
-        of_rater = np.zeros_like(found)
-        for share, extra in ((1 - adversarial, 0.0), (adversarial, harder)):
-            if share:
-                y = x + (added[one] - added[other] + extra)[:, None]
-                of_rater += share * (_chances(y + side, raters) + _chances(y - side, raters)) / 2
-        is_seen = may[one] & may[other]
-        found += np.where(is_seen, of_rater, 0)
-        n_who += is_seen
+    for part in _parts(systems, raters, (one, other), setting):
+        chances = (_chances(part.x, raters) + _chances(part.x - 2 * part.position, raters)) / 2
+        found += np.where(part.is_seen, part.share * chances.mean(axis=2), 0)
+        n_who += part.is_seen * part.share
     found = np.divide(found, n_who, out=np.zeros_like(found), where=n_who > 0)
-    if people:
-        blind = _chances(np.zeros((1, 1)), raters)
+    if setting.rater_sd:
+        blind = _chances(np.zeros((1, 1)), raters).mean(axis=2)
         found += raters.is_random.mean() * (blind - found)
     times = n_who * systems.n_completions[one] * systems.n_completions[other]
     square = np.zeros((4, n, n))
@@ -226,24 +224,103 @@ def expect(
     return Expected(win=square[0], tie=square[1], points=square[2], weight=square[3])
 
 
-def _unseen(
-    systems: Systems, one: IntArray, other: IntArray, *, rater_sd: float, n_nodes: int
-) -> FloatArray:
-    """Return what moves a preference from comparison to comparison, (pairs of systems, nodes)."""
-    normal = ndtri((np.arange(n_nodes) + 0.5) / n_nodes)
-    rng = np.random.default_rng(0)  # of the order in which points are put together, no more
-    left, right = (WORDS_SD * rng.permutation(normal) for _ in range(2))
-    size = np.sqrt(2 * (systems.completion_sd**2 + rater_sd**2))
-    words, other_words = (
-        np.exp(systems.log_words[side][:, None] + spread)
-        for side, spread in ((one, left), (other, right))
+def expected_comparisons(
+    systems: Systems, raters: Raters, setting: Setting, weight: FloatArray
+) -> tuple[Comparisons, FloatArray]:
+    """Return comparisons as heavy as they are likely, and each one's relative difference in words.
+
+    A fit of these gives what it tends to. `weight` is that of every two systems. Judges are
+    numbered, people are -1.
+    """
+    n, n_words = len(systems.theta), setting.nodes.words
+    one, other = np.nonzero(~np.eye(n, dtype=bool))
+    parts = list(_parts(systems, raters, (one, other), setting))
+    n_who = sum((part.share * part.is_seen for part in parts), np.zeros(len(one)))
+    each = np.divide(weight[one, other], n_who, out=np.zeros(len(one)), where=n_who > 0)
+    blind = raters.is_random.mean() if setting.rater_sd else 0.0
+    columns = []
+    for part in parts:
+        win, tie, _ = _chances(part.x, raters)
+        score = blind / 2 + (1 - blind) * (win + tie / 2)
+        # What nobody sees is averaged, what a fit sees is not.
+        score = score.reshape(len(one), -1, n_words).mean(axis=1)
+        rows = np.flatnonzero(part.is_seen & (each > 0))
+        ends = [np.repeat(side[rows], n_words) for side in (one, other)]
+        heavy = np.repeat(part.share * each[rows] / n_words, n_words)
+        rater = np.full(len(heavy), part.rater)
+        columns.append((*ends, rater, heavy, score[rows].ravel(), part.longer[rows].ravel()))
+    left, right, rater, heavy, score, longer = (
+        np.concatenate(column) for column in zip(*columns, strict=True)
     )
-    found: FloatArray = size * normal + systems.length * relative_difference(words, other_words)
-    return found
+    won, n_rows = np.repeat((1.0, 0.0), len(left)), 2 * len(left)
+    return Comparisons(
+        left=np.tile(left, 2),
+        right=np.tile(right, 2),
+        score=won,
+        weight=np.concatenate((heavy * score, heavy * (1 - score))),
+        count=np.ones(n_rows, dtype=np.int64),
+        item=np.arange(n_rows),
+        rater=np.tile(rater, 2),
+        n_systems=n,
+    ), np.tile(longer, 2)
+
+
+class _Part(NamedTuple):
+    """Preferences of one judge, or of people, on items of one subset: the row's is shown first."""
+
+    rater: int
+    share: float
+    """Of this rater's answers."""
+    position: float
+    x: FloatArray
+    """(pairs of systems, nodes), the words last."""
+    longer: FloatArray
+    """Relative differences in words, (pairs of systems, nodes of words)."""
+    is_seen: BoolArray
+    """Of each pair of systems."""
+
+
+def _parts(
+    systems: Systems, raters: Raters, ends: tuple[IntArray, IntArray], setting: Setting
+) -> Iterator[_Part]:
+    one, other = ends
+    people, n = setting.rater_sd > 0, len(systems.theta)
+    unseen, longer = _unseen(systems, ends, setting)
+    harder = systems.on_adversarial[one] - systems.on_adversarial[other]
+    gap = systems.theta[one] - systems.theta[other]
+    for k in [0] if people else range(len(raters.position)):
+        added = np.zeros(n) if people else raters.departure[k] + raters.own[k]
+        may = np.ones(n, dtype=bool) if people else raters.may_judge[k]
+        position = 0.0 if people else float(raters.position[k])
+        share = setting.adversarial
+        for part, extra in ((1 - share, np.zeros(len(one))), (share, harder)):
+            x = (gap + added[one] - added[other] + extra + position)[:, None] + unseen
+            if part:
+                seen = may[one] & may[other]
+                yield _Part(-1 if people else k, part, position, x, longer, seen)
+
+
+def _unseen(
+    systems: Systems, ends: tuple[IntArray, IntArray], setting: Setting
+) -> tuple[FloatArray, FloatArray]:
+    """Return what moves a preference from comparison to comparison, and differences in words.
+
+    All points of the one meet all of the other, so they do not correlate.
+    """
+    normal, spread = (ndtri((np.arange(n) + 0.5) / n) for n in setting.nodes)
+    turned = np.random.default_rng(0).permutation(spread)  # an order, no more
+    words, other_words = (
+        np.exp(systems.log_words[side][:, None] + WORDS_SD * values)
+        for side, values in zip(ends, (spread, turned), strict=True)
+    )
+    longer = relative_difference(words, other_words)
+    size = np.sqrt(2 * (systems.completion_sd**2 + setting.rater_sd**2))
+    unseen = size * normal[None, :, None] + systems.length * longer[:, None, :]
+    return unseen.reshape(len(longer), -1), longer
 
 
 def _chances(x: FloatArray, raters: Raters) -> FloatArray:
-    """Return mean chances of a win and of a tie, and mean points, of each row of preferences."""
+    """Return chances of a win and of a tie, and points, at each preference, (3, ...)."""
     if raters.has_ties:
         size = raters.tie_size
         win, beaten = expit(x - size), expit(-x - size)
@@ -252,23 +329,15 @@ def _chances(x: FloatArray, raters: Raters) -> FloatArray:
     else:
         win, tie = expit(x), np.zeros_like(x)
         points = win + sum(expit(x - cut) for cut in CUTS)
-    return np.array([win.mean(axis=1), tie.mean(axis=1), points.mean(axis=1)])
+    return np.array([win, tie, points])
 
 
-def find_tie_size(
-    systems: Systems, raters: Raters, share: float, *, rater_sd: float, adversarial: float
-) -> float:
+def find_tie_size(systems: Systems, raters: Raters, share: float, setting: Setting) -> float:
     """Return the size below which preferences are ties, so that a share of all answers is."""
     low, high = 0.0, MOST_TIED
     for _ in range(N_HALVINGS if share else 0):
         middle = (low + high) / 2
-        tied = expect(
-            systems,
-            replace(raters, tie_size=middle),
-            rater_sd=rater_sd,
-            adversarial=adversarial,
-            n_nodes=FEW_NODES,
-        )
+        tied = expect(systems, replace(raters, tie_size=middle), setting)
         found = float((tied.tie * tied.weight).sum() / tied.weight.sum())
         low, high = (middle, high) if found < share else (low, middle)
     return (low + high) / 2 if share else 0.0

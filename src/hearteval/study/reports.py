@@ -11,6 +11,7 @@ from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, without_words
 from hearteval.domain import Study
 from hearteval.errors import StoreError
+from hearteval.report.headline import first_line
 from hearteval.report.leaderboard import leaderboard_csv
 from hearteval.report.page import render_page
 from hearteval.report.page.replies import MOST_READ, Shown
@@ -106,9 +107,11 @@ def write_figures(session: Session, study: Study, results: StudyResults, folder:
         StoreError: It cannot be written.
     """
     drawn = (file for figure in figures_of(results) for file in figure_files(results, figure))
-    said = (results.judge_notice,) if results.judge_notice else ()
+    first = first_line(results)
+    said = (*first, *((results.judge_notice,) if results.judge_notice else ()))
+    comment = "".join(f"% {line}\n" for line in first)
     texts = {
-        f"{name}.tex": replace(table, notes=(*table.notes, *said)).latex(name)
+        f"{name}.tex": comment + replace(table, notes=(*table.notes, *said)).latex(name)
         for name, table in paper_tables(results).items()
     }
     texts |= {"captions.txt": captions(results)}

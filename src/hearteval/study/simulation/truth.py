@@ -6,15 +6,25 @@ limits here are exact averages (`hearteval.stats.simulation.expect`) over comple
 like those of the pool, and over the judges that there are.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hearteval.domain import AXES
+from hearteval.stats.bradley_terry.covariates import fit_with_covariates
 from hearteval.stats.bradley_terry.fit import elo_from_theta, fit_win_matrix
-from hearteval.stats.comparisons import FloatArray
-from hearteval.stats.simulation import Expected, Raters, Systems, expect
+from hearteval.stats.bradley_terry.judge_aware import fit_judge_aware
+from hearteval.stats.comparisons import Comparisons, FloatArray
+from hearteval.stats.simulation import (
+    Expected,
+    Raters,
+    Setting,
+    Systems,
+    expect,
+    expected_comparisons,
+)
 from hearteval.study.simulation.world import TINY, World
 
 TRUTH_SCHEMA = "heart.simulate/1"
@@ -53,6 +63,11 @@ def limits(world: World) -> dict[str, Any]:
         }
         if world.has_writers:
             found[kind]["against_models"] = _against_models(world, kind)
+    if len(world.judges) > 1:
+        found["judges"]["position"] = _judges_positions(world, of_kind["judges"])
+    if "judges" in found and not world.excludes_own_family:
+        found["judges"]["own_family"] = _own_family(world)
+    found["effects"] = _effects(world, of_kind)
     if len(of_kind) > 1:
         points = _together(of_kind["people"], of_kind["judges"])
         found["both"] = {"elo": _by_name(world, elo_from_theta(fit_win_matrix(points).theta))}
@@ -72,7 +87,7 @@ def _seen(world: World, kind: str) -> tuple[Systems, Raters, float]:
 
 def _expect(world: World, kind: str, adversarial: float) -> Expected:
     systems, raters, rater_sd = _seen(world, kind)
-    found = expect(systems, raters, rater_sd=rater_sd, adversarial=adversarial)
+    found = expect(systems, raters, Setting(rater_sd, adversarial))
     plan = world.plan
     times = plan.people if kind == "people" else 2 if plan.both_orders else 1
     return replace(found, weight=found.weight * times)
@@ -84,6 +99,78 @@ def _together(people: Expected, judges: Expected) -> FloatArray:
     total = people.weight + judges.weight
     halves = np.where(judges.weight > 0, (by_people + by_judges) / 2, by_people)
     return np.asarray(total * halves)
+
+
+def _comparisons(world: World, kind: str, weight: FloatArray) -> tuple[Comparisons, FloatArray]:
+    systems, raters, rater_sd = _seen(world, kind)
+    setting = Setting(rater_sd, world.adversarial_share)
+    return expected_comparisons(systems, raters, setting, weight)
+
+
+def _effects(world: World, of_kind: Mapping[str, Expected]) -> dict[str, float]:
+    """Return what the effects of length and position tend to, held equal with the strengths."""
+    total = sum(expected.weight for expected in of_kind.values())
+    n_kinds = sum((expected.weight > 0).astype(float) for expected in of_kind.values())
+    half = np.divide(total, n_kinds, out=np.zeros_like(total), where=n_kinds > 0)
+    parts = [
+        _comparisons(world, kind, np.where(expected.weight > 0, half, 0))
+        for kind, expected in of_kind.items()
+    ]
+    comparisons = [comparisons for comparisons, _ in parts]
+    names = ("left", "right", "score", "weight", "count", "rater")
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in comparisons]) for name in names
+    }
+    n = len(columns["left"])
+    together = Comparisons(**columns, item=np.arange(n), n_systems=len(world.names))
+    longer = np.concatenate([longer for _, longer in parts])
+    fit = fit_with_covariates(together, np.stack((longer, np.ones(n)), axis=1))
+    return {name: _round(beta) for name, beta in zip(("length", "position"), fit.beta, strict=True)}
+
+
+def _judges_positions(world: World, expected: Expected) -> dict[str, float]:
+    """Return what each judge gives to the first, estimated beside how sharply it judges."""
+    comparisons, _ = _comparisons(world, "judges", expected.weight)
+    fit = fit_judge_aware(comparisons)
+    return {name: _round(one) for name, one in zip(world.judges, fit.position_bias, strict=True)}
+
+
+def _own_family(world: World) -> dict[str, float | None]:
+    """Return how much more often each judge prefers its own family than judges of neither do."""
+    alone = [_wins_by(world, k) for k in range(len(world.judges))]
+    found: dict[str, float | None] = {}
+    for k, judge in enumerate(world.judges):
+        if world.judge_families[k] not in world.families:
+            found[judge] = None
+            continue
+        own = world.families.index(world.judge_families[k])
+        gaps, times = list[float](), list[int]()
+        for b, family in enumerate(world.families):
+            others = [
+                alone[m][own, b]
+                for m in range(len(world.judges))
+                if world.judge_families[m] not in (world.judge_families[k], family)
+            ]
+            if b != own and others:
+                gaps.append(float(alone[k][own, b] - np.mean(others)))
+                times.append(int(world.for_judges.n_completions[b]))
+        found[judge] = _round(np.average(gaps, weights=times)) if gaps else None
+    return found
+
+
+def _wins_by(world: World, k: int) -> FloatArray:
+    """Return how often each system beats each other with one judge."""
+    panel = world.panel
+    one = Raters(
+        **{
+            name: getattr(panel, name)[k : k + 1]
+            for name in ("departure", "position", "own", "may_judge", "is_random")
+        },
+        has_ties=panel.has_ties,
+        tie_size=panel.tie_size,
+    )
+    found = expect(world.for_judges, one, Setting(0.0, world.adversarial_share))
+    return np.asarray(found.win + found.tie / 2)
 
 
 def _win_rates(expected: Expected) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 from hearteval.config.simulation import SimulationPlan
 from hearteval.domain import AXES
 from hearteval.stats.comparisons import FloatArray
-from hearteval.stats.simulation import Raters, Systems, find_tie_size
+from hearteval.stats.simulation import COARSE, Raters, Setting, Systems, find_tie_size
 from hearteval.stats.special import logit
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -52,7 +52,7 @@ class World:
     @property
     def excludes_own_family(self) -> bool:
         """Whether judges are kept from their own family."""
-        return self.plan.own_family == 0
+        return not self.plan.own_family and not self.plan.judge_own_family
 
 
 def stream(seed: int, *of: int) -> np.random.Generator:
@@ -96,8 +96,7 @@ def plant(plan: SimulationPlan) -> World:
         world.for_people,
         world.people,
         plan.ties,
-        rater_sd=max(plan.rater_sd, TINY),
-        adversarial=world.adversarial_share,
+        Setting(max(plan.rater_sd, TINY), world.adversarial_share, COARSE),
     )
     return replace(world, people=replace(world.people, tie_size=size))
 
@@ -142,7 +141,7 @@ def _panel(
         departure=departure,
         position=np.array([bias, *[0.0] * (n - 1)][:n]),
         own=plan.own_family * is_own,
-        may_judge=np.ones_like(is_own) if plan.own_family else ~is_own,
+        may_judge=np.ones_like(is_own) if plan.own_family or plan.judge_own_family else ~is_own,
         is_random=np.zeros(n, dtype=bool),
         has_ties=False,
         tie_size=0.0,
