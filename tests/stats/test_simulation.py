@@ -1,167 +1,210 @@
-"""Plans are balanced, and fits tend to the population's strengths, found by other integrals."""
+"""Judgments drawn from known strengths, and what they tend to, against other ways to it."""
 
-import math
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.special import expit, logit
-from scipy.stats import norm
-from simulated_votes import (
-    Design,
-    Population,
-    population_strengths,
-    simulate_comparisons,
+from simulated_votes import Population, population_strengths
+
+from hearteval.stats.bradley_terry.covariates import fit_with_covariates
+from hearteval.stats.bradley_terry.judge_aware import fit_judge_aware
+from hearteval.stats.simulation import (
+    Expected,
+    Nodes,
+    Raters,
+    Setting,
+    Shown,
+    Systems,
+    draw_answers,
+    expect,
+    expected_comparisons,
+    find_tie_size,
+    preference,
+    strengths,
 )
 
-from hearteval.stats.bradley_terry.clustered_variance import vary_over_items
-from hearteval.stats.bradley_terry.fit import fit_bradley_terry
-from hearteval.stats.bradley_terry.intervals import influence_on_strengths
-from hearteval.stats.comparisons import TIE_SCORE, Comparisons, FloatArray, IntArray
-
-FOUR = np.array([1.0, 0.5, -0.3, -1.2])
-DESIGN = Design(n_items=10, pairs_per_item=4, n_raters=5, raters_per_pair=3)
+THETA = np.array([0.9, 0.2, -0.3, -0.8])
+N = len(THETA)
 
 
-def pairs(comparisons: Comparisons) -> IntArray:
-    ends = (comparisons.left, comparisons.right)
-    return np.asarray(np.minimum(*ends) * 10 + np.maximum(*ends))
-
-
-def test_pairs_are_compared_equally_often_to_within_one() -> None:
-    comparisons = simulate_comparisons(Population(theta=FOUR), DESIGN, np.random.default_rng(1))
-
-    _, counts = np.unique(pairs(comparisons), return_counts=True)
-    assert sorted(counts) == [18, 18, 21, 21, 21, 21]  # 40 pairs over 6, 3 raters each
-
-
-def test_pairs_differ_within_an_item_and_raters_within_a_pair() -> None:
-    comparisons = simulate_comparisons(Population(theta=FOUR), DESIGN, np.random.default_rng(2))
-
-    asked = np.stack([comparisons.item, pairs(comparisons), comparisons.rater])
-    assert np.unique(asked, axis=1).shape[1] == len(comparisons) == 10 * 4 * 3
-    assert np.unique(asked[:2], axis=1).shape[1] == 10 * 4
-    assert set(comparisons.rater) == {0, 1, 2, 3, 4}
-
-
-def test_both_orders_ask_each_rater_again_with_sides_exchanged() -> None:
-    design = Design(n_items=4, pairs_per_item=3, n_raters=2, raters_per_pair=2, both_orders=True)
-    comparisons = simulate_comparisons(Population(theta=FOUR), design, np.random.default_rng(3))
-
-    columns = (comparisons.item, comparisons.rater, comparisons.left, comparisons.right)
-    asked = set(zip(*(column.tolist() for column in columns), strict=True))
-    assert len(asked) == len(comparisons) == 4 * 3 * 2 * 2
-    assert asked == {(item, rater, right, left) for item, rater, left, right in asked}
-
-
-def test_the_same_state_of_randomness_gives_the_same_comparisons() -> None:
-    first, second = (
-        simulate_comparisons(Population(theta=FOUR, item_sd=1), DESIGN, np.random.default_rng(4))
-        for _ in range(2)
+def systems(**given: object) -> Systems:
+    plain = Systems(
+        theta=THETA,
+        on_axes=np.zeros((5, N)),
+        on_adversarial=np.zeros(N),
+        log_words=np.full(N, np.log(30)),
+        completion_sd=0.0,
+        length=0.0,
+        n_completions=np.ones(N, dtype=np.int64),
     )
-    for name in ("left", "right", "score", "item", "rater"):
-        assert np.array_equal(getattr(first, name), getattr(second, name)), name
+    return replace(plain, **given)  # type: ignore[arg-type]
 
 
-def test_equal_systems_tie_with_nu_over_two_plus_nu() -> None:
-    """40,000 votes at 1/3 have an SE of .00236."""
-    design = Design(n_items=40_000, pairs_per_item=1, n_raters=1, raters_per_pair=1)
-    comparisons = simulate_comparisons(
-        Population(theta=np.zeros(2), tie=1.0), design, np.random.default_rng(5)
+def raters(n: int = 1, **given: object) -> Raters:
+    plain = Raters(
+        departure=np.zeros((n, N)),
+        position=np.zeros(n),
+        own=np.zeros((n, N)),
+        may_judge=np.ones((n, N), dtype=bool),
+        is_random=np.zeros(n, dtype=bool),
+        has_ties=False,
+        tie_size=0.0,
     )
-    assert np.mean(comparisons.score == TIE_SCORE) == pytest.approx(1 / 3, abs=0.01)
-    assert np.mean(comparisons.score) == pytest.approx(1 / 2, abs=0.01)
+    return replace(plain, **given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "problem"),
-    [
-        (Design(n_items=2, pairs_per_item=7, n_raters=3, raters_per_pair=3), "more than 6 pairs"),
-        (Design(n_items=2, pairs_per_item=6, n_raters=3, raters_per_pair=4), "or its raters"),
-    ],
-)
-def test_a_design_cannot_ask_for_more_than_there_is(wrong: Design, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        simulate_comparisons(Population(theta=FOUR), wrong, np.random.default_rng(6))
+def shown(n: int, **given: object) -> Shown:
+    plain = Shown(
+        system=(np.zeros(n, dtype=np.int64), np.full(n, N - 1)),
+        quality=(np.zeros(n), np.zeros(n)),
+        words=(np.full(n, 30.0), np.full(n, 30.0)),
+        is_adversarial=np.zeros(n, dtype=bool),
+        rater=np.zeros(n, dtype=np.int64),
+        cell=np.arange(n),
+        is_turned=np.zeros(n, dtype=bool),
+    )
+    return replace(plain, **given)  # type: ignore[arg-type]
 
 
-def test_a_panel_has_as_many_judges_as_the_pool() -> None:
-    population = Population(theta=FOUR, panel=np.zeros((3, 4)))
-    with pytest.raises(ValueError, match="3 judges and the design 5"):
-        simulate_comparisons(population, DESIGN, np.random.default_rng(7))
+def test_a_preference_is_the_sum_of_what_is_planted() -> None:
+    rows = shown(1, quality=(np.array([0.25]), np.array([0.05])))
+    rows = replace(
+        rows, words=(np.array([60.0]), np.array([20.0])), is_adversarial=np.array([True])
+    )
+    seen = systems(length=2.0, on_adversarial=np.array([0.0, 0, 0, 0.4]))
+    who = raters(
+        departure=np.array([[0.1, 0, 0, -0.1]]),
+        position=np.array([0.3]),
+        own=np.array([[0.0, 0, 0, 0.7]]),
+    )
+    # 0.9 + 0.8, 0.25 - 0.05, 0.1 + 0.1 - 0.7, - 0.4, 2 (60 - 20) / 80, 0.3
+    assert preference(rows, seen, who) == pytest.approx([1.7 + 0.2 - 0.5 - 0.4 + 1.0 + 0.3])
 
 
-def test_without_effects_the_population_has_the_known_strengths() -> None:
-    np.testing.assert_allclose(population_strengths(Population(theta=FOUR)), FOUR, atol=1e-12)
+def test_who_answers_at_random_prefers_nothing() -> None:
+    who = raters(is_random=np.array([True]), position=np.array([0.3]))
+    assert preference(shown(3), systems(), who).tolist() == [0, 0, 0]
 
 
-def test_half_ties_shrink_the_population_s_strengths() -> None:
-    """Odds of 4 and nu 1 make D = 4 + 1 + 2: points are (4 + 1) / 7 of a comparison, odds 5 : 2."""
-    theta = np.array([math.log(4), 0])
-    found = population_strengths(Population(theta=theta, tie=1))
-
-    np.testing.assert_allclose(found, np.array([0.5, -0.5]) * math.log(2.5), rtol=1e-12)
-
-
-def test_effects_of_items_and_raters_average_the_chances() -> None:
-    """The difference of two departures with SD .5 has SD sqrt(.5 (item) + .5 (rater)) = 1."""
-    chance, _ = quad(lambda z: expit(1.5 + z) * norm.pdf(z), -12, 12, epsabs=1e-13)
-    population = Population(theta=np.array([1.5, 0]), item_sd=0.5, rater_sd=0.5)
-
-    found = population_strengths(population)
-
-    np.testing.assert_allclose(found[0] - found[1], logit(chance), rtol=1e-9)
-    assert chance < expit(1.5)
+def test_choices_follow_bradley_terry() -> None:
+    n = 40_000
+    said = draw_answers(
+        shown(n), systems(), raters(), steadiness=0.5, halo=0.5, rng=np.random.default_rng(1)
+    )
+    chance = 1 / (1 + np.exp(-1.7))
+    assert (said.overall > 0).mean() == pytest.approx(chance, abs=4 * np.sqrt(0.25 / n))
+    assert said.axes.shape == (5, n)
 
 
-def test_a_panel_averages_the_chances_of_its_judges() -> None:
-    panel = np.array([[0.3, -0.2], [-0.5, 0.4]])
-    population = Population(theta=np.array([1.0, 0]), rater_sd=9, panel=panel)
-
-    found = population_strengths(population)
-
-    expected = logit((expit(1.5) + expit(0.1)) / 2)
-    np.testing.assert_allclose(found[0] - found[1], expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("tie", [0.0, 0.8])
-@pytest.mark.parametrize("panel", [None, np.linspace(-0.6, 0.6, 12).reshape(3, 4) ** 3])
-def test_fits_tend_to_the_population_s_strengths_and_not_to_theta(
-    tie: float, panel: FloatArray | None
-) -> None:
-    """Over 20,000 items the SE is about .01."""
-    population = Population(theta=FOUR, item_sd=1, tie=tie, panel=panel)
-    design = Design(n_items=20_000, pairs_per_item=3, n_raters=3, raters_per_pair=3)
-    comparisons = simulate_comparisons(population, design, np.random.default_rng(8))
-    fit = fit_bradley_terry(comparisons)
-    variance = vary_over_items(influence_on_strengths(comparisons, fit), comparisons.item)
-    se = np.sqrt(variance.of_parameters())
-
-    truth = population_strengths(population)
-
-    assert np.all(np.abs(fit.theta - truth) < 4 * se)
-    assert np.abs(truth[0] - FOUR[0]) > 8 * se[0]
+@pytest.mark.parametrize("is_steady", [True, False])
+def test_a_steady_rater_says_the_same_in_both_orders(is_steady: bool) -> None:
+    n = 2_000
+    both = shown(
+        2 * n,
+        system=(np.repeat([0, 3], n), np.repeat([3, 0], n)),
+        cell=np.tile(np.arange(n), 2),
+        is_turned=np.repeat([False, True], n),
+    )
+    said = draw_answers(
+        both,
+        systems(),
+        raters(),
+        steadiness=float(is_steady),
+        halo=0.0,
+        rng=np.random.default_rng(2),
+    )
+    one, other = said.overall.reshape(2, n)
+    same = ((one > 0) == (other < 0)).mean()
+    assert same == 1 if is_steady else same < 0.9
 
 
-def test_drawn_raters_depart_from_theta_as_items_do() -> None:
-    """With 3,000 raters the SE is about .02."""
-    population = Population(theta=FOUR, rater_sd=1)
-    design = Design(n_items=10_000, pairs_per_item=3, n_raters=3_000, raters_per_pair=1)
-    comparisons = simulate_comparisons(population, design, np.random.default_rng(9))
-    fit = fit_bradley_terry(comparisons)
-    variance = vary_over_items(influence_on_strengths(comparisons, fit), comparisons.rater)
-    se = np.sqrt(variance.of_parameters())
-
-    truth = population_strengths(population)
-
-    np.testing.assert_allclose(truth, population_strengths(Population(theta=FOUR, item_sd=1)))
-    assert np.all(np.abs(fit.theta - truth) < 4 * se)
-    assert np.abs(truth[0] - FOUR[0]) > 8 * se[0]
+def test_forced_strengths_are_one_to_five_and_ties_are_small() -> None:
+    sizes = np.array([-9.0, -2.0, -0.6, 0.1, 1.2, 3.0])
+    assert strengths(sizes, raters()).tolist() == [5, 4, 2, 1, 3, 5]
+    five_points = raters(has_ties=True, tie_size=0.5)
+    assert strengths(sizes, five_points).tolist() == [4, 4, 2, 0, 2, 4]
 
 
-def test_stronger_effects_shrink_strengths_more() -> None:
-    spreads = [
-        np.ptp(population_strengths(Population(theta=FOUR, item_sd=sd))) for sd in (0, 0.5, 1, 2)
-    ]
-    assert all(after < before for before, after in pairwise(spreads))
+@pytest.mark.parametrize(("item_sd", "rater_sd"), [(0.6, 0.3), (1.0, 0.5)])
+def test_strengths_tend_to_where_another_integration_says(item_sd: float, rater_sd: float) -> None:
+    setting = Setting(rater_sd, 0.0, Nodes(400, 1))
+    found = expect(systems(completion_sd=item_sd), raters(), setting).theta(use_strength=False)
+    limit = population_strengths(Population(theta=THETA, item_sd=item_sd, rater_sd=rater_sd))
+    assert found == pytest.approx(limit, abs=2e-3)
+
+
+def test_a_panel_of_judges_tends_to_where_another_integration_says() -> None:
+    panel = np.array([[0.3, 0, 0, -0.3], [0, -0.5, 0.5, 0]])
+    setting = Setting(0.0, 0.0, Nodes(400, 1))
+    found = expect(systems(completion_sd=0.6), raters(2, departure=panel), setting)
+    limit = population_strengths(Population(theta=THETA, item_sd=0.6, panel=panel))
+    assert found.theta(use_strength=False) == pytest.approx(limit, abs=2e-3)
+
+
+def drawn_points(who: Raters, seen: Systems, n: int) -> tuple[float, float, float]:
+    """Win, tie and points of system 0 against system 3, by a large draw."""
+    rng = np.random.default_rng(3)
+    quality = tuple(seen.completion_sd * rng.normal(size=n) for _ in range(2))
+    words = tuple(np.exp(seen.log_words[s] + 0.35 * rng.normal(size=n)) for s in (0, 3))
+    rows = shown(n, quality=quality, words=words)
+    said = draw_answers(rows, seen, who, steadiness=0.0, halo=0.0, rng=rng).overall
+    size = strengths(said, who)
+    win, tie = (said > 0) & (size > 0), size == 0
+    return win.mean(), tie.mean(), (win * size + tie / 2).mean()
+
+
+@pytest.mark.parametrize("has_ties", [True, False])
+def test_expected_shares_and_points_are_those_of_a_large_draw(has_ties: bool) -> None:
+    seen = systems(completion_sd=0.6, length=1.0, log_words=np.log([20, 30, 40, 45]))
+    who = raters(has_ties=has_ties, tie_size=0.6 * has_ties)
+    found: Expected = expect(seen, who, Setting(0.0, 0.0))
+    drawn = drawn_points(who, seen, 200_000)
+    limits = (found.win[0, 3], found.tie[0, 3], found.points[0, 3])
+    assert limits == pytest.approx(drawn, abs=0.008)
+
+
+def test_ties_are_as_many_as_asked_for() -> None:
+    who, seen = raters(has_ties=True), systems(completion_sd=0.6)
+    setting = Setting(0.3, 0.2)
+    size = find_tie_size(seen, who, 0.17, setting)
+    found = expect(seen, replace(who, tie_size=size), setting)
+    assert (found.tie * found.weight).sum() / found.weight.sum() == pytest.approx(0.17, abs=1e-5)
+    assert find_tie_size(seen, who, 0.0, setting) == 0
+
+
+def test_raters_at_random_pull_all_to_one_half() -> None:
+    setting = Setting(0.3, 0.0)
+    reading = expect(systems(), raters(4), setting)
+    mixed = expect(systems(), raters(4, is_random=np.array([True, False, False, False])), setting)
+    pulled = reading.win + (0.5 - reading.win) / 4
+    np.fill_diagonal(pulled, 0)
+    assert mixed.win == pytest.approx(pulled)
+
+
+def test_pairs_that_no_judge_may_see_have_no_weight() -> None:
+    may = np.array([[True, False, True, True], [True, True, False, True]])
+    found = expect(systems(), raters(2, may_judge=may), Setting(0.0, 0.0))
+    assert found.weight[1, 2] == found.win[1, 2] == 0
+    assert (found.weight[0, 1], found.weight[0, 3]) == (1, 2)
+
+
+def test_without_hidden_differences_fits_give_back_what_was_planted() -> None:
+    seen = systems(length=1.2, log_words=np.log([20, 30, 40, 45]))
+    setting = Setting(0.0, 0.0, Nodes(1, 12))
+    weight = np.ones((N, N))
+    comparisons, longer = expected_comparisons(
+        seen, raters(position=np.array([0.4])), setting, weight
+    )
+    fit = fit_with_covariates(comparisons, np.stack((longer, np.ones(len(longer))), axis=1))
+    assert fit.theta == pytest.approx(THETA - THETA.mean(), abs=1e-6)
+    assert fit.beta == pytest.approx([1.2, 0.4], abs=1e-6)
+
+
+def test_each_judges_own_side_is_given_back() -> None:
+    who = raters(3, position=np.array([0.4, 0.0, -0.2]))
+    comparisons, _ = expected_comparisons(
+        systems(), who, Setting(0.0, 0.0, Nodes(1, 1)), np.ones((N, N))
+    )
+    fit = fit_judge_aware(comparisons)
+    assert fit.position_bias == pytest.approx([0.4, 0.0, -0.2], abs=1e-6)
+    assert fit.discrimination == pytest.approx([1, 1, 1], abs=1e-6)
