@@ -302,6 +302,8 @@ FAULTS = {
     "unknown": "planets = 3",
     "more adversarial items than items": "items = 5\nadversarial = 9",
     "nobody judges": "people = 0\njudges = 0",
+    "one judge leaves a system": "judges = 1\npeople = 0",
+    "judges of nothing": "systems = 2\nwriters = 0",
     "strengths of others": "systems = 3\ntheta = [0.1, 0.2]",
 }
 
@@ -325,3 +327,26 @@ def test_an_option_counts_more_than_the_plan(
     assert heart("simulate", tmp_path / "new", "--plan", plan, "--systems", 3, "--json") == 0
     made = json.loads(capsys.readouterr().out)
     assert (made["n_systems"], made["n_items"], made["n_completions"]) == (3, 4, 12)
+
+
+SPARSE = {
+    "one judge beside people": ("--judges", 1, "--writers", 0),
+    "two judges alone": ("--judges", 2, "--people", 0, "--writers", 1),
+    "people alone": ("--judges", 0, "--writers", 0),
+    "no adversarial item": ("--adversarial", 0),
+    "two systems": ("--systems", 2, "--judges", 0, "--writers", 0),
+    "a balanced design": ("--comparisons", 20),
+    "ties by none": ("--ties", 0),
+    "all alike": ("--item-sd", 0, "--rater-sd", 0),
+}
+
+
+@pytest.mark.parametrize("what", SPARSE)
+def test_any_design_is_made_and_analyzed(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ("--systems", 3, "--items", 8, "--adversarial", 2)
+    assert heart("simulate", tmp_path / "new", *size, *SPARSE[what]) == 0
+    capsys.readouterr()
+    assert heart("analyze", tmp_path / "new" / "new.toml") == 0
+    assert capsys.readouterr().out.startswith(FIRST)

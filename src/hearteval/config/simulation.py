@@ -91,6 +91,17 @@ class SimulationPlan(Section):
             faults.append("random_raters: the pool is smaller")
         if not self.people and not self.judges:
             faults.append("judges: somebody has to judge; give people or judges")
+        judges_own = bool(self.own_family or self.judge_own_family)
+        if self.judges and self.systems + bool(self.writers) < 3 and not judges_own:  # noqa: PLR2004
+            faults.append(
+                "judges: kept from its own family, a judge of two systems compares nothing; add a"
+                " system or writers, or set judge_own_family = true"
+            )
+        if self.judges == 1 and not self.people and not judges_own:
+            faults.append(
+                "judges: kept from its own family, one judge alone leaves a system unjudged; add a"
+                " judge or people, or set judge_own_family = true"
+            )
         for name in ("theta", "judge_theta"):
             given = getattr(self, name)
             if given is not None and len(given) != self.systems:

@@ -6,13 +6,14 @@ limits here are exact averages (`hearteval.stats.simulation.expect`) over comple
 like those of the pool, and over the judges that there are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hearteval.domain import AXES
+from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import fit_with_covariates
 from hearteval.stats.bradley_terry.fit import elo_from_theta, fit_win_matrix
 from hearteval.stats.bradley_terry.judge_aware import fit_judge_aware
@@ -52,26 +53,42 @@ def expected_truth(world: World) -> dict[str, Any]:
 
 
 def limits(world: World) -> dict[str, Any]:
-    """Return what Elo, win rates and the shares of models against people tend to."""
+    """Return what Elo, win rates, shares of models against people and biases tend to.
+
+    None stands for what such a study never determines, however large it is.
+    """
     found: dict[str, Any] = {}
     of_kind = {kind: _expect(world, kind, world.adversarial_share) for kind in _kinds(world)}
     for kind, expected in of_kind.items():
         found[kind] = {
-            "elo": _by_name(world, elo_from_theta(expected.theta(use_strength=False))),
-            "elo_weighted": _by_name(world, elo_from_theta(expected.theta(use_strength=True))),
-            "win_rate": _by_name(world, _win_rates(expected)),
+            "elo": _elo(world, expected.theta, use_strength=False),
+            "elo_weighted": _elo(world, expected.theta, use_strength=True),
+            "win_rate": _win_rates(world, expected),
         }
         if world.has_writers:
             found[kind]["against_models"] = _against_models(world, kind)
     if len(world.judges) > 1:
-        found["judges"]["position"] = _judges_positions(world, of_kind["judges"])
+        found["judges"]["position"] = _determined(
+            lambda: _judges_positions(world, of_kind["judges"])
+        )
     if "judges" in found and not world.excludes_own_family:
         found["judges"]["own_family"] = _own_family(world)
-    found["effects"] = _effects(world, of_kind)
+    found["effects"] = _determined(lambda: _effects(world, of_kind))
     if len(of_kind) > 1:
         points = _together(of_kind["people"], of_kind["judges"])
-        found["both"] = {"elo": _by_name(world, elo_from_theta(fit_win_matrix(points).theta))}
+        found["both"] = {"elo": _elo(world, lambda: fit_win_matrix(points).theta)}
     return found
+
+
+def _determined(find: Callable[[], dict[str, float]]) -> dict[str, float] | None:
+    try:
+        return find()
+    except NotIdentifiedError:
+        return None
+
+
+def _elo(world: World, theta: Callable[..., FloatArray], **how: bool) -> dict[str, float] | None:
+    return _determined(lambda: _by_name(world, elo_from_theta(theta(**how))))
 
 
 def _kinds(world: World) -> list[str]:
@@ -173,9 +190,14 @@ def _wins_by(world: World, k: int) -> FloatArray:
     return np.asarray(found.win + found.tie / 2)
 
 
-def _win_rates(expected: Expected) -> FloatArray:
+def _win_rates(world: World, expected: Expected) -> dict[str, float | None]:
     points = (expected.win + expected.tie / 2) * expected.weight
-    return np.asarray(points.sum(axis=1) / expected.weight.sum(axis=1))
+    weight = expected.weight.sum(axis=1)
+    won = points.sum(axis=1)
+    return {
+        name: _round(won[s] / weight[s]) if weight[s] else None
+        for s, name in enumerate(world.names)
+    }
 
 
 def _against_models(world: World, kind: str) -> dict[str, Any]:
@@ -187,6 +209,8 @@ def _against_models(world: World, kind: str) -> dict[str, Any]:
     for subset, share in shares.items():
         expected = _expect(world, kind, share)
         weight = expected.weight[:-1, -1]
+        if not weight.any():
+            return {}
         model, tie = (
             float((matrix[:-1, -1] * weight).sum() / weight.sum())
             for matrix in (expected.win, expected.tie)
