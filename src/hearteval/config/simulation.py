@@ -81,6 +81,11 @@ class SimulationPlan(Section):
             raise PydanticCustomError("plan", "{why}", {"why": fault})
         return self
 
+    @property
+    def judges_own(self) -> bool:
+        """Whether judges judge their own family."""
+        return bool(self.own_family or self.judge_own_family)
+
     def _faults(self) -> list[str]:
         faults = []
         if self.adversarial > self.items:
@@ -91,16 +96,10 @@ class SimulationPlan(Section):
             faults.append("random_raters: the pool is smaller")
         if not self.people and not self.judges:
             faults.append("judges: somebody has to judge; give people or judges")
-        judges_own = bool(self.own_family or self.judge_own_family)
-        if self.judges and self.systems + bool(self.writers) < 3 and not judges_own:  # noqa: PLR2004
+        if self.judges > 1 and self.systems + bool(self.writers) < 3 and not self.judges_own:
             faults.append(
                 "judges: kept from its own family, a judge of two systems compares nothing; add a"
                 " system or writers, or set judge_own_family = true"
-            )
-        if self.judges == 1 and not self.people and not judges_own:
-            faults.append(
-                "judges: kept from its own family, one judge alone leaves a system unjudged; add a"
-                " judge or people, or set judge_own_family = true"
             )
         for name in ("theta", "judge_theta"):
             given = getattr(self, name)

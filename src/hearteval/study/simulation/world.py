@@ -17,6 +17,7 @@ PEOPLE = "simulated people"
 WORDS = (22, 45)
 """Mean words of the first model's completions, and of the last's."""
 MIDDLE_WORDS = 30
+ANOTHER_FAMILY = "line-other"
 WRITER_POOL = 12
 JUDGE_DEPARTURES, AXIS_DEPARTURES = 11, 12
 """Streams of the seed; others belong to the draws."""
@@ -52,7 +53,7 @@ class World:
     @property
     def excludes_own_family(self) -> bool:
         """Whether judges are kept from their own family."""
-        return not self.plan.own_family and not self.plan.judge_own_family
+        return not self.plan.judges_own
 
 
 def stream(seed: int, *of: int) -> np.random.Generator:
@@ -79,6 +80,8 @@ def plant(plan: SimulationPlan) -> World:
     )
     families = tuple(f"line-{LETTERS[k]}" for k in range(n_models)) + ("human",) * has_writers
     judge_families = tuple(f"line-{LETTERS[k]}" for k in range(plan.judges))
+    if plan.judges == 1 and not plan.judges_own:
+        judge_families = (ANOTHER_FAMILY,)  # else nobody could judge the first system
     world = World(
         plan=plan,
         names=tuple(f"system-{LETTERS[k]}" for k in range(n_models)) + (PEOPLE,) * has_writers,
@@ -141,7 +144,7 @@ def _panel(
         departure=departure,
         position=np.array([bias, *[0.0] * (n - 1)][:n]),
         own=plan.own_family * is_own,
-        may_judge=np.ones_like(is_own) if plan.own_family or plan.judge_own_family else ~is_own,
+        may_judge=np.ones_like(is_own) if plan.judges_own else ~is_own,
         is_random=np.zeros(n, dtype=bool),
         has_ties=False,
         tie_size=0.0,
