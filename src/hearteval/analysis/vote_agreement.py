@@ -16,14 +16,15 @@ from hearteval.analysis.agreement_support import MIN_UNITS
 from hearteval.analysis.pair_votes import TIE, count_votes
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
-from hearteval.stats.agreement.bootstrap import defined_samples, fisher_interval
+from hearteval.stats.agreement.bootstrap import fisher_interval
 from hearteval.stats.agreement.kappas import NO_PAIRS
 from hearteval.stats.agreement.table import ONE_CATEGORY, divide
 from hearteval.stats.comparisons import FloatArray, IntArray, number_labels
-from hearteval.stats.means import wilson_interval
+from hearteval.stats.means import ROUNDING, wilson_interval
 from hearteval.stats.special import stdtrit
 
 N_RESAMPLES = 1_000
+ALL_SAME = "no interval: every item says the same, which does not show how far others would differ"
 OfSums = Callable[[FloatArray], FloatArray]
 """From sums of samples, (samples, columns), to a figure of each; NaN where undefined."""
 
@@ -86,31 +87,38 @@ def measure_share(
 
 
 def measure_difference(
-    one: FloatArray, other: FloatArray, item: IntArray, *, level: float, seed: int
+    one: FloatArray, other: FloatArray, item: IntArray, *, level: float
 ) -> AgreementMeasure:
-    """Return the mean of `one` less that of `other`, NaN left out of each.
+    """Return the mean of `one` less that of `other`, NaN left out of each, with a t interval.
 
-    Both are of the same rows, and samples of items hold all rows of an item: the difference
-    +- t se, t with items - 1 degrees of freedom.
+    Both are of the same rows. With d_g what item g does to a mean, the variance is
+    sum_g (c_1 d_1g - c_2 d_2g)^2, c^2 = G/(G - 1) of the G items of each side, so that few items
+    of one side are not hidden by many of the other; degrees of freedom of Welch and Satterthwaite.
     """
-    parts = [np.stack((~np.isnan(x), np.nan_to_num(x)), axis=1) for x in (one, other)]
-    columns = np.concatenate(parts, axis=1).astype(np.float64)
-    is_in = columns[:, [0, 2]].any(axis=1)
-    if not columns[:, 0].any() or not columns[:, 2].any():
-        return nothing("one of the two has no pair")
-    sums = _sum_by_item(columns[is_in], item[is_in])
-
-    def difference(totals: FloatArray) -> FloatArray:
-        return _ratio(totals[:, :2]) - _ratio(totals[:, 2:])
-
-    value, n = float(difference(sums.sum(axis=0)[np.newaxis])[0]), len(sums)
+    label, n_items = number_labels(item)
+    moved = np.zeros((2, n_items))
+    means, sizes = [], []
+    for side, values in enumerate((one, other)):
+        is_in = ~np.isnan(values)
+        if not is_in.any():
+            return nothing("one of the two has no pair")
+        means.append(float(values[is_in].mean()))
+        sizes.append(len(np.unique(label[is_in])))
+        weights = (values[is_in] - means[-1]) / int(is_in.sum())
+        moved[side] = np.bincount(label[is_in], weights=weights, minlength=n_items)
+    value = means[0] - means[1]
     try:
-        for held in (sums[:, 0], sums[:, 2]):
-            _require_items(int(np.count_nonzero(held)))
-        se = float(np.std(defined_samples(difference(_resampled(sums, seed))), ddof=1))
+        _require_items(min(sizes))
     except NotIdentifiedError as error:
         return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
-    reach = float(stdtrit(n - 1, (1 + level) / 2)) * se * (n / (n - 1)) ** 0.5
+    n = np.array(sizes, dtype=np.float64)
+    moved *= np.sqrt(n / (n - 1))[:, np.newaxis]
+    variances = (moved**2).sum(axis=1)
+    se = float(np.sqrt(((moved[0] - moved[1]) ** 2).sum()))
+    if se <= ROUNDING:
+        return AgreementMeasure(value=value, low=None, high=None, reason=ALL_SAME)
+    df = float(variances.sum() ** 2 / (variances**2 / (n - 1)).sum())
+    reach = float(stdtrit(df, (1 + level) / 2)) * se
     return AgreementMeasure(value=value, low=value - reach, high=value + reach, reason=None)
 
 

@@ -25,6 +25,7 @@ from hearteval.report.text import (
     MINUS,
     NO_VALUE,
     bare_percent,
+    count,
     hundredths,
     interval,
     listed,
@@ -313,7 +314,7 @@ def rule_words(found: Ambiguity) -> str:
     return (
         f"Ambiguous: less than {100 * rule.consensus:.4g} % of people's votes stand on one side,"
         f" and {apart} or more of the judges' go to another side than most:"
-        f" {found.n_ambiguous} of {plural(found.n_pairs, 'pair')}{neither}."
+        f" {count(found.n_ambiguous)} of {plural(found.n_pairs, 'pair')}{neither}."
     )
 
 

@@ -9,6 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from answered_pairs import JUDGES, OTHER_WAY, people, study, votes_of
+from scipy.stats import t as student
+from scipy.stats import ttest_ind
 from statsmodels.stats import inter_rater
 
 from hearteval.analysis.judges.agreement import measure_judges
@@ -27,7 +29,7 @@ from hearteval.analysis.people.judges_against_people import (
     measure_ceiling,
     subsample_judges,
 )
-from hearteval.analysis.vote_agreement import measure_votes
+from hearteval.analysis.vote_agreement import measure_difference, measure_votes
 from hearteval.domain import AXES
 
 
@@ -148,15 +150,49 @@ def test_agreement_is_compared_between_subsets() -> None:
     for k, row in enumerate(made.rows):
         if made.items[11].id == row.item_id and row.rater_id == JUDGES[0].id:
             made.rows[k] = row._replace(choice=OTHER_WAY[row.choice])
-    (found,) = measure_differences(votes_of(made), DEFAULT_RULE, level=0.95, seed=1)
+    (found,) = measure_differences(votes_of(made), DEFAULT_RULE, level=0.95)
     assert (found.one, found.other) == ("regular", "adversarial")
     at = found.difference
     assert at.value == pytest.approx(8 / 12 - 7 / 12)
-    # two samples of 12 items each, by the textbook; resampled items vary as theirs do
-    se = np.sqrt((8 / 12 * 4 / 12 + 7 / 12 * 5 / 12) / 12)
+    welch = ttest_ind([1] * 8 + [0] * 4, [1] * 7 + [0] * 5, equal_var=False).confidence_interval()
+    assert (at.low, at.high) == pytest.approx((welch.low, welch.high))
+
+
+def test_a_difference_of_pairs_of_the_same_items_knows_that_they_are() -> None:
+    """Each item has a clear and an ambiguous pair that judges get right together or not at all."""
+    right = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0])
+    item = np.tile(np.arange(8), 2)
+    gap = np.array([0.0, 1.0] * 4)
+    one = np.concatenate((right, np.full(8, np.nan)))
+    other = np.concatenate((np.full(8, np.nan), np.maximum(right, gap)))
+    at = measure_difference(one, other, item, level=0.95)
+    paired = right - np.maximum(right, gap)
+    assert at.value == pytest.approx(paired.mean())
     assert at.low is not None
     assert at.high is not None
-    assert (at.high - at.low) / 2 == pytest.approx(2.07 * se, rel=0.1)
+    se = paired.std(ddof=1) / np.sqrt(8)
+    assert (at.high - at.low) / 2 / se == pytest.approx(student.ppf(0.975, 13.9), rel=0.03)
+
+
+def test_a_difference_is_found_at_its_rate_where_there_is_none() -> None:
+    """Thirty regular items and eight adversarial ones on which judges agree alike."""
+    draw = np.random.default_rng(11)
+    item = np.repeat(np.arange(38), 4)
+    is_adversarial = item >= 30
+    n_found = 0
+    for _ in range(300):
+        share = draw.beta(8, 2, 38)[item]
+        same = (draw.random(len(item)) < share).astype(np.float64)
+        at = measure_difference(
+            np.where(is_adversarial, np.nan, same),
+            np.where(is_adversarial, same, np.nan),
+            item,
+            level=0.95,
+        )
+        assert at.low is not None
+        assert at.high is not None
+        n_found += not at.low <= 0 <= at.high
+    assert 5 <= n_found <= 28  # 15 expected; fewer or more have a chance of .2 %
 
 
 def test_a_judge_who_follows_people_and_one_who_tosses_coins_are_told_apart() -> None:

@@ -125,7 +125,7 @@ def measure_ambiguity(
 
 
 def measure_differences(
-    votes: PairVotes, rule: AmbiguityRule, *, level: float, seed: int
+    votes: PairVotes, rule: AmbiguityRule, *, level: float
 ) -> tuple[AgreementDifference, ...]:
     """Compare agreement of majorities: regular less adversarial items, clear less ambiguous pairs.
 
@@ -144,6 +144,6 @@ def measure_differences(
         left, right = (np.where(is_in, same, np.nan) for is_in in sides)
         if np.isnan(left).all() or np.isnan(right).all():
             continue
-        difference = measure_difference(left, right, votes.item, level=level, seed=seed)
+        difference = measure_difference(left, right, votes.item, level=level)
         found.append(AgreementDifference(one=one, other=other, difference=difference))
     return tuple(found)

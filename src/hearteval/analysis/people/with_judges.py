@@ -77,7 +77,7 @@ def compare_with_judges(
         n_pairs=len(both),
         judges=compare_each_judge(both, level=level, seed=seed),
         ambiguity=measure_ambiguity(both, rule, level=level, seed=seed),
-        differences=measure_differences(both, rule, level=level, seed=seed),
+        differences=measure_differences(both, rule, level=level),
         axes=compare_axes(both, level=level, seed=seed),
         subsamples=subsample_judges(both),
         ceiling=measure_ceiling(both, level=level),
