@@ -24,6 +24,7 @@ PLANTED = SimulationPlan(
     writers=1,
     judges=3,
     repeat_pairs=0,
+    steadiness=0.6,
     position_bias=0.1,
     length_effect=1.0,
     own_family=0.8,
@@ -40,6 +41,7 @@ NOTHING = SimulationPlan(
     judges=3,
     judge_sd=0.0,
     repeat_pairs=0,
+    steadiness=0.6,
     judge_own_family=True,
 )
 """The same without."""

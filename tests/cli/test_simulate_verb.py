@@ -130,6 +130,18 @@ def test_a_verb_says_it_first_in_json(
     assert printed["simulated"] is True
 
 
+@pytest.mark.parametrize("what", ["study", "votes"])
+def test_what_it_prints_says_so_once_and_first(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = (tmp_path / "new",) if what == "study" else ("--votes", tmp_path / "votes.csv")
+    capsys.readouterr()
+    assert heart("simulate", *target, "--items", 4, "--adversarial", 1) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(FIRST)
+    assert out.count("Simulated:") == 1
+
+
 def test_a_run_finds_nothing_to_do(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert heart("run", study, "--json") == 0

@@ -7,7 +7,6 @@ import click
 
 from hearteval.cli.console import Terminal, emit_json, labelled, shorter
 from hearteval.cli.options import json_option, study_name
-from hearteval.notices import SIMULATED_WORDS
 from hearteval.study import quoted
 
 PLANTED = {
@@ -17,7 +16,7 @@ PLANTED = {
     "people": ("N", int, "People who judge each pair, from a pool of 15 [5]; 0 for none."),
     "judges": ("N", int, "LLM judges [3]; 0 for none."),
     "writers": ("N", int, "Replies by people for each item [3]; 0 for none."),
-    "comparisons": ("N", int, "Pairs of a balanced design [every pair]."),
+    "comparisons": ("N", int, "Pairs at most, chosen in balance [2500]."),
     "item_sd": ("SD", float, "Of completions around their system, in log odds [0.6]."),
     "rater_sd": ("SD", float, "Of people around each system, in log odds [0.3]."),
     "position_bias": ("SHARE", float, "How much above half judge-a chooses what is first [0]."),
@@ -80,15 +79,17 @@ def command(
     from hearteval.config.simulation import read_plan
     from hearteval.study.simulation.making import make_study, make_votes
 
+    tell = Terminal()
     given = {name: value for name, value in planted.items() if value is not None}
     plan = read_plan(plan_file, given)
     if votes is not None:
+        tell.say_simulated()
         body = make_votes(votes, plan)
         words = f"{body['n_votes']:,} votes"
         made, after = votes, f"heart rank {quoted(votes)} --cluster item --rater rater"
     else:
         assert folder is not None
-        body = make_study(folder, study_name(folder), plan, Terminal())
+        body = make_study(folder, study_name(folder), plan, tell)
         words = (
             f"{body['n_items']:,} items, {body['n_systems']} systems, {body['n_judgments']:,}"
             " judgments"
@@ -97,7 +98,6 @@ def command(
     if as_json:
         emit_json("simulate", body)
         return
-    click.echo(SIMULATED_WORDS)
     click.echo(labelled("made", shorter(str(made))))
     click.echo(labelled("holds", words))
     click.echo(labelled("truth", shorter(body["truth"])))

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from math import comb
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,8 +34,8 @@ class SimulationPlan(Section):
     judges: Annotated[int, Field(ge=0, le=MOST_SYSTEMS)] = 3
     writers: Annotated[int, Field(ge=0, le=10)] = 3
     """Replies by people for each item; 0 leaves the people out."""
-    comparisons: Annotated[int | None, Field(ge=1)] = None
-    """Pairs of a balanced design; every pair where it is not given."""
+    comparisons: Annotated[int, Field(ge=1)] = 2_500
+    """Pairs, at most: where there are more, as many are chosen in balance."""
     both_orders: bool = True
     repeat_pairs: Annotated[int, Field(ge=0)] = 50
     """Pairs that judges are asked again."""
@@ -56,7 +57,7 @@ class SimulationPlan(Section):
     """Of what a system is on each axis around its strength."""
     halo: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Share of the overall answer's noise in the mark of each axis."""
-    steadiness: Annotated[float, Field(ge=0, le=1)] = 0.6
+    steadiness: Annotated[float, Field(ge=0, le=1)] = 0.8
     """Chance that a judge's noise about a pair is the same each time it is shown."""
     ties: Share = 0.17
     """Share of people's answers."""
@@ -80,6 +81,12 @@ class SimulationPlan(Section):
         for fault in self._faults():
             raise PydanticCustomError("plan", "{why}", {"why": fault})
         return self
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether pairs are chosen, as there are more."""
+        of_an_item = comb(self.systems, 2) + self.systems * self.writers
+        return self.items * of_an_item > self.comparisons
 
     @property
     def judges_own(self) -> bool:

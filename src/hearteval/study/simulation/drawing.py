@@ -111,7 +111,7 @@ def draw_study(
     texts, writer_groups, gone = _write(world, items, competing, now=now, seed=seed)
     candidates, n_identical = enumerate_pairs(texts.records)
     chosen: Sequence[Candidate] = candidates
-    if plan.comparisons is not None:
+    if plan.is_balanced:
         chosen = choose_balanced(candidates, n=plan.comparisons, seed=plan.seed)
     place = {one.id: k for k, one in enumerate(texts.records)}
     judges = [one for name in world.judges for one in study_raters(settings) if one.name == name]

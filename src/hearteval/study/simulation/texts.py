@@ -82,9 +82,9 @@ writers_per_item = {plan.writers}
 raters_per_pair = {n_raters}
 """
     design = (
-        'design = "full"'
-        if plan.comparisons is None
-        else f'design = "balanced"\ncomparisons = {plan.comparisons}'
+        f'design = "balanced"\ncomparisons = {plan.comparisons}'
+        if plan.is_balanced
+        else 'design = "full"'
     )
     return f"""\
 # Simulated by `heart simulate`: every text, person and judgment in it was drawn by a computer from

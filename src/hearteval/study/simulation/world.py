@@ -67,6 +67,7 @@ def plant(plan: SimulationPlan) -> World:
     theta = _theta(plan, plan.theta)
     seen = theta if plan.judge_theta is None else _theta(plan, plan.judge_theta)
     on_axes = plan.axis_sd * stream(plan.seed, AXIS_DEPARTURES).normal(size=(len(AXES), len(theta)))
+    n_texts = 1 if plan.is_balanced else plan.writers
     words = np.linspace(log(WORDS[0]), log(WORDS[1]), n_models)
     for_people = Systems(
         theta=theta,
@@ -76,7 +77,8 @@ def plant(plan: SimulationPlan) -> World:
         log_words=np.append(_shuffled(words), [log(MIDDLE_WORDS)] * has_writers),
         completion_sd=plan.item_sd,
         length=plan.length_effect,
-        n_completions=np.array([1] * n_models + [plan.writers] * has_writers),
+        # A balanced design compares every two systems equally often.
+        n_completions=np.array([1] * n_models + [n_texts] * has_writers),
     )
     families = tuple(f"line-{LETTERS[k]}" for k in range(n_models)) + ("human",) * has_writers
     judge_families = tuple(f"line-{LETTERS[k]}" for k in range(plan.judges))
