@@ -45,7 +45,7 @@ from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_t
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.pair_votes import merge_votes
-from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
+from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.ranking.ablations import AblatedRanking, ablate_ranking

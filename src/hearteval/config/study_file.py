@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from hearteval.analysis.missing import FAIL_ON_MISSING
-from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
+from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging

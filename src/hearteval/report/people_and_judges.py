@@ -1,13 +1,13 @@
 """How far people and judges agree, in words and as rows of the page: its section "agreement"."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.axis_weights import AxisWeight, AxisWeights, KindWeights, WeightDifference
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, PeopleAgreement
-from hearteval.analysis.people.ambiguity import Ambiguity, AmbiguityRule
+from hearteval.analysis.people.ambiguity import Ambiguity
 from hearteval.analysis.people.consensus import AxisAgreement
 from hearteval.analysis.people.disagreements import Disagreement, TraitOfChoice
 from hearteval.analysis.people.judges_against_people import (
@@ -36,6 +36,9 @@ from hearteval.report.text import (
     signed,
     signed_hundredths,
 )
+
+if TYPE_CHECKING:
+    from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 
 FEWEST_ITEMS = 5
 """Of fewer items no figure is shown."""

@@ -16,12 +16,11 @@ from statsmodels.stats import inter_rater
 from hearteval.analysis.judges.agreement import measure_judges
 from hearteval.analysis.pair_votes import PairVotes, majorities
 from hearteval.analysis.people.ambiguity import (
-    DEFAULT_RULE,
-    AmbiguityRule,
     classify,
     measure_ambiguity,
     measure_differences,
 )
+from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.consensus import compare_axes, measure_consensus
 from hearteval.analysis.people.judges_against_people import (
     MAJORITY,

@@ -28,6 +28,7 @@ from hearteval.analysis.people.agreement import (
     AgreementPart,
     measure_part,
 )
+from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 from hearteval.analysis.vote_agreement import measure_difference
 from hearteval.domain import AXES
 from hearteval.stats.comparisons import BoolArray
@@ -35,19 +36,6 @@ from hearteval.stats.comparisons import BoolArray
 MIN_VOTES: Final = 2
 """Votes of people that a consensus takes at least."""
 ROUNDING: Final = 1e-9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguityRule:
-    """When a comparison is ambiguous: both must hold."""
-
-    consensus: float = 0.8
-    """Fewer than this share of people's votes stand on one side; four of five by default."""
-    split_axes: int = 1
-    """At least so many axes have another winner among the judges, or none, than most axes have."""
-
-
-DEFAULT_RULE: Final = AmbiguityRule()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from hearteval.analysis.people.against_models import (
     compare_with_models,
 )
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
-from hearteval.analysis.people.ambiguity import DEFAULT_RULE, AmbiguityRule
+from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.best_human import BestHuman, find_best_humans
 from hearteval.analysis.people.groups import PeopleGroups, group_people
 from hearteval.analysis.people.leads import LeadContrast, compare_leads

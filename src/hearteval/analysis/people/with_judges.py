@@ -8,10 +8,10 @@ from hearteval.analysis.people.agreement import judged_by_both
 from hearteval.analysis.people.ambiguity import (
     AgreementDifference,
     Ambiguity,
-    AmbiguityRule,
     measure_ambiguity,
     measure_differences,
 )
+from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 from hearteval.analysis.people.consensus import (
     AxisAgreement,
     Consensus,
