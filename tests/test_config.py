@@ -314,12 +314,12 @@ def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
     assert str(caught.value).splitlines() == [
         f"{path}: 4 faults",
         "  study.sed: unknown setting (did you mean 'seed'?); known: name, seed, store, "
-        "fail_on_missing, stop_wait_s",
+        "fail_on_missing, stop_wait_s, simulated",
         "  study.stor: unknown setting (did you mean 'store'?); known: name, seed, store, "
-        "fail_on_missing, stop_wait_s",
+        "fail_on_missing, stop_wait_s, simulated",
         "  judging.judges: expected a list in brackets, not 'cue'",
         "  analysis.weight: unknown setting (did you mean 'weights'?); known: weights, "
-        "consensus, split_axes",
+        "consensus, split_axes, covariates",
     ]
     places = {"study.sed", "study.stor", "judging.judges", "analysis.weight"}
     assert set(caught.value.ids) == places
