@@ -5,17 +5,32 @@
 
 Each study is drawn anew from one world: systems, judges and the people that raters are drawn from
 stay, and items, completions, people and noise are others. Every figure is compared with its own
-limit (docs/reference/simulate.md), exact up to the steps of an average. Of effects also: how often
+limit (docs/reference/simulate.md), exact up to the steps of an average; with --draw N also
+agreement and the best human, with the mean of N studies of 1,200 items. Of effects also: how often
 the interval leaves out no effect. With --nothing no effect is planted, and that is an error.
 """
 
 import argparse
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-from planted_studies import NOTHING, PLANTED, Figure, analyzed, figures, planted
+from planted_studies import (
+    NOTHING,
+    PLANTED,
+    Figure,
+    analyzed,
+    figures,
+    figures_without_formula,
+    p_values,
+    planted,
+)
+
+from hearteval.study.simulation.world import World, plant
+
+LARGE, MOST = 1_200, 10**9
 
 
 def main() -> None:
@@ -24,8 +39,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--items", type=int)
     parser.add_argument("--nothing", action="store_true")
+    parser.add_argument("--draw", type=int, default=0, help="studies of 1,200 items, for limits")
+    parser.add_argument("--writers", type=int, default=1)
     asked = parser.parse_args()
     plan = NOTHING if asked.nothing else PLANTED
+    plan = plan.model_copy(update={"writers": asked.writers})
     if asked.items:
         share = plan.adversarial / plan.items
         sizes = {"items": asked.items, "adversarial": round(share * asked.items)}
@@ -33,19 +51,52 @@ def main() -> None:
     world, limit = planted(plan)
     found: defaultdict[str, list[Figure]] = defaultdict(list)
     began = time.process_time()
+    drawn = limits_by_draw(world, asked.draw)
+    tests: defaultdict[str, list[float]] = defaultdict(list)
     for k in range(asked.studies):
-        for figure in figures(analyzed(world, asked.seed + k), limit):
+        results = analyzed(world, asked.seed + k)
+        for figure in figures(results, limit):
             found[figure.name].append(figure)
-    print(f"{asked.studies} studies of {plan.items} items, {time.process_time() - began:.0f} s CPU")
+        for name, (value, low, high) in figures_without_formula(results).items():
+            if name in drawn:
+                found[name].append(Figure(name, value, low, high, drawn[name]))
+        for name, p in p_values(results).items():
+            tests[name].append(p)
+    seconds = time.process_time() - began
+    print(f"{asked.studies} studies of {plan.items} items, {seconds:.0f} s CPU")
+    show(found, tests)
+
+
+def show(found: Mapping[str, Sequence[Figure]], tests: Mapping[str, Sequence[float]]) -> None:
     print(f"{'figure':<40}{'limit':>9}{'mean':>9}{'SD':>8}{'covered':>9}{'found':>8}{'n':>6}")
     for name, rows in found.items():
         print(line(name, rows))
+    print("\ntests, share with p <= .05")
+    for name, ps in tests.items():
+        print(f"{name:<40}{np.mean(np.array(ps) <= 0.05):>9.3f}{len(ps):>8}")
     by_kind: defaultdict[str, list[Figure]] = defaultdict(list)
     for name, rows in found.items():
         by_kind[name.partition(":")[0]] += rows
     print("\nby kind of figure")
     for name, rows in by_kind.items():
-        print(f"{name:<40}{np.mean([one.covers for one in kept(rows)]):>9.3f}{len(rows):>8}")
+        covered = np.mean([one.covers for one in kept(rows)])
+        print(f"{name:<40}{covered:>9.3f}{len(rows):>8}")
+
+
+def limits_by_draw(world: World, n_studies: int) -> dict[str, float]:
+    """Return what figures tend to that have no formula, as the mean of some very large studies."""
+    share, sizes = world.adversarial_share, {"items": LARGE, "pool": LARGE // 10}
+    plan = world.plan.model_copy(
+        update={**sizes, "adversarial": round(share * LARGE), "comparisons": MOST}
+    )
+    size = world.people.tie_size
+    large = replace(plant(plan), panel=world.panel, for_people=world.for_people)
+    large = replace(large, people=replace(large.people, tie_size=size))
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for k in range(n_studies):
+        for name, (value, _, _) in figures_without_formula(analyzed(large, 9_000 + k)).items():
+            found[name].append(value)
+    return {name: float(np.mean(values)) for name, values in found.items()}
 
 
 def kept(rows: Sequence[Figure]) -> list[Figure]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.data import Provenance, StudyData, assigned
 from hearteval.analysis.people.rankings import KindRanking
 from hearteval.analysis.study import StudyResults, analyze_study
@@ -198,3 +199,48 @@ def _biases(results: StudyResults, limit: Limits) -> Iterator[Figure]:
             value = limit["judges"]["own_family"][audit.judge]
             name = f"own family: {audit.judge}"
             yield Figure(name, own.difference, own.low, own.high, value, 0.0)
+
+
+Ends = tuple[float, float | None, float | None]
+"""A figure with its interval."""
+
+
+def figures_without_formula(results: StudyResults) -> dict[str, Ends]:
+    """Return figures of which only a very large study says what they tend to."""
+    people, judges = results.people, results.judge_agreement
+    assert people is not None
+    found: dict[str, Ends] = {}
+    for part in people.agreement:
+        where = part.subset or "all"
+        if part.people is not None:
+            found[f"people agree: {where}"] = _ends(part.people.same)
+            found[f"people, kappa: {where}"] = _ends(part.people.fleiss_kappa)
+        if part.majorities is not None:
+            found[f"majorities agree: {where}"] = _ends(part.majorities.same)
+    for two in judges.together if judges else ():
+        found[f"judges agree: {', '.join(two.judges)}"] = _ends(two.same)
+    for one in people.with_judges.judges if people.with_judges else ():
+        found[f"judge with people: {one.judge}"] = _ends(one.same)
+    for best in people.best_human:
+        if best.best_human and best.same_votes and best.pooled_human:
+            scores: dict[str, Any] = {
+                "best_human": best.best_human.score,
+                "same_votes": best.same_votes.score,
+                "pooled_human": best.pooled_human.score,
+                "optimism": best.optimism,
+                "gain": best.gain,
+            }
+            for name, own in scores.items():
+                found[f"{name}, {best.judged_by}: score"] = (own.value, own.low, own.high)
+    return found
+
+
+def _ends(measure: AgreementMeasure) -> Ends:
+    assert measure.value is not None
+    return measure.value, measure.low, measure.high
+
+
+def p_values(results: StudyResults) -> dict[str, float]:
+    """Return p of every test whether rankings differ between kinds of item."""
+    factors = results.strata.factors if results.strata else ()
+    return {f"ranking differs: {one.factor}": one.test.p for one in factors if one.test is not None}
