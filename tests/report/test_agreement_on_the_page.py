@@ -17,6 +17,7 @@ from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page, pair_key
 from hearteval.report.page.replies import Shown
 from hearteval.report.people_and_judges import agreement_words, heat, title
+from hearteval.report.summary import details_display
 from hearteval.report.tables import all_tables
 
 TABLE_LENGTHS = {
@@ -151,6 +152,15 @@ def test_few_items_have_no_figures() -> None:
     shown = words(section(analyze_study(marked_study(4))))
     assert "There are too few items to say." in shown
     assert not re.search(r"\d\.\d", shown)
+
+
+def test_a_terminal_says_the_same_in_80_columns() -> None:
+    lines = details_display(results()).text().splitlines()
+    assert max(map(len, lines)) <= 80
+    said = words(" ".join(lines))
+    assert "One person says what most of the others say in" in said
+    assert "By how many judges decide, their majority agrees with people in" in said
+    assert "With people Attunement and Resonance weigh more" in said
 
 
 def test_one_judge_alone_has_no_such_section() -> None:

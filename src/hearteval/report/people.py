@@ -284,7 +284,7 @@ def agreement_table(found: PeopleResults) -> Table | None:
     return tabulate(
         agreement_rows(found),
         [
-            (Column("items", "text"), lambda row: row.items),
+            (Column("items", "text"), lambda row: row.items.removesuffix(" pairs")),
             ("two people", lambda row: share_words(row.same)),
             (
                 "Fleiss' \N{GREEK SMALL LETTER KAPPA}",

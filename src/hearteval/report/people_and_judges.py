@@ -142,6 +142,17 @@ def agreement_words(results: StudyResults) -> tuple[str, ...]:
     return tuple(filter(None, words)) or (f"There are {TOO_FEW} to say.",)
 
 
+def detail_lines(results: StudyResults) -> list[str]:
+    """Return what a terminal says of agreement beyond the table of it."""
+    if not is_shown(results):
+        return []
+    found = compared(results)
+    lines = list(agreement_words(results))
+    if found is not None:
+        lines += [subsample_words(found.subsamples), difference_words(found), opposed_words(found)]
+    return list(filter(None, [*lines, weight_words(results)]))
+
+
 def _people_words(results: StudyResults, by_clarity: str) -> str:
     """Compare the judges' majority with the people's, and people with each other."""
     whole = results.people.agreement[0] if results.people and results.people.agreement else None

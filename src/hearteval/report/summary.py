@@ -12,7 +12,7 @@ from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.notices import Kind, Notice
-from hearteval.report import agreement, leaderboard, people, scores
+from hearteval.report import agreement, leaderboard, people, people_and_judges, scores
 from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.missing import coverage_totals
 from hearteval.report.spending import spending_lines
@@ -82,6 +82,7 @@ def details_display(results: StudyResults) -> Display:
     parts += people.shown_tables(results)
     if results.coverage.people is not None:
         notes += people.coverage_lines(results.coverage.people)
+    notes += people_and_judges.detail_lines(results)
     notes += map(_again_words, results.rank_stability)
     notes += _audit_notes(results.judge_audits)
     notes += spending_lines(results.spending)
