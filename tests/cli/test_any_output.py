@@ -81,6 +81,7 @@ COMMANDS = {
     "systems": ("systems",),
     "judges list": ("judges", "list"),
     "judges audit": ("judges", "audit", "study.toml"),
+    "judges calibrate": ("judges", "calibrate", "study.toml"),  # this one compares, which it says
     "judges halo": ("judges", "halo", "study.toml"),  # the cue judge has none, which it says
     "compare": ("compare", "study.toml"),
     "check": ("check", "table.csv"),

@@ -207,6 +207,12 @@ class StudyData:
     """What ``heart judges halo`` has stored: its raters, assignments, attempts and judgments; None
     where it was not run."""
 
+    calibration: "StudyData | None" = None
+    """What ``heart judges calibrate`` has stored: its raters, completions and ratings; None where
+    it was not run."""
+    keys: Mapping[str, Mapping[Axis, int]] = field(default_factory=dict)
+    """Keyed scores by completion id; of a calibration only."""
+
     @property
     def ranked(self) -> list[System]:
         """The systems that compete."""

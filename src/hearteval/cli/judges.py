@@ -88,3 +88,29 @@ def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
     else:
         click.echo(halo_lines(found, level=LEVEL))
     end_with((), settings, stopped=counts["judgments"]["stopped"])
+
+
+@command.command("calibrate")
+@study_argument
+@yes_option
+@json_option
+def calibrate(study_file: Path, *, yes: bool, as_json: bool) -> None:
+    """Have judges that rate score keyed examples first: are they strict, mild, or far off?
+
+    What they say here enters no score. Run again, it asks what is missing.
+    """
+    from hearteval.config import load_study
+    from hearteval.report.rated import calibration_lines
+    from hearteval.study.calibration import calibrate_judges
+
+    settings = load_study(study_file)
+    with working_on(settings, "judges-calibrate", yes=yes) as (session, study):
+        counts, found, failures = calibrate_judges(session, study)
+    if as_json:
+        body = {"study": study.name, "version": study.version, **counts}
+        rows = [asdict(one) for one in found]
+        failed = [asdict(one) for one in failures]
+        emit_json("judges_calibrate", {**body, "raters": rows, "failures": failed})
+    else:
+        click.echo(calibration_lines(found))
+    end_with(failures, settings, stopped=counts["ratings"]["stopped"])

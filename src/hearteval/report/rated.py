@@ -1,16 +1,19 @@
 """Rated systems beside each other, by cue of the item; raters and pairs that agree: in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.scores.beside_pairs import BesidePairs
+from hearteval.analysis.scores.calibration import RaterCalibration
 from hearteval.analysis.scores.cues import GAP, MODELS, PEOPLE, CueContrast, CueResults
 from hearteval.analysis.scores.differences import ScoreComparison, ScoreDifference
 from hearteval.analysis.scores.reliability import RaterAgreement
 from hearteval.analysis.scores.scores import OVERALL
 from hearteval.domain import AXIS_NAMES
+from hearteval.report.table import Column, tabulate
 from hearteval.report.text import (
     NO_VALUE,
     fine_interval,
@@ -20,6 +23,7 @@ from hearteval.report.text import (
     ranks,
     signed_hundredths,
     small,
+    wrapped,
 )
 
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
@@ -145,6 +149,77 @@ def measure(found: AgreementMeasure) -> str:
     if found.value is None:
         return NO_VALUE
     return f"{hundredths(found.value)} {fine_interval(found.low, found.high)}"
+
+
+class CalibrationRow(NamedTuple):
+    """One rater's distance from the keys, over all axes and by axis."""
+
+    rater: str
+    n_scores: int
+    overall: RaterCalibration
+    axes: tuple[RaterCalibration | None, ...]
+
+
+def calibration_axes(found: Sequence[RaterCalibration]) -> list[str]:
+    """Return the axes of the keys that were scored, in the order of the paper."""
+    known = {one.axis for one in found}
+    return [axis for axis in AXIS_NAMES if axis in known]
+
+
+def calibration_rows(found: Sequence[RaterCalibration]) -> list[CalibrationRow]:
+    """Return every rater's distance from the keys."""
+    at = {(one.is_person, one.rater, one.axis): one for one in found}
+    axes = calibration_axes(found)
+    return [
+        CalibrationRow(
+            rater=one.rater,
+            n_scores=one.n_scores,
+            overall=one,
+            axes=tuple(at.get((one.is_person, one.rater, axis)) for axis in axes),
+        )
+        for one in found
+        if one.axis == OVERALL
+    ]
+
+
+def calibration_words(found: Sequence[RaterCalibration]) -> str:
+    """Say how far the raters are from the keys."""
+    said = [
+        f"{row.rater} {hundredths(row.overall.error)} points off on average,"
+        f" {_leaning(row.overall.bias)}"
+        for row in calibration_rows(found)
+    ]
+    return f"From the keys of the examples: {'; '.join(said)}."
+
+
+def calibration_lines(found: Sequence[RaterCalibration]) -> str:
+    """Return how far each rater scores from the keyed examples, for a terminal."""
+    if not found:
+        return wrapped("Nobody has scored a keyed example yet.")
+    axes = calibration_axes(found)
+    columns: list[tuple[str | Column, Callable[[CalibrationRow], object]]] = [
+        (Column("rater", "name"), lambda row: row.rater),
+        ("off", lambda row: hundredths(row.overall.error)),
+        ("bias", lambda row: signed_hundredths(row.overall.bias)),
+    ]
+    for k, axis in enumerate(axes):
+        columns.append((f"{axis} bias", partial(_bias_at, k)))
+    notes = [
+        "off: mean distance of a score from its key; bias: how much higher a rater scores. Keys are"
+        " the project's own reading of the rubric, and enter no score.",
+    ]
+    return tabulate(calibration_rows(found), columns, notes=notes).text()
+
+
+def _bias_at(place: int, row: CalibrationRow) -> str:
+    at = row.axes[place]
+    return NO_VALUE if at is None else signed_hundredths(at.bias)
+
+
+def _leaning(bias: float) -> str:
+    if abs(bias) < 0.005:
+        return "as often above as below them"
+    return f"{hundredths(abs(bias))} {'above' if bias > 0 else 'below'} them"
 
 
 def pairs_words(found: BesidePairs) -> str:

@@ -227,6 +227,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "rating-agreement": ("how far raters agree on scores", "ratings.reliability"),
     "rating-cues": ("scores by cue of the item", "ratings.cues.contrasts"),
     "ratings-beside-pairs": ("places by ratings and by pairs", "ratings.pairs.places"),
+    "calibration": ("scores of keyed examples", "ratings.calibration"),
     "rated-again": ("same score twice, by judge", "ratings.repeatability"),
     "asked-again": ("rankings of repeats", "rank_stability"),
     "by-people-and-by-judges": ("the ranking by each kind of rater", _by_kind),

@@ -39,6 +39,7 @@ from hearteval.domain import (
     System,
 )
 from hearteval.items.esconv import CONSENT_BASIS
+from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
@@ -104,6 +105,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         judgments=judgments,
         audit=stored_audit(session, study),
         halo=stored_halo(session, study),
+        calibration=stored_calibration(session, study),
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
         ratings=ratings,
@@ -188,6 +190,22 @@ def stored_halo(session: Session, study: Study) -> StudyData | None:
         assignments=assigned(judgments, open_ones),
         attempts=list(store.iter(Attempt, halo)),
         judgments=judgments,
+    )
+
+
+def stored_calibration(session: Session, study: Study) -> StudyData | None:
+    """Read the scores of keyed examples beside a study; None where nobody gave any."""
+    store = session.store
+    calibration = store.latest_study(calibration_study_id(study))
+    if calibration is None:
+        return None
+    examples = keyed_examples(session.now())
+    return StudyData(
+        items=examples.items,
+        raters=list(store.iter(Rater, calibration)),
+        completions=examples.completions,
+        ratings=list(store.iter(Rating, calibration)),
+        keys=examples.keys,
     )
 
 

@@ -7,6 +7,7 @@ from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.scores.beside_pairs import BesidePairs
+from hearteval.analysis.scores.calibration import RaterCalibration, measure_calibration
 from hearteval.analysis.scores.checks import (
     Repeatability,
     StressScore,
@@ -71,6 +72,8 @@ class RatingResults:
     """How far raters agree, by kind of rater and axis; empty where no two rated one completion."""
     cues: CueResults | None = None
     """Scores by cue of the item; None where no item is labelled. Exploratory."""
+    calibration: tuple[RaterCalibration, ...] = ()
+    """How far each rater is from the keyed examples, which enter no score; empty without them."""
     pairs: BesidePairs | None = None
     """The order beside that by stored judgments of pairs; None without these. Exploratory."""
 
@@ -127,6 +130,7 @@ def score_study(
         comparison=compare_scores(columns, level=level) if columns else None,
         reliability=measure_raters(columns, level=level, seed=seed) if columns else (),
         cues=compare_cues(columns, data.items, level=level) if columns else None,
+        calibration=measure_calibration(data.calibration),
     )
     return results, stress, columns
 

@@ -1,0 +1,84 @@
+"""`heart judges calibrate`: have the judges of a study of ratings score keyed examples first."""
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from hearteval.analysis.missing import Failure, find_failure
+from hearteval.analysis.scores.calibration import RaterCalibration, measure_calibration
+from hearteval.domain import Study
+from hearteval.errors import SettingsError
+from hearteval.judgments.calibration import (
+    calibration_study,
+    calibration_study_id,
+    calibration_targets,
+    keyed_examples,
+)
+from hearteval.judgments.run import RatingTask, ask_judges, missing_by_judge, settled_ratings
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts
+from hearteval.report.missing import missing_lines
+from hearteval.study.asking.cost import estimate_judgments
+from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.steps import warn_of_unheld_schemas
+from hearteval.study.asking.verbs import agree_to, log_failures
+from hearteval.study.grow import judge_models, study_raters
+from hearteval.study.results import stored_calibration
+from hearteval.study.session import Session
+
+
+def calibrate_judges(
+    session: Session, study: Study
+) -> tuple[dict[str, Any], tuple[RaterCalibration, ...], tuple[Failure, ...]]:
+    """Ask what is missing; return counts, how far each judge is from the keys, and who failed.
+
+    Raises:
+        SettingsError: The judges compare, or none of them can be asked.
+    """
+    settings, store = session.settings, session.store
+    if settings.judging.protocol != "rating":
+        raise SettingsError(
+            f"{settings.file}: judging.protocol: keyed examples are for judges that score each"
+            ' completion by itself (protocol = "rating"); judges that compare are tested by'
+            " `heart judges audit`",
+            ids=("judging.protocol",),
+        )
+    judges = judge_models(settings)
+    raters = [rater for rater in study_raters(settings) if rater.id in judges]
+    if not raters:
+        raise SettingsError(
+            f"{settings.file}: no judge of this study can be asked here",
+            ids=("judging.judges",),
+        )
+    examples = keyed_examples(session.now())
+    before = store.latest_study(calibration_study_id(study))
+    made = calibration_study(study, before, examples, raters)
+    targets = calibration_targets(made, examples, raters)
+    settled = settled_ratings(store, made) if before else frozenset()
+    n_open = Counter(target.rater_id for target in targets if target not in settled)
+    agree_to(session, estimate_judgments(settings, examples.items, n_open, when=session.now()))
+    store.add([*raters, *examples.systems, *examples.items, *examples.completions, made])
+    task = RatingTask(targets=targets)
+
+    async def ask(asking: Asking) -> AskedCounts:
+        await warn_of_unheld_schemas(asking, session.tell)
+        with session.tell.progress("keyed", cost=lambda: asking.ledger.spent_usd) as progress:
+            return await ask_judges(
+                asking.writer, made, asking.judges, task, now=session.now, progress=progress
+            )
+
+    given = ask_models(session, ask, judges=judges) if n_open else NOTHING_ASKED
+    causes = missing_by_judge(store, made, task, judges)
+    failures = []
+    for rater in raters:
+        why = causes.get(rater.id, ())
+        for words in missing_lines(f"judge {rater.name}", "rating", why):
+            session.tell.warn(words)
+        n, allowed = len(examples.completions), settings.fail_on_missing
+        failures.append(find_failure("judge", rater.name, n, why, fail_on_missing=allowed))
+    found = measure_calibration(stored_calibration(session, study))
+    counts = {
+        "n_examples": len(examples.completions),
+        "ratings": {**asdict(given), "n_wanted": len(targets)},
+    }
+    failed = tuple(one for one in failures if one is not None)
+    return counts, found, log_failures(session, failed)
