@@ -240,9 +240,10 @@ def _resampled(sums: FloatArray, seed: int) -> FloatArray:
 @lru_cache(maxsize=16)
 def _draws(n_items: int, seed: int) -> FloatArray:
     """Return how often each item is in each sample, (samples, items)."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n_items, np.full(n_items, 1 / n_items), size=N_RESAMPLES)
-    return drawn.astype(np.float64)
+    drawn = np.random.default_rng(seed).integers(n_items, size=(N_RESAMPLES, n_items))
+    cells = drawn + n_items * np.arange(N_RESAMPLES)[:, np.newaxis]
+    counts = np.bincount(cells.ravel(), minlength=N_RESAMPLES * n_items)
+    return counts.reshape(N_RESAMPLES, n_items).astype(np.float64)
 
 
 def _require_items(n_items: int) -> None:

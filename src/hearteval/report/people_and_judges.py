@@ -217,9 +217,16 @@ def _judges_words(results: StudyResults) -> str:
     if same is None:
         return ""
     who = "Both judges" if len(every.judges) == 2 else f"All {len(every.judges)} judges"
-    kappa = found.overall.fleiss_kappa.value if found.overall else None
-    beyond = f"; Fleiss' κ among judges is {hundredths(kappa)}" if kappa is not None else ""
-    return f"{who} give one answer in {percent(same)} of {plural(every.n_pairs, 'pair')}{beyond}."
+    kappa = found.overall.fleiss_kappa if found.overall else None
+    beyond = ""
+    if kappa is not None and kappa.value is not None:
+        beyond = f"; Fleiss' κ among judges is {hundredths(kappa.value)}"
+        if kappa.low is not None:
+            beyond += f" {interval(kappa.low, kappa.high, write=hundredths)}"
+    ends = every.same
+    between = "" if ends.low is None else f" {interval(ends.low, ends.high, write=bare_percent)}"
+    pairs = plural(every.n_pairs, "pair")
+    return f"{who} give one answer in {percent(same)}{between} of {pairs}{beyond}."
 
 
 def _known(found: AgreementMeasure | None, n_items: int) -> float | None:

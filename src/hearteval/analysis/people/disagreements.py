@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -216,18 +217,18 @@ def describe_texts(completions: Sequence[Completion], wanted: IntArray) -> Float
 
 def likeness(texts: Sequence[str], items: Sequence[str]) -> FloatArray:
     """Return each text's mean cosine of word counts with texts on other items; NaN without any."""
-    counts = [Counter(_WORD.findall(_plain(text))) for text in texts]
-    number: dict[str, int] = {}
-    row, column, value = [], [], []
-    for k, count in enumerate(counts):
-        length = sum(n * n for n in count.values()) ** 0.5
-        for word, n in count.items():
-            row.append(k)
-            column.append(number.setdefault(word, len(number)))
-            value.append(n / length)
-    rows, columns, values = np.array(row, dtype=np.int64), np.array(column), np.array(value)
+    words = [_WORD.findall(_plain(text)) for text in texts]
+    number = {word: k for k, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
+    if not number:
+        return np.full(len(texts), _NO_FIGURE)
+    of_text = np.repeat(np.arange(len(texts)), [len(found) for found in words])
+    of_word = np.fromiter(map(number.__getitem__, chain.from_iterable(words)), np.int64)
+    cells, counts = np.unique(of_text * len(number) + of_word, return_counts=True)
+    rows, columns = cells // len(number), cells % len(number)
+    length = np.sqrt(np.bincount(rows, weights=counts**2, minlength=len(texts)))
+    values = counts / length[rows]
     _, item = np.unique(np.array(items), return_inverse=True)
-    total = np.bincount(columns, weights=values, minlength=len(number)) if number else np.zeros(0)
+    total = np.bincount(columns, weights=values, minlength=len(number))
     with_all = np.bincount(rows, weights=values * total[columns], minlength=len(texts))
     key = item[rows] * len(number) + columns
     _, of_item = np.unique(key, return_inverse=True)
