@@ -1,7 +1,6 @@
 """Ratings compared: every two systems, cues of the items, raters with each other, pairs beside."""
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -154,25 +153,33 @@ def test_a_lead_of_people_on_implicit_items_is_found() -> None:
     assert on_e.difference.high is not None
     assert on_e.difference.low <= 0.8 <= on_e.difference.high
     assert on_e.q_value is not None
-    assert on_e.q_value < 0.001
+    assert on_e.q_value < 0.002
     (models,) = [row for row in planted.contrasts if row.who == "models" and row.axis == "E"]
     assert models.difference.value == pytest.approx(0, abs=0.25)
 
 
 def test_a_cue_contrast_is_welchs_comparison_of_item_means() -> None:
-    data = drawn_study({"m1": 0.0}, n_items=40)
-    row = cues_of(data).contrasts[0]
-    _, columns = scored(data)
-    cue = np.array([{i.id: i.cue for i in data.items}[id_] for id_ in columns.items])[columns.item]
-    one, other = columns.overall[cue == "implicit"], columns.overall[cue == "explicit"]
-    assert row.who == "models"
-    assert row.axis == "overall"
-    assert row.implicit.value == pytest.approx(one.mean())
+    """Five implicit items are no more of them for 25 explicit and ten unlabelled ones beside."""
+    data = drawn_study({"m1": 0.0, "m2": 0.0}, n_items=40)
+    cues = dict.fromkeys(range(5), "implicit") | dict.fromkeys(range(5, 30), "explicit")
+    items = [replace(item, cue=cues.get(k), id="") for k, item in enumerate(data.items)]
+    columns = columns_of(data)
+    found = compare_cues(columns, items, level=0.95)
+    assert found is not None
+    (row,) = [one for one in found.contrasts if (one.who, one.axis) == ("m2", "overall")]
+    cue = np.array([{i.id: i.cue for i in items}[id_] for id_ in columns.items])[columns.item]
+    is_own = columns.system == 1
+    one, other = (columns.overall[is_own & (cue == name)] for name in ("implicit", "explicit"))
+    assert (len(one), len(other)) == (5, 25)
+    for estimate, values in ((row.implicit, one), (row.explicit, other)):
+        alone = stats.ttest_1samp(values, 0).confidence_interval()
+        assert estimate.value == pytest.approx(values.mean())
+        assert (estimate.low, estimate.high) == pytest.approx((alone.low, alone.high))
+    welch = stats.ttest_ind(one, other, equal_var=False)
+    ends = welch.confidence_interval()
     assert row.difference.value == pytest.approx(one.mean() - other.mean())
-    assert row.difference.high is not None
-    half = row.difference.high - row.difference.value
-    welch = math.sqrt(sum(x.var(ddof=1) / 20 for x in (one, other)))
-    assert half / stats.t.ppf(0.975, 39) == pytest.approx(welch, rel=0.02)
+    assert (row.difference.low, row.difference.high) == pytest.approx((ends.low, ends.high))
+    assert row.p_value == pytest.approx(float(welch.pvalue))
 
 
 def test_a_planted_nothing_of_cues_is_seldom_something() -> None:

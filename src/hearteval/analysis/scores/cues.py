@@ -1,8 +1,9 @@
 """Ratings where seekers say what they feel, and where it must be read from what they tell.
 
 Items are labelled with their cue, explicit or implicit (`Item.cue`); others are left out. Kinds of
-systems are means over their systems. Intervals are those of `estimates`; q-values are over the axes
-of one kind or system (Benjamini and Hochberg 1995). Exploratory.
+systems are means over their systems. Intervals are those of `estimates`, each over the items it
+rests on, with Welch's degrees of freedom for a difference; q-values are over the axes of one kind
+or system (Benjamini and Hochberg 1995). Exploratory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +13,9 @@ import numpy as np
 
 from hearteval.analysis.estimates import (
     Estimate,
-    clustered_errors,
     clustered_estimates,
+    contrast_of,
     interval_name,
-    two_sided_p,
 )
 from hearteval.analysis.scores.columns import RatingColumns, group_means
 from hearteval.analysis.scores.scores import OVERALL
@@ -26,6 +26,7 @@ from hearteval.stats.means import false_discovery_q
 MIN_ITEMS = 5
 """Of either kind; with fewer there is no figure."""
 PEOPLE, MODELS, GAP = "people", "models", "people - models"
+IMPLICIT, EXPLICIT = 0, 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +70,12 @@ def compare_cues(
     """Compare scores on items of either cue; None where no rated item is labelled."""
     cues = {item.id: item.cue for item in items}
     cue_of = np.array(
-        [{"implicit": 0, "explicit": 1}.get(cues.get(i) or "", -1) for i in columns.items]
+        [
+            {"implicit": IMPLICIT, "explicit": EXPLICIT}.get(cues.get(i) or "", -1)
+            for i in columns.items
+        ]
     )
-    n_implicit, n_explicit = int((cue_of == 0).sum()), int((cue_of == 1).sum())
+    n_implicit, n_explicit = (int((cue_of == cue).sum()) for cue in (IMPLICIT, EXPLICIT))
     if not n_implicit + n_explicit:
         return None
     problem: str | None = None
@@ -99,22 +103,32 @@ def _on_axis(
 ) -> list[CueContrast]:
     n = len(columns.systems)
     group = np.where(cue >= 0, 2 * columns.system + cue, -1)
-    means, _, influence = group_means(columns.column(axis, is_z=False), group, columns.item, 2 * n)
+    values = columns.column(axis, is_z=False)
+    means, _, influence = group_means(values, group, columns.item, 2 * n)
     known = np.asarray((~np.isnan(means)).reshape(n, 2).all(axis=1))
-    weights = _weights(columns, known)
+    moved_own = influence.sum(axis=1)  # a row moves the mean of its own group alone
     found = []
-    for who, of_system in weights.items():
-        both = np.repeat(of_system, 2)
-        is_implicit = np.tile([1.0, 0.0], n)
-        contrasts = np.column_stack(
-            [both * is_implicit, both * (1 - is_implicit), both * (2 * is_implicit - 1)]
+    for who, of_system in _weights(columns, known).items():
+        counts = of_system[columns.system]
+        rows = (group >= 0) & ~np.isnan(values) & (counts != 0)
+        moved, item, rater = (
+            one[rows] for one in (counts * moved_own, columns.item, columns.sampled_rater)
         )
-        values = np.nan_to_num(means) @ contrasts
-        moved = influence @ contrasts
-        implicit, explicit, difference = clustered_estimates(
-            values, moved, columns.item, columns.sampled_rater, level=level
+        at = of_system @ np.nan_to_num(means).reshape(n, 2)
+        side = cue[rows]
+        # Items of the other cue, and unlabelled ones, say nothing of how far a mean may be off.
+        implicit, explicit = (
+            clustered_estimates(
+                at[k : k + 1],
+                moved[side == k, None],
+                item[side == k],
+                rater[side == k],
+                level=level,
+            )[0]
+            for k in (IMPLICIT, EXPLICIT)
         )
-        se, df = clustered_errors(moved[:, 2:], columns.item, columns.sampled_rater)
+        sign = np.where(side == IMPLICIT, 1.0, -1.0)
+        gap = contrast_of(float(at[0] - at[1]), sign * moved, item, rater, part=side, level=level)
         found.append(
             CueContrast(
                 who=who,
@@ -122,8 +136,8 @@ def _on_axis(
                 axis=axis or OVERALL,
                 implicit=implicit,
                 explicit=explicit,
-                difference=difference,
-                p_value=two_sided_p(difference.value, float(se[0]), df),
+                difference=Estimate(value=gap.value, low=gap.low, high=gap.high),
+                p_value=gap.p,
                 q_value=None,
             )
         )
