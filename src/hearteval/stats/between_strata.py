@@ -58,7 +58,7 @@ def two_way_test(
     """Return F and its p where people are sampled as items are.
 
     The error is two-way (SPEC section 6). Degrees of freedom are Box's above (Brunner, Dette and
-    Munk 1997) and Satterthwaite's below. At no difference it rejects .01 to .09 of the time at .05
+    Munk 1997) and Satterthwaite's below. At no difference it rejects .02 to .08 of the time at .05
     (`benchmarks/strata_test.py`).
 
     Args:

@@ -57,13 +57,30 @@ def test_items_that_are_alike_add_nothing() -> None:
     assert result.shrinkage < 0.2
     spreads = [row.spread for row in result.items]
     assert np.ptp(spreads) < 0.05
-    assert np.mean(spreads) == pytest.approx(result.expected_spread, abs=0.01)
+    assert np.mean(spreads) == pytest.approx(result.expected_spread, abs=0.015)
+
+
+def test_the_same_difference_turned_round_is_the_same_spread() -> None:
+    data = drawn_study(n_items=30, turned=11)
+    rows = {row.item_id: row.spread for row in found(data).items}
+    # Twice the strengths, turned: the shares on it are further apart, not closer.
+    assert rows[data.items[11].id] == max(rows.values())
 
 
 def test_what_items_add_is_recovered() -> None:
     result = found(drawn_study(n_items=80, sd=0.6))
     # A text better by d wins p (1 - p) d more: .6 times about .22.
     assert result.sd_of_items == pytest.approx(0.6 * 0.22, rel=0.2)
+
+
+def test_the_spread_is_that_of_the_shares_without_what_votes_add() -> None:
+    rng, theta = np.random.default_rng(1), np.array(THETA)
+    at = theta + 0.6 * rng.standard_normal((20_000, len(NAMES)))
+    chance = 1 / (1 + np.exp(at[:, None, :] - at[:, :, None]))
+    shares = (chance.sum(axis=2) - 0.5) / (len(NAMES) - 1)
+    expected = shares.var(axis=1, ddof=1).mean()
+    result = found(drawn_study(n_items=80, sd=0.6))
+    assert np.mean([row.spread**2 for row in result.items]) == pytest.approx(expected, rel=0.1)
 
 
 def test_an_item_that_turns_the_ranking_round_is_named() -> None:

@@ -1,11 +1,12 @@
 """On which items do systems differ most and least, and which agree with the ranking?
 
 What a system won on an item is compared with what the ranking expects of it against those it met
-there. An item has few judgments, so what departs is shrunk by how much of it lasts from opponent to
-opponent: with d the effect of a system on an item and e that of one pair of it, r = d_i - d_j + e.
-Products of a system's departures on one item give var d, squares give the rest (moments; Searle,
-Casella and McCulloch 1992), and the mean of n departures counts
-var d / (var d + (var d + var e) / n) of what it is: the best linear prediction.
+there: r = d_i - d_j + e for each pair, d the effect of a system's reply to an item and e that of
+one pair of them. Products of a system's departures on one item give var d, squares give the rest
+(moments; Searle, Casella and McCulloch 1992). With them the shares that systems win on an item are
+put on one footing, the variance that e alone makes is taken off the variance of these shares, and
+what is left is shrunken towards the mean item, by how uncertain it is beside how much items differ
+(empirical Bayes; Morris 1983): an item has few judgments.
 
 Comparisons tell where systems differ, never how hard an item is for all of them. Exploratory.
 """
@@ -25,7 +26,7 @@ from hearteval.stats.bradley_terry.fit import (
     fit_win_matrix,
     win_probabilities,
 )
-from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import ROUNDING
 
 MIN_ITEMS: Final = 5
@@ -44,7 +45,8 @@ class ItemSpread:
         discrimination: Correlation of what its systems won with their strengths by all other items;
             not shrunken, so that it is low by chance where judgments are few. None under three
             systems, and where all won the same.
-        best: The system with the largest shrunken share.
+        best: The system most likely to win most on it: its share there, shrunken towards what the
+            ranking expects.
     """
 
     item_id: str
@@ -68,7 +70,7 @@ class ItemDifficulty:
         items: By spread, largest first.
         sd_of_items: Standard deviation of what an item adds to the share a system wins: 0 where
             systems win as much on every item, but for chance.
-        shrinkage: Mean share of a departure that is kept, 0 to 1.
+        shrinkage: Mean share that is kept of what sets the variance on an item apart, 0 to 1.
         expected_spread: Spread of an item on which every system does as the ranking expects.
         mean_discrimination: Over the items that have one; None without.
     """
@@ -105,21 +107,22 @@ def measure_difficulty(cells: Cells) -> ItemDifficulty | None:
     total: FloatArray = np.bincount(ends, weights=signed, minlength=size).astype(np.float64)
     of_items, of_pairs = _components(departs, met, total)
     n = np.maximum(met, 1)
-    kept = of_items / np.maximum(of_items + (of_items + of_pairs) / n, ROUNDING)
     by_item = (len(cells.items), len(theta))
-    shrunken = share + (kept * total / n).reshape(by_item)
-    raw = share + (total / n).reshape(by_item)
-    met, elsewhere = met.reshape(by_item), _elsewhere(cells, fit)
+    met, n = met.reshape(by_item), n.reshape(by_item)
+    mean = total.reshape(by_item) / n
+    kept = of_items / np.maximum(of_items + (of_items + of_pairs) / n, ROUNDING)
+    likely, raw, elsewhere = share + kept * mean, share + mean, _elsewhere(cells, fit)
+    spread, shrinkage = _spreads(raw[judged], met[judged], of_items, of_pairs)
     n_judgments = np.bincount(cells.item, weights=cells.n, minlength=len(cells.items))
     rows = [
-        _row(cells, k, met[k], round(n_judgments[k]), (shrunken[k], raw[k], elsewhere[k]))
-        for k in judged.tolist()
+        _row(cells, k, met[k], (likely[k], raw[k], elsewhere[k]), float(own), round(n_judgments[k]))
+        for k, own in zip(judged.tolist(), spread, strict=True)
     ]
     known = [row.discrimination for row in rows if row.discrimination is not None]
     return ItemDifficulty(
         items=tuple(sorted(rows, key=lambda row: (-row.spread, row.item_id))),
         sd_of_items=math.sqrt(of_items),
-        shrinkage=float(kept.reshape(by_item)[met > 0].mean()),
+        shrinkage=shrinkage,
         expected_spread=float(share.std(ddof=1)),
         mean_discrimination=float(np.mean(known)) if known else None,
     )
@@ -154,14 +157,41 @@ def _elsewhere(cells: Cells, fit: BradleyTerryFit) -> FloatArray:
     return np.asarray(fit.theta - influence)
 
 
+def _spreads(
+    raw: FloatArray, met: IntArray, of_items: float, of_pairs: float
+) -> tuple[FloatArray, float]:
+    """Return the spread of each item, and the mean share of what sets it apart that is kept."""
+    stands = met > 0
+    n_systems = stands.sum(axis=1)
+    counts = np.maximum(met, 1)
+    # Where not all were met, which ones were met is chance too.
+    missed = 1 - counts / np.maximum(n_systems - 1, 1)[:, None]
+    noise = _mean((of_pairs + of_items * np.maximum(missed, 0)) / counts, stands)
+    found = _mean((raw - _mean(raw, stands)[:, None]) ** 2, stands)
+    found *= n_systems / np.maximum(n_systems - 1, 1)
+    variance = found - noise
+    average = max(float(variance.mean()), 0.0)
+    uncertain = (4 * average * noise + 2 * noise**2) / np.maximum(n_systems - 1, 1)
+    differs = max(float(variance.var(ddof=1) - uncertain.mean()), 0.0)
+    kept = differs / np.maximum(differs + uncertain, ROUNDING)
+    shrunken = average + kept * (variance - average)
+    return np.sqrt(np.maximum(shrunken, 0.0)), float(kept.mean())
+
+
+def _mean(values: FloatArray, stands: BoolArray) -> FloatArray:
+    """Return the mean of each row over the systems that stand in it."""
+    return np.asarray(np.where(stands, values, 0.0).sum(axis=1) / stands.sum(axis=1))
+
+
 def _row(
     cells: Cells,
     item: int,
     met: IntArray,
-    n_judgments: int,
     values: tuple[FloatArray, FloatArray, FloatArray],
+    spread: float,
+    n_judgments: int,
 ) -> ItemSpread:
-    """Return a row from shrunken shares, raw shares and strengths by all other items."""
+    """Return a row from likely shares, raw shares and strengths by all other items."""
     places = np.flatnonzero(met)
     own, raw, elsewhere = (one[places] for one in values)
     about = cells.items[item]
@@ -173,7 +203,7 @@ def _row(
         n_systems=len(places),
         n_pairs=int(met.sum()) // 2,
         n_judgments=n_judgments,
-        spread=float(own.std(ddof=1)),
+        spread=spread,
         discrimination=_correlation(raw, elsewhere),
         best=cells.systems[places[own.argmax()]],
         worst=cells.systems[places[own.argmin()]],

@@ -9,7 +9,7 @@ from hearteval.analysis.ranking.difficulty import ItemDifficulty, ItemSpread
 from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.page import replies
 from hearteval.report.page.links import item_page
-from hearteval.report.text import NO_VALUE, bare_percent, hundredths, pixels, plural
+from hearteval.report.text import NO_VALUE, bare_percent, hundredths, percent, pixels, plural
 
 N_MOST, N_LEAST, N_AGAINST = 5, 3, 5
 WIDTH, HEIGHT = 440, 250
@@ -115,8 +115,9 @@ def behind_words(found: ItemDifficulty) -> str:
     """Say what the numbers stand on."""
     n = sum(row.n_judgments for row in found.items)
     return (
-        f"{plural(n, 'judgment')} of {plural(len(found.items), 'item')}; on average"
-        f" {bare_percent(found.shrinkage)} % of a departure is kept, the rest is taken for chance."
+        f"{plural(n, 'judgment')} of {plural(len(found.items), 'item')}. Of what sets the spread of"
+        f" an item apart {percent(found.shrinkage)} is kept on average; the rest is taken for"
+        " chance."
     )
 
 

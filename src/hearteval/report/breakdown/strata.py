@@ -107,7 +107,10 @@ def test_rows(found: StratifiedRanking) -> list[TestRow]:
     rows = []
     for one in found.factors:
         test = one.test
-        counts = [f"{s.name}{NO_BREAK_SPACE}({s.n_items})" for s in one.strata]
+        large = [s for s in one.strata if s.n_items >= MIN_ITEMS]
+        counts = [f"{s.name}{NO_BREAK_SPACE}({s.n_items})" for s in large]
+        if n_small := len(one.strata) - len(large):
+            counts.append(f"{plural(n_small, 'kind')} with fewer than {MIN_ITEMS}")
         reading = Markup("no test: {}").format(one.no_test)
         if test is not None and test.q <= ALPHA:
             reading = Markup('<b class="unsure">differs</b>, most for {} (by {} Elo)').format(
