@@ -1,11 +1,14 @@
 """Simulated studies without a store, and every figure of theirs beside what it should come to."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hearteval.analysis.agreement import AgreementMeasure
 from hearteval.analysis.data import Provenance, StudyData, assigned
 from hearteval.analysis.people.rankings import KindRanking
+from hearteval.analysis.scores.scores import RatedSystem
+from hearteval.analysis.scores.study import analyze_ratings
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config.simulation import SimulationPlan
 from hearteval.study.simulation.drawing import Drawn
@@ -244,3 +247,15 @@ def p_values(results: StudyResults) -> dict[str, float]:
     """Return p of every test whether rankings differ between kinds of item."""
     factors = results.strata.factors if results.strata else ()
     return {f"ranking differs: {one.factor}": one.test.p for one in factors if one.test is not None}
+
+
+def scored(world: World, seed: int) -> tuple[RatedSystem, ...]:
+    """Draw one study of ratings by a panel of judges; return the systems' scores."""
+    _, drawn = draw_world("planted", world.plan, world=world, seed=seed)
+    data = replace(
+        data_of(world, drawn),
+        ratings=drawn.ratings,
+        targets=[rating.target for rating in drawn.ratings],
+    )
+    results, _ = analyze_ratings(data, level=0.95)
+    return results.systems

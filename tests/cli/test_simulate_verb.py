@@ -340,6 +340,29 @@ def test_an_option_counts_more_than_the_plan(
     assert (made["n_systems"], made["n_items"], made["n_completions"]) == (3, 4, 12)
 
 
+RATED = ("--protocol", "rating", "--systems", 3, "--items", 8, "--adversarial", 2, "--people", 5)
+
+
+def test_a_study_of_ratings_is_made_analyzed_and_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rated" / "rated.toml"
+    assert heart("simulate", file.parent, *RATED, "--random-raters", 1) == 0
+    limits = json.loads((file.parent / "truth.json").read_text())["limits"]
+    capsys.readouterr()
+    assert heart("run", file, "--json") == 0
+    done = json.loads(capsys.readouterr().out)
+    assert done["ratings"]["n_added"] == 0
+    assert {row["system"] for row in done["rated"]} == set(limits["judges"]["score"])
+    assert (file.parent / "rated.ratings.csv").read_text().startswith("simulated,")
+    assert heart("store", "verify", file.parent / "rated.db") == 0
+
+
+def test_votes_are_of_pairs(tmp_path: Path) -> None:
+    assert heart("simulate", "--votes", tmp_path / "votes.csv", *RATED) == 2
+    assert not list(tmp_path.iterdir())
+
+
 SPARSE = {
     "one judge beside people": ("--judges", 1, "--writers", 0),
     "one judge alone": ("--judges", 1, "--people", 0, "--writers", 1),

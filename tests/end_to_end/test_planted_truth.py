@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted_studies import NOTHING, PLANTED, Figure, analyzed, figures, planted
+from planted_studies import NOTHING, PLANTED, Figure, analyzed, figures, planted, scored
 
 import hearteval as he
 from hearteval.cli.main import run_command_line
@@ -128,3 +128,16 @@ def test_what_the_store_holds_gives_what_truth_says(tmp_path: Path) -> None:
     rows = [one for one in figures(results, limit) if one.low is not None]
     assert len(rows) > 40
     assert np.mean([one.covers for one in rows]) >= 0.85
+
+
+def test_intervals_of_scores_hold_what_was_planted() -> None:
+    plan = NOTHING.model_copy(update={"protocol": "rating", "people": 0, "judge_sd": 0.3})
+    world, limit = planted(plan)
+    covers = [
+        row.overall.low <= limit["judges"]["score"][row.system] <= row.overall.high
+        for seed in range(1, 21)
+        for row in scored(world, seed)
+        if row.overall.low is not None and row.overall.high is not None
+    ]
+    assert len(covers) == 20 * 4
+    assert np.mean(covers) >= 0.86

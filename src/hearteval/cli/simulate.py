@@ -26,6 +26,7 @@ PLANTED = {
     "better_on_adversarial": ("X", float, "Log odds that people who write gain there [0]."),
     "ties": ("SHARE", float, "Of people's answers [0.17]."),
     "missing": ("SHARE", float, "Of judges' answers and of models' completions [0]."),
+    "protocol": ("WORD", str, "pairs or rating: each completion by itself [pairs]."),
     "seed": ("N", int, "Of everything that is drawn [0]."),
 }
 """Settings of the plan that are options too."""
@@ -91,8 +92,8 @@ def command(
         assert folder is not None
         body = make_study(folder, study_name(folder), plan, tell)
         words = (
-            f"{body['n_items']:,} items, {body['n_systems']} systems, {body['n_judgments']:,}"
-            " judgments"
+            f"{body['n_items']:,} items, {body['n_systems']} systems, {body['n_completions']:,}"
+            f" completions, {body['n_judgments'] or body['n_ratings']:,} answers"
         )
         made, after = Path(body["path"]), f"heart analyze {quoted(Path(body['path']))}"
     if as_json:

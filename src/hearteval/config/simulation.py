@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from math import comb
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -23,6 +23,8 @@ class SimulationPlan(Section):
     """What `heart simulate` makes; every number of truth is in log odds but where it says so."""
 
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    protocol: Literal["pairs", "rating"] = "pairs"
+    """Whether two completions are compared, or each is rated by itself."""
     systems: Annotated[int, Field(ge=2, le=MOST_SYSTEMS)] = 5
     """Models."""
     items: Annotated[int, Field(ge=2, le=5_000)] = 60
@@ -53,6 +55,8 @@ class SimulationPlan(Section):
     """Of each person around each system's strength."""
     judge_sd: Positive = 0.2
     """The same of each judge."""
+    leniency_sd: Positive = 0.3
+    """Of how much raters score above or below 3, in points."""
     axis_sd: Positive = 0.3
     """Of what a system is on each axis around its strength."""
     halo: Annotated[float, Field(ge=0, le=1)] = 0.5
@@ -103,7 +107,10 @@ class SimulationPlan(Section):
             faults.append("random_raters: the pool is smaller")
         if not self.people and not self.judges:
             faults.append("judges: somebody has to judge; give people or judges")
-        if self.judges > 1 and self.systems + bool(self.writers) < 3 and not self.judges_own:
+        if self.protocol == "rating" and self.position_bias:
+            faults.append("position_bias: whoever rates one completion is shown no first one")
+        is_few = self.systems + bool(self.writers) < 3
+        if self.protocol == "pairs" and self.judges > 1 and is_few and not self.judges_own:
             faults.append(
                 "judges: kept from its own family, a judge of two systems compares nothing; add a"
                 " system or writers, or set judge_own_family = true"

@@ -14,7 +14,7 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, AXIS_NAMES, Axis
 from hearteval.report.leaderboard import axes_words
-from hearteval.report.table import CENTRE, Bar, Column, Table, tabulate
+from hearteval.report.table import CENTRE, Bar, Column, Table, mark_simulated, tabulate
 from hearteval.report.text import (
     NO_VALUE,
     bare_percent,
@@ -155,7 +155,7 @@ def repeatability_table(repeatability: Sequence[Repeatability]) -> Table:
     )
 
 
-def rating_csv(ratings: RatingResults) -> str:
+def rating_csv(ratings: RatingResults, *, is_simulated: bool = False) -> str:
     """Write the scores as CSV with every digit: a line a system, then what each rater gave it.
 
     Cells are empty where there is no score, no z-score or no interval.
@@ -178,7 +178,8 @@ def rating_csv(ratings: RatingResults) -> str:
         ]
         for row in ratings.systems
     ]
-    return Table(columns=tuple(map(Column, headings)), rows=rows).csv()
+    table = Table(columns=tuple(map(Column, headings)), rows=rows)
+    return (mark_simulated(table) if is_simulated else table).csv()
 
 
 def rating_rows(ratings: RatingResults | None) -> list[dict[str, Any]]:

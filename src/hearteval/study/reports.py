@@ -78,7 +78,7 @@ def write_report(
     write_whole(table, leaderboard_csv(results))
     if results.ratings is not None:
         scores = _path(session, "ratings.csv")
-        write_whole(scores, rating_csv(results.ratings))
+        write_whole(scores, rating_csv(results.ratings, is_simulated=results.provenance.simulated))
         paths["ratings_csv"] = str(scores)
     shown = Shown(is_public=True)
     if not is_public:

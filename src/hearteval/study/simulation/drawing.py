@@ -20,6 +20,8 @@ from hearteval.domain import (
     LatencyProbe,
     Pair,
     Rater,
+    Rating,
+    RatingTarget,
     System,
 )
 from hearteval.domain.systems import SIMULATED
@@ -31,6 +33,7 @@ from hearteval.judgments.plan.pairs import (
     enumerate_pairs,
 )
 from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.simulated_scores import Rated, draw_scores
 from hearteval.stats.simulation import (
     WORDS_SD,
     Answers,
@@ -75,6 +78,8 @@ class Drawn:
     rows: Sequence[JudgmentRow]
     """The judgments as an analysis reads them."""
     n_identical: int
+    ratings: Sequence[Rating] = ()
+    """In place of pairs and judgments, where each completion is rated by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -109,22 +114,34 @@ def draw_study(
     systems = {one.name: one for one in study_systems(settings) if one.kind != "stress"}
     competing = [systems[name] for name in world.names]
     texts, writer_groups, gone = _write(world, items, competing, now=now, seed=seed)
+    judges = [one for name in world.judges for one in study_raters(settings) if one.name == name]
+    people = [_person(k) for k in range(plan.pool if plan.people else 0)]
+    of_study = study_id(settings)
+    if plan.protocol == "rating":
+        ratings, missing = _rate(world, texts, (people, judges), of_study, now=now, seed=seed)
+        return Drawn(
+            systems=competing,
+            raters=[*people, *judges],
+            writer_groups=writer_groups,
+            completions=texts.records,
+            pairs=(),
+            assignments=(),
+            judgments=(),
+            attempts=[*gone, *missing],
+            probes=_time(world, items, competing, of_study, now=now, seed=seed),
+            rows=(),
+            n_identical=0,
+            ratings=ratings,
+        )
     candidates, n_identical = enumerate_pairs(texts.records)
     chosen: Sequence[Candidate] = candidates
     if plan.is_balanced:
         chosen = choose_balanced(candidates, n=plan.comparisons, seed=plan.seed)
     place = {one.id: k for k, one in enumerate(texts.records)}
-    judges = [one for name in world.judges for one in study_raters(settings) if one.name == name]
-    people = [_person(k) for k in range(plan.pool if plan.people else 0)]
-    of_study = study_id(settings)
     parts = []
     if people:
         asked = _ask_people(chosen, people, place, of_study, plan.people, seed=seed)
-        pool = replace(
-            world.people,
-            departure=plan.rater_sd
-            * stream(seed, PEOPLE, 1).normal(size=world.people.departure.shape),
-        )
+        pool = _drawn_pool(world, seed)
         parts.append((asked, world.for_people, pool, people, 0.0, PEOPLE))
     if judges:
         asked = _ask_judges(world, chosen, judges, competing, place, of_study)
@@ -285,6 +302,83 @@ def _ask_judges(
         earlier=() if plan.both_orders else first.new,
     )
     return _in_arrays([*first.new, *again.new], chosen, judges, place)
+
+
+def _rate(
+    world: World,
+    texts: _Texts,
+    who: tuple[Sequence[Rater], Sequence[Rater]],
+    of_study: str,
+    *,
+    now: datetime,
+    seed: int,
+) -> tuple[list[Rating], list[Attempt]]:
+    """Have people and judges rate completions; return ratings, and what is missing of judges."""
+    plan, n = world.plan, len(texts.records)
+    people, judges = who
+    ratings, missing = list[Rating](), list[Attempt]()
+    parts = []
+    if people:
+        order = stream(seed, WHO).random((n, len(people))).argsort(axis=1)[:, : plan.people]
+        pool, rng = _drawn_pool(world, seed), stream(seed, PEOPLE, 2)
+        leniency = plan.leniency_sd * rng.normal(size=plan.pool)
+        chosen = np.repeat(np.arange(n), plan.people), order.ravel(), np.zeros(order.size, int)
+        parts.append((people, chosen, world.for_people, pool, leniency, PEOPLE))
+    if judges:
+        chosen = _rated_by_judges(world, texts, seed=seed)
+        parts.append((judges, chosen, world.for_judges, world.panel, world.leniency, JUDGES))
+    for raters, (text, rater, repeat), seen, true, leniency, which in parts:
+        rated = Rated(
+            system=texts.system[text],
+            quality=texts.quality[text],
+            words=texts.words[text],
+            is_adversarial=texts.is_adversarial[text],
+            rater=rater,
+        )
+        scores = draw_scores(rated, seen, true, leniency, stream(seed, which))
+        share = plan.missing if which == JUDGES else 0.0
+        is_gone = stream(seed, GONE, which).random(len(text)) < share
+        for k, values in enumerate(scores.T.tolist()):
+            target = RatingTarget(
+                of_study,
+                texts.records[text[k]].id,
+                raters[rater[k]].id,
+                int(repeat[k]),
+            )
+            if is_gone[k]:
+                missing.append(Attempt(**target._asdict(), reason=LEFT_OUT, created_at=now))
+                continue
+            axes = dict(zip(AXES, values, strict=True))
+            ratings.append(Rating(**target._asdict(), axes=axes, created_at=now))
+    return ratings, missing
+
+
+def _rated_by_judges(
+    world: World, texts: _Texts, *, seed: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return completion, judge and repeat of everything that judges rate."""
+    may = world.panel.may_judge[:, texts.system]
+    judge, text = np.nonzero(may)
+    again = [
+        (k, row)
+        for k, seen in enumerate(may)
+        for row in stream(seed, JUDGES, k).permutation(np.flatnonzero(seen))[
+            : world.plan.repeat_pairs
+        ]
+    ]
+    repeats = np.array(again, dtype=np.int64).reshape(-1, 2)
+    return (
+        np.concatenate((text, repeats[:, 1])),
+        np.concatenate((judge, repeats[:, 0])),
+        np.repeat((0, 1), (len(text), len(repeats))),
+    )
+
+
+def _drawn_pool(world: World, seed: int) -> Raters:
+    """Return the people of one study."""
+    shape = world.people.departure.shape
+    drawn = stream(seed, PEOPLE, 1).normal(size=shape)
+    return replace(world.people, departure=world.plan.rater_sd * drawn)
 
 
 def _in_arrays(

@@ -70,6 +70,7 @@ def make_study(folder: Path, name: str, plan: SimulationPlan, tell: Tell) -> dic
         "n_completions": len(drawn.completions),
         "n_pairs": len(drawn.pairs),
         "n_judgments": len(drawn.judgments),
+        "n_ratings": len(drawn.ratings),
         "n_missing": len(drawn.attempts),
     }
 
@@ -84,6 +85,8 @@ def make_votes(file: Path, plan: SimulationPlan) -> dict[str, Any]:
     form: Any = FORMATS.get(file.suffix.lower())
     if form is None:
         raise SettingsError(f"{file}: expected a name that ends in {', '.join(FORMATS)}")
+    if plan.protocol == "rating":
+        raise SettingsError(f"{file}: votes are of pairs, and this plan has completions rated")
     world, drawn = draw_world(file.stem or SIMULATED, plan)
     names = {system.id: system.name for system in drawn.systems}
     raters = {rater.id: rater for rater in drawn.raters}
@@ -154,5 +157,6 @@ def _records(drawn: Drawn, items: Sequence[Item]) -> Iterator[Record]:
     yield from drawn.pairs
     yield from drawn.assignments
     yield from drawn.judgments
+    yield from drawn.ratings
     yield from drawn.attempts
     yield from drawn.probes

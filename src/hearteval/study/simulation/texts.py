@@ -80,12 +80,15 @@ def study_text(name: str, world: World) -> str:
 name = {json.dumps(world.names[-1] if world.has_writers else "simulated people")}
 writers_per_item = {plan.writers}
 raters_per_pair = {n_raters}
+{'protocol = "rating"' if plan.protocol == "rating" else ""}
 """
+    is_rated = plan.protocol == "rating"
     design = (
         f'design = "balanced"\ncomparisons = {plan.comparisons}'
         if plan.is_balanced
         else 'design = "full"'
     )
+    design += f"\nboth_orders = {json.dumps(plan.both_orders)}"
     return f"""\
 # Simulated by `heart simulate`: every text, person and judgment in it was drawn by a computer from
 # planted numbers, which truth.json holds. No model and no person was asked.
@@ -102,8 +105,7 @@ source = {json.dumps(ITEM_FILE)}
 {_entries("judge", zip(world.judges, world.judge_families, strict=True))}
 [judging]
 judges = {json.dumps(list(world.judges))}
-{design}
-both_orders = {json.dumps(plan.both_orders)}
+{'protocol = "rating"' if is_rated else design}
 exclude_own_family = {json.dumps(world.excludes_own_family)}
 stress_items = 0
 repeat_pairs = {plan.repeat_pairs}

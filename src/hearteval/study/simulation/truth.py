@@ -18,6 +18,7 @@ from hearteval.stats.bradley_terry.covariates import fit_with_covariates
 from hearteval.stats.bradley_terry.fit import elo_from_theta, fit_win_matrix
 from hearteval.stats.bradley_terry.judge_aware import fit_judge_aware
 from hearteval.stats.comparisons import Comparisons, FloatArray
+from hearteval.stats.simulated_scores import expected_scores
 from hearteval.stats.simulation import (
     Expected,
     Raters,
@@ -57,6 +58,8 @@ def limits(world: World) -> dict[str, Any]:
 
     None stands for what such a study never determines, however large it is.
     """
+    if world.plan.protocol == "rating":
+        return _scores(world)
     found: dict[str, Any] = {}
     of_kind = {kind: _expect(world, kind, world.adversarial_share) for kind in _kinds(world)}
     for kind, expected in of_kind.items():
@@ -77,6 +80,34 @@ def limits(world: World) -> dict[str, Any]:
     if len(of_kind) > 1:
         points = _together(of_kind["people"], of_kind["judges"])
         found["both"] = {"elo": _elo(world, lambda: fit_win_matrix(points).theta)}
+    return found
+
+
+def _scores(world: World) -> dict[str, Any]:
+    """Return the mean scores that each kind of rater, and each judge, gives over all axes."""
+    found: dict[str, Any] = {}
+    plan = world.plan
+    if plan.people:
+        systems, raters, rater_sd = _seen(world, "people")
+        setting = Setting(rater_sd, world.adversarial_share)
+        none = np.zeros(plan.pool)
+        scores = expected_scores(systems, raters, none, setting, leniency_sd=plan.leniency_sd)
+        found["people"] = {"score": _by_name(world, scores[0])}
+    if plan.judges:
+        systems, raters, _ = _seen(world, "judges")
+        setting = Setting(0.0, world.adversarial_share)
+        scores = expected_scores(systems, raters, world.leniency, setting)
+        may = np.where(raters.may_judge, 1.0, np.nan)
+        found["judges"] = {
+            "score": _by_name(world, np.nanmean(scores * may, axis=0)),
+            "by_judge": {
+                judge: {
+                    name: _round(scores[k, s]) if raters.may_judge[k, s] else None
+                    for s, name in enumerate(world.names)
+                }
+                for k, judge in enumerate(world.judges)
+            },
+        }
     return found
 
 
@@ -242,6 +273,7 @@ def _judge(world: World, k: int) -> dict[str, Any]:
         "judge": world.judges[k],
         "family": world.judge_families[k],
         "position": _round(panel.position[k]),
+        "leniency": _round(world.leniency[k]),
         "departure": _by_name(world, panel.departure[k]),
         "own_family": _by_name(world, panel.own[k]),
     }

@@ -19,7 +19,7 @@ WORDS = (22, 45)
 MIDDLE_WORDS = 30
 ANOTHER_FAMILY = "line-other"
 WRITER_POOL = 12
-JUDGE_DEPARTURES, AXIS_DEPARTURES = 11, 12
+JUDGE_DEPARTURES, AXIS_DEPARTURES, LENIENCY = 11, 12, 13
 """Streams of the seed; others belong to the draws."""
 
 
@@ -39,6 +39,8 @@ class World:
     """The pool; departures of its members are drawn with each study."""
     panel: Raters
     """The judges."""
+    leniency: FloatArray
+    """Of each judge, in points."""
 
     @property
     def has_writers(self) -> bool:
@@ -94,6 +96,7 @@ def plant(plan: SimulationPlan) -> World:
         for_judges=replace(for_people, theta=seen),
         people=_pool(plan, len(theta)),
         panel=_panel(plan, families, judge_families),
+        leniency=plan.leniency_sd * stream(plan.seed, LENIENCY).normal(size=plan.judges),
     )
     if not plan.people:
         return world
