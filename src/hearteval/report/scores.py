@@ -44,7 +44,11 @@ def scored_axes(ratings: RatingResults) -> tuple[Axis, ...]:
 def rating_interval_words(ratings: RatingResults) -> str:
     """Name the interval, its level and what it is conditional on."""
     level = level_percent(ratings.level)
-    return f"{ratings.interval_used}, t, {level}, conditional on these raters"
+    given = {"both": ", conditional on these judges", "people": ""}
+    raters = ", conditional on these raters"
+    if ratings.interval_used == "two-way":
+        raters = given.get(ratings.rated_by, raters)
+    return f"{ratings.interval_used}, t, {level}{raters}"
 
 
 def stress_name(kind: str) -> str:

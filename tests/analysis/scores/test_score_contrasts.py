@@ -26,6 +26,7 @@ from hearteval.analysis.scores.scores import (
 )
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.notices import Kind
 from hearteval.stats.bradley_terry.fit import fit_win_matrix
 
 
@@ -81,6 +82,43 @@ def test_influence_is_that_of_scores_with_what_normalises_them() -> None:
         assert estimate.high == pytest.approx(row.overall.z_high)
 
 
+def test_a_system_on_few_items_is_left_out_and_named() -> None:
+    data = drawn_study({"a": 0.5, "b": 0.0, "rare": -1.0}, n_items=12)
+    rare = next(system.id for system in data.systems if system.name == "rare")
+    first = {item.id for item in data.items[:4]}
+    kept = [c for c in data.completions if c.system_id != rare or c.item_id in first]
+    ids = {one.id for one in kept}
+    found = compared(
+        replace(
+            data,
+            completions=kept,
+            ratings=[one for one in data.ratings if one.completion_id in ids],
+            targets=[one for one in data.targets or () if one.completion_id in ids],
+        )
+    )
+    assert found.left_out == ("rare",)
+    assert [row.system for row in found.ranks] == ["a", "b"]
+
+
+def test_people_sampled_widen_the_intervals_of_means() -> None:
+    effects = {"a": 0.3, "b": 0.0}
+    five, _ = scored(drawn_study(effects, people=5, judges=0, rater_sd=0.6, n_items=40))
+    row = five.systems[0]
+    assert five.interval_used == "two-way"
+    _, columns = scored(drawn_study(effects, people=5, judges=0, rater_sd=0.6, n_items=40))
+    is_own = columns.system == [one.name for one in columns.systems].index(row.system)
+    of_people = np.array([columns.overall[is_own & (columns.rater == k)].mean() for k in range(5)])
+    # In a full design the part of people is that of their means, t on 4 degrees of freedom.
+    least = stats.t.ppf(0.975, 4) * of_people.std(ddof=1) / math.sqrt(5)
+    assert row.overall.low is not None
+    assert row.overall.high is not None
+    assert (row.overall.high - row.overall.low) / 2 == pytest.approx(least, rel=0.15)
+    assert [one for one in five.warnings if one.kind is Kind.GIVEN_RATERS] == []
+    both, _ = scored(drawn_study(effects, people=5, judges=1))
+    (notice,) = [one for one in both.warnings if one.kind is Kind.GIVEN_RATERS]
+    assert str(notice).endswith("not with other judges.")
+
+
 def test_ranks_are_left_open_where_differences_are() -> None:
     found = compared(drawn_study({"best": 1.2, "one": 0.0, "same": 0.0, "last": -1.2}, n_items=40))
     assert [row.system for row in found.ranks][::3] == ["best", "last"]
@@ -125,9 +163,9 @@ def test_equal_systems_are_seldom_called_different(
     assert all(row.p == row.q for row in found)
 
 
-def test_one_system_or_one_item_is_compared_with_nothing() -> None:
+def test_one_system_or_few_items_are_compared_with_nothing() -> None:
     assert scored(drawn_study({"a": 0.0}))[0].comparison is None
-    assert scored(drawn_study({"a": 0.0, "b": 1.0}, n_items=1))[0].comparison is None
+    assert scored(drawn_study({"a": 0.0, "b": 1.0}, n_items=4))[0].comparison is None
     assert score_study(StudyData(), level=0.95)[2] is None
 
 

@@ -141,13 +141,7 @@ def rating_warnings(
     systems: Sequence[RatedSystem], unrated: Sequence[str], no_z: Mapping[str, Sequence[Axis]]
 ) -> tuple[Notice, ...]:
     """Say what a reader of the scores must know beside them."""
-    warnings = [
-        Notice(
-            Kind.GIVEN_RATERS,
-            "The intervals say how the scores would move with other items, not with other judges or"
-            " people.",
-        )
-    ]
+    warnings = []
     few = [f"{s.system} ({s.overall.n_items})" for s in systems if s.overall.n_items < FEW_ITEMS]
     if few:
         text = (

@@ -135,8 +135,8 @@ def group_means(
     return np.where(items_of > 0, means, np.nan), weight, influence
 
 
-def z_influence(columns: RatingColumns) -> tuple[FloatArray, FloatArray]:
-    """Return every system's mean overall z-score, and what each rating moves it by.
+def z_influence(columns: RatingColumns, axis: Axis | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return every system's mean z-score, on an axis or over all, and what each rating moves it by.
 
     A rating moves its system's mean, and by its rater's mean and standard deviation on an axis all
     means that rest on them: less (w z + v (z^2 - 1) / 2) / N, with w the weight of the rater's
@@ -146,9 +146,11 @@ def z_influence(columns: RatingColumns) -> tuple[FloatArray, FloatArray]:
         Means, (systems,), and influence, (ratings, systems).
     """
     n_systems, n_raters = len(columns.systems), len(columns.raters)
-    means, weight, influence = group_means(
-        columns.z_overall, columns.system, columns.item, n_systems
-    )
+    values = columns.column(axis, is_z=True)
+    means, weight, influence = group_means(values, columns.system, columns.item, n_systems)
+    shares = columns.shares
+    if axis is not None:
+        shares = np.where(np.array(columns.axes) == axis, 1.0, np.zeros_like(shares))
     cell = columns.rater * n_systems + columns.system
 
     def by_rater(values: FloatArray) -> FloatArray:
@@ -158,7 +160,7 @@ def z_influence(columns: RatingColumns) -> tuple[FloatArray, FloatArray]:
     for k in range(len(columns.axes)):
         is_known = ~np.isnan(columns.z[:, k])
         z = np.where(is_known, columns.z[:, k], 0.0)
-        part = weight * columns.shares[:, k]
+        part = weight * shares[:, k]
 
         n = np.maximum(np.bincount(columns.rater[is_known], minlength=n_raters), 1)[:, None]
         pull, excess = by_rater(part) / n, by_rater(part * z) / (2 * n)

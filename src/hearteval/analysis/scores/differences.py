@@ -5,13 +5,24 @@ two-way over items and people with five people or more, else over items (SPEC se
 are over all differences (Benjamini and Hochberg 1995).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hearteval.analysis.estimates import clustered_variance, interval_name
+from hearteval.analysis.estimates import (
+    Estimate,
+    clustered_estimates,
+    clustered_variance,
+    interval_name,
+)
 from hearteval.analysis.scores.columns import RatingColumns, group_means, z_influence
+from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
+from hearteval.domain import MAX_SCORE, Axis
 from hearteval.stats.bradley_terry.differences import pairwise_differences, rank_bounds
+
+MIN_ITEMS = 5
+"""Of a system that is compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,21 +66,29 @@ class ScoreComparison:
     """Ranks, best first, and every difference, that of the best two first.
 
     Attributes:
+        left_out: Systems with z-scores on fewer than `MIN_ITEMS` items, by name.
         interval_used: ``two-way`` or ``item-sandwich``, as in rankings of pairs.
         df: Degrees of freedom of t.
     """
 
     ranks: tuple[RankedScore, ...]
     differences: tuple[ScoreDifference, ...]
+    left_out: tuple[str, ...]
     interval_used: str
     df: int
     level: float
 
 
 def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison | None:
-    """Compare every two systems with z-scores; None under two of them, or two items."""
+    """Compare every two systems with z-scores; None under two that have them on enough items."""
     means, influence = z_influence(columns)
-    kept = np.flatnonzero(~np.isnan(means))
+    n_items = np.array(
+        [
+            len(np.unique(columns.item[(columns.system == k) & ~np.isnan(columns.z_overall)]))
+            for k in range(len(columns.systems))
+        ]
+    )
+    kept = np.flatnonzero(n_items >= MIN_ITEMS)
     kept = kept[np.argsort(-means[kept], kind="stable")]
     if len(kept) < 2:
         return None
@@ -108,10 +127,50 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
             for i in range(len(names))
             for j in range(i + 1, len(names))
         ),
+        left_out=tuple(columns.systems[k].name for k in np.flatnonzero(n_items < MIN_ITEMS)),
         interval_used=interval_name(columns.sampled_rater),
         df=variance.df,
         level=level,
     )
+
+
+def sample_people(
+    systems: Sequence[RatedSystem], columns: RatingColumns, *, level: float
+) -> tuple[RatedSystem, ...]:
+    """Return scores with two-way intervals over items and people, as they are with five or more."""
+    place = {system.name: k for k, system in enumerate(columns.systems)}
+    found: dict[Axis | None, list[tuple[Estimate, Estimate]]] = {}
+    for axis in (None, *columns.axes):
+        raw = group_means(
+            columns.column(axis, is_z=False), columns.system, columns.item, len(columns.systems)
+        )
+        both = [
+            clustered_estimates(
+                np.nan_to_num(means), influence, columns.item, columns.sampled_rater, level=level
+            )
+            for means, influence in ((raw[0], raw[2]), z_influence(columns, axis))
+        ]
+        found[axis] = list(zip(*both, strict=True))
+    return tuple(
+        replace(
+            row,
+            overall=_sampled(row.overall, found[None][place[row.system]]),
+            axes={
+                axis: _sampled(at, found[axis][place[row.system]]) for axis, at in row.axes.items()
+            },
+        )
+        for row in systems
+    )
+
+
+def _sampled(at: ScoreEstimate, ends: tuple[Estimate, Estimate]) -> ScoreEstimate:
+    """Give a score the intervals of two estimates; it keeps its own where nothing varies."""
+    raw, z = ends
+    if at.low is not None and raw.low is not None and raw.high is not None:
+        at = replace(at, low=max(1.0, raw.low), high=min(float(MAX_SCORE), raw.high))
+    if at.z_low is not None and z.low is not None:
+        at = replace(at, z_low=z.low, z_high=z.high)
+    return at
 
 
 def _finite(value: float) -> float | None:

@@ -1,9 +1,10 @@
 """A study's ratings -> `RatingResults`: scores with intervals, and what is known of the judges."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.estimates import interval_name
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.scores.beside_pairs import BesidePairs
@@ -21,7 +22,7 @@ from hearteval.analysis.scores.checks import (
 )
 from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns
 from hearteval.analysis.scores.cues import CueResults, compare_cues
-from hearteval.analysis.scores.differences import ScoreComparison, compare_scores
+from hearteval.analysis.scores.differences import ScoreComparison, compare_scores, sample_people
 from hearteval.analysis.scores.reliability import RaterAgreement, measure_raters
 from hearteval.analysis.scores.scores import (
     EQUAL_WEIGHTS,
@@ -56,7 +57,8 @@ class RatingResults:
     stress: tuple[StressScore, ...]
     repeatability: tuple[Repeatability, ...]
     interval_used: str
-    """Name of the interval, always ``item-sandwich``: t over items, raters given."""
+    """``two-way`` over items and people with five people or more, any judges given; else
+    ``item-sandwich``: t over items, raters given."""
     level: float
     rated_by: str
     """Who rated: ``people``, ``judges`` or ``both``."""
@@ -99,6 +101,9 @@ def score_study(
     with_z = normalised(first, moments, weights=weights)
     scored = score_systems(with_z, ranked, raters, weights=weights, level=level)
     columns = to_rating_columns(with_z, data, weights) if with_z else None
+    interval_used = interval_name(columns.sampled_rater) if columns else INTERVAL
+    if columns and interval_used != INTERVAL:
+        scored = sample_people(scored, columns, level=level)
     seed = data.provenance.seed if data.provenance else 0
     rated = {row.system for row in scored}
     unrated = tuple(sorted(system.name for system in ranked if system.name not in rated))
@@ -115,7 +120,7 @@ def score_study(
         no_z=no_z,
         stress=stress_scores(of_stress, level=level),
         repeatability=repeatability_of(of_ranked, data.judges, level=level),
-        interval_used=INTERVAL,
+        interval_used=interval_used,
         level=level,
         rated_by=_rated_by([rater for rater in raters if rater.id in who]),
         n_ratings=len(first),
@@ -124,6 +129,7 @@ def score_study(
         n_raters=len(who),
         warnings=(
             *stress_warnings(stress, level=level),
+            *(_given_raters(interval_used, raters, who) if first else ()),
             *(rating_warnings(scored, unrated, no_z) if first else ()),
             *([_flat_people(n_flat)] if n_flat else ()),
         ),
@@ -133,6 +139,19 @@ def score_study(
         calibration=measure_calibration(data.calibration),
     )
     return results, stress, columns
+
+
+def _given_raters(
+    interval_used: str, raters: Sequence[Rater], who: Collection[str]
+) -> tuple[Notice, ...]:
+    """Say what the intervals take as given: nothing where all who rated are people, sampled."""
+    text = "The intervals say how the scores would move with other items, not with other judges or"
+    if interval_used == INTERVAL:
+        return (Notice(Kind.GIVEN_RATERS, f"{text} people."),)
+    if all(rater.kind == "human" for rater in raters if rater.id in who):
+        return ()
+    text = "The intervals say how the scores would move with other items and other people, not with"
+    return (Notice(Kind.GIVEN_RATERS, f"{text} other judges."),)
 
 
 def _flat_people(n: int) -> Notice:

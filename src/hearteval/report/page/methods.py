@@ -214,9 +214,12 @@ def _scores(ratings: RatingResults) -> list[str]:
         else "weights "
         + ", ".join(f"{axis} {weight:g}" for axis, weight in ratings.weights.items())
     )
+    how = "clustered over items, for the raters as given"
+    if ratings.interval_used == "two-way":
+        how = "clustered over items and over people"
     return [
         f"Scores are means over items of {count(ratings.n_ratings)} ratings by"
         f" {WHO[ratings.rated_by]}, raw and as z-scores within each rater and axis; overall over"
         f" the axes with {weights}. {level_percent(ratings.level)} intervals are"
-        f" {ratings.interval_used} (clustered over items, for the raters as given), Student's t."
+        f" {ratings.interval_used} ({how}), Student's t."
     ]
