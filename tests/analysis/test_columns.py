@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from people_study import simulated_study
+from scipy import stats
 
 from hearteval.analysis.columns import SCORES, pair_sides, to_columns
 from hearteval.analysis.data import JudgmentRow, StudyData
@@ -145,6 +146,29 @@ def test_a_contrast_of_parts_is_that_of_a_regression_with_two_way_clusters() -> 
     assert found.df == 7
     half = (found.value - found.low) / 2.364624  # t of 7 degrees of freedom
     assert half == pytest.approx(float(robust.bse[1]), rel=0.05)
+
+
+@pytest.mark.parametrize("is_paired", [True, False])
+def test_a_contrast_of_sides_is_a_t_test_of_items(*, is_paired: bool) -> None:
+    """Of two models on the same items, or on others: 6 of the one, 40 of the other."""
+    draw = np.random.default_rng(5)
+    n = (20, 20) if is_paired else (6, 40)
+    one, other = draw.normal(0.6, 0.2, n[0]), draw.normal(0.5, 0.1, n[1])
+    start = 0 if is_paired else n[0]
+    item = np.concatenate((np.arange(n[0]), start + np.arange(n[1])))
+    values = np.concatenate((one, other))
+    is_one = np.arange(len(item)) < n[0]
+    rows = Summed(
+        item=item, rater=np.full(len(item), -1), weight=np.ones(len(item)), sums=values[:, None]
+    )
+    found = contrast_means(rows, [Side(is_one, 1.0), Side(~is_one, -1.0)], level=0.95)
+    test = (
+        stats.ttest_rel(one, other) if is_paired else stats.ttest_ind(one, other, equal_var=False)
+    )
+    ends = test.confidence_interval()
+    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
+    assert found.p == pytest.approx(float(test.pvalue))
+    assert found.df == pytest.approx(float(test.df))
 
 
 def test_a_contrast_on_one_item_a_side_has_no_interval() -> None:

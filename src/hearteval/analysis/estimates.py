@@ -125,26 +125,28 @@ def contrast_means(
 ) -> Contrast:
     """Return the signed sum of some weighted means of the first column.
 
-    The variance over items is that of independent parts, each with its own G/(G - 1), and t has the
-    degrees of freedom of Welch and Satterthwaite, people - 1 at most where they are sampled. So few
-    items on one side are not hidden by many on the other. What people share on both sides cancels.
+    Rows are of parts, each with its own G/(G - 1), and t has the degrees of freedom of Welch and
+    Satterthwaite: items - 1 at most, and people - 1 where they are sampled. So few items on one
+    side are not hidden by many on the other. What items and people share on both sides cancels.
 
     Args:
         rows: What is compared.
         sides: Rows and sign of each mean; no row is on two sides.
-        part: Part of the items that a row's item belongs to, 0 or more; by default all are one.
+        part: Part that a row belongs to, 0 or more; by default each side is one.
         level: Nominal coverage.
     """
     sums, weight = rows.sums[:, 0], rows.weight
     influence, value = np.zeros(len(sums)), 0.0
     is_used = np.zeros(len(sums), dtype=bool)
-    for side in sides:
+    parts = np.zeros_like(rows.item) if part is None else part
+    for k, side in enumerate(sides):
         total = weight[side.rows].sum()
         mean = sums[side.rows].sum() / total
         influence[side.rows] = side.sign * (sums - weight * mean)[side.rows] / total
         value += side.sign * float(mean)
         is_used |= side.rows
-    parts = np.zeros_like(rows.item) if part is None else part
+        if part is None:
+            parts[side.rows] = k
     used = rows.select(is_used)
     return contrast_of(
         value, influence[is_used], used.item, used.rater, part=parts[is_used], level=level
@@ -165,7 +167,7 @@ def contrast_of(
     of_parts = [np.unique(item[part == k]).size for k in np.unique(part)]
     if min(of_parts) < 2:
         return none
-    n_items = sum(of_parts)
+    n_items = np.unique(item).size
     scaled, variances = influence.copy(), []
     for k, n in zip(np.unique(part), of_parts, strict=True):
         rows = part == k
@@ -178,7 +180,7 @@ def contrast_of(
         return none
     squares = sum(v * v / n for v, n in variances)
     welch = sum(v for v, _ in variances) ** 2 / squares if squares else float(df_all)
-    df = min(welch, df_all) if interval_name(rater) == "two-way" else welch
+    df = min(welch, df_all)
     reach = float(stdtrit(df, (1 + level) / 2)) * se
     p = 2 * float(stdtr(df, -abs(value) / se))
     return Contrast(value=value, low=value - reach, high=value + reach, p=p, df=df)

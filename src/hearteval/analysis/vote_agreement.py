@@ -93,7 +93,8 @@ def measure_difference(
 
     Both are of the same rows. With d_g what item g does to a mean, the variance is
     sum_g (c_1 d_1g - c_2 d_2g)^2, c^2 = G/(G - 1) of the G items of each side, so that few items
-    of one side are not hidden by many of the other; degrees of freedom of Welch and Satterthwaite.
+    of one side are not hidden by many of the other; degrees of freedom of Welch and Satterthwaite,
+    which take the sides as independent, and items - 1 at most: those of pairs of the same items.
     """
     label, n_items = number_labels(item)
     moved = np.zeros((2, n_items))
@@ -117,7 +118,8 @@ def measure_difference(
     se = float(np.sqrt(((moved[0] - moved[1]) ** 2).sum()))
     if se <= ROUNDING:
         return AgreementMeasure(value=value, low=None, high=None, reason=ALL_SAME)
-    df = float(variances.sum() ** 2 / (variances**2 / (n - 1)).sum())
+    n_used = len(np.unique(label[~np.isnan(one) | ~np.isnan(other)]))
+    df = min(float(variances.sum() ** 2 / (variances**2 / (n - 1)).sum()), n_used - 1)
     reach = float(stdtrit(df, (1 + level) / 2)) * se
     return AgreementMeasure(value=value, low=value - reach, high=value + reach, reason=None)
 

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import krippendorff
 import numpy as np
@@ -199,8 +200,9 @@ def test_a_lead_of_people_on_implicit_items_is_found() -> None:
 def test_a_cue_contrast_is_welchs_comparison_of_item_means() -> None:
     """Five implicit items are no more of them for 25 explicit and ten unlabelled ones beside."""
     data = drawn_study({"m1": 0.0, "m2": 0.0}, n_items=40)
-    cues = dict.fromkeys(range(5), "implicit") | dict.fromkeys(range(5, 30), "explicit")
-    items = [replace(item, cue=cues.get(k), id="") for k, item in enumerate(data.items)]
+    cues: list[Literal["implicit", "explicit"] | None] = ["implicit"] * 5
+    cues += ["explicit"] * 25 + [None] * 10
+    items = [replace(item, cue=cue) for item, cue in zip(data.items, cues, strict=True)]
     columns = columns_of(data)
     found = compare_cues(columns, items, level=0.95)
     assert found is not None
