@@ -128,9 +128,11 @@ def test_all_tests_of_a_table_are_one_family() -> None:
     assert [one.q for one in tests] == pytest.approx(q.tolist())
 
 
-def test_no_correlation_is_found_at_the_stated_rate() -> None:
+@pytest.mark.parametrize("n", [5, 12])
+def test_no_correlation_is_found_at_the_stated_rate(n: int) -> None:
     rng = np.random.default_rng(5)
-    found = [correlate(*rng.standard_normal((2, 12)), level=0.95) for _ in range(400)]
+    found = [correlate(*rng.standard_normal((2, n)), level=0.95) for _ in range(400)]
     for which in (0, 1):
-        n = sum(one[which] is not None and one[which].p <= 0.05 for one in found)  # type: ignore[union-attr]
-        assert 9 <= n <= 33  # a binomial of 400 at .05, 99.7 %
+        named = sum(one[which] is not None and one[which].p <= 0.05 for one in found)  # type: ignore[union-attr]
+        # a binomial of 400 at .05, 99.7 %; five ranks only have p of .017 and .083
+        assert (2 if n == 5 and which else 9) <= named <= 33

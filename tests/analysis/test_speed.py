@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from judged_study import STUDY_ID
 from people_study import SYSTEMS, simulated_study
-from scipy.stats import pearsonr
+from scipy.stats import false_discovery_control, pearsonr
 
 from hearteval.analysis.speed import SpeedResults, correlate_speed, voice_budget
 from hearteval.analysis.study import analyze_study
@@ -76,6 +76,16 @@ def test_within_families_the_family_is_taken_off() -> None:
     # Four means instead of one: 11 degrees of freedom, and z with 13 - 3.
     reach = 1.959963984540054 / math.sqrt(10)
     assert within.low == pytest.approx(math.tanh(math.atanh(within.r) - reach))
+
+
+def test_the_tests_of_speed_are_one_family() -> None:
+    rng = np.random.default_rng(4)
+    times, elos = rng.standard_normal((2, 16))
+    found = correlate_speed(times, elos, [name for name in "abcdefgh" for _ in "12"], level=0.95)
+    tests = [one for row in found for one in (row.spearman, row.pearson) if one]
+    assert len(tests) == 6
+    q = false_discovery_control([one.p for one in tests])
+    assert [one.q for one in tests] == pytest.approx(q.tolist())
 
 
 def probe(number: int, system: int, ms: float | None, concurrency: int = 1) -> LatencyProbe:

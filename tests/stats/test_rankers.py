@@ -4,7 +4,7 @@ import choix
 import evalica
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
+from scipy.stats import kendalltau, pearsonr, permutation_test, rankdata, spearmanr
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.rankers import (
@@ -15,6 +15,7 @@ from hearteval.stats.rankers import (
     pearson_r,
     rank_centrality,
     ranks,
+    spearman_p,
     spearman_rho,
 )
 
@@ -82,3 +83,31 @@ def test_what_does_not_vary_correlates_with_nothing() -> None:
     assert kendall_tau(flat, other) is None
     assert spearman_rho(other, flat) is None
     assert pearson_r(flat * 0.1, other) is None
+
+
+def test_p_of_few_ranks_is_that_of_all_permutations() -> None:
+    for values in ([3.1, 1.2, 5.0, 2.2, 4.4, 0.1], [1.0, 2.0, 2.0, 3.0, 3.0, 3.0]):
+        other = np.array([0.3, 0.1, 0.9, 0.5, 0.4, 0.2])
+        expected = permutation_test(
+            (np.array(values),),
+            lambda x: spearmanr(x, other).statistic,  # noqa: B023 - called at once
+            permutation_type="pairings",
+            n_resamples=np.inf,
+        )
+        found = spearman_p(np.array(values), other, np.zeros(6, dtype=int))
+        assert found == pytest.approx(float(expected.pvalue))
+
+
+def test_five_in_one_order_are_one_chance_of_sixty() -> None:
+    one = np.arange(5.0)
+    assert spearman_p(one, -one, np.zeros(5, dtype=int)) == pytest.approx(1 / 60)
+
+
+def test_within_groups_only_what_is_in_them_is_exchanged() -> None:
+    one, group = np.array([-1.0, 0, 1, -2, 0.5, 1.5]), np.repeat([0, 1], 3)
+    assert spearman_p(one, one, group) == pytest.approx(1 / 36)
+
+
+def test_many_values_have_no_exact_p() -> None:
+    one = np.arange(11.0)
+    assert spearman_p(one, one, np.zeros(11, dtype=int)) is None

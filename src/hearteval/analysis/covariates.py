@@ -14,9 +14,9 @@ import numpy as np
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.strata import EXPLORATORY
-from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import false_discovery_q
-from hearteval.stats.rankers import pearson_r, spearman_rho
+from hearteval.stats.rankers import pearson_r, spearman_p, spearman_rho
 from hearteval.stats.special import ndtri, stdtr
 
 MIN_SYSTEMS: Final = 5
@@ -29,7 +29,8 @@ class Correlation:
 
     Attributes:
         low: Lower end; None where r is 1 or -1.
-        p: Two-sided, of no correlation, by t with n - 2 degrees of freedom.
+        p: Two-sided, of no correlation: by t with n - 2 degrees of freedom; of ranks, exact over
+            all permutations of ten values or fewer.
         q: Adjusted over its family of tests (Benjamini and Hochberg 1995); None of a lone one.
     """
 
@@ -155,7 +156,7 @@ def _correlate(
 
 
 def correlate(
-    x: FloatArray, y: FloatArray, *, level: float, n_groups: int = 1
+    x: FloatArray, y: FloatArray, *, level: float, group: IntArray | None = None
 ) -> tuple[Correlation | None, Correlation | None]:
     """Return Pearson's and Spearman's correlation; None where there is none.
 
@@ -163,17 +164,20 @@ def correlate(
         x: One value a system; `y` likewise.
         y: See `x`.
         level: Nominal coverage.
-        n_groups: Groups whose means were taken off first: each costs a degree of freedom, as does
-            the one mean of all.
+        group: Of each, where the means of groups were taken off first: each costs a degree of
+            freedom, as does the one mean of all.
     """
-    n = len(x) - n_groups + 1
+    group = np.zeros(len(x), dtype=np.int64) if group is None else group
+    n = len(x) - len(np.unique(group)) + 1
     if n < 4:
         return None, None
     r, rho = pearson_r(x, y), spearman_rho(x, y)
-    return (
-        None if r is None else _with_interval(r, n, 1.0, level=level),
-        None if rho is None else _with_interval(rho, n, 1 + rho**2 / 2, level=level),
-    )
+    pearson = None if r is None else _with_interval(r, n, 1.0, level=level)
+    if rho is None:
+        return pearson, None
+    spearman = _with_interval(rho, n, 1 + rho**2 / 2, level=level)
+    exact = spearman_p(x, y, group)
+    return pearson, spearman if exact is None else replace(spearman, p=exact)
 
 
 def _with_interval(r: float, n: int, inflation: float, *, level: float) -> Correlation:
@@ -189,12 +193,12 @@ def _with_interval(r: float, n: int, inflation: float, *, level: float) -> Corre
 
 def _adjusted(rows: Sequence[CovariateResult]) -> list[CovariateResult]:
     """Adjust the tests of a table as one family."""
-    tests = [one for row in rows for one in (row.pearson, row.spearman) if one is not None]
-    q = false_discovery_q([one.p for one in tests]).tolist()
+    tests = adjust([one for row in rows for one in (row.pearson, row.spearman)])
+    pairs = zip(rows, tests[::2], tests[1::2], strict=True)
+    return [replace(row, pearson=one, spearman=other) for row, one, other in pairs]
 
-    def next_of(one: Correlation | None) -> Correlation | None:
-        return None if one is None else replace(one, q=q.pop(0))
 
-    return [
-        replace(row, pearson=next_of(row.pearson), spearman=next_of(row.spearman)) for row in rows
-    ]
+def adjust(tests: Sequence[Correlation | None]) -> list[Correlation | None]:
+    """Adjust the tests of one family, those that there are."""
+    q = iter(false_discovery_q([one.p for one in tests if one is not None]).tolist())
+    return [None if one is None else replace(one, q=next(q)) for one in tests]

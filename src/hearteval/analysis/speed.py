@@ -7,17 +7,17 @@ as many times as it has systems, so they stand within families and between them 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.covariates import MIN_SYSTEMS, Correlation, correlate
+from hearteval.analysis.covariates import MIN_SYSTEMS, Correlation, adjust, correlate
 from hearteval.analysis.latency import latency_by_system
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.strata import EXPLORATORY
 from hearteval.domain import LatencyProbe, System
-from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.comparisons import FloatArray, IntArray
 
 VOICE_BAND_MS: Final = 500.0
 """First text this soon suits a voice (HEART 4.6)."""
@@ -191,7 +191,7 @@ def _speed(
 def correlate_speed(
     times: FloatArray, elos: FloatArray, families: Sequence[str], *, level: float
 ) -> tuple[SpeedCorrelation, ...]:
-    """Return the correlations over systems, over families, and within families.
+    """Return the correlations over systems, families and within families: one family of tests.
 
     Args:
         times: Log of the median time of each system.
@@ -205,33 +205,42 @@ def correlate_speed(
     groups = [members[name] for name in sorted(members)]
     means = np.array([[times[own].mean(), elos[own].mean()] for own in groups])
     shared = [own for own in groups if len(own) > 1]
-    rows = np.array([k for own in shared for k in own], dtype=np.int64)
+    family = np.repeat(np.arange(len(shared)), [len(own) for own in shared])
     within = np.array(
         [[times[k] - times[own].mean(), elos[k] - elos[own].mean()] for own in shared for k in own]
     ).reshape(-1, 2)
-    n_free = len(rows) - len(shared) + 1
-    return (
-        _over("systems", times, elos, len(groups), len(times), level=level),
-        _over("families", means[:, 0], means[:, 1], len(groups), len(groups), level=level),
+    found = (
+        _over("systems", times, elos, len(groups), level=level),
+        _over("families", means[:, 0], means[:, 1], len(groups), level=level),
         _over(
             "systems within families",
             within[:, 0],
             within[:, 1],
             len(shared),
-            n_free,
+            group=family,
             level=level,
         ),
     )
+    tests = adjust([one for row in found for one in (row.spearman, row.pearson)])
+    pairs = zip(found, tests[::2], tests[1::2], strict=True)
+    return tuple(replace(row, spearman=one, pearson=other) for row, one, other in pairs)
 
 
 def _over(
-    over: str, x: FloatArray, y: FloatArray, n_families: int, n_free: int, *, level: float
+    over: str,
+    x: FloatArray,
+    y: FloatArray,
+    n_families: int,
+    *,
+    group: IntArray | None = None,
+    level: float,
 ) -> SpeedCorrelation:
-    """Return a correlation; `n_free` counts the values that no group mean fixes, and one."""
+    """Return a correlation; `group` is the family of each whose mean was taken off."""
     pearson, spearman = None, None
     problem = f"fewer than {MIN_SYSTEMS} of them"
-    if n_free >= MIN_SYSTEMS:
-        pearson, spearman = correlate(x, y, level=level, n_groups=len(x) - n_free + 1)
+    # Values that no mean of a family fixes, and one.
+    if len(x) - (n_families - 1 if group is not None else 0) >= MIN_SYSTEMS:
+        pearson, spearman = correlate(x, y, level=level, group=group)
         problem = "" if pearson is not None else "all are alike"
     return SpeedCorrelation(
         over=over,

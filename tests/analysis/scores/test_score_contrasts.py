@@ -200,9 +200,10 @@ def test_a_lead_of_people_on_implicit_items_is_found() -> None:
 def test_a_cue_contrast_is_welchs_comparison_of_item_means() -> None:
     """Five implicit items are no more of them for 25 explicit and ten unlabelled ones beside."""
     data = drawn_study({"m1": 0.0, "m2": 0.0}, n_items=40)
-    cues: list[Literal["implicit", "explicit"] | None] = ["implicit"] * 5
-    cues += ["explicit"] * 25 + [None] * 10
-    items = [replace(item, cue=cue) for item, cue in zip(data.items, cues, strict=True)]
+    cues: tuple[Literal["implicit"], Literal["explicit"], None] = ("implicit", "explicit", None)
+    items = [
+        replace(item, cue=cues[(k >= 5) + (k >= 30)], id="") for k, item in enumerate(data.items)
+    ]
     columns = columns_of(data)
     found = compare_cues(columns, items, level=0.95)
     assert found is not None
