@@ -205,7 +205,7 @@ def correlate_speed(
     groups = [members[name] for name in sorted(members)]
     means = np.array([[times[own].mean(), elos[own].mean()] for own in groups])
     shared = [own for own in groups if len(own) > 1]
-    family = np.repeat(np.arange(len(shared)), [len(own) for own in shared])
+    group = np.repeat(np.arange(len(shared)), [len(own) for own in shared])
     within = np.array(
         [[times[k] - times[own].mean(), elos[k] - elos[own].mean()] for own in shared for k in own]
     ).reshape(-1, 2)
@@ -217,7 +217,7 @@ def correlate_speed(
             within[:, 0],
             within[:, 1],
             len(shared),
-            group=family,
+            group=group,
             level=level,
         ),
     )

@@ -160,4 +160,4 @@ def _sums_of_permutations(a: tuple[int, ...], b: tuple[int, ...]) -> FloatArray:
                 moved = a[size - 1] * b[j]
                 before = chance[used ^ (1 << j)]
                 chance[used, moved:] += before[: len(before) - moved] / size
-    return chance[-1]
+    return np.asarray(chance[-1])

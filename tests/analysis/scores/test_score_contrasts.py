@@ -1,6 +1,7 @@
 """Ratings compared: every two systems, cues of the items, raters with each other, pairs beside."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
