@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import hearteval as he
 from hearteval.cli.main import run_command_line
 from hearteval.notices import SIMULATED_WORDS
 
@@ -190,6 +191,34 @@ def test_a_ranking_of_exported_votes_says_it_first(
     capsys.readouterr()
     assert heart("rank", tmp_path / "judgments.csv", *columns) == 0
     assert capsys.readouterr().out.startswith(FIRST)
+
+
+def test_results_in_python_say_it_first(study: Path) -> None:
+    with he.open_study(study) as opened:
+        found = opened.analyze()
+    assert found.is_simulated
+    assert found.to_text().startswith(FIRST)
+    assert found._repr_html_().startswith("<p><b>Simulated:")
+    assert list(found.to_dict())[:2] == ["schema", "simulated"]
+
+
+def test_pictures_and_tables_of_a_paper_say_it(study: Path, tmp_path: Path) -> None:
+    assert heart("report", study, "--figures", tmp_path / "figures") == 0
+    files = list((tmp_path / "figures").iterdir())
+    tables = [path for path in files if path.suffix == ".tex"]
+    assert tables
+    assert all(path.read_text().startswith("% Simulated:") for path in tables)
+    assert (tmp_path / "figures" / "captions.txt").read_text().startswith("Simulated:")
+
+
+def test_pages_to_read_say_it_first(study: Path, tmp_path: Path) -> None:
+    assert heart("report", study, "--full", tmp_path / "full") == 0
+    pages = list((tmp_path / "full").glob("*.html"))
+    assert len(pages) > 10
+    for page in pages:
+        text = page.read_text()
+        assert "<title>Simulated:" in text
+        assert text.index('class="simulated"') < text.index("<h1"), page.name
 
 
 def test_votes_alone_are_ranked_and_say_what_they_are(
