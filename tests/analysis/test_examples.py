@@ -61,6 +61,24 @@ def test_contest_is_the_mean_strength_against_the_stronger_side() -> None:
     assert contest[ITEMS[4].id] == (0.0, 3.5)
 
 
+def test_pairs_on_which_people_and_judges_are_opposed_come_first() -> None:
+    person = Rater(name="person", kind="human", family="human")
+    made = judged(
+        (0, CUE, "first", 5, "first", 5),  # a flip at full strength
+        (1, CUE, "first", 5, "first", 4),
+        (2, CUE, "first", 1, "second", 1),
+        (2, person, "second", 1, "first", 1),
+        (3, CUE, "first", 3, "second", 3),
+        (3, person, "first", 3, "second", 3),
+    )
+    rows = made.judgments
+    found = choose_examples(rows, [ALFA, BRAVO], seed=1, people=frozenset({person.id}))
+    assert numbers(found, "contested") == [2, 0]
+    assert [one.is_opposed for one in found][:2] == [True, False]
+    assert by_interest(found)[0].item_id == ITEMS[2].id
+    assert numbers(choose_examples(rows, [ALFA, BRAVO], seed=1), "contested") == [0, 1]
+
+
 def test_judges_who_contradict_each_other_contest_a_comparison() -> None:
     examples = chosen(
         judged(

@@ -6,7 +6,7 @@ study's seed and on what was judged, never on the order of rows.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -29,6 +29,7 @@ class Example:
             verdicts contradict each other.
         lead: Mean strength by which the stronger side leads.
         assignment_ids: What raters said of it, repeats left out.
+        is_opposed: Whether more people choose the one, and more judges the other.
     """
 
     pair_id: str
@@ -39,6 +40,7 @@ class Example:
     contest: float
     lead: float
     assignment_ids: tuple[str, ...]
+    is_opposed: bool = False
 
 
 def choose_examples(
@@ -46,14 +48,16 @@ def choose_examples(
     systems: Sequence[System],
     *,
     seed: int,
+    people: Collection[str] = (),
     n_of_each: int = N_OF_EACH,
 ) -> tuple[Example, ...]:
     """Choose comparisons of every two of some systems; the most contested of each two first.
 
-    Contested are those in which some verdicts prefer one completion and some the other, the
-    strongest contradiction first; decisive those in which all prefer the same, the strongest first;
-    the rest are drawn with the seed. None is chosen twice, so that two systems that hardly met have
-    fewer. Repeats are left out, and completions of one system compared with each other.
+    Contested are those in which some verdicts prefer one completion and some the other: first those
+    on which people, by their ids, and judges are opposed, then by the strength of the
+    contradiction; decisive those in which all prefer the same, the strongest first; the rest are
+    drawn with the seed. None is chosen twice, so that two systems that hardly met have fewer.
+    Repeats are left out, and completions of one system compared with each other.
     """
     names = {system.id: system.name for system in systems}
     found: dict[str, list[JudgmentRow]] = defaultdict(list)
@@ -64,7 +68,7 @@ def choose_examples(
     by_systems: dict[tuple[str, str], list[Example]] = defaultdict(list)
     for rows in found.values():
         sides = sorted((rows[0].first_system_id, rows[0].second_system_id), key=names.__getitem__)
-        example = _example(rows, (sides[0], sides[1]), (names[sides[0]], names[sides[1]]))
+        example = _example(rows, (sides[0], sides[1]), names, people)
         by_systems[example.left, example.right].append(example)
     return tuple(
         example
@@ -76,7 +80,8 @@ def choose_examples(
 def by_interest(examples: Iterable[Example]) -> list[Example]:
     """Return examples as they are worth reading: of every two systems one, then the next ones.
 
-    Among these the most contested stand first, then those with the narrowest lead.
+    Among these, those on which people and judges are opposed stand first, then the most contested,
+    then those with the narrowest lead.
     """
     places: dict[tuple[str, str], int] = defaultdict(int)
     keyed = []
@@ -87,27 +92,35 @@ def by_interest(examples: Iterable[Example]) -> list[Example]:
     return [example for _, example in sorted(keyed, key=lambda one: one[0])]
 
 
-def _contest(example: Example) -> tuple[float, float, str]:
-    return -example.contest, example.lead, example.pair_id
+def _contest(example: Example) -> tuple[bool, float, float, str]:
+    return not example.is_opposed, -example.contest, example.lead, example.pair_id
 
 
-def _example(rows: Sequence[JudgmentRow], ends: tuple[str, str], names: tuple[str, str]) -> Example:
-    n_for, strengths = [0, 0], [0, 0]
+def _example(
+    rows: Sequence[JudgmentRow],
+    ends: tuple[str, str],
+    names: Mapping[str, str],
+    people: Collection[str],
+) -> Example:
+    n_for, strengths, leads = [0, 0], [0, 0], [0, 0]
     for row in rows:
         if row.choice != TIE:
             side = ends.index(row.winner)
             n_for[side] += 1
             strengths[side] += row.strength or 0
+            if people:
+                leads[row.rater_id in people] += 1 if side else -1
     is_decisive = len(rows) in n_for
     return Example(
         pair_id=rows[0].pair_id,
         item_id=rows[0].item_id,
-        left=names[0],
-        right=names[1],
+        left=names[ends[0]],
+        right=names[ends[1]],
         chosen_as="contested" if all(n_for) else "decisive" if is_decisive else "random",
         contest=min(strengths) / len(rows),
         lead=abs(strengths[0] - strengths[1]) / len(rows),
         assignment_ids=tuple(sorted(row.assignment_id for row in rows)),
+        is_opposed=leads[0] * leads[1] < 0,
     )
 
 
@@ -117,12 +130,16 @@ def _choose(examples: Collection[Example], *, seed: int, n_of_each: int) -> list
         one.pair_id: hashlib.sha256(f"{seed}/{one.pair_id}".encode()).digest() for one in examples
     }
     drawn = sorted(examples, key=lambda one: chance[one.pair_id])
-    contested = sorted((one for one in drawn if one.chosen_as == "contested"), key=_strongest)
+    contested = sorted((one for one in drawn if one.chosen_as == "contested"), key=_opposed_first)
     decisive = sorted((one for one in drawn if one.chosen_as == "decisive"), key=_strongest)
     chosen = [*contested[:n_of_each], *decisive[:n_of_each]]
     taken = {one.pair_id for one in chosen}
     others = [one for one in drawn if one.pair_id not in taken][:n_of_each]
     return [*chosen, *(replace(one, chosen_as="random") for one in others)]
+
+
+def _opposed_first(example: Example) -> tuple[bool, float, float]:
+    return (not example.is_opposed, *_strongest(example))
 
 
 def _strongest(example: Example) -> tuple[float, float]:

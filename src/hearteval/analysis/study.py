@@ -200,7 +200,10 @@ def analyze_study(
         ratings=None,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(
-            (row for row in rows if row.pair_id not in gone), ranked, seed=seed
+            (row for row in rows if row.pair_id not in gone),
+            ranked,
+            seed=seed,
+            people=frozenset(people_among(data.raters)),
         ),
         warnings=(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),

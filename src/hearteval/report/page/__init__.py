@@ -108,11 +108,15 @@ def _opposed_html(
     found = people_and_judges.compared(results)
     if found is None or found.disagreements is None:
         return ""
-    examples = found.disagreements.examples[: people_and_judges.N_READ]
-    addresses = [links.opposed_link(shown, there, one) for one in examples]
+    found_at = [
+        (one, links.opposed_link(shown, there, one)) for one in found.disagreements.examples
+    ]
+    # Those that can be read here come first.
+    found_at.sort(key=lambda each: not each[1].startswith("#"))
+    named = found_at[: people_and_judges.N_READ]
     macros: Any = environment().get_template("opposed.html.j2").module
-    is_linked = shown.is_public or shown.folder is not None
-    return str(macros.opposed_pairs(examples, addresses, shown.study_file, is_linked))
+    is_linked = shown.is_public or all(address for _, address in named)
+    return str(macros.opposed_pairs(named, shown.study_file, is_linked))
 
 
 def _replies_html(

@@ -44,14 +44,13 @@ def system_links(shown: replies.Shown, names: Iterable[str]) -> Mapping[str, str
 
 
 def opposed_link(shown: replies.Shown, there: Iterable[replies.Reading], one: Disagreement) -> str:
-    """Return where the dialogue of a pair is to be read: in the folder, else where it is here."""
+    """Return where a pair is to be read: on this page, with its verdicts, else in the folder."""
     if shown.is_public:
         return ""
-    if shown.folder is not None:
-        return f"{shown.folder}{item_page(one.item_id)}"
     ends = {one.judges_choice, one.peoples_choice}
-    found = (each for each in there if each.item.id == one.item_id and ends == {*each.systems})
-    return next((f"#{pair_key(*each.systems)}" for each in found), "")
+    if any(each.item.id == one.item_id and ends == {*each.systems} for each in there):
+        return f"#{pair_key(*ends)}"
+    return "" if shown.folder is None else f"{shown.folder}{item_page(one.item_id)}"
 
 
 def _hash(text: str) -> str:

@@ -141,6 +141,11 @@ CHOSEN_WORDS: Mapping[str, str] = {
 }
 
 
+def chosen_words(example: Example) -> str:
+    """Say in a word or two why a comparison is here."""
+    return "people against judges" if example.is_opposed else CHOSEN_WORDS[example.chosen_as]
+
+
 def outcome(reading: Reading) -> str:
     """Say in a few words what the raters preferred."""
     winners = [verdict.winner for verdict in reading.verdicts]
