@@ -63,6 +63,14 @@ def test_two_systems_get_the_odds_of_their_share() -> None:
     assert theta[0] - theta[1] == pytest.approx(np.log(3))
 
 
+def test_small_odds_keep_their_digits() -> None:
+    wins = np.zeros((4, 4))
+    for k in range(3):
+        wins[k, k + 1], wins[k + 1, k] = 1.0, 1e-9
+    gaps = -np.diff(rank_centrality(wins))
+    assert gaps == pytest.approx(np.full(3, 9 * np.log(10)))
+
+
 def test_rank_centrality_needs_wins_both_ways() -> None:
     with pytest.raises(NotIdentifiedError):
         rank_centrality(np.array([[0.0, 3.0], [0.0, 0.0]]))

@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import require_identified
 from hearteval.stats.comparisons import FloatArray, IntArray
 
@@ -77,13 +76,15 @@ def rank_centrality(wins: FloatArray) -> FloatArray:
     require_identified(wins)
     counts = wins + wins.T
     share = np.divide(wins.T, counts, out=np.zeros_like(wins), where=counts > 0)
-    rates = share - np.diag(share.sum(axis=1))
-    # pi rates = 0 and sum pi = 1: one equation more than unknowns, and consistent.
-    system = np.vstack((rates.T, np.ones(len(wins))))
-    target = np.append(np.zeros(len(wins)), 1.0)
-    pi = np.linalg.lstsq(system, target, rcond=None)[0]
-    if pi.min() <= 0:
-        raise NotIdentifiedError("the walk hardly ever reaches some systems")
+    # Systems are taken out one after another (Grassmann, Taksar and Heyman 1985): nothing is
+    # subtracted, so that small probabilities keep their digits.
+    n, rates = len(wins), share.copy()
+    for k in range(n - 1, 0, -1):
+        rates[:k, k] /= rates[k, :k].sum()
+        rates[:k, :k] += np.outer(rates[:k, k], rates[k, :k])
+    pi = np.ones(n)
+    for k in range(1, n):
+        pi[k] = pi[:k] @ rates[:k, k]
     theta = np.log(pi)
     return np.asarray(theta - theta.mean())
 
