@@ -31,7 +31,7 @@ from hearteval.stats.means import false_discovery_q
 TRAITS: Final = ("words", "formatting", "warm phrases", "likeness")
 """Words; formatting marks; generic warm phrases (`protocol/warm_phrases.toml`); mean cosine of its
 word counts with the same system's replies to other items, 0 to 1."""
-N_EXAMPLES: Final = 10
+N_EXAMPLES: Final = 30
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _NO_FIGURE: Final = float("nan")
 
