@@ -57,6 +57,13 @@ def test_agreement_of_raters_and_with_pairs_is_said() -> None:
     assert "items resampled" in said
 
 
+def test_raters_on_few_items_have_no_figure() -> None:
+    said = shown(n_items=4)
+    assert "Too few items to say: raters share replies on fewer than 5." in said
+    assert "ICC(A,k)" not in said
+    assert "Who is rated above whom" not in said
+
+
 @pytest.mark.parametrize(
     ("name", "n_rows"),
     [

@@ -10,7 +10,7 @@ from hearteval.analysis.scores.beside_pairs import BesidePairs
 from hearteval.analysis.scores.calibration import RaterCalibration
 from hearteval.analysis.scores.cues import GAP, MODELS, PEOPLE, CueContrast, CueResults
 from hearteval.analysis.scores.differences import ScoreComparison, ScoreDifference
-from hearteval.analysis.scores.reliability import RaterAgreement
+from hearteval.analysis.scores.reliability import MIN_ITEMS, RaterAgreement
 from hearteval.analysis.scores.scores import OVERALL
 from hearteval.domain import AXIS_NAMES
 from hearteval.report.table import Column, tabulate
@@ -116,6 +116,11 @@ def axis_label(axis: str) -> str:
     return next(f"{letter} {name}" for letter, name in AXIS_NAMES.items() if letter == axis)
 
 
+def with_enough_items(rows: Sequence[RaterAgreement]) -> list[RaterAgreement]:
+    """Return the agreements that rest on enough items to be shown."""
+    return [row for row in rows if row.n_items >= MIN_ITEMS]
+
+
 def kinds_of_raters(rows: Sequence[RaterAgreement]) -> list[RaterAgreement]:
     """Return the agreement over all axes of each kind of rater."""
     return [row for row in rows if row.axis == OVERALL]
@@ -131,6 +136,8 @@ def agreement_rows(rows: Sequence[RaterAgreement]) -> list[tuple[str, list[Rater
 
 def agreement_words(rows: Sequence[RaterAgreement]) -> str:
     """Say how far raters agree over all axes."""
+    if not rows:
+        return f"Too few items to say: raters share replies on fewer than {MIN_ITEMS}."
     said = [
         f"{_who(row.raters)} {hundredths(row.alpha.value)}"
         for row in kinds_of_raters(rows)

@@ -141,16 +141,11 @@ def sample_people(
     place = {system.name: k for k, system in enumerate(columns.systems)}
     found: dict[Axis | None, list[tuple[Estimate, Estimate]]] = {}
     for axis in (None, *columns.axes):
-        raw = group_means(
-            columns.column(axis, is_z=False), columns.system, columns.item, len(columns.systems)
+        means, influence = z_influence(columns, axis)
+        z = clustered_estimates(
+            np.nan_to_num(means), influence, columns.item, columns.sampled_rater, level=level
         )
-        both = [
-            clustered_estimates(
-                np.nan_to_num(means), influence, columns.item, columns.sampled_rater, level=level
-            )
-            for means, influence in ((raw[0], raw[2]), z_influence(columns, axis))
-        ]
-        found[axis] = list(zip(*both, strict=True))
+        found[axis] = list(zip(_raw_means(columns, axis, level=level), z, strict=True))
     return tuple(
         replace(
             row,
@@ -161,6 +156,27 @@ def sample_people(
         )
         for row in systems
     )
+
+
+def _raw_means(columns: RatingColumns, axis: Axis | None, *, level: float) -> list[Estimate]:
+    """Return the mean raw score of each system, its interval from its own ratings alone."""
+    values = columns.column(axis, is_z=False)
+    n = len(columns.systems)
+    means, _, influence = group_means(values, columns.system, columns.item, n)
+    found = []
+    for k in range(n):
+        rows = (columns.system == k) & ~np.isnan(values)
+        if not rows.any():
+            found.append(Estimate(value=float("nan"), low=None, high=None))
+            continue
+        found += clustered_estimates(
+            means[k : k + 1],
+            influence[rows, k : k + 1],
+            columns.item[rows],
+            columns.sampled_rater[rows],
+            level=level,
+        )
+    return found
 
 
 def _sampled(at: ScoreEstimate, ends: tuple[Estimate, Estimate]) -> ScoreEstimate:
