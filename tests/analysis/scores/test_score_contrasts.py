@@ -14,7 +14,7 @@ from scipy import stats
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.estimates import clustered_estimates
+from hearteval.analysis.estimates import clustered_estimates, mean_estimates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.scores.beside_pairs import align_systems
 from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns, z_influence
@@ -119,6 +119,37 @@ def test_people_sampled_widen_the_intervals_of_means() -> None:
     both, _ = scored(drawn_study(effects, people=5, judges=1))
     (notice,) = [one for one in both.warnings if one.kind is Kind.GIVEN_RATERS]
     assert str(notice).endswith("not with other judges.")
+
+
+def test_a_system_that_few_rated_has_the_interval_of_these_few() -> None:
+    """`b` is rated on six of forty items, `c` by four of eight people."""
+    data = drawn_study({"a": 0.3, "b": 0.0, "c": 0.1}, people=8, judges=0, rater_sd=0.4, n_items=40)
+    text = {one.id: one for one in data.completions}
+    name = {one.id: one.name for one in data.systems}
+    items = sorted({one.item_id for one in data.completions})[:6]
+    people = sorted(one.id for one in data.raters)[:4]
+    kept = [
+        one
+        for one in data.ratings
+        if (
+            name[text[one.completion_id].system_id] != "b"
+            or text[one.completion_id].item_id in items
+        )
+        and (name[text[one.completion_id].system_id] != "c" or one.rater_id in people)
+    ]
+    made = replace(data, ratings=kept, targets=[one.target for one in kept])
+    found, columns = scored(made)
+    overall = {row.system: row.overall for row in found.systems}
+    own = columns.system == 1
+    item, rater = columns.item[own], columns.sampled_rater[own]
+    (alone,) = mean_estimates(columns.overall[own][:, None], item, rater, level=0.95)
+    low, high = overall["b"].low, overall["b"].high
+    assert low is not None
+    assert high is not None
+    assert (high - low) / 2 == pytest.approx((alone.value - (alone.low or 0)), rel=1e-6)
+    of_items = columns.overall[columns.system == 2].reshape(40, 4).mean(axis=1)
+    ends = stats.ttest_1samp(of_items, 0).confidence_interval()
+    assert (overall["c"].low, overall["c"].high) == pytest.approx((ends.low, ends.high))
 
 
 def test_ranks_are_left_open_where_differences_are() -> None:
@@ -278,6 +309,17 @@ def test_agreement_is_of_people_of_judges_and_of_both() -> None:
     few = scored(drawn_study({"a": 0.5, "b": -0.5}, n_items=3, judges=2))[0].reliability[0]
     assert few.alpha.value is not None
     assert (few.alpha.low, few.alpha.reason) == (None, "too few items: 3")
+
+
+def test_a_mean_of_raters_keeps_its_value_where_its_interval_has_no_end() -> None:
+    """Three judges who agree by chance: the lower end of one's reliability is below -1/2."""
+    found = scored(drawn_study({"a": 0.0}, n_items=6, judges=3, item_sd=0.0, seed=3))[0].reliability
+    (row,) = [one for one in found if one.icc.low is not None and one.icc.low <= -0.5][:1]
+    assert row.icc.value is not None
+    assert row.icc_mean.value == pytest.approx(3 * row.icc.value / (1 + 2 * row.icc.value))
+    assert (row.icc_mean.low, row.icc_mean.high) == (None, None)
+    assert row.icc_mean.reason is not None
+    assert row.icc_mean.reason.startswith("no interval: ")
 
 
 def found_beside(order: Sequence[str], **changes: int) -> StudyResults:

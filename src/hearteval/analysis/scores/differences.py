@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hearteval.analysis.estimates import (
-    Estimate,
-    clustered_estimates,
-    clustered_variance,
-    interval_name,
-)
+from hearteval.analysis.estimates import clustered_errors, clustered_variance, interval_name
+from hearteval.analysis.ranking.warnings import MIN_RATERS
 from hearteval.analysis.scores.columns import RatingColumns, group_means, z_influence
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.domain import MAX_SCORE, Axis
 from hearteval.stats.bradley_terry.differences import pairwise_differences, rank_bounds
+from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.means import ROUNDING
+from hearteval.stats.special import stdtrit
 
 MIN_ITEMS = 5
 """Of a system that is compared."""
@@ -137,55 +136,74 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
 def sample_people(
     systems: Sequence[RatedSystem], columns: RatingColumns, *, level: float
 ) -> tuple[RatedSystem, ...]:
-    """Return scores with two-way intervals over items and people, as they are with five or more."""
+    """Return scores with two-way intervals over items and people, as they are with five or more.
+
+    Those of a system rest on the items and people that rated it: one of fewer people keeps its own.
+    """
     place = {system.name: k for k, system in enumerate(columns.systems)}
-    found: dict[Axis | None, list[tuple[Estimate, Estimate]]] = {}
-    for axis in (None, *columns.axes):
-        means, influence = z_influence(columns, axis)
-        z = clustered_estimates(
-            np.nan_to_num(means), influence, columns.item, columns.sampled_rater, level=level
-        )
-        found[axis] = list(zip(_raw_means(columns, axis, level=level), z, strict=True))
+    found = {axis: _two_way(columns, axis, level=level) for axis in (None, *columns.axes)}
     return tuple(
         replace(
             row,
-            overall=_sampled(row.overall, found[None][place[row.system]]),
+            overall=_sampled(row.overall, found[None].get(place[row.system])),
             axes={
-                axis: _sampled(at, found[axis][place[row.system]]) for axis, at in row.axes.items()
+                axis: _sampled(at, found[axis].get(place[row.system]))
+                for axis, at in row.axes.items()
             },
         )
         for row in systems
     )
 
 
-def _raw_means(columns: RatingColumns, axis: Axis | None, *, level: float) -> list[Estimate]:
-    """Return the mean raw score of each system, its interval from its own ratings alone."""
-    values = columns.column(axis, is_z=False)
-    n = len(columns.systems)
-    means, _, influence = group_means(values, columns.system, columns.item, n)
-    found = []
+Ends = tuple[float, float] | None
+
+
+def _two_way(
+    columns: RatingColumns, axis: Axis | None, *, level: float
+) -> dict[int, tuple[Ends, Ends]]:
+    """Return the intervals of raw and z means, by system that people enough rated."""
+    values, n = columns.column(axis, is_z=False), len(columns.systems)
+    item, rater = columns.item, columns.sampled_rater
+    means, _, influence = group_means(values, columns.system, item, n)
+    z_means, z_moved = z_influence(columns, axis)
+    found = {}
     for k in range(n):
-        rows = (columns.system == k) & ~np.isnan(values)
-        if not rows.any():
-            found.append(Estimate(value=float("nan"), low=None, high=None))
+        own = (columns.system == k) & ~np.isnan(values)
+        n_people = len(np.unique(rater[own & (rater >= 0)]))
+        if n_people < MIN_RATERS:
             continue
-        found += clustered_estimates(
-            means[k : k + 1],
-            influence[rows, k : k + 1],
-            columns.item[rows],
-            columns.sampled_rater[rows],
-            level=level,
+        most = min(len(np.unique(item[own])), n_people) - 1
+        found[k] = (
+            _ends(means[k], influence[own, k], item[own], rater[own], most, level=level),
+            _ends(z_means[k], z_moved[:, k], item, rater, most, level=level),
         )
     return found
 
 
-def _sampled(at: ScoreEstimate, ends: tuple[Estimate, Estimate]) -> ScoreEstimate:
-    """Give a score the intervals of two estimates; it keeps its own where nothing varies."""
-    raw, z = ends
-    if at.low is not None and raw.low is not None and raw.high is not None:
-        at = replace(at, low=max(1.0, raw.low), high=min(float(MAX_SCORE), raw.high))
-    if at.z_low is not None and z.low is not None:
-        at = replace(at, z_low=z.low, z_high=z.high)
+def _ends(
+    value: float,
+    influence: FloatArray,
+    item: IntArray,
+    rater: IntArray,
+    most: int,
+    *,
+    level: float,
+) -> Ends:
+    """Return the t interval of a mean, of `most` degrees of freedom at most."""
+    se, df = clustered_errors(influence[:, None], item, rater)
+    if min(df, most) < 1 or se[0] <= ROUNDING:
+        return None
+    reach = float(stdtrit(min(df, most), (1 + level) / 2)) * float(se[0])
+    return float(value) - reach, float(value) + reach
+
+
+def _sampled(at: ScoreEstimate, ends: tuple[Ends, Ends] | None) -> ScoreEstimate:
+    """Give a score two intervals; it keeps its own where there is none, or nothing varies."""
+    raw, z = ends or (None, None)
+    if at.low is not None and raw is not None:
+        at = replace(at, low=max(1.0, raw[0]), high=min(float(MAX_SCORE), raw[1]))
+    if at.z_low is not None and z is not None:
+        at = replace(at, z_low=z[0], z_high=z[1])
     return at
 
 

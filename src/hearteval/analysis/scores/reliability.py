@@ -145,9 +145,13 @@ def _stepped(icc: AgreementMeasure, k: int) -> AgreementMeasure:
     if icc.value is None:
         return icc
     try:
-        ends = [None if end is None else step_up(end, k) for end in (icc.low, icc.high)]
-        return AgreementMeasure(
-            value=step_up(icc.value, k), low=ends[0], high=ends[1], reason=icc.reason
-        )
+        value = step_up(icc.value, k)
     except NotIdentifiedError as error:
         return AgreementMeasure(value=None, low=None, high=None, reason=str(error))
+    if icc.low is None or icc.high is None:
+        return AgreementMeasure(value=value, low=None, high=None, reason=icc.reason)
+    try:
+        low, high = step_up(icc.low, k), step_up(icc.high, k)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=value, low=None, high=None, reason=f"no interval: {error}")
+    return AgreementMeasure(value=value, low=low, high=high, reason=None)
