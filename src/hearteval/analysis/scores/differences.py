@@ -67,7 +67,7 @@ class ScoreComparison:
     Attributes:
         left_out: Systems with z-scores on fewer than `MIN_ITEMS` items, by name.
         interval_used: ``two-way`` or ``item-sandwich``, as in rankings of pairs.
-        df: Degrees of freedom of t.
+        df: Degrees of freedom of t, of systems rated on every item; of others by their own items.
     """
 
     ranks: tuple[RankedScore, ...]
@@ -95,9 +95,13 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
     if variance is None:
         return None
     raw, _, _ = group_means(columns.overall, columns.system, columns.item, len(columns.systems))
-    spread = variance.of_differences()
-    found = pairwise_differences(means[kept], spread, variance.df, level=level)
-    bounds = rank_bounds(means[kept], spread, variance.df, level=level)
+    # A difference rests on no more items than the one of the two that has fewer.
+    fewer = np.minimum.outer(n_items[kept], n_items[kept])
+    inflation = fewer / (fewer - 1) * (variance.n_items - 1) / variance.n_items
+    spread = variance.of_differences() * inflation
+    df = np.minimum(fewer - 1, variance.df).astype(np.float64)
+    found = pairwise_differences(means[kept], spread, df, level=level)
+    bounds = rank_bounds(means[kept], spread, df, level=level)
     names = [columns.systems[k].name for k in kept]
     is_apart = found.q <= 1 - level
     np.fill_diagonal(is_apart, val=False)

@@ -46,21 +46,23 @@ class RankBounds(NamedTuple):
 
 
 def pairwise_differences(
-    theta: FloatArray, variance: FloatArray, df: float, *, level: float
+    theta: FloatArray, variance: FloatArray, df: float | FloatArray, *, level: float
 ) -> PairwiseDifferences:
     """Return every difference of two systems or more with a t interval, a t test and its q.
 
-    The variance is that of each difference, (systems, systems); infinite degrees of freedom make t
-    the normal distribution, and `level` is the nominal coverage of each interval.
+    The variance is that of each difference, (systems, systems), and so may the degrees of freedom
+    be; infinite ones make t the normal distribution. `level` is the nominal coverage of each
+    interval.
     """
     n = len(theta)
     upper = np.triu_indices(n, 1)
     difference = theta[upper[0]] - theta[upper[1]]
     se = np.sqrt(variance[upper])
-    half_width = _half_width(se, float(stdtrit(df, (1 + level) / 2)))
+    of_pairs = np.broadcast_to(df, variance.shape)[upper]
+    half_width = _half_width(se, stdtrit(of_pairs, (1 + level) / 2))
     is_known = se > MIN_SE
     t = np.abs(difference) / np.where(is_known, se, np.inf)
-    p = np.asarray(2 * stdtr(df, -t), dtype=np.float64)
+    p = np.asarray(2 * stdtr(of_pairs, -t), dtype=np.float64)
     q = np.asarray(false_discovery_q(p), dtype=np.float64)
 
     def square(values: FloatArray, *, sign: float, diagonal: float) -> FloatArray:
@@ -81,7 +83,9 @@ def pairwise_differences(
     )
 
 
-def rank_bounds(theta: FloatArray, variance: FloatArray, df: float, *, level: float) -> RankBounds:
+def rank_bounds(
+    theta: FloatArray, variance: FloatArray, df: float | FloatArray, *, level: float
+) -> RankBounds:
     """Return the ranks that the differences of each system from the others leave open.
 
     The best is 1 + the systems whose difference interval lies wholly above this one, the worst S -
@@ -90,10 +94,10 @@ def rank_bounds(theta: FloatArray, variance: FloatArray, df: float, *, level: fl
     Arguments are as in `pairwise_differences`.
     """
     n = len(theta)
-    quantile = float(stdtrit(df, 1 - (1 - level) / (n - 1) / 2))
+    quantile = stdtrit(df, 1 - (1 - level) / (n - 1) / 2)
     is_below = theta[None, :] - theta[:, None] > _half_width(np.sqrt(variance), quantile)
     return RankBounds(low=1 + is_below.sum(axis=1), high=n - is_below.sum(axis=0))
 
 
-def _half_width(se: FloatArray, quantile: float) -> FloatArray:
+def _half_width(se: FloatArray, quantile: float | FloatArray) -> FloatArray:
     return np.where(se > MIN_SE, quantile * se, np.inf)
