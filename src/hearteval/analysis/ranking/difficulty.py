@@ -112,7 +112,9 @@ def measure_difficulty(cells: Cells) -> ItemDifficulty | None:
     mean = total.reshape(by_item) / n
     kept = of_items / np.maximum(of_items + (of_items + of_pairs) / n, ROUNDING)
     likely, raw, elsewhere = share + kept * mean, share + mean, _elsewhere(cells, fit)
-    spread, shrinkage = _spreads(raw[judged], met[judged], of_items, of_pairs)
+    # What an error of a pair gives to one of its systems it takes from the other.
+    of_both = np.bincount(item, 1 / (n[item, low] * n[item, high])).astype(np.float64)
+    spread, shrinkage = _spreads(raw[judged], met[judged], of_both[judged], (of_items, of_pairs))
     n_judgments = np.bincount(cells.item, weights=cells.n, minlength=len(cells.items))
     rows = [
         _row(cells, k, met[k], (likely[k], raw[k], elsewhere[k]), float(own), round(n_judgments[k]))
@@ -158,15 +160,23 @@ def _elsewhere(cells: Cells, fit: BradleyTerryFit) -> FloatArray:
 
 
 def _spreads(
-    raw: FloatArray, met: IntArray, of_items: float, of_pairs: float
+    raw: FloatArray, met: IntArray, of_both: FloatArray, variances: tuple[float, float]
 ) -> tuple[FloatArray, float]:
-    """Return the spread of each item, and the mean share of what sets it apart that is kept."""
-    stands = met > 0
+    """Return the spread of each item, and the mean share of what sets it apart that is kept.
+
+    Args:
+        raw: Share won, (items, systems).
+        met: Pairs of each system on each item.
+        of_both: Sum over the pairs of an item of 1 / (n_i n_j), n the pairs of either system.
+        variances: Of what a system's text adds, and of one pair.
+    """
+    (of_items, of_pairs), stands = variances, met > 0
     n_systems = stands.sum(axis=1)
     counts = np.maximum(met, 1)
     # Where not all were met, which ones were met is chance too.
     missed = 1 - counts / np.maximum(n_systems - 1, 1)[:, None]
     noise = _mean((of_pairs + of_items * np.maximum(missed, 0)) / counts, stands)
+    noise += of_pairs * 2 * of_both / np.maximum(n_systems * (n_systems - 1), 1)
     found = _mean((raw - _mean(raw, stands)[:, None]) ** 2, stands)
     found *= n_systems / np.maximum(n_systems - 1, 1)
     variance = found - noise
