@@ -162,8 +162,9 @@ def test_another_leader_is_said(results: StudyResults) -> None:
     changed = replace(found.others[0], leaders=("ember",), largest_change=2, most_moved="ember")
     other = text_of(ablations.answer(replace(found, others=(changed, *found.others[1:]))))
     assert other == (
-        "In part: beacon would not lead by ties dropped. The largest change is 2 places, of ember"
-        " (ties dropped)."
+        "In part: by 1 of 6 methods another system leads than beacon (Ties dropped). The largest"
+        " change is 2 places, of ember (Ties dropped). Places that the intervals leave open change"
+        " easily."
     )
     failed = replace(found.others[0], problem="it determines no ranking")
     assert "Not known" in ablations.answer(replace(found, others=(failed,)))

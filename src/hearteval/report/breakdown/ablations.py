@@ -43,11 +43,14 @@ def answer(found: AblatedRanking) -> Markup:
             plural(len(known), "other method")
         )
     largest = Markup("The largest change is {}, of {} ({}).").format(
-        plural(moved.largest_change, "place"), moved.most_moved, METHODS[moved.method][0].lower()
+        plural(moved.largest_change, "place"), moved.most_moved, METHODS[moved.method][0]
     )
     if other:
-        names = listed([METHODS[one.method][0].lower() for one in other])
-        return Markup("<b>In part: {} would not lead by {}.</b> {}").format(leader, names, largest)
+        names = "; ".join(METHODS[one.method][0] for one in other)
+        return Markup(
+            "<b>In part: by {} of {} another system leads than {}</b> ({}). {} Places that the"
+            " intervals leave open change easily."
+        ).format(len(other), plural(len(known), "method"), leader, names, largest)
     return Markup("<b>The leader stays:</b> {} leads by every method. {}").format(leader, largest)
 
 

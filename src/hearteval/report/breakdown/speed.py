@@ -9,7 +9,6 @@ from hearteval.analysis.covariates import Correlation, CovariateResult, Covariat
 from hearteval.analysis.speed import VOICE_BAND_MS, SpeedCorrelation, SpeedResults
 from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.text import (
-    MINUS,
     NO_BREAK_SPACE,
     NO_VALUE,
     count,
@@ -187,7 +186,7 @@ def correlation(one: Correlation | None) -> Markup:
     if one is None:
         return Markup("{}").format(NO_VALUE)
     ends = "" if one.low is None else fine_interval(one.low, one.high)
-    q = "" if one.q is None else f", q{NO_BREAK_SPACE}={NO_BREAK_SPACE}{_p(one.q)}"
+    q = "" if one.q is None else f", q{NO_BREAK_SPACE}{_p(one.q)}"
     return Markup("<b>{}</b><small>{}{}</small>").format(hundredths(one.r), ends, q)
 
 
@@ -230,4 +229,5 @@ def _with_ends(one: Correlation | None, letter: str) -> str:
 
 
 def _p(value: float) -> str:
-    return "<.001" if value < 0.001 else f"{value:.3f}".replace("-", MINUS)
+    small = f"<{NO_BREAK_SPACE}.001"
+    return small if value < 0.001 else f"={NO_BREAK_SPACE}{value:.3f}"

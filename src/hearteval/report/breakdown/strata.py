@@ -26,7 +26,7 @@ from hearteval.report.text import (
     whole,
 )
 
-ALPHA = 0.05
+ALPHA, LEAST_P = 0.05, 0.001
 MOST_PANELS = 4
 SHORT_NAME = 20
 WIDTH, LEFT, TOP, ROW = 330, 142, 24, 18
@@ -89,9 +89,9 @@ def answer(found: StratifiedRanking) -> Markup:
             " kind differs."
         ).format(ways, listed([FACTORS[one.factor] for one in tested]))
     said = [
-        Markup("{} (q{}={}{}; most: {}, {}{}Elo)").format(
+        Markup("{} ({}; most: {}, {}{}Elo)").format(
             FACTORS[one.factor],
-            *(NO_BREAK_SPACE, NO_BREAK_SPACE, _p(one.test.q)),
+            _q_words(one.test.q),
             *(one.test.most_different, whole(one.test.most_different_elo), NO_BREAK_SPACE),
         )
         for one in differs
@@ -199,5 +199,16 @@ def _panel(stratum: Stratum, order: Sequence[str], scale: Scale) -> Panel:
     )
 
 
+def _q_words(value: float) -> str:
+    sign = "" if value < LEAST_P else f"={NO_BREAK_SPACE}"
+    return f"q{NO_BREAK_SPACE}{sign}{_p(value)}"
+
+
 def _p(value: float) -> str:
-    return "<.001" if value < 0.001 else hundredths(value) if value >= 0.1 else f"{value:.3f}"
+    return (
+        f"<{NO_BREAK_SPACE}.001"
+        if value < LEAST_P
+        else hundredths(value)
+        if value >= 0.1
+        else f"{value:.3f}"
+    )
