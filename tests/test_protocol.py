@@ -11,6 +11,7 @@ from hearteval.protocol import load_protocol
 PINNED = {
     "audit_references": ("1", "ddd3877e72d27150"),
     "baselines": ("1", "c5af0fa5a653c32e"),
+    "calibration": ("1", "01f44790da2d8e75"),
     "cues": ("2", "f75c8d8e671f7e50"),
     "help": ("1", "9644fbc3df069f6c"),
     "injections": ("1", "3dde2d67e637f4b8"),
