@@ -20,7 +20,7 @@ from hearteval.study import Quiet
 from hearteval.study.results import analyze
 from hearteval.study.session import open_stored
 
-N_STUDIES = 10
+N_STUDIES = 8
 FOUND = {
     "position: judge-a": 0.7,
     "own family: judge-c": 0.6,
