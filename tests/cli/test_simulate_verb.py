@@ -275,6 +275,14 @@ def test_a_simulated_study_stays_one_when_its_file_denies_it(
     assert "simulated study 'practice'" in refused(capsys, verb, file)
 
 
+def test_the_check_of_simulated_items_says_so_first(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert heart("items", "check", made / "items.jsonl") == 0
+    assert capsys.readouterr().out.startswith(FIRST)
+
+
 def test_a_real_study_takes_no_simulated_items(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,6 +317,14 @@ def test_no_person_takes_part_in_a_simulated_study(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "no person takes part" in refused(capsys, "serve", study, "--port", 0)
+
+
+@pytest.mark.parametrize("is_real", [True, False], ids=["real-first", "simulated-first"])
+def test_a_simulated_study_is_not_compared_with_a_real_one(
+    is_real: bool, study: Path, real: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = (real, study) if is_real else (study, real)
+    assert "practice is simulated and" in refused(capsys, "compare", *both)
 
 
 @pytest.mark.parametrize("is_real", [True, False], ids=["real-to-simulated", "simulated-to-real"])
@@ -393,6 +409,16 @@ def test_a_study_of_ratings_is_made_analyzed_and_run(
     assert {row["system"] for row in done["rated"]} == set(limits["judges"]["score"])
     assert (file.parent / "rated.ratings.csv").read_text().startswith("simulated,")
     assert heart("store", "verify", file.parent / "rated.db") == 0
+
+
+def test_votes_replace_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    votes = ("simulate", "--votes", tmp_path / "votes.csv", *SMALL)
+    assert [heart(*votes), heart(*votes)] == [0, 0], "the same votes again change nothing"
+    capsys.readouterr()
+    assert heart(*votes, "--seed", 9) == 2
+    said = capsys.readouterr().err
+    assert "is already there; name a new file" in said
+    assert "--force" not in said, "the verb has no such option"
 
 
 def test_votes_are_of_pairs(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import click
 
 from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import count_option, json_option, names_options
+from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -143,6 +144,8 @@ def check(file: Path, *, names: "DialogueNames", as_json: bool) -> None:
 
     read, n_screenings = read_checked_items(file, names)
     items = read.items
+    if any(item.source == SIMULATED for item in items):
+        Terminal().say_simulated()
     subsets = Counter(item.subset for item in items)
     n_references = sum(item.reference is not None for item in items)
     about = _about(read, file)

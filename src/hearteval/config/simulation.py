@@ -100,7 +100,10 @@ class SimulationPlan(Section):
     def _faults(self) -> list[str]:
         faults = []
         if self.adversarial > self.items:
-            faults.append("adversarial: there are no more adversarial items than items")
+            faults.append(
+                f"adversarial: {self.adversarial} of {self.items} items; give --adversarial"
+                f" {self.items} or less"
+            )
         if self.people > self.pool:
             faults.append("people: the pool is smaller than the raters of each pair")
         if self.random_raters > self.pool:

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from hearteval.analysis.ranking.compared import Compared, Comparison, compare_studies
 from hearteval.config.model_settings import guess_meant
-from hearteval.domain import Rater
+from hearteval.domain import Rater, Study
 from hearteval.errors import SettingsError
 from hearteval.study import Tell
 from hearteval.study.results import read_data
 from hearteval.study.session import is_rated, open_stored
+from hearteval.study.simulated import require_one_sort_of_studies
 
 PEOPLE = "people"
 """Names all people of a study, who are never chosen one by one."""
@@ -22,15 +23,16 @@ def compare_stored(
 
     Raises:
         SettingsError: A study rates completions, or a panel names nobody who judged.
-        StoreError: Nothing is stored of a study.
+        StoreError: Nothing is stored of a study, or one of the two is simulated.
         InvalidVotesError: The two share under two systems.
         NotIdentifiedError: One of them determines no ranking.
     """
     is_one = first.resolve() == second.resolve()
-    one, other = (
+    (study, one), (other_study, other) = (
         _read(path, panel, tell, is_one=is_one)
         for path, panel in zip((first, second), panels, strict=True)
     )
+    require_one_sort_of_studies(study, other_study)
     if one.name == other.name:
         names = [f"{one.name} ({path})" for path in (first, second)]
         if is_one:
@@ -39,7 +41,7 @@ def compare_stored(
     return compare_studies(one, other)
 
 
-def _read(path: Path, panel: Sequence[str], tell: Tell, *, is_one: bool) -> Compared:
+def _read(path: Path, panel: Sequence[str], tell: Tell, *, is_one: bool) -> tuple[Study, Compared]:
     with open_stored(path, tell) as (session, study):
         if is_rated(study):
             raise SettingsError(
@@ -50,7 +52,7 @@ def _read(path: Path, panel: Sequence[str], tell: Tell, *, is_one: bool) -> Comp
         known = [rater for rater in session.store.iter(Rater) if rater.id in who]
     raters = [*data.raters] if not panel else _panel(path, panel, known)
     name = f"{study.name} by {', '.join(panel)}" if panel and is_one else study.name
-    return Compared(name=name, data=data, protocols=study.protocols, raters=raters)
+    return study, Compared(name=name, data=data, protocols=study.protocols, raters=raters)
 
 
 def _panel(path: Path, panel: Sequence[str], known: Sequence[Rater]) -> list[Rater]:

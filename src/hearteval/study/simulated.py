@@ -35,6 +35,22 @@ def require_one_sort(store: Store, settings: StudySettings) -> None:
     raise StoreError(f"{settings.file}: {words}: {NEVER_MIXED}", ids=(name,))
 
 
+def require_one_sort_of_studies(*studies: Study) -> None:
+    """Let studies be compared only where all are simulated or all are real.
+
+    Raises:
+        StoreError: Some are simulated, and others are not.
+    """
+    names = {one.is_simulated: one.name for one in studies}
+    if len(names) > 1:
+        raise StoreError(
+            f"{names[True]} is simulated and {names[False]} is real, and the two are never"
+            " compared: what moves between them says nothing. Compare two that are real, or two"
+            " that are simulated",
+            ids=(names[True], names[False]),
+        )
+
+
 def holds_simulated(store: Store) -> bool:
     """Say whether a store is of simulated studies."""
     return any(study.is_simulated for study in store.iter(Study))

@@ -108,7 +108,10 @@ def make_votes(file: Path, plan: SimulationPlan) -> dict[str, Any]:
         file.name: format_table(columns, form),
         truth.name: truth_text(file.stem, expected_truth(world)).encode(),
     }
-    write_files(files, file.parent, replace=False)
+    for path in (file, truth):
+        if path.exists() and path.read_bytes() != files[path.name]:
+            raise SettingsError(f"{path}: is already there; name a new file")
+    write_files(files, file.parent, replace=True)
     return {SIMULATED: True, "votes": str(file), "truth": str(truth), "n_votes": len(rows)}
 
 
