@@ -7,6 +7,7 @@ from invented_ratings import invented_ratings
 from invented_results import invented_results, without_ranking
 
 from hearteval.analysis.study import StudyResults
+from hearteval.notices import SIMULATED_WORDS, Kind, Notice
 from hearteval.report.page import render_page
 from hearteval.report.page.methods import limits, paragraph
 
@@ -50,6 +51,15 @@ def test_paragraph_names_design_judges_interval_and_versions() -> None:
         made.items_hash[:12],
     ):
         assert said in text
+
+
+def test_the_paragraph_of_a_simulated_study_says_so_first() -> None:
+    results = invented_results()
+    made = dataclasses.replace(results.provenance, simulated=True)
+    said = (Notice(Kind.SIMULATED, SIMULATED_WORDS), *results.warnings)
+    text = paragraph(dataclasses.replace(results, provenance=made, warnings=said))
+    assert text.startswith(SIMULATED_WORDS)
+    assert SIMULATED_WORDS not in paragraph(results)
 
 
 def test_gap_of_the_fit_is_of_judgments_that_count_once() -> None:

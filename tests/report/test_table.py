@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, without_ranking
@@ -151,6 +152,7 @@ def test_latex_escapes_what_latex_would_read() -> None:
         caption="50 % of #1",
         notes=("x < y",),
     )
+    assert r"\caption{What is won}" in replace(table, caption="what is won").latex("won")
     said = table.latex("won")
     assert r"System\_1 & Won, \% & p \\" in said
     assert r"{[}a{]} \& b\$ & 1 \% & 0.1235 \\" in said

@@ -47,6 +47,8 @@ from hearteval.report.text import (
 
 RANK_DIFFERS = "\N{NOT EQUAL TO}"
 TOO_FEW = "\N{MIDDLE DOT}"
+WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
+"""Who judged, in words, by `Leaderboard.judged_by`."""
 MIN_MARKS = 0.5
 """An axis marked in a smaller share of a system's judgments has no number in a table."""
 AXIS_FIELDS = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons")
@@ -176,7 +178,7 @@ def paper_board(board: Leaderboard) -> Table:
             axes_words(axes),
         ],
     )
-    caption = f"Elo by {board.judged_by}, {count(board.n_judgments)} judgments"
+    caption = f"Elo by {WHO[board.judged_by]}, {count(board.n_judgments)} judgments"
     return replace(made, caption=f"{caption} on {count(board.n_items)} items.")
 
 

@@ -156,7 +156,11 @@ class Table:
         spec = "".join("l" if _is_words(column, cells) else "r" for column, cells in by_column)
         heads = " & ".join(_tex(column.heading) for column in self.columns)
         rows = [" & ".join(map(_tex_cell, row)) + r" \\" for row in self.rows]
-        caption = [rf"\caption{{{_tex(self.caption)}}}"] if self.caption else []
+        caption = (
+            [rf"\caption{{{_tex(self.caption[0].upper() + self.caption[1:])}}}"]
+            if self.caption
+            else []
+        )
         notes = [rf"\par\footnotesize {_tex(note)}" for note in self.notes]
         lines = [
             "% needs \\usepackage{booktabs}",

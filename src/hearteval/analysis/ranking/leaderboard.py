@@ -227,10 +227,14 @@ def _warn_of_two_kinds(
 ) -> list[Notice]:
     """Say how people and judges are combined."""
     n_one, n = count_pairs_of_one_kind(judgments, people)
+    alone = (
+        f"; {n_one:,} of {n:,} pairs were judged by one kind only and count as they are"
+        if n_one
+        else ""
+    )
     combined = Notice(
         Kind.TWO_KINDS,
-        "People and judges have the same total weight within each pair that both judged;"
-        f" {n_one:,} of {n:,} pairs were judged by one kind only and count as they are.",
+        f"People and judges have the same total weight within each pair that both judged{alone}.",
     )
     if weighted.interval_used != "two-way":
         return [combined]

@@ -7,6 +7,8 @@ from hearteval.analysis.briefs import uneven_rules
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
+from hearteval.report.headline import first_line
+from hearteval.report.leaderboard import WHO
 from hearteval.report.text import bare_percent, count, level_percent, listed, plural
 
 PROTOCOL_WORDS = {
@@ -15,7 +17,6 @@ PROTOCOL_WORDS = {
     "rating": "each reply was scored by itself from 1 to 5 on each axis",
 }
 TIES = {"half": "half a win to each side", "davidson": "by Davidson's model", "drop": "left out"}
-WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
 BRIEF_WORDS = {
     "paper": "had the plain brief of HEART 9.4",
     "matched": "had the task text that people are given",
@@ -102,6 +103,7 @@ def paragraph(results: StudyResults) -> str:
     items = plural(sum(coverage.n_items.values()), "item")
     systems = ", ".join(row.system for row in coverage.systems)
     parts = [
+        *first_line(results),
         f"{plural(len(coverage.systems), 'system')} ({systems}) continued the dialogues of {items}"
         f" ({subsets}; {made.item_source}), following HEART (arXiv 2601.19922).",
         _told(results),
