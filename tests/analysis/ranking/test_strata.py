@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from people_study import simulated_study
+from people_study import BEACON, EMBER, JUDGES, PeopleStudy, human_raters, simulated_study
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.ranking.strata import StratifiedFactor
+from hearteval.analysis.ranking.strata import ALL_ALIKE, StratifiedFactor
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Item
 
@@ -136,6 +136,17 @@ def test_the_order_of_judgments_changes_nothing(data: StudyData) -> None:
     mixed = list(data.judgments)
     random.Random(3).shuffle(mixed)
     assert stratified(replace(data, judgments=mixed)) == stratified(data)
+
+
+@pytest.mark.parametrize("n_people", [5, 0])
+def test_where_all_items_say_the_same_there_is_no_test(n_people: int) -> None:
+    study = PeopleStudy(12, (*human_raters(n_people), *JUDGES), n_adversarial=6)
+    for item in study.items:
+        pair = study.completion(item, BEACON), study.completion(item, EMBER)
+        for rater in study.raters:
+            study.judge(rater, *pair, "tie")
+    factor = stratified(study.data())["subset"]
+    assert (factor.test, factor.no_test) == (None, ALL_ALIKE)
 
 
 def test_a_planted_difference_is_found() -> None:

@@ -30,6 +30,7 @@ MIN_ITEMS: Final = 5
 FEW_ITEMS: Final = 20
 """On fewer an interval is wide, and too narrow for how little it rests on."""
 EXPLORATORY: Final = "exploratory"
+ALL_ALIKE: Final = "items of one kind all say the same, which does not show how far others would"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class StrataTest:
     n_systems: int
     """Systems that stand in every stratum tested."""
     most_different: str
-    """The system whose Elo differs most between strata, for what that takes."""
+    """The system whose Elo differs most between strata, however sure that is."""
     most_different_elo: float
     """Its largest difference between two strata, of those with a ranking; 0 without two."""
 
@@ -315,12 +316,14 @@ def _test(
     kind = stratum[items]
     if np.bincount(kind, minlength=n_strata).min() < 2:
         return None, "too few items compare the systems that stand in all of them"
+    summed = np.zeros((len(items), len(kept)))
+    np.add.at(summed, place, influence)
+    if all(np.ptp(summed[kind == k], axis=0).max() <= ROUNDING for k in range(n_strata)):
+        return None, ALL_ALIKE
     if interval_name(rater) == "two-way":
         statistic, p = two_way_test(influence, place, rater, kind)
         method = "two-way"
     else:
-        summed = np.zeros((len(items), len(kept)))
-        np.add.at(summed, place, influence)
         statistic, p = permutation_test(summed, kind, seed=seed)
         method = "permutation of items"
     system, largest = _most_different(cells.systems, elos[:n_strata], common)
