@@ -56,3 +56,13 @@ def test_people_who_differ_are_no_difference_between_strata() -> None:
         return two_way_test(parts - parts.mean(axis=0), item, rater, stratum)[1]
 
     assert 4 <= sum(p_value() <= 0.05 for _ in range(N_SIMULATIONS)) <= 20
+
+
+def test_where_nothing_varies_nothing_differs() -> None:
+    stratum, item, rater = (
+        np.repeat(np.arange(2), 5),
+        np.repeat(np.arange(10), 5),
+        np.arange(50) % 5,
+    )
+    assert two_way_test(np.zeros((50, 3)), item, rater, stratum) == (0.0, 1.0)
+    assert permutation_test(np.zeros((10, 3)), stratum, seed=1, n_permutations=9) == (0.0, 1.0)

@@ -80,7 +80,9 @@ def two_way_test(
     spread = (weights**2).sum(axis=1)  # what a unit of each stratum adds to the trace
     over_items = float((spread[stratum] * (by_item**2).sum(axis=1)).sum()) * _correction(n_items)
     of_people = max(_over_people(departs, rater, kind, weights), 0.0)
-    expected = max(over_items + of_people, ROUNDING)
+    expected = over_items + of_people
+    if expected <= ROUNDING**2:
+        return 0.0, 1.0  # every item says the same
     overall = (sizes[:, None] * means).sum(axis=0) / n_items
     statistic = float((sizes[:, None] * (means - overall) ** 2).sum()) / expected
     df_above = _box(by_item, stratum)
