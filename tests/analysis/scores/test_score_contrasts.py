@@ -373,6 +373,16 @@ def test_another_order_by_pairs_is_measured() -> None:
     assert found.ratings.pairs.kendall.value == pytest.approx(stats.kendalltau(x, y)[0])
 
 
+def test_pairs_that_are_all_ties_order_nothing() -> None:
+    data = with_pairs(drawn_study({"a": 1.0, "b": 0.4, "c": -0.4}, judges=2), "abc")
+    ties = [row._replace(choice="tie", strength=None) for row in data.judgments]
+    found = analyze_study(replace(data, judgments=ties))
+    assert found.ratings is not None
+    assert found.ratings.pairs is not None
+    assert found.ratings.pairs.problem == "by one of them all systems stand alike"
+    assert (found.ratings.pairs.spearman, found.ratings.pairs.kendall) == (None, None)
+
+
 def test_linear_samples_move_as_fits_do() -> None:
     """The interval is that of samples of items fitted anew."""
     data = with_pairs(drawn_study({"a": 1.0, "b": 0.4, "c": -1.0}, n_items=30), "abc", sure=0.7)

@@ -19,8 +19,11 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.columns import RatingColumns, z_influence
 from hearteval.stats.bradley_terry.fit import centred_inverse, fit_win_matrix
 from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.rankers import kendall_tau, spearman_rho
 
 MIN_SYSTEMS, MIN_ITEMS, N_RESAMPLES = 3, 5, 1000
+DECIMALS = 6
+"""Means and strengths equal to this many decimals are one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,10 @@ def compare_with_pairs(
         what = f"{MIN_SYSTEMS} systems that are both rated and ranked by pairs"
         return BesidePairs(problem=f"it needs {what}, on {MIN_ITEMS} items", **bare)
     names, values, moves = found
+    rounded = [value.round(DECIMALS) for value in values]
+    spearman, kendall = spearman_rho(*rounded), kendall_tau(*rounded)
+    if spearman is None or kendall is None:
+        return BesidePairs(problem="by one of them all systems stand alike", **bare)
     rng = np.random.default_rng(seed)
     n = len(moves[0])
     drawn = rng.multinomial(n, np.full(n, 1 / n), size=N_RESAMPLES) - 1.0
@@ -79,8 +86,8 @@ def compare_with_pairs(
     order = np.argsort(places[0])
     return BesidePairs(
         problem=None,
-        spearman=_estimate(_spearman, values, samples, level),
-        kendall=_estimate(_kendall, values, samples, level),
+        spearman=_estimate(spearman, _spearman, samples, level),
+        kendall=_estimate(kendall, _kendall, samples, level),
         places=tuple(
             TwoPlaces(system=names[k], by_ratings=int(places[0][k]), by_pairs=int(places[1][k]))
             for k in order
@@ -120,15 +127,14 @@ def align_systems(
 
 
 def _estimate(
+    value: float,
     figure: Callable[[FloatArray, FloatArray], FloatArray],
-    values: tuple[FloatArray, FloatArray],
     samples: Sequence[FloatArray],
     level: float,
 ) -> Estimate:
     found = figure(samples[0], samples[1])
     low, high = np.quantile(found, ((1 - level) / 2, (1 + level) / 2))
-    (value,) = figure(values[0][None], values[1][None])
-    return Estimate(value=float(value), low=float(low), high=float(high))
+    return Estimate(value=value, low=float(low), high=float(high))
 
 
 def _kendall(x: FloatArray, y: FloatArray) -> FloatArray:
