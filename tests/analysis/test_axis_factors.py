@@ -200,6 +200,23 @@ def test_a_completion_without_every_axis_is_left_out_and_counted() -> None:
     assert [len(scores.z), scores.n_incomplete] == [2, 1]
 
 
+def test_containment_is_never_mixed_into_the_five() -> None:
+    data = two_judges()
+    plain = score_completions(to_columns(data.judgments, data))
+    extra: dict[Axis, AxisMark] = {"C": AxisMark("first", 1)}
+    rows = [
+        row._replace(axes={**row.axes, **extra}) if row.choice == "tie" else row
+        for row in data.judgments
+    ]
+    scores = score_completions(to_columns(rows, data))
+    assert plain is not None
+    assert scores is not None
+    assert scores.axes == plain.axes
+    assert scores.z.tolist() == plain.z.tolist()
+    only_c = [row._replace(axes=extra) for row in data.judgments]
+    assert score_completions(to_columns(only_c, data)) is None
+
+
 def test_people_are_one_rater_and_one_who_says_the_same_has_no_z() -> None:
     people = human_raters(2)
     made = PeopleStudy(1, [*people])

@@ -20,7 +20,7 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import Estimate, clustered_estimates
 from hearteval.analysis.judges.halo import JudgeHalo
 from hearteval.analysis.scores.columns import RatingColumns
-from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.domain import AXES, AXIS_NAMES, Axis
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import factors, one_blas_thread
 from hearteval.stats.agreement.cronbach import alpha_of_rows
@@ -158,9 +158,9 @@ class FactorResults:
 
 def score_completions(columns: JudgmentColumns) -> CompletionScores | None:
     """Return the z-scores of completions from marks of pairs; None where nobody marked an axis."""
-    if not columns.marks:
+    axes = tuple(axis for axis in AXES if axis in columns.marks)
+    if not axes:
         return None
-    axes = tuple(columns.marks)
     who, unit = np.unique(
         np.where(columns.is_person, len(columns.names.raters), columns.rater), return_inverse=True
     )
@@ -203,10 +203,12 @@ def score_completions(columns: JudgmentColumns) -> CompletionScores | None:
 def score_rated(columns: RatingColumns) -> CompletionScores:
     """Return the z-scores of completions from ratings."""
     n = int(columns.text.max()) + 1
-    is_given = ~np.isnan(columns.z)
-    total = np.zeros((n, len(columns.axes)))
-    count = np.zeros((n, len(columns.axes)), dtype=np.int64)
-    np.add.at(total, columns.text, np.where(is_given, columns.z, 0.0))
+    axes = tuple(axis for axis in columns.axes if axis in AXES)
+    of_raters = columns.z[:, [columns.axes.index(axis) for axis in axes]]
+    is_given = ~np.isnan(of_raters)
+    total = np.zeros((n, len(axes)))
+    count = np.zeros((n, len(axes)), dtype=np.int64)
+    np.add.at(total, columns.text, np.where(is_given, of_raters, 0.0))
     np.add.at(count, columns.text, is_given)
     z = _divide(total, count)
     item = np.zeros(n, dtype=np.int64)
@@ -214,7 +216,7 @@ def score_rated(columns: RatingColumns) -> CompletionScores:
     is_whole = ~np.isnan(z).any(axis=1)
     names = [rater.name for rater in columns.raters if rater.kind != "human"]
     return CompletionScores(
-        axes=columns.axes,
+        axes=axes,
         z=z[is_whole],
         wins=None,
         item=item[is_whole],

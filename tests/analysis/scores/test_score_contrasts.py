@@ -379,7 +379,7 @@ def test_pairs_that_are_all_ties_order_nothing() -> None:
     found = analyze_study(replace(data, judgments=ties))
     assert found.ratings is not None
     assert found.ratings.pairs is not None
-    assert found.ratings.pairs.problem == "by one of them all systems stand alike"
+    assert found.ratings.pairs.problem == "by ratings or by pairs all systems stand alike"
     assert (found.ratings.pairs.spearman, found.ratings.pairs.kendall) == (None, None)
 
 

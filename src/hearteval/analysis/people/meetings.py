@@ -11,7 +11,7 @@ import numpy as np
 
 from hearteval.analysis.columns import JudgmentColumns, Names
 from hearteval.analysis.estimates import Summed
-from hearteval.domain import AXIS_NAMES
+from hearteval.domain import AXES
 from hearteval.stats.comparisons import TIE_SCORE, BoolArray, FloatArray, IntArray
 
 PEOPLE, JUDGES = "people", "judges"
@@ -37,7 +37,7 @@ class Meetings:
     score: FloatArray
     """What the model won: 1, 0.5 of a tie, 0."""
     is_marked: BoolArray
-    """Whether every axis has a mark."""
+    """Whether every axis has a mark, of the five that anybody marked."""
     model_takes_all: BoolArray
     """Whether the model wins on every axis."""
     person_takes_all: BoolArray
@@ -74,7 +74,7 @@ def find_meetings(columns: JudgmentColumns) -> Meetings:
     columns, is_first = columns.select(met), is_first[met]
     marks = [
         np.where(is_first, mark, 1 - mark)
-        for axis in AXIS_NAMES
+        for axis in AXES
         if (mark := columns.marks.get(axis)) is not None
     ]
     table = np.stack(marks, axis=1) if marks else np.full((len(columns), 1), np.nan)

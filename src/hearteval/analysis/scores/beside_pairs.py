@@ -77,7 +77,7 @@ def compare_with_pairs(
     rounded = [value.round(DECIMALS) for value in values]
     spearman, kendall = spearman_rho(*rounded), kendall_tau(*rounded)
     if spearman is None or kendall is None:
-        return BesidePairs(problem="by one of them all systems stand alike", **bare)
+        return BesidePairs(problem="by ratings or by pairs all systems stand alike", **bare)
     rng = np.random.default_rng(seed)
     n = len(moves[0])
     drawn = rng.multinomial(n, np.full(n, 1 / n), size=N_RESAMPLES) - 1.0
