@@ -41,6 +41,9 @@ repeat_pairs = 0
 """
 
 
+STOPPED = 130
+
+
 def heart(*words: object) -> int:
     try:
         run_command_line([str(word) for word in words])
@@ -352,6 +355,20 @@ def test_a_study_is_not_simulated_into_a_real_store(
     monkeypatch.setenv("HEART_STORE", str(real.with_suffix(".db")))
     why = refused(capsys, "simulate", tmp_path / "new", *SMALL)
     assert "the store holds the real study 'real'" in why
+
+
+def test_what_stops_half_way_leaves_no_half_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "half"
+    with monkeypatch.context() as patched:
+        patched.setattr("hearteval.study.simulation.making.draw_study", stopped)
+        assert heart("simulate", folder, *SMALL) == STOPPED
+    assert not folder.exists()
+    assert heart("simulate", folder, *SMALL) == 0, "the same command again"
 
 
 def test_a_folder_that_holds_something_is_left_alone(

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hearteval.config import load_study
+from hearteval.config import StudySettings, load_study
 from hearteval.config.simulation import SimulationPlan
 from hearteval.domain import Item, System
 from hearteval.domain.systems import SIMULATED
@@ -41,6 +43,31 @@ def make_study(folder: Path, name: str, plan: SimulationPlan, tell: Tell) -> dic
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise not_written(folder, error) from error
+    with ExitStack() as undone:
+        # Half a study would pass as a whole one from which much is missing.
+        undone.callback(rmtree, folder, ignore_errors=True)
+        settings, drawn, n_items = _made_study(folder, name, plan, tell)
+        undone.pop_all()
+    return {
+        SIMULATED: True,
+        "study": name,
+        "path": str(folder / f"{name}.toml"),
+        "truth": str(folder / TRUTH_FILE),
+        "store": settings.store,
+        "n_items": n_items,
+        "n_systems": len(drawn.systems),
+        "n_completions": len(drawn.completions),
+        "n_pairs": len(drawn.pairs),
+        "n_judgments": len(drawn.judgments),
+        "n_ratings": len(drawn.ratings),
+        "n_missing": len(drawn.attempts),
+    }
+
+
+def _made_study(
+    folder: Path, name: str, plan: SimulationPlan, tell: Tell
+) -> tuple[StudySettings, Drawn, int]:
+    """Write the files and the store of a study; return its settings, what was drawn, its items."""
     path = folder / f"{name}.toml"
     with tell.progress("truth"):
         world = plant(plan)
@@ -59,20 +86,7 @@ def make_study(folder: Path, name: str, plan: SimulationPlan, tell: Tell) -> dic
             for start in range(0, len(records), BATCH):
                 session.store.add(records[start : start + BATCH])
                 progress(min(start + BATCH, len(records)), len(records))
-    return {
-        SIMULATED: True,
-        "study": name,
-        "path": str(path),
-        "truth": str(folder / TRUTH_FILE),
-        "store": settings.store,
-        "n_items": len(items),
-        "n_systems": len(drawn.systems),
-        "n_completions": len(drawn.completions),
-        "n_pairs": len(drawn.pairs),
-        "n_judgments": len(drawn.judgments),
-        "n_ratings": len(drawn.ratings),
-        "n_missing": len(drawn.attempts),
-    }
+    return settings, drawn, len(items)
 
 
 def make_votes(file: Path, plan: SimulationPlan) -> dict[str, Any]:
