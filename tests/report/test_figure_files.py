@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from invented_results import invented_results
+from invented_results import invented_results, rename_system
 from people_study import simulated_study
 from PIL import Image
 
@@ -86,6 +86,28 @@ def test_speed_is_drawn_beside_quality_and_simulated_figures_say_so() -> None:
     assert b"Simulated: nothing here was measured." in svg
     assert b"<!-- beacon -->" in svg
     assert captions(results).startswith("Simulated")
+
+
+def test_labels_are_no_formulas_and_stand_in_the_legend() -> None:
+    results = analyze_study(simulated_study(THETA, THETA, n_items=8))
+    assert results.leaderboard is not None
+    times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
+    speed = compare_speed((), (), times, results.leaderboard, level=0.95)
+    assert speed is not None
+    families = iter(("$\\nothing{$", "_own", "plain"))
+    systems = tuple(dataclasses.replace(one, family=next(families)) for one in speed.systems)
+    speed = dataclasses.replace(speed, systems=systems)
+    results = dataclasses.replace(results, speed=speed)
+    (figure,) = [one for one in figures_of(results) if one.name == "speed"]
+    svg = dict(figure_files(results, figure))["speed-page.svg"].decode()
+    assert r"<!-- $\nothing{$ -->" in svg
+    assert "_own -->" in svg
+
+
+def test_a_sign_that_the_font_lacks_is_a_box_and_no_warning() -> None:
+    results = rename_system(invented_results(), "ember-7b", "ember \N{WOMAN}")
+    (figure,) = [one for one in figures_of(results) if one.name == "ranking"]
+    assert len(dict(figure_files(results, figure))) == 6
 
 
 def test_a_share_that_may_be_a_half_is_pale() -> None:

@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
+from warnings import catch_warnings, filterwarnings
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
@@ -188,7 +189,8 @@ def figure_files(results: StudyResults, figure: Figure) -> Iterator[tuple[str, b
     """
     matplotlib, drawing = require_matplotlib()
     found = figure.find(results)
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context(SETTINGS), catch_warnings():
+        filterwarnings("ignore", message="Glyph .* missing from font")  # a box says it well enough
         for width_name, width in WIDTHS.items():
             canvas = drawing.Figure(
                 figsize=(width, figure.height(found, width)), layout="constrained"

@@ -71,7 +71,7 @@ def draw_strata(found: tuple[StratifiedRanking, Leaderboard], figure: Any) -> No
                 ],
                 colour=COLOURS[k],
                 mark=MARKS[k],
-                label=f"{stratum.name} ({stratum.n_items})",
+                label=f"{names_of([stratum.name])[0]} ({stratum.n_items})",
             )
         axes.set_title(factor.factor)
         axes.set_xlabel("Elo")
@@ -98,7 +98,7 @@ def draw_speed(found: SpeedResults, figure: Any) -> None:
     for k, family in enumerate(families):
         own = [one for one in found.systems if one.family == family]
         style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKS[k % len(MARKS)]}
-        axes.plot([], [], linestyle="none", label=family, **style)
+        axes.plot([], [], linestyle="none", label=names_of([family])[0], **style)
         for one in own:
             if one.low is not None and one.high is not None:
                 ends = [one.low, one.high]

@@ -53,7 +53,8 @@ class Heat(NamedTuple):
 def names_of(systems: Sequence[str], width: int = MAX_NAME) -> list[str]:
     """Return names as labels: cut where they are long, and free of formulas."""
     names = shortened_names([printable(name) for name in systems], width)
-    return [name.replace("$", r"\$") for name in names]
+    names = [name.replace("$", r"\$") for name in names]
+    return [f" {name}" if name.startswith("_") else name for name in names]  # else no legend has it
 
 
 def heat_map() -> Any:
