@@ -32,6 +32,8 @@ def test_no_table_is_no_columns() -> None:
         ("system,size\nAda,1\nAda,2\n", "'Ada' stands there twice"),
         ("system,size\nAda,1\nBea,many\n", "holds 'many' for 'Bea'"),
         ("system,size\nAda,1\nBea,nan\n", "holds 'nan' for 'Bea'"),
+        ("system,size\nAda,1\nBea,1e308\n", "holds '1e308' for 'Bea'"),
+        ("system,size,size\nAda,1,2\n", "column 'size' stands there twice"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:

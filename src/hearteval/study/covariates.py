@@ -1,13 +1,14 @@
 """The table of numbers by system that a study file may name: `[analysis] covariates`."""
 
 import csv
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hearteval.errors import SettingsError
 
 SYSTEM = "system"
+MOST = 1e100
+"""Larger numbers have no square."""
 
 
 def read_covariates(path: Path | None) -> Mapping[str, Mapping[str, float]]:
@@ -30,6 +31,9 @@ def read_covariates(path: Path | None) -> Mapping[str, Mapping[str, float]]:
     head = rows[0] if rows else []
     if SYSTEM not in head:
         raise SettingsError(f"{path}: analysis.covariates needs a column {SYSTEM!r}")
+    doubled = sorted({column for column in head if column and head.count(column) > 1})
+    if doubled:
+        raise SettingsError(f"{path}: the column {doubled[0]!r} stands there twice")
     of_names = head.index(SYSTEM)
     names = [row[of_names] if of_names < len(row) else "" for row in rows[1:]]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -58,7 +62,7 @@ def _numbers(
             value = float(text)
         except ValueError:
             continue
-        if math.isfinite(value):
+        if abs(value) <= MOST:  # which nan is not
             values[name] = value
     wrong = sorted(set(given) - set(values))
     if values and wrong:
