@@ -5,7 +5,7 @@ differs between subsets is an interaction of system and subset.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hearteval.analysis.estimates import (
 )
 from hearteval.analysis.people.meetings import KINDS, MIN_ITEMS, Meetings, tally_meetings
 from hearteval.stats.comparisons import IntArray
+from hearteval.stats.means import false_discovery_q
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class LeadContrast:
     score: Contrast | None
     """None where a side has too few items."""
     interval_used: str
+    q: float | None = None
+    """The p of it, adjusted over these contrasts (Benjamini and Hochberg 1995)."""
 
 
 def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
@@ -68,7 +71,17 @@ def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
     if people.any() and not people.all():
         sides = [Side(people, 1.0), Side(~people, -1.0)]
         found.append(_lead("all-items", cells, sides, part=None, level=level))
-    return tuple(found)
+    return _adjusted(found)
+
+
+def _adjusted(found: Sequence[LeadContrast]) -> tuple[LeadContrast, ...]:
+    """Adjust the tests that there are together."""
+    p = [None if one.score is None else one.score.p for one in found]
+    q = iter(false_discovery_q([one for one in p if one is not None]).tolist())
+    return tuple(
+        one if known is None else replace(one, q=next(q))
+        for one, known in zip(found, p, strict=True)
+    )
 
 
 def _lead(
