@@ -67,6 +67,18 @@ def test_the_words_come_first_and_say_where_people_and_judges_part() -> None:
     assert shown.index(against) < shown.index(ranking) < shown.index(agree)
 
 
+def test_majorities_on_few_items_are_no_sentence() -> None:
+    found = results().people
+    assert found is not None
+    part = found.agreement[0]
+    assert part.majorities is not None
+    few = dataclasses.replace(part, majorities=dataclasses.replace(part.majorities, n_items=4))
+    people = dataclasses.replace(found, agreement=(few, *found.agreement[1:]))
+    said = people_words(dataclasses.replace(results(), people=people))
+    assert len(said) == 3
+    assert not any("most judges" in one for one in said)
+
+
 def test_three_rankings_stand_side_by_side_with_their_sources() -> None:
     shown = words(section(results(), "ranked-by"))
     assert "People: 2,400 judgments by 8 people, two-way;" in shown

@@ -11,6 +11,7 @@ from hearteval.analysis.coverage import Coverage, PeopleCoverage
 from hearteval.analysis.people.against_models import OutcomeShare
 from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, AgreementPart
 from hearteval.analysis.people.groups import PeopleGroups
+from hearteval.analysis.people.meetings import MIN_ITEMS
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
@@ -133,7 +134,7 @@ def _agreement_words(part: AgreementPart) -> list[str]:
         elif alpha is not None:
             said += ", no more than chance alone would"
         words.append(f"{said}.")
-    if both is not None and both.same.value is not None:
+    if both is not None and both.same.value is not None and both.n_items >= MIN_ITEMS:
         words.append(
             "What most people choose is also what most judges choose in"
             f" {percent(both.same.value)} of {plural(both.n_pairs, 'pair')}."
