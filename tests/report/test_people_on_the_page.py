@@ -59,7 +59,7 @@ def test_the_words_come_first_and_say_where_people_and_judges_part() -> None:
         "People alone and judges alone give 3 of 4 systems different ranks: People, beacon and"
         " ember beyond what the intervals leave open."
     )
-    assert agree.startswith("Two people who judge a pair agree in 43.4 % of cases; they disagree")
+    assert agree.startswith("Two people who judge a pair agree in 43.4 % of cases; by chance alone")
     assert majorities.startswith("What most people choose is also what most judges choose in 29.4")
     assert against.startswith("Where a model's reply meets a person's, people prefer the model's")
     assert "call 19.2 % a tie; judges prefer" in against

@@ -88,7 +88,7 @@ def overall_words(found: PeopleResults) -> str:
         f" {percent(at.person.rate)}"
         + (f", and call {percent(at.tie.rate)} a tie" if at.tie.rate else "")
         for at in found.against_models
-        if at.writers is None
+        if at.writers is None and at.n_items >= MIN_ITEMS
     ]
     return f"Where a model's reply meets a person's, {'; '.join(words)}." if words else ""
 

@@ -126,11 +126,14 @@ def _ranking_words(results: StudyResults) -> str:
 def _agreement_words(part: AgreementPart) -> list[str]:
     words = []
     people, both = part.people, part.majorities
-    if people is not None and people.same.value is not None:
+    if people is not None and people.same.value is not None and people.n_items >= MIN_ITEMS:
         said = f"Two people who judge a pair agree in {percent(people.same.value)} of cases"
         alpha = people.krippendorff_alpha.value
         if alpha is not None and alpha > 0:
-            said += f"; they disagree {percent(1 - alpha)} as much as chance alone would"
+            by_chance = 1 - (1 - people.same.value) / (1 - alpha) if alpha < 1 else None
+            said += (
+                "" if by_chance is None else f"; by chance alone it would be {percent(by_chance)}"
+            )
         elif alpha is not None:
             said += ", no more than chance alone would"
         words.append(f"{said}.")

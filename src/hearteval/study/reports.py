@@ -89,6 +89,7 @@ def write_report(
             notice=_whose_texts(results.provenance),
             study_file=quoted(session.settings.file),
             folder=None if full is None else link_to(full, page.parent),
+            is_simulated=results.provenance.simulated,
         )
     if full is not None:
         paths["full"] = write_replies(session, study, results, shown, full)

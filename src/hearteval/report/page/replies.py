@@ -87,6 +87,7 @@ class Shown:
         folder: Where a page for every two systems lies, as the page links to it, with a slash;
             None where there is none.
         is_public: Whether texts are kept out on purpose.
+        is_simulated: Whether nobody said any of it.
     """
 
     readings: Sequence[Reading] = ()
@@ -94,6 +95,7 @@ class Shown:
     study_file: str = "STUDY.toml"
     folder: str | None = None
     is_public: bool = False
+    is_simulated: bool = False
 
 
 class RaterWords(NamedTuple):
