@@ -22,8 +22,6 @@ from hearteval.domain import (
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, PairProtocol
 from hearteval.judgments.prompt import (
-    between_markers,
-    delimiter_nonce,
     judge_messages,
     judge_prompt_hash,
     judge_schema,
@@ -31,6 +29,7 @@ from hearteval.judgments.prompt import (
 )
 from hearteval.judgments.reply import REPLY_FAULTS
 from hearteval.protocol import load_protocol
+from hearteval.protocol.markers import between_markers, delimiter_nonce
 
 NONCE = "00aa11bb22cc33dd"
 CONTEXT = (

@@ -127,8 +127,8 @@ async def ask_systems(
             # a kill the same question finds its answer, and a second try is a new question.
             return messages, len(faults)
 
-        def read(reply: Reply) -> Completion:
-            return Completion(
+        def read(reply: Reply) -> tuple[Completion]:
+            made = Completion(
                 item_id=item_id,
                 system_id=system_id,
                 text=check_completion(
@@ -141,6 +141,7 @@ async def ask_systems(
                 created_at=now(),
                 call=used(reply),
             )
+            return (made,)
 
         named = {"system_id": system_id, "item_id": item_id}
         question = Question(target=named, messages_after=messages_after, read=read)

@@ -13,11 +13,9 @@ in the order in which they stand. Text has no bounds unless asked for: some back
 `judgments.reply` checks again.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import count
-from typing import Any, Literal
+from typing import Any
 
 from hearteval.domain import (
     AXIS_NAMES,
@@ -30,8 +28,8 @@ from hearteval.domain import (
 )
 from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
 from hearteval.protocol import load_protocol
+from hearteval.protocol.markers import Message, ask_again, marked_material
 
-Message = tuple[Literal["system", "user", "assistant"], str]
 NEITHER = "neither"
 """The winner of an axis whose mark is left out."""
 SIDES = ("A", "B")
@@ -65,7 +63,6 @@ MARKS: Mapping[JudgeProtocol, JsonObject] = {
 _STAND_IN_CODE = "0123456789abcdef"
 _STAND_IN_TURNS = (Turn(role="supporter", text="One."), Turn(role="seeker", text="Two."))
 _STAND_IN_TEXTS = ("Three.", "Four.")
-_HEX_DIGITS = 16
 
 
 def judge_messages(
@@ -89,29 +86,13 @@ def judge_messages(
     else:
         question = load_protocol("judge_prompt")[form.protocol]
         labels = [layout["first"], layout["second"]]
-    conversation = "\n".join(f"{layout[turn.role]} {turn.text}" for turn in context)
-    user = (
-        layout["code"].format(code=nonce),
-        between_markers(layout["conversation"], conversation, nonce=nonce),
-        *(
-            between_markers(label, text, nonce=nonce)
-            for label, text in zip(labels, texts, strict=True)
-        ),
-        question["question"],
-    )
+    user = (*marked_material(context, labels, texts, nonce=nonce), question["question"])
     return (("system", _system_text(form)), ("user", "\n\n".join(user)))
 
 
 def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, ...]:
-    """Write the one request to repair: the same question again, with the fault named.
-
-    Nothing of the bad reply goes back in, neither as the judge's turn nor as a quotation: it may
-    hold words of the texts that are judged. The fault is one of `REPLY_FAULTS`.
-    """
-    repair = load_protocol("judge_prompt")["repair"]
-    note = repair["note"].format(error=repair["errors"][fault])
-    *before, (role, content) = messages
-    return (*before, (role, f"{content}\n\n{note}"))
+    """Write the one request to repair; as `ask_again`. The fault is one of `REPLY_FAULTS`."""
+    return ask_again(messages, fault, load_protocol("judge_prompt")["repair"])
 
 
 def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
@@ -142,31 +123,6 @@ def judge_schema(form: JudgeForm, *, max_reason_characters: int | None = None) -
         open_mark = {**MARKS[form.protocol], "winner": winner}
         axis = _closed(_bounded(open_mark, max_reason_characters))
     return _closed({key: overall if key == OVERALL else axis for key in form.reply_keys})
-
-
-def delimiter_nonce(seed: int, judged_id: str, texts: Iterable[str]) -> str:
-    """Return the code for one assignment or rating: the first hash that stands in no text.
-
-    The texts are all that will stand between the markers.
-    """
-    lowered = [text.lower() for text in texts]
-    names = (f"{seed}\x1f{judged_id}\x1f{attempt}" for attempt in count())
-    nonces = (hashlib.sha256(name.encode()).hexdigest()[:_HEX_DIGITS] for name in names)
-    return next(nonce for nonce in nonces if not any(nonce in text for text in lowered))
-
-
-def between_markers(part: str, text: str, *, nonce: str) -> str:
-    """Put marker lines around a text, which stays as it is.
-
-    Raises:
-        ValueError: The text holds the code; take another from `delimiter_nonce`.
-    """
-    if nonce in text.lower():
-        raise ValueError(f"the code of the markers stands in the {part}; choose another code")
-    layout = load_protocol("judge_prompt")["layout"]
-    opening = layout["open"].format(part=part, code=nonce)
-    closing = layout["close"].format(part=part, code=nonce)
-    return f"{opening}\n{text}\n{closing}"
 
 
 @cache

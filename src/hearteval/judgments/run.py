@@ -30,12 +30,7 @@ from hearteval.domain.reasons import NOT_ASKED
 from hearteval.engine.local import run_tasks
 from hearteval.judgments.cue_judge.judge import Text, judge_pair
 from hearteval.judgments.form import RATED, USUAL, JudgeForm
-from hearteval.judgments.prompt import (
-    delimiter_nonce,
-    judge_messages,
-    judge_prompt_hash,
-    repair_messages,
-)
+from hearteval.judgments.prompt import judge_messages, judge_prompt_hash, repair_messages
 from hearteval.judgments.reply import REPLY_FAULTS, read_rating, read_reply
 from hearteval.models.asking import (
     NOTHING_ASKED,
@@ -52,6 +47,7 @@ from hearteval.models.asking import (
     used,
 )
 from hearteval.models.base import AskedModel, Message, Reply
+from hearteval.protocol.markers import delimiter_nonce
 from hearteval.store.base import Store
 from hearteval.store.grouped import GroupedWriter
 
@@ -221,7 +217,7 @@ async def ask_judges(
             shown = repair_messages(messages, faults[-1]) if faults else messages
             return to_messages(shown), case.target.repeat
 
-        def read(reply: Reply) -> Judgment | Rating:
+        def read(reply: Reply) -> tuple[Judgment | Rating]:
             made = {
                 "seconds": None if reply.total_ms is None else reply.total_ms / 1000,
                 "raw": reply.text,
@@ -229,7 +225,7 @@ async def ask_judges(
                 "call": used(reply),
                 "created_at": now(),
             }
-            return task.read(reply, target, made)
+            return (task.read(reply, target, made),)
 
         question = Question(target=target, messages_after=messages_after, read=read)
         return asked[case.target.rater_id], question

@@ -1,7 +1,8 @@
 """Ask models for what a study wants of them: find what is open, ask, read, keep, count.
 
-What is wanted (completions, judgments, ratings) is for the steps. A reply that cannot be used is an
-attempt with its reason, asked for once more and then given up: it never becomes a default.
+What is wanted (completions, judgments, ratings, labels) is for the steps. A reply that cannot be
+used is an attempt with its reason, asked for once more and then given up: it never becomes a
+default.
 """
 
 import json
@@ -23,7 +24,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from hearteval.domain import Attempt, Call, Completion, Judgment, Rating, record_id
+from hearteval.domain import Attempt, Call, Completion, Judgment, Label, Rating, record_id
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
 from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
@@ -51,7 +52,7 @@ PROBE_SCHEMA = Schema(
 )
 
 T = TypeVar("T", bound=Hashable)
-Answer = Completion | Judgment | Rating
+Answer = Completion | Judgment | Rating | Label
 Keep = Callable[[Sequence[Attempt | Answer]], Awaitable[None]]
 
 
@@ -102,8 +103,9 @@ class Question:
     """The fields by which an attempt names what it was for."""
     messages_after: Callable[[Sequence[str]], tuple[tuple[Message, ...], int]]
     """Gives the messages and the number of the repetition, after replies with these faults."""
-    read: Callable[[Reply], Answer]
-    """Makes the record of a reply; raises `InvalidReplyError` for one that cannot be used."""
+    read: Callable[[Reply], Sequence[Answer]]
+    """Makes the records of a reply, which are kept together; raises `InvalidReplyError` for one
+    that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,13 +301,13 @@ async def ask_question(
             await keep_attempt(error.reason, part, part.raw, said)
             return error.reason
         try:
-            answer = question.read(reply)
+            answers = question.read(reply)
         except InvalidReplyError as error:
             await keep_attempt(error.reason, reply, reply.text)
             tries.n += 1
             tries.faults.append(error.reason)
             continue
-        await keep([answer])
+        await keep(answers)
         return ""
     return tries.faults[-1]
 

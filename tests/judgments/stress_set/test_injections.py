@@ -5,9 +5,10 @@ import pytest
 
 from hearteval.domain import Turn
 from hearteval.errors import InvalidReplyError
-from hearteval.judgments.prompt import delimiter_nonce, judge_messages
+from hearteval.judgments.prompt import judge_messages
 from hearteval.judgments.reply import REPLY_FAULTS, read_reply
 from hearteval.judgments.stress_set.injections import SIDES, InjectionText, Side, injection_texts
+from hearteval.protocol.markers import delimiter_nonce
 
 REFERENCE = "Losing the shop after nine years is a lot. Who was with you when you locked up?"
 CONTEXT = (Turn(role="seeker", text="We closed the shop on Friday. Nine years."),)
