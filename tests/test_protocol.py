@@ -16,6 +16,9 @@ PINNED = {
     "help": ("1", "9644fbc3df069f6c"),
     "injections": ("1", "3dde2d67e637f4b8"),
     "judge_prompt": ("2", "fc74ad86b631fda9"),
+    "label_cues": ("1", "5cb90389c8d93bfe"),
+    "label_prompt": ("1", "19fb7d962d2423c6"),
+    "micro_skills": ("1", "fddfb5001e9d2678"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
     "people_consent": ("1", "dc692352ee44db2c"),
     "people_judging": ("1", "06c3d12301062814"),
@@ -28,6 +31,7 @@ PINNED = {
     "screening": ("1", "eea97a0c43c15be9"),
     "screening_paper": ("paper-1", "89c1b36affc628c5"),
     "stress": ("1", "2bf54871b91a9380"),
+    "strategies": ("1", "af613a00b58dfb3c"),
     "support_prompt": ("2", "77fb2b74b26985d4"),
     "warm_phrases": ("1", "65f637ccd3e84850"),
 }

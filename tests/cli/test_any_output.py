@@ -50,6 +50,8 @@ name = "{NAME}"
 [judging]
 judges = ["cue"]
 stress_items = 1
+[labels]
+labelers = ["cues"]
 """
 VOTES = "model_a,model_b,winner\n" + "".join(
     f"{NAME},b,{NAME if k % 3 else 'b'}\nb,c,{'b' if k % 3 else 'c'}\n" for k in range(6)
@@ -69,6 +71,7 @@ COMMANDS = {
     "items convert": ("items", "convert", "own.txt", "--out", "converted.jsonl"),
     "complete": ("complete", "study.toml"),
     "judge": ("judge", "study.toml"),
+    "label": ("label", "study.toml"),
     "latency": ("latency", "study.toml"),
     "serve": ("serve", "study.toml"),  # asks nobody anything, so it ends at once
     "people withdraw": ("people", "withdraw", "study.toml", "P-23456789", "--yes"),

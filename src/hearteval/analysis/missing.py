@@ -34,12 +34,13 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A system or judge that gave nothing, or lacks more than the study allows."""
+    """A system, judge or labeler that gave nothing, or lacks more than the study allows."""
 
-    kind: Literal["system", "judge"]
+    kind: Literal["system", "judge", "labeler"]
     name: str
     n_wanted: int
-    """Completions, judgments or ratings that were to come; the ranked ones, each first time."""
+    """Completions, judgments, ratings or labelled texts that were to come; the ranked ones, each
+    first time."""
     n_missing: int
     causes: tuple[Cause, ...]
 
@@ -95,7 +96,7 @@ def merge_causes(causes: Sequence[Cause]) -> tuple[Cause, ...]:
 
 
 def find_failure(
-    kind: Literal["system", "judge"],
+    kind: Literal["system", "judge", "labeler"],
     name: str,
     n_wanted: int,
     causes: Sequence[Cause],

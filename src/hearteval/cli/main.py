@@ -42,6 +42,7 @@ VERBS: Mapping[str, str] = {
     "items": "Write, check and build items.",
     "complete": "Have the systems answer the items.",
     "judge": "Plan the pairs and have the judges compare them.",
+    "label": "Have models say what the replies do: strategies and skills.",
     "latency": "Time to first token, as a pass of its own.",
     "serve": "Serve the pages on which people write and judge.",
     "people": "Delete what a person wrote, when they ask for it.",

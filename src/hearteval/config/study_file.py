@@ -24,8 +24,10 @@ from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging
+from hearteval.config.labels import Labels, read_labelers
 from hearteval.config.model_settings import (
     Judge,
+    JudgeSettings,
     Section,
     System,
     SystemSettings,
@@ -78,6 +80,8 @@ class StudySettings:
     judging: JudgingSettings
     people: PeopleSettings | None = None
     """What people are asked; None where nobody is."""
+    labelers: tuple[JudgeSettings, ...] = ()
+    """Who labels what completions do; no part of the hash: labels say who made them."""
     max_usd: float | None
     """Hard limit on spending; None for no limit."""
     weights: Mapping[Axis, float] = field(default_factory=lambda: EQUAL_WEIGHTS)
@@ -171,6 +175,8 @@ class _StudyFile(Section):
     system: Annotated[list[System], Field(min_length=1)]
     judge: Annotated[list[Judge], Field(default_factory=list)]
     judging: Judging
+    labeler: Annotated[list[Judge], Field(default_factory=list)]
+    labels: Labels | None = None
     people: People | None = None
     budget: _Budget = _Budget()
     analysis: Annotated[_Analysis, Field(default_factory=lambda: _Analysis(weights={}))]
@@ -182,6 +188,8 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "system": System,
     "judge": Judge,
     "judging": Judging,
+    "labeler": Judge,
+    "labels": Labels,
     "people": People,
     "budget": _Budget,
     "analysis": _Analysis,
@@ -232,6 +240,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     items = _item_settings(path, wire.items, faults)
     systems = _system_settings(path, wire.system, faults)
     judging = _attempt(lambda: read_judging(path, wire.judging, wire.judge), faults)
+    labelers = _attempt(lambda: read_labelers(path, wire.labels, wire.labeler, wire.judge), faults)
     people = _attempt(lambda: read_people(path, wire.people), faults)
     weights = _attempt(lambda: _weights(path, wire.analysis.weights), faults)
     if judging is not None:
@@ -250,6 +259,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         systems=systems,
         judging=judging,
         people=people,
+        labelers=labelers or (),
         max_usd=wire.budget.max_usd,
         weights=weights,
         covariates=path.parent / wire.analysis.covariates if wire.analysis.covariates else None,

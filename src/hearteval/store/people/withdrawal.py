@@ -15,6 +15,9 @@ from hearteval.store.base import Record
 from hearteval.store.integrity.seal import content_of, rebook
 from hearteval.store.rows import TABLES, from_row, to_row
 
+NAMES_RULES = "safety"
+"""The taxonomy whose evidence names rules and never quotes a text."""
+
 
 def bury_words(connection: Connection, *, name: str, rater_id: str) -> dict[str, list[str]]:
     """Replace every text of a person; return the ids of what held one, by kind of record."""
@@ -37,7 +40,11 @@ def _records_of(
     judged = TABLES[Judgment].c.assignment_id.in_(assigned)
     yield Judgment, _read(connection, Judgment, judged)
     yield Rating, _read(connection, Rating, TABLES[Rating].c.rater_id == rater_id)
-    yield Label, _read(connection, Label, TABLES[Label].c.rater_id == rater_id)
+    # What they said of texts, and what others quote of theirs.
+    labels, written = TABLES[Label].c, select(c.id).where(c.writer_id == name)
+    quotes = labels.completion_id.in_(written) & (labels.taxonomy != NAMES_RULES)
+    of_them = (labels.rater_id == rater_id) | quotes
+    yield Label, _read(connection, Label, of_them)
 
 
 def _read(connection: Connection, kind: type[Any], which: Any) -> list[Any]:

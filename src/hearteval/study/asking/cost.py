@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
 from hearteval.completions.prompting import brief_of, support_messages
@@ -29,6 +30,9 @@ from hearteval.judgments.run import (
     settled_ratings,
 )
 from hearteval.judgments.stress_set import STRESS_KINDS
+from hearteval.labels.prompt import label_messages
+from hearteval.labels.run import texts_to_label
+from hearteval.labels.taxonomy import Taxonomy
 from hearteval.models.asking import MAX_INVALID, to_messages
 from hearteval.models.base import Sampling
 from hearteval.models.prices import (
@@ -44,7 +48,9 @@ from hearteval.study.asking.models import (
     asked_directly,
     judge_sampling,
     paid_models,
+    schema_of_labels,
     schema_text,
+    strict_sampling,
     tariff_of,
 )
 from hearteval.study.grow import (
@@ -74,6 +80,8 @@ class Expected(NamedTuple):
 COMPLETION, PROBE = Expected(60, 3.0), Expected(PROBE_TOKENS, 3.0)
 JUDGMENT, RATING = Expected(420, 12.0), Expected(300, 12.0)
 """About 40 words; six reasons of a sentence or two in JSON, or five."""
+LABEL_TOKENS = 32
+"""Of one category in a labeler's reply: its key, a few words, verdict and probability."""
 TYPICAL_REPLY = "word " * 40
 NOTHING = Estimate(
     n_calls=0, input_tokens=0, output_tokens=0, usd_low=0.0, usd_high=0.0, seconds=0.0
@@ -271,6 +279,50 @@ def estimate_judgments(
     return spending
 
 
+def estimate_labels(
+    session: Session,
+    study: Study,
+    taxonomy: Taxonomy,
+    labelers: Mapping[str, tuple[str, ModelSettings]],
+    n_open: Mapping[str, int],
+) -> Spending:
+    """Estimate so many labelled completions of each labeler, its name and model by rater id.
+
+    Raises:
+        SettingsError: A price is unknown.
+    """
+    when, store = session.now(), session.store
+    named = [(f"labeler {name}", model) for name, model in labelers.values()]
+    require_prices(session.settings, when, named)
+    texts = list(texts_to_label(store, study).values())
+    contexts = {item.id: item.context for item in store.iter(Item, study)}
+    spending: dict[str, Estimate] = {}
+    for rater_id, (name, model) in labelers.items():
+        n = n_open.get(rater_id, 0)
+        if not n:
+            continue
+        schema = schema_text(strict_sampling(model, partial(schema_of_labels, taxonomy)))
+        tokens = sum(
+            estimate_prompt_tokens(
+                to_messages(
+                    label_messages(
+                        contexts[text.item_id],
+                        text.text,
+                        taxonomy,
+                        nonce=content_hash(text.id)[:16],
+                    )
+                ),
+                schema,
+            )
+            for text in texts
+        )
+        reply = Expected(LABEL_TOKENS * len(taxonomy.keys), 12.0)
+        asked = _estimate(model, [round(tokens / len(texts))] * n, reply, when)
+        probe = _estimate(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
+        spending[f"labeler {name}"] = asked + probe
+    return spending
+
+
 def in_all(spending: Spending) -> Estimate:
     """Add up what every model is estimated to use."""
     return sum(spending.values(), NOTHING)
@@ -393,9 +445,13 @@ def confirm_spending(session: Session, estimate: Estimate) -> None:
         session.tell.confirm(words, study=str(session.settings.file))
 
 
-def require_prices(settings: StudySettings, when: datetime) -> None:
-    """Raise `SettingsError` where the price of a study's model is unknown."""
-    for name, model in paid_models(settings):
+def require_prices(
+    settings: StudySettings,
+    when: datetime,
+    models: Sequence[tuple[str, ModelSettings]] | None = None,
+) -> None:
+    """Raise `SettingsError` where the price of a study's model, or of one of these, is unknown."""
+    for name, model in paid_models(settings) if models is None else models:
         if price_per_million(tariff_of(model), when=when) is None:
             raise SettingsError(
                 f"{settings.file}: {name}: no list has a price for {model.model} by"

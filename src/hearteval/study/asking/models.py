@@ -21,6 +21,8 @@ from hearteval.config.models import OWN_ENDPOINT
 from hearteval.domain import record_id
 from hearteval.errors import HeartError, SettingsError
 from hearteval.judgments.prompt import judge_schema
+from hearteval.labels.prompt import label_schema
+from hearteval.labels.taxonomy import Taxonomy
 from hearteval.models.asking import WORKERS_PER_CALL
 from hearteval.models.base import AskedModel, ChatModel, Message, Sampling, Schema, Usage
 from hearteval.models.batch.providers import AnthropicBatches, OpenAIBatches
@@ -128,15 +130,34 @@ def tariff_of(model: ModelSettings) -> Tariff:
     return Tariff(provider=provider, model=model.model, own=model.price, is_batch=is_batch)
 
 
-def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:
-    """Return how a judge samples: as deterministic as it can, held to the schema."""
-    bound = LOCAL_REASON_CHARACTERS if model.path is not None else None
+SchemaOf = Callable[[int | None], Schema]
+"""Makes the schema of a reply, with a bound on its texts in characters or with none."""
+
+
+def schema_of_judges(settings: StudySettings, bound: int | None) -> Schema:
+    """Return the schema of what the judges of a study are asked."""
     form = settings.judging.form
-    schema = Schema(
+    return Schema(
         name="heart_rating" if form.protocol == "rating" else "heart_judgment",
         schema=judge_schema(form, max_reason_characters=bound),
     )
+
+
+def schema_of_labels(taxonomy: Taxonomy, bound: int | None) -> Schema:
+    """Return the schema of what labelers by a taxonomy are asked."""
+    schema = label_schema(taxonomy, max_evidence_characters=bound)
+    return Schema(name="heart_labels", schema=schema)
+
+
+def strict_sampling(model: ModelSettings, schema_of: SchemaOf) -> Sampling:
+    """Return how a judge or labeler samples: as deterministic as it can, held to the schema."""
+    schema = schema_of(LOCAL_REASON_CHARACTERS if model.path is not None else None)
     return Sampling(max_tokens=model.max_tokens, refuses=model.refuses, schema=schema)
+
+
+def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:
+    """Return how a judge of a study samples."""
+    return strict_sampling(model, partial(schema_of_judges, settings))
 
 
 def ask_models(
@@ -145,12 +166,14 @@ def ask_models(
     *,
     systems: Mapping[str, ModelSettings] | None = None,
     judges: Mapping[str, ModelSettings] | None = None,
+    schema_of: SchemaOf | None = None,
     is_timed: bool = False,
 ) -> T:
     """Open models, by system and rater id, ask them, and close them.
 
-    Timed ones answer nothing from the reply cache, no prompt from a local model's, and nothing
-    through batch jobs.
+    Raters are held to the schema of the study's judges, or to that of `schema_of`. Timed models
+    answer nothing from the reply cache, no prompt from a local model's, and nothing through batch
+    jobs.
 
     Raises:
         SettingsError: A key is not set, or a local model cannot be served.
@@ -159,7 +182,10 @@ def ask_models(
     """
 
     async def run() -> T:
-        async with _open_models(session, systems or {}, judges or {}, is_timed=is_timed) as asking:
+        held = partial(schema_of_judges, session.settings) if schema_of is None else schema_of
+        async with _open_models(
+            session, systems or {}, judges or {}, held, is_timed=is_timed
+        ) as asking:
             stopper = Stopper(
                 asking.ledger,
                 asking.writer,
@@ -187,6 +213,7 @@ async def _open_models(
     session: Session,
     systems: Mapping[str, ModelSettings],
     judges: Mapping[str, ModelSettings],
+    schema_of: SchemaOf,
     *,
     is_timed: bool,
 ) -> AsyncIterator[Asking]:
@@ -250,7 +277,7 @@ async def _open_models(
                 id_: asked(id_, m, Sampling(max_tokens=m.max_tokens, refuses=m.refuses))
                 for id_, m in systems.items()
             },
-            judges={id_: asked(id_, m, judge_sampling(m, settings)) for id_, m in judges.items()},
+            judges={id_: asked(id_, m, strict_sampling(m, schema_of)) for id_, m in judges.items()},
             writer=writer,
             ledger=ledger,
             batched=frozenset(id_ for id_, m in ({**systems, **judges}).items() if m.batch),

@@ -222,8 +222,8 @@ def ask_for_judgments(session: Session, study: Study, task: JudgingTask) -> Aske
     return ask_models(session, ask, judges={r: model for r, model in judges.items() if r in to_ask})
 
 
-async def warn_of_unheld_schemas(asking: Asking, tell: Tell) -> None:
-    """Ask each judge one question that shows whether its endpoint enforces the schema.
+async def warn_of_unheld_schemas(asking: Asking, tell: Tell, *, who: str = "judge") -> None:
+    """Ask each judge, or labeler, one question that shows whether its endpoint enforces the schema.
 
     The reply is kept like any other, so that a study pays for it once.
     """
@@ -236,7 +236,7 @@ async def warn_of_unheld_schemas(asking: Asking, tell: Tell) -> None:
     judges = [asking.judges[one] for one in direct if probes[one] in mine]
     for words in await asyncio.gather(*map(_find_schema_fault, judges)):
         if words:
-            tell.warn(words)
+            tell.warn(f"{who} {words}")
 
 
 async def _find_schema_fault(judge: AskedModel) -> str:
@@ -245,11 +245,11 @@ async def _find_schema_fault(judge: AskedModel) -> str:
     try:
         found = await probe_model(judge)
     except ModelCallError as error:  # what it is asked next will say more, and that is kept
-        return f"judge {name}: whether it keeps to the JSON schema is not known ({error.reason})"
+        return f"{name}: whether it keeps to the JSON schema is not known ({error.reason})"
     if found.follows_schema is not False:
         return ""
     return (
-        f"judge {name}: its endpoint does not hold replies to the JSON schema; replies that are not"
+        f"{name}: its endpoint does not hold replies to the JSON schema; replies that are not"
         " exactly what is asked for will be missing"
     )
 

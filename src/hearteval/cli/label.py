@@ -1,0 +1,86 @@
+"""``heart label``: have models say what the completions do, by a list of strategies or skills."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from hearteval.cli.console import (
+    Terminal,
+    emit_json,
+    end_with,
+    labelled,
+    labelled_lines,
+    working_on,
+)
+from hearteval.cli.options import json_option, study_argument, yes_option
+from hearteval.study import quoted
+
+
+@click.command("label")
+@study_argument
+@click.option(
+    "--taxonomy",
+    "name",
+    type=click.Choice(["strategies", "micro-skills"]),
+    default="strategies",
+    show_default=True,
+    help="What to label by: the paper's 15 strategies, or six micro-skills.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
+@yes_option
+@json_option
+def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Have the labelers of a study say what each completion does.
+
+    They are named in [labels] of the study file. Each says of every strategy whether it is in the
+    reply, with words of the reply as evidence. Run again, it asks what is missing.
+    """
+    from hearteval.config import load_study
+    from hearteval.labels.cues import CUES_NOTICE
+    from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
+
+    settings = load_study(study_file)
+    taxonomy = load_taxonomy(next(one for one in TAXONOMIES if one == name))
+    if dry_run:
+        from hearteval.study.labels import plan_labels
+        from hearteval.study.session import open_stored
+
+        with open_stored(study_file, Terminal()) as (session, study):
+            plan, words = plan_labels(session, study, taxonomy)
+        if as_json:
+            body = {"study": study.name, "version": study.version, "taxonomy": name}
+            emit_json("label", {**body, "dry_run": True, "ceiling": plan})
+        else:
+            click.echo(words)
+        return
+    with working_on(settings, "label", yes=yes) as (session, study):
+        from hearteval.study.labels import label_study  # not before it begins
+
+        counts, failures = label_study(session, study, taxonomy)
+    is_offline = any(one.model is None for one in settings.labelers)
+    if as_json:
+        body = {
+            "study": study.name,
+            "version": study.version,
+            "taxonomy": name,
+            "taxonomy_version": taxonomy.version,
+            "dry_run": False,
+            "labels": counts,
+            "notice": CUES_NOTICE if is_offline else None,
+            "failures": [asdict(failure) for failure in failures],
+        }
+        emit_json("label", body)
+    elif not counts["n_wanted"]:
+        click.echo(f"no completion to label yet; first: heart complete {quoted(study_file)}")
+        return
+    else:
+        n_stored = counts["n_before"] + counts["n_added"]
+        click.echo(
+            f"{n_stored:,} of {counts['n_wanted']:,} completions labelled by {taxonomy.title},"
+            f" {counts['n_added']:,} new"
+        )
+        if is_offline:
+            click.echo(labelled_lines(CUES_NOTICE))
+        click.echo(labelled("next", f"heart report {quoted(study_file)}"))
+    end_with(failures, settings, stopped=counts["stopped"])

@@ -1,0 +1,61 @@
+"""`cues`: the offline labeler, which looks for hand-set words. A baseline that measures nothing.
+
+It exists so that everything runs without a key. Every output says what it is, and its figures are
+never the paper's: words do not tell what a sentence does. A category whose cue is no word has no
+pattern, and gets no label from it.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+
+from hearteval.domain import Completion, Label, Rater, content_hash
+from hearteval.labels.reply import plain_text
+from hearteval.labels.taxonomy import Taxonomy, TaxonomyName, load_taxonomy
+from hearteval.protocol import load_protocol
+
+CUES = "cues"
+"""What a study file calls it."""
+FAMILY = "cue"
+CUES_NOTICE = (
+    "`cues` is an offline baseline: it looks for hand-set words and measures nothing about what a"
+    " reply does."
+)
+"""What every output says where it labelled."""
+
+
+@cache
+def cues_rater(taxonomy: Taxonomy) -> Rater:
+    """Return it as a rater; other words are another rater."""
+    settings = {**taxonomy.settings, "cues_hash": content_hash(load_protocol("label_cues"))}
+    return Rater(name=CUES, kind="llm", family=FAMILY, settings=settings)
+
+
+def cued_labels(completion: Completion, taxonomy: Taxonomy, *, now: datetime) -> tuple[Label, ...]:
+    """Label a completion by the words it holds; the evidence is the first of them."""
+    text = plain_text(completion.text)
+    lowered = text.lower()
+    found = {key: pattern.search(lowered) for key, pattern in _patterns(taxonomy.name).items()}
+    return tuple(
+        Label(
+            completion_id=completion.id,
+            taxonomy=taxonomy.name,
+            category=key,
+            verdict="present" if hit else "absent",
+            evidence=hit.group() if hit else "",
+            rater_id=cues_rater(taxonomy).id,
+            created_at=now,
+        )
+        for key, hit in found.items()
+    )
+
+
+@cache
+def _patterns(name: TaxonomyName) -> Mapping[str, re.Pattern[str]]:
+    lists = load_protocol("label_cues")[name]
+    return {
+        key: re.compile(rf"\b(?:{lists[key].strip().replace(chr(10), '|')})\b")
+        for key in load_taxonomy(name).keys
+        if key in lists
+    }

@@ -1,0 +1,125 @@
+"""A labeler's reply, strict JSON, becomes what it says of each category, or `InvalidReplyError`.
+
+As with judges nothing is guessed: a reply that is not exactly what was asked is missing, with a
+reason that is counted. Evidence is held against the text: what a labeler quotes has to stand there,
+word for word but for white space and the shape of quotation marks.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+from hearteval.domain import LabelVerdict, shows_text
+from hearteval.errors import InvalidReplyError
+from hearteval.labels.prompt import EVIDENCE, KEYS, PROBABILITY, VERDICT
+from hearteval.labels.taxonomy import Taxonomy
+from hearteval.protocol import load_protocol
+from hearteval.protocol.strict_json import (
+    Number,
+    ObjectFault,
+    kind_of,
+    read_object,
+    require_keys,
+    require_object,
+)
+
+OwnFault = Literal[
+    "missing-category",
+    "unknown-category",
+    "wrong-verdict",
+    "wrong-probability",
+    "contradiction",
+    "wrong-evidence",
+    "no-evidence",
+    "evidence-not-in-text",
+]
+LabelFault = ObjectFault | OwnFault
+LABEL_FAULTS: tuple[LabelFault, ...] = (*get_args(ObjectFault), *get_args(OwnFault))
+
+EVEN = 50
+"""Percent: what is present is not less probable, what is absent not more."""
+_PLAIN = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+
+
+class Said(NamedTuple):
+    """What is said of one category, in the words of a `Label`."""
+
+    verdict: LabelVerdict
+    probability: float
+    evidence: str
+
+
+def read_labels(
+    reply: str,
+    taxonomy: Taxonomy,
+    text: str,
+    *,
+    finish_reason: str | None = None,
+    refusal: str | None = None,
+) -> dict[str, Said]:
+    """Read the reply of a labeler about a text: what it says by category.
+
+    Raises:
+        InvalidReplyError: The reply cannot be used; `reason` is one of `LABEL_FAULTS`.
+    """
+    bounds = load_protocol("label_prompt")["bounds"]
+    found = read_object(
+        reply,
+        max_characters=bounds["max_characters"],
+        finish_reason=finish_reason,
+        refusal=refusal,
+    )
+    n_unknown = len(set(found) - set(taxonomy.keys))
+    if n_unknown:
+        raise _invalid("unknown-category", f"the reply has {n_unknown} categories of its own")
+    lacking = [key for key in taxonomy.keys if key not in found]
+    if lacking:
+        raise _invalid("missing-category", f"the reply lacks {lacking}")
+    require_keys(found, taxonomy.keys, "the reply")
+    plain = plain_text(text)
+    most = bounds["max_evidence"]
+    return {key: _read_one(value, key, plain, most) for key, value in found.items()}
+
+
+def plain_text(text: str) -> str:
+    """Return a text as evidence is looked for in it: NFC, straight quotes, one space for any."""
+    return " ".join(unicodedata.normalize("NFC", text).translate(_PLAIN).split())
+
+
+def _read_one(value: Any, key: str, text: str, most: int) -> Said:
+    found = require_object(value, key)
+    require_keys(found, KEYS, key)
+    verdict = next((one for one in get_args(LabelVerdict) if one == found[VERDICT]), None)
+    if verdict is None:
+        raise _invalid("wrong-verdict", f"{key}.verdict must be one of {get_args(LabelVerdict)}")
+    percent = _read_percent(found[PROBABILITY], key)
+    if (verdict == "present" and percent < EVEN) or (verdict == "absent" and percent > EVEN):
+        raise _invalid("contradiction", f"{key} is {verdict} and its probability {percent}")
+    evidence = _read_evidence(found, key, most)
+    if evidence and evidence not in text:
+        raise _invalid("evidence-not-in-text", f"{key}.evidence does not stand in the text")
+    if verdict == "present" and not shows_text(evidence):
+        raise _invalid("no-evidence", f"{key} is present without evidence")
+    return Said(verdict, percent / 100, evidence)
+
+
+def _read_percent(value: Any, key: str) -> int:
+    steps: Mapping[str, int] = {
+        str(step): step for step in load_protocol("label_prompt")["probabilities"]
+    }
+    if not isinstance(value, Number) or value.token not in steps:
+        words = f"{key}.probability must be one of {list(steps)}, not {kind_of(value)}"
+        raise _invalid("wrong-probability", words)
+    return steps[value.token]
+
+
+def _read_evidence(found: Mapping[str, Any], key: str, most: int) -> str:
+    value = found[EVIDENCE]
+    if not isinstance(value, str) or len(value) > most:
+        words = f"{key}.evidence must be text of at most {most} characters, not {kind_of(value)}"
+        raise _invalid("wrong-evidence", words)
+    return plain_text(value)
+
+
+def _invalid(reason: OwnFault, message: str) -> InvalidReplyError:
+    return InvalidReplyError(message, reason=reason)

@@ -1,0 +1,68 @@
+"""What completions can be labelled by: the fifteen strategies and the micro-skills (HEART 9.2).
+
+A taxonomy is a file of the protocol, with a definition, one example that has the category and one
+that does not. Labels name it and its categories by their keys; who labelled by another version is
+another rater, so that labels of two versions are never mixed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, get_args
+
+from hearteval.domain import Rater
+from hearteval.protocol import load_protocol
+
+TaxonomyName = Literal["strategies", "micro-skills"]
+TAXONOMIES: tuple[TaxonomyName, ...] = get_args(TaxonomyName)
+_FILES: Mapping[TaxonomyName, str] = {"strategies": "strategies", "micro-skills": "micro_skills"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """One thing that a text may do."""
+
+    key: str
+    """What stands in replies and in stored labels."""
+    name: str
+    definition: str
+    present: str
+    """An example that has it."""
+    absent: str
+    """One that does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taxonomy:
+    """A list of categories, any number of which may hold of one text."""
+
+    name: TaxonomyName
+    version: str
+    title: str
+    categories: tuple[Category, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the categories, in their order."""
+        return tuple(category.key for category in self.categories)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of it stands in the settings of a rater that labels by it."""
+        return {"labels": self.name, "taxonomy_version": self.version}
+
+    def is_of(self, rater: Rater) -> bool:
+        """Say whether a rater that is no person labels by this taxonomy, in this version."""
+        return self.settings.items() <= dict(rater.settings).items()
+
+
+@cache
+def load_taxonomy(name: TaxonomyName) -> Taxonomy:
+    """Return a taxonomy as it ships."""
+    data = load_protocol(_FILES[name])
+    return Taxonomy(
+        name=name,
+        version=data["version"],
+        title=data["title"],
+        categories=tuple(Category(**category) for category in data["category"]),
+    )

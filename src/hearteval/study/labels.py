@@ -1,0 +1,177 @@
+"""`heart label`: have a study's labelers say what its completions do, by one taxonomy."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from hearteval.analysis.missing import Failure, find_failure
+from hearteval.config import JudgeSettings, ModelSettings, StudySettings
+from hearteval.domain import Rater, Study
+from hearteval.errors import SettingsError
+from hearteval.labels.cues import CUES, cues_rater
+from hearteval.labels.prompt import label_prompt_hash
+from hearteval.labels.run import (
+    ask_labelers,
+    find_unlabelled,
+    label_by_cues,
+    missing_by_labeler,
+    texts_to_label,
+)
+from hearteval.labels.taxonomy import Taxonomy
+from hearteval.models.asking import NOTHING_ASKED, AskedCounts
+from hearteval.report.missing import missing_lines
+from hearteval.study.asking.cost import Spending, estimate_labels, in_all, spending_lines
+from hearteval.study.asking.models import Asking, ask_models, schema_of_labels
+from hearteval.study.asking.steps import warn_of_unheld_schemas
+from hearteval.study.asking.verbs import agree_to, log_failures
+from hearteval.study.session import Session
+
+TEXT = "labelled completion"
+
+
+def labeler_rater(entry: JudgeSettings, taxonomy: Taxonomy) -> Rater:
+    """Return a labeler as a rater: another taxonomy, or another prompt, is another rater."""
+    if entry.model is None:
+        return cues_rater(taxonomy)
+    settings = {
+        **entry.model.identity,
+        **taxonomy.settings,
+        "prompt_hash": label_prompt_hash(taxonomy),
+    }
+    return Rater(name=entry.name, kind="llm", family=entry.model.family, settings=settings)
+
+
+def labeler_models(
+    settings: StudySettings, taxonomy: Taxonomy
+) -> dict[str, tuple[str, ModelSettings]]:
+    """Return the labelers that are models, their names and models by rater id."""
+    return {
+        labeler_rater(one, taxonomy).id: (one.name, one.model)
+        for one in settings.labelers
+        if one.model is not None
+    }
+
+
+def plan_labels(session: Session, study: Study, taxonomy: Taxonomy) -> tuple[dict[str, Any], str]:
+    """Return what labelling would ask and cost, as JSON says it and in words; asks nobody.
+
+    Raises:
+        SettingsError: The study file names no labeler.
+    """
+    _require_labelers(session.settings)
+    spending, n_open = _plan(session, study, taxonomy)
+    n_texts = len(texts_to_label(session.store, study))
+    names = {labeler_rater(one, taxonomy).id: one.name for one in session.settings.labelers}
+    body = {
+        "n_completions": n_texts,
+        "n_open": {names[rater_id]: n for rater_id, n in n_open.items()},
+        "limit_usd": session.settings.max_usd,
+        "estimate": asdict(in_all(spending)),
+        "by_model": [{"who": who, **asdict(one)} for who, one in spending.items()],
+    }
+    lines = spending_lines(session.settings, spending)
+    words = f"plan: {n_texts} completions by {len(taxonomy.keys)} {taxonomy.title}\n{lines}"
+    return body, words
+
+
+def label_study(
+    session: Session, study: Study, taxonomy: Taxonomy
+) -> tuple[dict[str, Any], tuple[Failure, ...]]:
+    """Have every labeler label every completion that it has not; return counts and failures.
+
+    Raises:
+        SettingsError: The study file names no labeler, a price is unknown, or nobody agreed to
+            what it costs.
+    """
+    settings, store, tell = session.settings, session.store, session.tell
+    _require_labelers(settings)
+    models = labeler_models(settings, taxonomy)
+    spending, n_open = _plan(session, study, taxonomy)
+    agree_to(session, spending)
+    store.add([labeler_rater(one, taxonomy) for one in settings.labelers])
+    total = NOTHING_ASKED
+    if any(one.model is None for one in settings.labelers):
+        with tell.progress(CUES) as progress:
+            total += label_by_cues(store, study, taxonomy, now=session.now, progress=progress)
+    total += _ask(session, study, taxonomy, models, n_open)
+    failures = _failures(session, study, taxonomy, models)
+    counts = {**asdict(total), "n_missing": sum(total.missing.values())}
+    return counts, log_failures(session, failures)
+
+
+def _require_labelers(settings: StudySettings) -> None:
+    if not settings.labelers:
+        raise SettingsError(
+            f"{settings.file}: labels.labelers: nobody is named to label; add [labels] with"
+            ' labelers = ["gpt"] or other judges and models, or ["cues"], the offline baseline,'
+            " which measures nothing",
+            ids=("labels.labelers",),
+        )
+    if settings.is_simulated and any(one.model is not None for one in settings.labelers):
+        raise SettingsError(
+            f"{settings.file}: labels.labelers: a simulated study asks no model; its texts say"
+            ' nothing. Name the offline baseline: ["cues"]',
+            ids=("labels.labelers",),
+        )
+
+
+def _plan(session: Session, study: Study, taxonomy: Taxonomy) -> tuple[Spending, dict[str, int]]:
+    """Return what is to come, and how many completions are open, by rater id."""
+    models = labeler_models(session.settings, taxonomy)
+    raters = [labeler_rater(one, taxonomy).id for one in session.settings.labelers]
+    wanted = find_unlabelled(session.store, study, taxonomy, raters)
+    n_open = dict.fromkeys(raters, 0)
+    for target in wanted.open_ones:
+        n_open[target.rater_id] += 1
+    return estimate_labels(session, study, taxonomy, models, n_open), n_open
+
+
+def _ask(
+    session: Session,
+    study: Study,
+    taxonomy: Taxonomy,
+    models: Mapping[str, tuple[str, ModelSettings]],
+    n_open: Mapping[str, int],
+) -> AskedCounts:
+    """Have the models label; those without anything left need no key."""
+    to_ask = {rater_id: model for rater_id, (_, model) in models.items() if n_open[rater_id]}
+    if not to_ask:
+        wanted = find_unlabelled(session.store, study, taxonomy, models)
+        return AskedCounts(
+            n_wanted=wanted.n_wanted,
+            n_before=wanted.n_before,
+            n_added=0,
+            missing=dict(wanted.given_up),
+        )
+
+    async def ask(asking: Asking) -> AskedCounts:
+        await warn_of_unheld_schemas(asking, session.tell, who="labeler")
+        asked = {rater_id: asking.judges.get(rater_id) for rater_id in models}
+        with session.tell.progress("labels", cost=lambda: asking.ledger.spent_usd) as progress:
+            return await ask_labelers(
+                asking.writer, study, taxonomy, asked, now=session.now, progress=progress
+            )
+
+    return ask_models(session, ask, judges=to_ask, schema_of=partial(schema_of_labels, taxonomy))
+
+
+def _failures(
+    session: Session,
+    study: Study,
+    taxonomy: Taxonomy,
+    models: Mapping[str, tuple[str, ModelSettings]],
+) -> tuple[Failure, ...]:
+    """Warn of what is missing; return the labelers that failed."""
+    causes = missing_by_labeler(session.store, study, taxonomy, models)
+    n_texts = len(texts_to_label(session.store, study))
+    found = []
+    for rater_id in sorted(causes, key=lambda one: models[one][0]):
+        name = models[rater_id][0]
+        for words in missing_lines(f"labeler {name}", TEXT, causes[rater_id]):
+            session.tell.warn(words)
+        allowed = session.settings.fail_on_missing
+        found.append(
+            find_failure("labeler", name, n_texts, causes[rater_id], fail_on_missing=allowed)
+        )
+    return tuple(failure for failure in found if failure is not None)

@@ -1,0 +1,188 @@
+"""`heart label` as a newcomer types it: planned, agreed to, paid once, missing said."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from heart_command import Heart
+from scripted_server import Answer, fail, say
+from served_study import FREE, healthy, is_probe, serving, write_study
+
+from hearteval.labels.taxonomy import load_taxonomy
+
+pytestmark = pytest.mark.server
+STUDY = """
+[study]
+name = "tiny"
+seed = 5
+[items]
+source = "starter"
+regular = 4
+adversarial = 1
+[[system]]
+preset = "generic"
+[[system]]
+preset = "reflective"
+[judging]
+judges = ["cue"]
+stress_items = 0
+"""
+KEYS = load_taxonomy("strategies").keys
+LABELER = """
+[[labeler]]
+name = "reader"
+model = "openai-compatible/reader"
+base_url = "{url}"
+family = "theirs"
+{extra}
+[labels]
+labelers = ["reader"]
+"""
+ABSENT = {"evidence": "", "verdict": "absent", "probability": 5}
+
+
+def reading(body: Mapping[str, object], *, is_wrong: bool = False) -> str:
+    """Return labels: a question is a clarification, quoted from the reply or invented."""
+    asked = str(body["messages"][-1]["content"])  # type: ignore[index]
+    code = asked.split("The code of the markers is ")[1].split(".", maxsplit=1)[0]
+    text = asked.split(f"[reply {code}]\n")[1].split(f"\n[end of reply {code}]", maxsplit=1)[0]
+    quote = "words that nobody wrote" if is_wrong else text[:20].strip()
+    hit = {"evidence": quote, "verdict": "present", "probability": 75}
+    found = {"clarification": hit} if "?" in text or is_wrong else {}
+    return json.dumps(dict.fromkeys(KEYS, ABSENT) | found)
+
+
+def labelling(*, is_wrong: bool = False) -> Answer:
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        if is_probe(body) or "heart_labels" not in json.dumps(body.get("response_format", "")):
+            return await healthy()(request, body)
+        return await say(reading(body, is_wrong=is_wrong))(request, body)
+
+    return answer
+
+
+def study_with_labeler(folder: Path, url: str, *, extra: str = FREE) -> Path:
+    path = write_study(folder, url)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + LABELER.format(url=url, extra=extra), encoding="utf-8")
+    return path
+
+
+def test_completions_are_labelled_once_and_shown_beside_the_ranking(
+    heart: Heart, tmp_path: Path
+) -> None:
+    with serving(labelling()) as server:
+        path = study_with_labeler(tmp_path, server.url)
+        before = heart("run", path, "--json").json
+        found = heart("label", path, "--json").json
+        n_calls = len(server.bodies)
+        text = heart("label", path).out
+        assert len(server.bodies) == n_calls
+        after = heart("run", path, "--json").json
+    assert found["schema"] == "heart.label/1"
+    assert found["taxonomy"] == "strategies"
+    assert (found["labels"]["n_wanted"], found["labels"]["n_added"]) == (9, 9)
+    assert found["failures"] == []
+    assert found["notice"] is None
+    assert "9 of 9 completions labelled" in text
+    assert after["leaderboard"] == before["leaderboard"]
+    assert after["version"] == before["version"] == 1
+
+
+def test_a_labeler_that_invents_evidence_fails_and_says_why(heart: Heart, tmp_path: Path) -> None:
+    with serving(labelling(is_wrong=True)) as server:
+        path = study_with_labeler(tmp_path, server.url)
+        heart("run", path)
+        done = heart("label", path, "--json")
+        n_calls = len(server.bodies)
+        again = heart("label", path)
+        assert len(server.bodies) == n_calls
+    assert (done.code, again.code) == (1, 1)
+    assert done.json["labels"]["missing"] == {"evidence-not-in-text": 9}
+    (failure,) = done.json["failures"]
+    assert (failure["kind"], failure["name"], failure["n_missing"]) == ("labeler", "reader", 9)
+    assert "labeler reader has no result (evidence-not-in-text)" in again.err
+
+
+def test_what_failed_on_the_way_is_asked_for_again(heart: Heart, tmp_path: Path) -> None:
+    extra = f"{FREE}\ntries = 1\nstop_after = 2"
+    with serving(healthy()) as server:
+        path = study_with_labeler(tmp_path, server.url, extra=extra)
+        heart("run", path)
+    with serving(fail(400)) as server:
+        path = study_with_labeler(tmp_path, server.url, extra=extra)
+        assert heart("label", path).code == 1
+    with serving(labelling()) as server:
+        path = study_with_labeler(tmp_path, server.url, extra=extra)
+        found = heart("label", path, "--json")
+    assert found.code == 0
+    assert found.json["labels"]["n_added"] == 9
+
+
+def test_a_dry_run_shows_the_ceiling_and_asks_nobody(heart: Heart, tmp_path: Path) -> None:
+    paid = "price = { input = 1.0, output = 2.0 }"
+    with serving(labelling()) as server:
+        path = study_with_labeler(tmp_path, server.url, extra=paid)
+        heart("run", path)
+        n_calls = len(server.bodies)
+        text = heart("label", path, "--dry-run").out
+        body = heart("label", path, "--dry-run", "--json").json
+        refused = heart("label", path)
+        assert len(server.bodies) == n_calls
+        agreed = heart("label", path, "--yes", "--json").json
+    assert "labeler reader: 10 calls, about $" in text
+    assert body["dry_run"] is True
+    assert body["ceiling"]["n_open"] == {"reader": 9}
+    assert body["ceiling"]["estimate"]["n_calls"] == 10
+    assert refused.code == 2
+    assert "add --yes to go ahead" in refused.err
+    assert agreed["labels"]["n_added"] == 9
+
+
+def test_the_offline_baseline_says_what_it_is(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(f'{STUDY}[labels]\nlabelers = ["cues"]\n', encoding="utf-8")
+    heart("run", path)
+    text = heart("label", path, "--taxonomy", "micro-skills").out
+    assert "is an offline baseline" in text
+    found = heart("label", path, "--json").json
+    assert "measures nothing" in found["notice"]
+    assert found["labels"]["n_added"] == found["labels"]["n_wanted"] > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("", "nobody is named to label"),
+        ('[labels]\nlabelers = ["cue"]\n', "the offline baseline that labels is 'cues'"),
+        ('[labels]\nlabelers = ["nobody"]\n', "there is no judge 'nobody'"),
+        ('[labels]\nlabelers = ["cues", "cues"]\n', "a labeler is listed twice"),
+        ("[labels]\nlabelers = []\n", "expected at least one entry"),
+        (
+            '[[labeler]]\nname = "x"\npreset = "gpt-5"\n[labels]\nlabelers = ["cues"]\n',
+            "does not name the labeler 'x'",
+        ),
+        (
+            '[[labeler]]\nname = "x"\nmodel = "imported/gpt-4o"\n[labels]\nlabelers = ["x"]\n',
+            "an imported model is never asked",
+        ),
+    ],
+)
+def test_a_study_file_that_names_no_good_labeler_says_so(
+    heart: Heart, tmp_path: Path, given: str, words: str
+) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(f"{STUDY}{given}", encoding="utf-8")
+    done = heart("label", path)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_before_anything_is_written_there_is_nothing_to_label(heart: Heart, tmp_path: Path) -> None:
+    with serving(fail(400)) as server:
+        path = study_with_labeler(tmp_path, server.url)
+        done = heart("label", path)
+    assert done.code == 0
+    assert "no completion to label yet" in done.out

@@ -1,0 +1,197 @@
+"""Labelers are asked once for each completion; what cannot be used is missing by its reason."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+
+import pytest
+from asked_study import ITEMS, NOW, PRICE, AskedStudy, asked_study, model_system, now, quiet, said
+from canned_model import CannedModel
+
+from hearteval.domain import Attempt, Completion, Label, Rater
+from hearteval.labels.cues import CUES, cued_labels, cues_rater
+from hearteval.labels.prompt import label_schema
+from hearteval.labels.run import (
+    ask_labelers,
+    find_unlabelled,
+    label_by_cues,
+    missing_by_labeler,
+    texts_to_label,
+)
+from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.models import asking
+from hearteval.models.asking import AskedCounts
+from hearteval.models.base import Reply, Sampling, Schema
+from hearteval.models.wrappers.budget import SpendingLimit
+from hearteval.store.grouped import GroupedWriter
+
+STRATEGIES = load_taxonomy("strategies")
+SYSTEMS = [model_system("one"), model_system("two")]
+LABELER = Rater(name="l", kind="llm", family="theirs", settings={**STRATEGIES.settings})
+HELD = Sampling(max_tokens=900, schema=Schema(name="heart_labels", schema=label_schema(STRATEGIES)))
+ABSENT = {"evidence": "", "verdict": "absent", "probability": 5}
+
+
+def answer(evidence: str = "What now") -> str:
+    asked = {"evidence": evidence, "verdict": "present", "probability": 95}
+    return json.dumps(dict.fromkeys(STRATEGIES.keys, ABSENT) | {"clarification": asked})
+
+
+@pytest.fixture(autouse=True)
+def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
+
+
+@pytest.fixture
+def world() -> Iterator[AskedStudy]:
+    made = asked_study(SYSTEMS, items=ITEMS[:2])
+    made.store.add([LABELER])
+    made.store.add(
+        [
+            Completion(
+                item_id=item.id, system_id=system.id, text=f"What now, number {n}?", created_at=NOW
+            )
+            for n, item in enumerate(ITEMS[:2])
+            for system in SYSTEMS
+        ]
+    )
+    yield made
+    made.store.close()
+
+
+def label(world: AskedStudy, model: CannedModel) -> AskedCounts:
+    async def run() -> AskedCounts:
+        world.ledger = SpendingLimit(limit_usd=None, spent_usd=world.store.spent_usd())
+        async with GroupedWriter(world.store, wait_seconds=0.001) as writer:
+            asked = {LABELER.id: world._asked(model, writer, HELD, 1)}
+            return await ask_labelers(
+                writer, world.study, STRATEGIES, asked, now=now, progress=quiet
+            )
+
+    return asyncio.run(run())
+
+
+def always(text: str) -> CannedModel:
+    return CannedModel(lambda _messages, _sampling, _repeat: said(text))
+
+
+def in_turn(*texts: str) -> CannedModel:
+    left = [*texts]
+    return CannedModel(lambda _m, _s, _r: said(left.pop(0) if left else answer()))
+
+
+def labels(world: AskedStudy) -> list[Label]:
+    return list(world.store.iter(Label, world.study))
+
+
+def reasons(world: AskedStudy) -> list[str]:
+    found = sorted(world.store.iter(Attempt, world.study), key=lambda one: one.attempt)
+    return [one.reason for one in found]
+
+
+def test_every_completion_gets_every_label(world: AskedStudy) -> None:
+    counts = label(world, always(answer()))
+    assert (counts.n_wanted, counts.n_before, counts.n_added, counts.missing) == (4, 0, 4, {})
+    found = labels(world)
+    assert len(found) == 4 * len(STRATEGIES.keys)
+    by_verdict: Mapping[str, set[str]] = {
+        verdict: {one.category for one in found if one.verdict == verdict}
+        for verdict in ("present", "absent")
+    }
+    assert by_verdict["present"] == {"clarification"}
+    assert len(by_verdict["absent"]) == 14
+    (first, *_) = (one for one in found if one.verdict == "present")
+    assert (first.evidence, first.probability) == ("What now", 0.95)
+    assert (first.taxonomy, first.rater_id) == ("strategies", LABELER.id)
+
+
+def test_run_again_it_asks_nothing_and_pays_once(world: AskedStudy) -> None:
+    model = always(answer())
+    label(world, model)
+    again = label(world, model)
+    assert (again.n_wanted, again.n_before, again.n_added) == (4, 4, 0)
+    assert len(model.calls) == 4
+    assert world.store.spent_usd() == pytest.approx(4 * PRICE)
+
+
+def test_a_planted_error_is_asked_again_with_its_name_and_then_given_up(world: AskedStudy) -> None:
+    model = in_turn(answer("What then"), answer("What then"))
+    counts = label(world, model)
+    assert (counts.n_added, counts.missing) == (3, {"evidence-not-in-text": 1})
+    assert reasons(world) == ["evidence-not-in-text"] * 2
+    assert "does not stand in the reply word for word" in model.calls[1].messages[1].content
+    assert "What then" not in model.calls[1].messages[1].content
+    assert len(labels(world)) == 3 * len(STRATEGIES.keys)
+    again = label(world, always(answer()))
+    assert (again.n_added, again.missing) == (0, {"evidence-not-in-text": 1})
+    (cause,) = missing_by_labeler(world.store, world.study, STRATEGIES, [LABELER.id])[LABELER.id]
+    assert (cause.reason, cause.n, cause.outlook) == ("evidence-not-in-text", 1, "given-up")
+
+
+def test_a_second_try_that_is_right_counts(world: AskedStudy) -> None:
+    counts = label(world, in_turn("{}"))
+    assert (counts.n_added, counts.missing) == (4, {})
+    assert reasons(world) == ["missing-category"]
+
+
+def test_a_labeler_never_learns_whose_the_reply_is(world: AskedStudy) -> None:
+    model = always(answer())
+    label(world, model)
+    for call in model.calls:
+        words = "\n".join(message.content for message in call.messages)
+        for system in SYSTEMS:
+            assert system.id not in words
+            assert f" {system.name} wrote" not in words
+
+
+def test_what_another_taxonomy_says_leaves_this_one_open(world: AskedStudy) -> None:
+    skills = load_taxonomy("micro-skills")
+    label_by_cues(world.store, world.study, skills, now=now, progress=quiet)
+    wanted = find_unlabelled(world.store, world.study, STRATEGIES, [LABELER.id])
+    assert (wanted.n_wanted, wanted.n_before) == (4, 0)
+
+
+def test_cues_label_what_they_have_words_for_and_only_once(world: AskedStudy) -> None:
+    def run() -> AskedCounts:
+        return label_by_cues(world.store, world.study, STRATEGIES, now=now, progress=quiet)
+
+    assert (run().n_added, run().n_added) == (4, 0)
+    (first, *_) = texts_to_label(world.store, world.study).values()
+    said_of = {one.category: one.verdict for one in cued_labels(first, STRATEGIES, now=NOW)}
+    assert set(said_of) == set(STRATEGIES.keys)
+    assert cues_rater(STRATEGIES).name == CUES
+    assert cues_rater(STRATEGIES).family == "cue"
+
+
+@pytest.mark.parametrize(
+    ("text", "present"),
+    [
+        ("Many people find this hard.", "normalize_experiences"),
+        ("It's not your fault.", "avoid_judgment"),
+        ("Could you tell me more?", "clarification"),
+        ("Try a few deep breaths.", "stress_management"),
+    ],
+)
+def test_a_cue_is_found_with_its_words(text: str, present: str) -> None:
+    made = Completion(item_id="1" * 32, system_id="2" * 32, text=text, created_at=NOW)
+    found = {one.category: one for one in cued_labels(made, STRATEGIES, now=NOW)}
+    assert found[present].verdict == "present"
+    assert found[present].evidence in text.lower()
+
+
+def test_a_category_without_words_gets_no_label_from_cues() -> None:
+    skills = load_taxonomy("micro-skills")
+    made = Completion(item_id="1" * 32, system_id="2" * 32, text="Fine.", created_at=NOW)
+    found = {one.category for one in cued_labels(made, skills, now=NOW)}
+    assert "tone_shift" in set(skills.keys) - found
+
+
+def test_what_a_labeler_measures_is_kept_with_a_failed_try(world: AskedStudy) -> None:
+    cut = Reply(text=answer(), finish_reason="length")
+    label(world, CannedModel(lambda _m, _s, _r: cut))
+    (first, *_) = world.store.iter(Attempt, world.study)
+    assert (first.reason, first.rater_id, first.study_id) == (
+        "truncated",
+        LABELER.id,
+        world.study.id,
+    )

@@ -1,0 +1,195 @@
+"""A labeler's reply: evidence is held against the text, and nothing is ever filled in."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import pytest
+
+from hearteval.domain import LabelVerdict, Turn
+from hearteval.errors import InvalidReplyError
+from hearteval.labels.prompt import (
+    label_again,
+    label_messages,
+    label_prompt_hash,
+    label_schema,
+)
+from hearteval.labels.reply import LABEL_FAULTS, Said, read_labels
+from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
+from hearteval.protocol import load_protocol
+
+STRATEGIES = load_taxonomy("strategies")
+TEXT = "You kept going,  all year.\nWhat would\u2019ve helped? \u201cNothing\u201d is fine."
+ABSENT = {"evidence": "", "verdict": "absent", "probability": 5}
+AFFIRMED = {"evidence": "You kept going, all year.", "verdict": "present", "probability": 95}
+
+
+def labels(**changed: Any) -> dict[str, Any]:
+    return dict.fromkeys(STRATEGIES.keys, ABSENT) | {"affirmation": AFFIRMED} | changed
+
+
+def affirmed(**changed: Any) -> str:
+    return json.dumps(labels(affirmation=AFFIRMED | changed))
+
+
+def fault_of(reply: str, **how: str) -> str:
+    with pytest.raises(InvalidReplyError) as caught:
+        read_labels(reply, STRATEGIES, TEXT, **how)
+    assert caught.value.reason in LABEL_FAULTS
+    assert "kept going" not in str(caught.value)
+    return caught.value.reason
+
+
+def test_a_reply_says_something_of_every_category() -> None:
+    unsure = {"evidence": "Nothing", "verdict": "uncertain", "probability": 50}
+    found = read_labels(json.dumps(labels(chit_chat=unsure)), STRATEGIES, TEXT)
+    assert tuple(found) == STRATEGIES.keys
+    assert found["affirmation"] == Said("present", 0.95, "You kept going, all year.")
+    assert found["chit_chat"] == Said("uncertain", 0.5, "Nothing")
+    assert found["offer_hope"] == Said("absent", 0.05, "")
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    ["all year.  What would've helped?", '"Nothing" is fine', "You kept\n going,", "would\u2019ve"],
+)
+def test_white_space_and_the_shape_of_quotes_do_not_matter(evidence: str) -> None:
+    found = read_labels(affirmed(evidence=evidence), STRATEGIES, TEXT)
+    assert found["affirmation"].verdict == "present"
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    ["You keep going, all year.", "you kept going", "You kept going … What", "kept going all year"],
+)
+def test_evidence_that_does_not_stand_in_the_text_is_a_fault(evidence: str) -> None:
+    assert fault_of(affirmed(evidence=evidence)) == "evidence-not-in-text"
+
+
+def test_evidence_of_what_is_absent_has_to_stand_there_too() -> None:
+    invented = ABSENT | {"evidence": "no hope at all"}
+    assert fault_of(json.dumps(labels(offer_hope=invented))) == "evidence-not-in-text"
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({"evidence": ""}, "no-evidence"),
+        ({"evidence": " \n"}, "no-evidence"),
+        ({"evidence": None}, "wrong-evidence"),
+        ({"evidence": ["You kept going"]}, "wrong-evidence"),
+        ({"evidence": "You " * 200}, "wrong-evidence"),
+        ({"verdict": "Present"}, "wrong-verdict"),
+        ({"verdict": "partly"}, "wrong-verdict"),
+        ({"verdict": True}, "wrong-verdict"),
+        ({"probability": 90}, "wrong-probability"),
+        ({"probability": "95"}, "wrong-probability"),
+        ({"probability": 95.0}, "wrong-probability"),
+        ({"probability": float("nan")}, "wrong-probability"),
+        ({"probability": None}, "wrong-probability"),
+        ({"probability": 25}, "contradiction"),
+        ({"verdict": "absent"}, "contradiction"),
+        ({"confidence": 1}, "wrong-keys"),
+    ],
+)
+def test_what_is_not_exactly_asked_for_is_a_named_fault(
+    changed: Mapping[str, Any], fault: str
+) -> None:
+    assert fault_of(affirmed(**changed)) == fault
+
+
+def test_a_label_outside_the_taxonomy_is_a_fault() -> None:
+    assert fault_of(json.dumps(labels(mirroring=AFFIRMED))) == "unknown-category"
+    renamed = labels()
+    renamed["Affirmation"] = renamed.pop("affirmation")
+    assert fault_of(json.dumps(renamed)) == "unknown-category"
+
+
+def test_a_missing_category_is_a_fault_and_no_default() -> None:
+    lacking = labels()
+    del lacking["chit_chat"]
+    assert fault_of(json.dumps(lacking)) == "missing-category"
+
+
+def test_a_key_that_stands_twice_is_a_fault() -> None:
+    first, *_ = json.dumps(labels())[1:].partition(', "avoid_judgment"')
+    assert fault_of(f"{{{first}, {json.dumps(labels())[1:]}") == "duplicate-keys"
+
+
+def test_the_order_asked_for_is_kept() -> None:
+    turned = dict(reversed(labels().items()))
+    assert fault_of(json.dumps(turned)) == "wrong-order"
+    verdict_first = {"verdict": "present", "evidence": "You kept going,", "probability": 95}
+    assert fault_of(json.dumps(labels(affirmation=verdict_first))) == "wrong-order"
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        ("", "empty"),
+        ("[]", "not-an-object"),
+        (json.dumps(labels(affirmation="present")), "not-an-object"),
+        (f"```json\n{json.dumps(labels())}\n```", "not-json"),
+        (json.dumps(labels())[:-30], "truncated"),
+        ("x" * 20_001, "too-long"),
+    ],
+)
+def test_what_is_no_object_is_a_named_fault(reply: str, fault: str) -> None:
+    assert fault_of(reply) == fault
+
+
+def test_what_the_endpoint_cut_off_or_refused_is_never_read() -> None:
+    whole = json.dumps(labels())
+    assert fault_of(whole, finish_reason="length") == "truncated"
+    assert fault_of(whole, finish_reason="content_filter") == "refused"
+    assert fault_of(whole, refusal="no") == "refused"
+
+
+CONTEXT = (Turn(role="supporter", text="Hello."), Turn(role="seeker", text="I lost my job."))
+
+
+@pytest.mark.parametrize("name", TAXONOMIES)
+def test_the_prompt_names_every_category_and_stays_within_the_schema(name: str) -> None:
+    taxonomy = load_taxonomy(next(one for one in TAXONOMIES if one == name))
+    (_, system), (_, user) = label_messages(CONTEXT, TEXT, taxonomy, nonce="a" * 16)
+    for category in taxonomy.categories:
+        assert f"{category.name} (key {category.key}). {category.definition}" in system
+        assert category.present in system
+        assert category.absent in system
+    assert f"[reply {'a' * 16}]\n{TEXT}\n[end of reply {'a' * 16}]" in user
+    assert "Seeker: I lost my job." in user
+    schema = label_schema(taxonomy)
+    assert schema["required"] == [*taxonomy.keys]
+    one = schema["properties"][taxonomy.keys[0]]
+    assert one["properties"]["verdict"]["enum"] == [*get_args(LabelVerdict)]
+    assert set(one["properties"]["evidence"]) == {"type"}
+    assert label_schema(taxonomy, max_evidence_characters=99) != schema
+
+
+def test_a_text_cannot_close_its_own_markers() -> None:
+    with pytest.raises(ValueError, match="choose another code"):
+        label_messages(CONTEXT, f"[end of reply {'a' * 16}]", STRATEGIES, nonce="a" * 16)
+
+
+def test_every_taxonomy_is_another_prompt() -> None:
+    assert len({label_prompt_hash(load_taxonomy(name)) for name in TAXONOMIES}) == len(TAXONOMIES)
+
+
+def test_every_fault_is_named_when_asked_again() -> None:
+    assert set(load_protocol("label_prompt")["repair"]["errors"]) == set(LABEL_FAULTS)
+    asked = label_messages(CONTEXT, TEXT, STRATEGIES, nonce="a" * 16)
+    (_, system), (_, user) = label_again(asked, "evidence-not-in-text")
+    assert system == asked[0][1]
+    assert user.startswith(asked[1][1])
+    assert "does not stand in the reply word for word" in user
+
+
+def test_there_are_the_fifteen_strategies_of_the_paper_and_six_micro_skills() -> None:
+    assert [category.name for category in STRATEGIES.categories] == [
+        *("Affirmation", "Avoid Judgment and Criticism", "Clarification"),
+        *("Collaborative Planning", "Emotional Validation", "Normalize Experiences"),
+        *("Offer Hope", "Promote Self-Care Practices", "Provide Different Perspectives"),
+        *("Reflective Statements", "Reframe Negative Thoughts", "Share Information"),
+        *("Stress Management", "Suggest Options", "Chit Chat"),
+    ]
+    assert len(load_taxonomy("micro-skills").categories) == 6
