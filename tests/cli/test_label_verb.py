@@ -87,8 +87,13 @@ def test_completions_are_labelled_once_and_shown_beside_the_ranking(
     assert found["failures"] == []
     assert found["notice"] is None
     assert "9 of 9 completions labelled" in text
+    (shown,) = heart("analyze", path, "--json").json["labels"]
     assert after["leaderboard"] == before["leaderboard"]
     assert after["version"] == before["version"] == 1
+    (source,) = shown["sources"]
+    assert (source["labeler"], source["kind"], source["n_completions"]) == ("reader", "model", 9)
+    assert [one["group"] for one in source["systems"]] == ["advice", "generic", "ours"]
+    assert "labels" in {Path(name).stem for name in after["tables"]}
 
 
 def test_a_labeler_that_invents_evidence_fails_and_says_why(heart: Heart, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from hearteval.domain import (
     Choice,
     Completion,
     Item,
+    Label,
     LatencyProbe,
     Pair,
     Rater,
@@ -156,6 +157,20 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaxonomyLabels:
+    """What completions were labelled by one taxonomy, and by whom."""
+
+    taxonomy: str
+    version: str
+    title: str
+    categories: Mapping[str, str]
+    """Name by key, in their order."""
+    labelers: Sequence[Rater]
+    labels: Sequence[Label]
+    """Of completions, by these labelers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudyData:
     """What one version of a study holds, or what a study's audit of its judges holds."""
 
@@ -212,6 +227,8 @@ class StudyData:
     it was not run."""
     keys: Mapping[str, Mapping[Axis, int]] = field(default_factory=dict)
     """Keyed scores by completion id; of a calibration only."""
+    labels: Sequence[TaxonomyLabels] = ()
+    """What labelers said that completions do, by taxonomy."""
 
     @property
     def ranked(self) -> list[System]:

@@ -43,6 +43,7 @@ from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
+from hearteval.analysis.labels import LabelResults, analyze_labels
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
@@ -97,6 +98,7 @@ class StudyResults:
         ablations: What other methods make of the same comparisons; None without a ranking.
         covariates: What a joined table says of systems, beside their Elo; None without a table.
         speed: Time to first text beside Elo; None where fewer than two systems have a time.
+        labels: What completions do, by taxonomy; empty where nobody labelled.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -135,6 +137,7 @@ class StudyResults:
     ablations: AblatedRanking | None = None
     covariates: CovariateResults | None = None
     speed: SpeedResults | None = None
+    labels: tuple[LabelResults, ...] = ()
 
 
 def analyze_study(
@@ -215,6 +218,7 @@ def analyze_study(
         spending=spending,
         briefs=find_briefs(ranked),
         factors=_factors(columns, data, level=level),
+        labels=analyze_labels(data, level=level),
         **_break_down(columns, leaderboard, data, level=level),
     )
     if data.targets is not None:

@@ -194,6 +194,57 @@ def _axis_weights(results: StudyResults) -> Records:
     ]
 
 
+def _labels(results: StudyResults) -> Records:
+    return [
+        {
+            "taxonomy": found.taxonomy,
+            "labeler": source.labeler,
+            "labeler_kind": source.kind,
+            "group": use.group,
+            "kind": use.kind,
+            "subset": use.subset or "all",
+            "n_completions": use.n_completions,
+            "n_items": use.n_items,
+            **_flat(rate),
+        }
+        for found in results.labels
+        for source in found.sources
+        for use in (*source.systems, *source.families, *source.by_subset)
+        for rate in use.rates
+    ]
+
+
+def _label_variety(results: StudyResults) -> Records:
+    return [
+        {
+            "taxonomy": found.taxonomy,
+            "labeler": source.labeler,
+            "labeler_kind": source.kind,
+            **_flat(use),
+        }
+        for found in results.labels
+        for source in found.sources
+        for use in (*source.systems, *source.families, *source.by_subset)
+    ]
+
+
+def _label_differences(results: StudyResults) -> Records:
+    return [
+        {"taxonomy": found.taxonomy, "labeler": source.labeler, **_flat(row)}
+        for found in results.labels
+        for source in found.sources
+        for row in source.differences
+    ]
+
+
+def _label_agreement(results: StudyResults) -> Records:
+    return [
+        {"taxonomy": found.taxonomy, **_flat(row)}
+        for found in results.labels
+        for row in found.agreement
+    ]
+
+
 _CLARITY = "people.with_judges.ambiguity.parts"
 _CONSENSUS = "people.with_judges.consensus"
 _OPPOSED = "people.with_judges.disagreements"
@@ -275,6 +326,10 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "factors": ("factors, and how they go with wins", "factors.factors"),
     "eigenvalues": ("eigenvalues of the axes, and of unrelated ones", "factors.eigenvalues"),
     "halo": ("marks that follow the verdict, by judge and way of asking", _halo),
+    "labels": ("how often replies do what, by labeler", _labels),
+    "labels-in-short": ("how varied they are", _label_variety),
+    "labels-differences": ("who does it more often than whom", _label_differences),
+    "labels-agreement": ("labelers with each other", _label_agreement),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),
     "coverage-of-raters": ("answers by rater", "coverage.judges"),

@@ -3,6 +3,7 @@
 import gc
 import json
 import platform
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
@@ -19,6 +20,7 @@ from hearteval.analysis.data import (
     JudgmentRow,
     Provenance,
     StudyData,
+    TaxonomyLabels,
     assigned,
     judgment_rows,
     withdrawn_pairs,
@@ -31,6 +33,7 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
     LatencyProbe,
     Pair,
     Rater,
@@ -44,6 +47,7 @@ from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
+from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.study.covariates import read_covariates
 from hearteval.study.session import Session, is_rated, stored_plan
 
@@ -106,6 +110,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         audit=stored_audit(session, study),
         halo=stored_halo(session, study),
         calibration=stored_calibration(session, study),
+        labels=stored_labels(session, study),
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
         ratings=ratings,
@@ -207,6 +212,32 @@ def stored_calibration(session: Session, study: Study) -> StudyData | None:
         ratings=list(store.iter(Rating, calibration)),
         keys=examples.keys,
     )
+
+
+def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
+    """Read what completions were labelled by: what people said, and labelers of this version."""
+    labels: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in session.store.iter(Label, study):
+        if label.completion_id is not None and label.taxonomy in TAXONOMIES:
+            labels[label.taxonomy].append(label)
+    if not labels:
+        return ()
+    who = sorted({label.rater_id for each in labels.values() for label in each})
+    raters = session.store.find(Rater, who)
+    found = []
+    for taxonomy in map(load_taxonomy, TAXONOMIES):
+        own = {r.id: r for r in raters if r.kind == "human" or taxonomy.is_of(r)}
+        found.append(
+            TaxonomyLabels(
+                taxonomy=taxonomy.name,
+                version=taxonomy.version,
+                title=taxonomy.title,
+                categories={one.key: one.name for one in taxonomy.categories},
+                labelers=list(own.values()),
+                labels=[label for label in labels[taxonomy.name] if label.rater_id in own],
+            )
+        )
+    return tuple(found)
 
 
 def read_judgments(session: Session, *studies: Study) -> list[JudgmentRow]:

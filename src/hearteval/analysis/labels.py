@@ -1,0 +1,441 @@
+"""What completions do, as labelled: how often, how varied, and who differs (HEART 4.8, 9.10).
+
+Every labeler is a source of its own, never mixed with another: a figure says who labelled. A
+category holds of a completion where the labeler calls it present; "uncertain" is not present, and
+how often it was said stands beside. A rate is the mean over items of the share of an item's
+completions, so that an item with many writers weighs as much as one with few; intervals are t over
+items, these labels given. Everything here is exploratory but the agreement of sources.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from hearteval.analysis.data import StudyData, TaxonomyLabels
+from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
+from hearteval.analysis.label_agreement import BoolArray, Marks, SourceAgreement, agree
+from hearteval.domain import Completion, Label, Rater, Subset, System
+from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.means import ROUNDING, false_discovery_q
+from hearteval.stats.special import stdtr, stdtrit
+
+BASELINE = "cue"
+"""The family of the offline labeler."""
+PEOPLE, MODELS, OTHERS = "people", "models", "the others"
+Comparison = Literal["models-people", "family-people", "system-others"]
+SourceKind = Literal["person", "model", "baseline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryRate:
+    """How often one category is in the completions of a group.
+
+    Attributes:
+        rate: Share of completions in which it is present, the mean over items.
+        n_uncertain: Completions of which the labeler could not tell.
+    """
+
+    category: str
+    name: str
+    rate: float
+    low: float | None
+    high: float | None
+    n_present: int
+    n_uncertain: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelUse:
+    """What the completions of a system, or of a family of systems, do.
+
+    Attributes:
+        group: The system's name, or the family's; ``people``, ``original``, ``baseline`` too.
+        subset: The items it is of; None for all.
+        n_completions: Labelled ones.
+        n_unlabelled: Completions without labels by this source.
+        n_covered: Categories that are present in at least one completion.
+        distinct: Categories present in a completion, on average.
+        entropy: Of the distribution of what is present over the categories, in bits; None where
+            nothing is present.
+        spread: Standard deviation of the rates over the categories; None for a single one.
+        range: Largest rate less smallest.
+    """
+
+    group: str
+    kind: Literal["system", "family"]
+    subset: Subset | None
+    n_completions: int
+    n_items: int
+    n_unlabelled: int
+    n_covered: int
+    distinct: Estimate
+    entropy: Estimate | None
+    spread: Estimate | None
+    range: float
+    rates: tuple[CategoryRate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateDifference:
+    """How much more often one group does something than another, on items that both have.
+
+    Attributes:
+        comparison: ``models-people``, ``family-people``, or a system with all others.
+        p: Two-sided, t over items; None where nothing varies.
+        q: Benjamini-Hochberg over the tests of one comparison; of systems, over all of them.
+    """
+
+    comparison: Comparison
+    group: str
+    against: str
+    category: str
+    name: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    q: float | None
+    n_items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSource:
+    """What one labeler says of a study's completions.
+
+    Attributes:
+        kind: ``baseline`` is the offline one, which measures nothing.
+        averages: By category, the mean of the systems' rates.
+        n_completions: Labelled ones; `n_wanted` is all there are.
+    """
+
+    labeler: str
+    kind: SourceKind
+    n_completions: int
+    n_wanted: int
+    averages: Mapping[str, float]
+    systems: tuple[LabelUse, ...]
+    families: tuple[LabelUse, ...]
+    by_subset: tuple[LabelUse, ...]
+    differences: tuple[RateDifference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelResults:
+    """What a study's completions do, by one taxonomy.
+
+    Attributes:
+        sources: By labeler: people, then models, then the offline baseline.
+    """
+
+    taxonomy: str
+    version: str
+    title: str
+    categories: Mapping[str, str]
+    level: float
+    sources: tuple[LabelSource, ...]
+    agreement: tuple[SourceAgreement, ...]
+
+
+class _Ground(NamedTuple):
+    """What all sources of one taxonomy speak of."""
+
+    names: Mapping[str, str]
+    """Of the categories, by key."""
+    systems: Sequence[System]
+    n_texts: Sequence[int]
+    """Completions by system."""
+    adversarial: BoolArray
+    """By item."""
+    level: float
+
+
+def analyze_labels(data: StudyData, *, level: float) -> tuple[LabelResults, ...]:
+    """Return what is known of each taxonomy by which something has been labelled."""
+    systems = sorted(data.ranked, key=lambda system: system.name)
+    ids = {system.id for system in systems}
+    texts = [c for c in data.completions if c.system_id in ids and not c.is_withdrawn]
+    names = {system.id: system.name for system in systems}
+    texts.sort(key=lambda c: (c.item_id, names[c.system_id], c.writer_id or "", c.repeat))
+    by_id = {item.id: item for item in data.items}
+    items = sorted({text.item_id for text in texts})
+    n_texts = [sum(text.system_id == system.id for text in texts) for system in systems]
+    is_adversarial = np.array([by_id[id_].subset == "adversarial" for id_ in items], dtype=bool)
+    found = []
+    for one in data.labels:
+        marks = {
+            rater.id: marked
+            for rater in one.labelers
+            if len((marked := _read_marks(one, rater, texts, systems)).ids)
+        }
+        raters = sorted((r for r in one.labelers if r.id in marks), key=_by_kind)
+        if not raters:
+            continue
+        ground = _Ground(one.categories, systems, n_texts, is_adversarial, level)
+        sources = [_describe(rater, marks[rater.id], ground) for rater in raters]
+        agreement = [
+            row
+            for left, right in combinations(raters, 2)
+            for row in agree(marks[left.id], marks[right.id], one.categories, level=level)
+        ]
+        found.append(
+            LabelResults(
+                taxonomy=one.taxonomy,
+                version=one.version,
+                title=one.title,
+                categories=dict(one.categories),
+                level=level,
+                sources=tuple(sources),
+                agreement=tuple(agreement),
+            )
+        )
+    return tuple(found)
+
+
+def source_kind(rater: Rater) -> SourceKind:
+    """Return what kind of labeler a rater is."""
+    if rater.kind == "human":
+        return "person"
+    return "baseline" if rater.family == BASELINE else "model"
+
+
+def _by_kind(rater: Rater) -> tuple[int, str, str]:
+    order: Mapping[SourceKind, int] = {"person": 0, "model": 1, "baseline": 2}
+    return order[source_kind(rater)], rater.name, rater.id
+
+
+def _read_marks(
+    labels: TaxonomyLabels, rater: Rater, texts: Sequence[Completion], systems: Sequence[System]
+) -> Marks:
+    """Return the completions that a rater has labelled by every category that it labels by."""
+    of_text: defaultdict[str, dict[str, Label]] = defaultdict(dict)
+    for label in labels.labels:
+        if label.rater_id == rater.id and label.completion_id is not None:
+            of_text[label.completion_id][label.category] = label
+    said = {category for each in of_text.values() for category in each}
+    keys = tuple(key for key in labels.categories if key in said)
+    whole = [text for text in texts if len(of_text.get(text.id, ())) == len(keys) > 0]
+    verdicts = [[of_text[text.id][key].verdict for key in keys] for text in whole]
+    coded = np.array(verdicts, dtype=object).reshape(len(whole), len(keys))
+    place = {system.id: k for k, system in enumerate(systems)}
+    items = {item: k for k, item in enumerate(sorted({text.item_id for text in texts}))}
+    return Marks(
+        labeler=rater.name,
+        item=np.array([items[text.item_id] for text in whole], dtype=np.int64),
+        system=np.array([place[text.system_id] for text in whole], dtype=np.int64),
+        present=(coded == "present").astype(np.float64),
+        uncertain=(coded == "uncertain").astype(np.float64),
+        categories=keys,
+        ids=tuple(text.id for text in whole),
+    )
+
+
+def _describe(rater: Rater, marks: Marks, ground: _Ground) -> LabelSource:
+    systems, families = ground.systems, [_family(system) for system in ground.systems]
+    of_families = {
+        family: [k for k, own in enumerate(families) if own == family]
+        for family in sorted(set(families), key=_family_order)
+    }
+    of_systems = {system.name: [k] for k, system in enumerate(systems)}
+    found = _uses("system", of_systems, marks, ground)
+    rates = np.array([[rate.rate for rate in use.rates] for use in found])
+    return LabelSource(
+        labeler=rater.name,
+        kind=source_kind(rater),
+        n_completions=len(marks.ids),
+        n_wanted=sum(ground.n_texts),
+        averages=dict(zip(marks.categories, map(float, rates.mean(axis=0)), strict=True)),
+        systems=found,
+        families=_uses("family", of_families, marks, ground),
+        by_subset=_by_subset(of_families, marks, ground),
+        differences=_differences(marks, systems, of_families, ground),
+    )
+
+
+def _uses(
+    kind: Literal["system", "family"],
+    groups: Mapping[str, list[int]],
+    marks: Marks,
+    ground: _Ground,
+    subset: Subset | None = None,
+) -> tuple[LabelUse, ...]:
+    """Describe each group of systems of which there are labels, on the items of the marks."""
+    found = []
+    for group, members in groups.items():
+        own = marks.among(np.isin(marks.system, members))
+        if own.ids:
+            n_texts = sum(ground.n_texts[k] for k in members)
+            n_lacking = 0 if subset else n_texts - len(own.ids)
+            made = _use(own, ground.names, level=ground.level)
+            found.append(
+                LabelUse(group=group, kind=kind, subset=subset, n_unlabelled=n_lacking, **made)
+            )
+    return tuple(found)
+
+
+def _by_subset(
+    families: Mapping[str, list[int]], marks: Marks, ground: _Ground
+) -> tuple[LabelUse, ...]:
+    """Describe families on regular and on adversarial items; empty without items of both."""
+    is_adversarial = ground.adversarial[marks.item]
+    if is_adversarial.all() or not is_adversarial.any():
+        return ()
+    return (
+        *_uses("family", families, marks.among(~is_adversarial), ground, "regular"),
+        *_uses("family", families, marks.among(is_adversarial), ground, "adversarial"),
+    )
+
+
+def _family(system: System) -> str:
+    return {"human": PEOPLE, "model": system.family}.get(system.kind, system.kind)
+
+
+def _family_order(family: str) -> tuple[int, str]:
+    return {PEOPLE: 0, "original": 1, "baseline": 3}.get(family, 2), family
+
+
+def _item_means(item: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the items of some rows, and the mean of their values on each."""
+    items, place = np.unique(item, return_inverse=True)
+    sums = np.zeros((len(items), values.shape[1]))
+    np.add.at(sums, place, values)
+    return items, sums / np.bincount(place)[:, None]
+
+
+def _use(marks: Marks, names: Mapping[str, str], *, level: float) -> dict[str, Any]:
+    """Return what completions do, by the fields of a `LabelUse`."""
+    items, means = _item_means(marks.item, marks.present)
+    judges = np.full(len(items), -1)
+    number = np.arange(len(items))
+    rates = mean_estimates(means, number, judges, level=level)
+    shares = means.mean(axis=0)
+    influence = (means - shares) / len(items)
+
+    def moved(value: float, slopes: FloatArray) -> Estimate:
+        moves = (influence @ slopes)[:, None]
+        return clustered_estimates([value], moves, number, judges, level=level)[0]
+
+    spread = entropy = None
+    if len(shares) > 1:
+        sd = float(np.std(shares, ddof=1))
+        from_mean = shares - shares.mean()
+        spread = moved(sd, from_mean / ((len(shares) - 1) * max(sd, ROUNDING)))
+    total = float(shares.sum())
+    if total > 0:
+        logs = np.log2(shares / total, out=np.zeros_like(shares), where=shares > 0)
+        bits = max(0.0, -float((shares / total) @ logs))
+        entropy = moved(bits, np.where(shares > 0, -(logs + bits) / total, 0.0))
+    return {
+        "n_completions": len(marks.ids),
+        "n_items": len(items),
+        "n_covered": int(marks.present.any(axis=0).sum()),
+        "distinct": moved(total, np.ones(len(shares))),
+        "entropy": entropy,
+        "spread": spread,
+        "range": float(np.ptp(shares)),
+        "rates": tuple(
+            CategoryRate(
+                category=key,
+                name=names[key],
+                rate=one.value,
+                low=one.low,
+                high=one.high,
+                n_present=int(marks.present[:, k].sum()),
+                n_uncertain=int(marks.uncertain[:, k].sum()),
+            )
+            for k, (key, one) in enumerate(zip(marks.categories, rates, strict=True))
+        ),
+    }
+
+
+def _differences(
+    marks: Marks,
+    systems: Sequence[System],
+    families: Mapping[str, list[int]],
+    ground: _Ground,
+) -> tuple[RateDifference, ...]:
+    """Compare models with people, each family of models with people, each system with the rest."""
+    present = set(marks.system.tolist())
+    people = [k for k in families.get(PEOPLE, []) if k in present]
+    models = {
+        family: [k for k in members if systems[k].kind == "model" and k in present]
+        for family, members in families.items()
+    }
+    models = {family: members for family, members in models.items() if members}
+    every = [k for members in models.values() for k in members]
+    wanted: dict[Comparison, list[tuple[str, list[int], str, list[int]]]] = {
+        "models-people": [(MODELS, every, PEOPLE, people)],
+        "family-people": [(family, own, PEOPLE, people) for family, own in models.items()],
+        "system-others": _each_and_others(systems, sorted(present)),
+    }
+    found: list[RateDifference] = []
+    for comparison, pairs in wanted.items():
+        rows = [
+            row
+            for group, own, against, others in pairs
+            if own and others
+            for row in _compare(comparison, (group, own), (against, others), marks, ground)
+        ]
+        found += _with_q(rows)
+    return tuple(found)
+
+
+def _each_and_others(
+    systems: Sequence[System], present: Sequence[int]
+) -> list[tuple[str, list[int], str, list[int]]]:
+    """Return each system and the others; of two only the first, whose mirror the second is."""
+    if len(present) == 2:
+        one, other = present
+        return [(systems[one].name, [one], systems[other].name, [other])]
+    return [
+        (systems[k].name, [k], OTHERS, [other for other in present if other != k]) for k in present
+    ]
+
+
+def _compare(
+    comparison: Comparison,
+    one: tuple[str, list[int]],
+    other: tuple[str, list[int]],
+    marks: Marks,
+    ground: _Ground,
+) -> list[RateDifference]:
+    sides = []
+    for _, members in (one, other):
+        rows = np.isin(marks.system, members)
+        sides.append(_item_means(marks.item[rows], marks.present[rows]))
+    (items, left), (other_items, right) = sides
+    both, at, other_at = np.intersect1d(items, other_items, return_indices=True)
+    n = len(both)
+    if not n:
+        return []
+    apart = left[at] - right[other_at]
+    means = apart.mean(axis=0)
+    errors = apart.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.zeros_like(means)
+    reach = float(stdtrit(n - 1, (1 + ground.level) / 2)) if n > 1 else 0.0
+    return [
+        RateDifference(
+            comparison=comparison,
+            group=one[0],
+            against=other[0],
+            category=key,
+            name=ground.names[key],
+            difference=float(mean),
+            low=max(-1.0, float(mean - reach * se)) if se > ROUNDING else None,
+            high=min(1.0, float(mean + reach * se)) if se > ROUNDING else None,
+            p=2 * float(stdtr(n - 1, -abs(mean) / se)) if se > ROUNDING else None,
+            q=None,
+            n_items=n,
+        )
+        for key, mean, se in zip(marks.categories, means, errors, strict=True)
+    ]
+
+
+def _with_q(rows: Sequence[RateDifference]) -> list[RateDifference]:
+    """Return differences with the q of each that was tested, over all of them."""
+    tested = [row.p for row in rows if row.p is not None]
+    left = iter(false_discovery_q(tested).tolist()) if tested else iter(())
+    return [row if row.p is None else replace(row, q=next(left)) for row in rows]
