@@ -1,0 +1,219 @@
+"""What the replies do, on the page: who labelled, who does what more often, and a heat map."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from hearteval.analysis.labels import (
+    MODELS,
+    LabelResults,
+    LabelSource,
+    LabelUse,
+    RateDifference,
+    SourceKind,
+)
+from hearteval.report.figures import heat_step
+from hearteval.report.page.first_screen import shade
+from hearteval.report.text import (
+    NO_VALUE,
+    count,
+    fine_interval,
+    hundredths,
+    listed,
+    percent,
+    plural,
+    whole_percent,
+)
+
+MANY_SYSTEMS = 8
+"""More of them are shown by family."""
+MANY_COLUMNS = 6
+"""More of them have no interval in their cells; the colour still says what is open."""
+FEWEST_ITEMS = 5
+FOUND = 0.05
+"""The q of a difference that is named."""
+MOST_NAMED = 3
+KINDS: Mapping[SourceKind, str] = {
+    "person": "a person",
+    "model": "a model",
+    "baseline": "the offline baseline, which looks for words and measures nothing",
+}
+GROUPS = {"people": "People", "original": "Original replies", "baseline": "Baselines"}
+
+
+class Cell(NamedTuple):
+    """How often one group does one thing."""
+
+    text: str
+    interval: str
+    """Empty where there are many columns."""
+    shade: str
+
+
+class HeatRow(NamedTuple):
+    """One category over the groups."""
+
+    name: str
+    cells: tuple[Cell, ...]
+
+
+def headline_source(found: LabelResults) -> LabelSource:
+    """Return the labeler whose figures are shown: no baseline if it can be, who labelled most."""
+    return max(
+        found.sources,
+        key=lambda source: (source.kind != "baseline", source.n_completions),
+    )
+
+
+def shown_uses(source: LabelSource) -> tuple[LabelUse, ...]:
+    """Return the columns of the heat map: systems where they are few, else families."""
+    return source.systems if len(source.systems) <= MANY_SYSTEMS else source.families
+
+
+def group_name(use: LabelUse) -> str:
+    """Return what a column is called."""
+    return use.group if use.kind == "system" else GROUPS.get(use.group, use.group)
+
+
+def who_words(source: LabelSource) -> Markup:
+    """Say who labelled how much."""
+    left = source.n_wanted - source.n_completions
+    lacking = f"; {plural(left, 'reply', 'replies')} without labels left out" if left else ""
+    n = plural(source.n_completions, "reply", "replies")
+    return Markup("Labelled by <b>{}</b> ({}): {}{}.").format(
+        source.labeler, KINDS[source.kind], n, lacking
+    )
+
+
+def answer(source: LabelSource) -> Markup:
+    """Say in plain words who does what more often."""
+    baseline = (
+        Markup("<b>Only words were looked for, so this says nothing about what replies do.</b> ")
+        if source.kind == "baseline"
+        else Markup()
+    )
+    to_people = [row for row in source.differences if row.comparison == "models-people"]
+    if to_people:
+        return baseline + _models_and_people(to_people)
+    return baseline + _widest(source)
+
+
+def _models_and_people(rows: Sequence[RateDifference]) -> Markup:
+    found = sorted(
+        (row for row in rows if row.q is not None and row.q <= FOUND),
+        key=lambda row: (-abs(row.difference), row.category),
+    )
+    if not found:
+        return Markup("<b>No difference between models and people shows</b> in what replies do.")
+    parts = []
+    for who, sign in (("People", -1), (MODELS.capitalize(), 1)):
+        more = [row for row in found if row.difference * sign > 0]
+        named = [
+            f"{row.name} (by {100 * abs(row.difference):.0f} points)" for row in more[:MOST_NAMED]
+        ]
+        rest = len(more) - len(named)
+        if named:
+            others = f", and {plural(rest, 'other')}" if rest else ""
+            parts.append(
+                Markup("<b>{} more often use</b> {}{}.").format(who, listed(named), others)
+            )
+    return Markup(" ").join(parts)
+
+
+def _widest(source: LabelSource) -> Markup:
+    """Say in what the groups that are shown differ most, where tests find that they differ."""
+    differing = {row.category for row in source.differences if row.q is not None and row.q <= FOUND}
+    uses = [use for use in shown_uses(source) if use.n_items >= FEWEST_ITEMS]
+    if len(uses) < 2:
+        return Markup("Too few items were labelled to compare what replies do.")
+    spans = []
+    for k, rate in enumerate(uses[0].rates):
+        ordered = sorted(uses, key=lambda use: (use.rates[k].rate, use.group))
+        low, high = ordered[0], ordered[-1]
+        spans.append((high.rates[k].rate - low.rates[k].rate, rate, k, low, high))
+    spans = [span for span in spans if span[1].category in differing]
+    if not spans:
+        return Markup("<b>No difference between systems shows</b> in what their replies do.")
+    _, rate, k, low, high = max(spans, key=lambda span: (span[0], span[1].category))
+    return Markup(
+        "<b>Systems differ most in {}</b>: {} of the replies of {} hold it, {} of those of {}."
+    ).format(
+        rate.name,
+        percent(high.rates[k].rate),
+        group_name(high),
+        percent(low.rates[k].rate),
+        group_name(low),
+    )
+
+
+def heat_rows(source: LabelSource) -> list[HeatRow]:
+    """Return the heat map, the most frequent category first."""
+    uses = shown_uses(source)
+    is_wide = len(uses) > MANY_COLUMNS
+    order = sorted(
+        range(len(uses[0].rates)),
+        key=lambda k: (-source.averages[uses[0].rates[k].category], k),
+    )
+    return [
+        HeatRow(
+            uses[0].rates[k].name,
+            tuple(
+                _cell(use, k, source.averages[use.rates[k].category], is_wide=is_wide)
+                for use in uses
+            ),
+        )
+        for k in order
+    ]
+
+
+def _cell(use: LabelUse, k: int, average: float, *, is_wide: bool) -> Cell:
+    at = use.rates[k]
+    if use.n_items < FEWEST_ITEMS:
+        return Cell(NO_VALUE, "" if is_wide else "too few items", "few")
+    shown = shade(heat_step(0.5 + at.rate - average), at.low, at.high, middle=average, is_few=False)
+    ends = ""
+    if not is_wide and at.low is not None and at.high is not None:
+        ends = f"{whole_percent(at.low)} to {whole_percent(at.high)}"
+    return Cell(whole_percent(at.rate), ends, shown)
+
+
+def variety_rows(source: LabelSource) -> list[tuple[str, list[str]]]:
+    """Return what stands below the heat map: how varied each group's replies are."""
+    uses, n = shown_uses(source), len(source.averages)
+    return [
+        ("In a reply, on average", [hundredths(use.distinct.value) for use in uses]),
+        ("Used at least once", [f"{use.n_covered} of {n}" for use in uses]),
+        (
+            "SD of the rates, points",
+            [NO_VALUE if use.spread is None else f"{100 * use.spread.value:.0f}" for use in uses],
+        ),
+        ("Replies", [count(use.n_completions) for use in uses]),
+    ]
+
+
+def agreement_words(found: LabelResults) -> list[str]:
+    """Say how far each two labelers agree."""
+    said = []
+    for row in found.agreement:
+        if row.category != "all" or row.f1 is None:
+            continue
+        kappa = ""
+        if row.kappa is not None:
+            ends = fine_interval(row.kappa.low, row.kappa.high)
+            kappa = f", Cohen's κ {hundredths(row.kappa.value)} {ends}"
+        said.append(
+            f"{row.one} and {row.other}, on {plural(row.n_completions, 'reply', 'replies')}: F1"
+            f" {hundredths(row.f1.value)} {fine_interval(row.f1.low, row.f1.high)}{kappa}, both the"
+            " mean over the categories."
+        )
+    return said
+
+
+def uncertain_words(source: LabelSource) -> str:
+    """Say how often the labeler could not tell; empty where it always could."""
+    n = sum(rate.n_uncertain for use in source.systems for rate in use.rates)
+    of = source.n_completions * len(source.averages)
+    if not n:
+        return ""
+    return f"In {percent(n / of)} of the cases it could not tell, which counts as not there."

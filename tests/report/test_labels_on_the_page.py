@@ -1,0 +1,174 @@
+"""What the replies do, on the page: who labelled, the answer, the heat map, and its doubts."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from invented_results import SIX, TWELVE_MORE, invented_results
+from test_judges_on_the_page import words
+
+from hearteval.analysis.data import StudyData, TaxonomyLabels
+from hearteval.analysis.labels import LabelResults, analyze_labels
+from hearteval.analysis.study import StudyResults
+from hearteval.domain import Completion, Item, Label, Rater, System, Turn
+from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
+from hearteval.report.page import render_page
+from hearteval.report.tables import all_tables
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+READER = Rater(name="reader", kind="llm", family="theirs")
+SECOND = Rater(name="second", kind="llm", family="harbour")
+CUES = Rater(name="cues", kind="llm", family="cue")
+
+
+def invented_labels(
+    labelers: Sequence[Rater] = (READER,),
+    *,
+    large: bool = False,
+    people: Mapping[str, float] | None = None,
+    n_items: int = 60,
+    name: TaxonomyName = "strategies",
+) -> tuple[LabelResults, ...]:
+    """Draw labels: all alike, but that people do some things at another rate."""
+    rng, taxonomy = np.random.default_rng(2), load_taxonomy(name)
+    base = dict(zip(taxonomy.keys, np.linspace(0.7, 0.05, len(taxonomy.keys)), strict=True))
+    items = [
+        Item(
+            source="made",
+            dialogue_id=f"d{k}",
+            turn_index=1,
+            situation="s",
+            emotion="sad",
+            problem="job",
+            context=(Turn(role="seeker", text=f"Turn {k}."),),
+            subset="regular",
+            profile=None,
+            licence="l",
+            consent_basis="c",
+        )
+        for k in range(n_items)
+    ]
+    systems, texts, labels = [], [], []
+    for system_name, kind, family in SIX + TWELVE_MORE if large else SIX:
+        system = System(name=system_name, kind=kind, family=family)  # type: ignore[arg-type]
+        systems.append(system)
+        rates = base | dict(people or {}) if kind == "human" else base
+        writer = "w" if kind == "human" else None
+        for item in items:
+            text = Completion(
+                item_id=item.id, system_id=system.id, text="T.", writer_id=writer, created_at=NOW
+            )
+            texts.append(text)
+            true = {key: rng.random() < rates[key] for key in taxonomy.keys}
+            labels += [
+                Label(
+                    completion_id=text.id,
+                    taxonomy=name,
+                    category=key,
+                    verdict="present" if true[key] != (rng.random() < 0.1) else "absent",
+                    rater_id=rater.id,
+                    created_at=NOW,
+                )
+                for rater in labelers
+                for key in taxonomy.keys
+            ]
+    given = TaxonomyLabels(
+        taxonomy=name,
+        version="1",
+        title=taxonomy.title,
+        categories={one.key: one.name for one in taxonomy.categories},
+        labelers=labelers,
+        labels=labels,
+    )
+    data = StudyData(items=items, systems=systems, completions=texts, labels=[given])
+    return analyze_labels(data, level=0.95)
+
+
+def results_of(labels: tuple[LabelResults, ...], *, large: bool = False) -> StudyResults:
+    return dataclasses.replace(invented_results(large=large), labels=labels)
+
+
+def section(labels: tuple[LabelResults, ...], *, large: bool = False) -> str:
+    page = render_page(results_of(labels, large=large))
+    return page.split('<section id="labels"', 1)[1].split(">", 1)[1].split("</section>")[0]
+
+
+PLANTED = {"clarification": 0.1, "suggest_options": 0.9}
+
+
+def test_what_people_do_more_often_is_said_first_and_who_labelled() -> None:
+    said = words(section(invented_labels(people=PLANTED)))
+    first, *_ = said.split("Exploratory")
+    assert "People more often use Suggest Options (by " in first
+    assert "Models more often use Clarification (by " in first
+    assert "Labelled by reader (a model): 360" in said
+
+
+def test_where_nothing_differs_the_page_says_so() -> None:
+    said = words(section(invented_labels()))
+    assert "No difference between models and people shows" in said
+
+
+def test_the_heat_map_has_every_category_and_its_doubt() -> None:
+    html = section(invented_labels(people=PLANTED))
+    said = words(html)
+    for category in load_taxonomy("strategies").categories:
+        assert category.name in said
+    assert html.count("<tr>") == 1 + 15 + 4
+    assert 'class="heat h' in html
+    assert " to " in said
+    assert "Used at least once" in said
+
+
+def test_many_systems_are_shown_by_family_and_fit_the_page() -> None:
+    found = invented_labels(large=True) + invented_labels(large=True, name="micro-skills")
+    html = section(found, large=True)
+    assert len(html.encode()) < 12_000
+    said = words(html)
+    assert "harbour" in said
+    assert "harbour-mini" not in said
+    assert "People" in said
+    assert "Micro-skills" in said
+    assert len(render_page(results_of(found, large=True)).encode()) < 300_000
+
+
+def test_too_few_items_have_no_figure() -> None:
+    html = section(invented_labels(n_items=4))
+    assert 'class="heat few"' in html
+    assert "too few items" in words(html)
+
+
+def test_the_offline_baseline_never_passes_for_more() -> None:
+    said = words(section(invented_labels((CUES,))))
+    assert said.index("this says nothing about what replies do") < said.index("Exploratory")
+    assert "the offline baseline, which looks for words and measures nothing" in said
+
+
+def test_a_model_stands_before_the_baseline_and_their_agreement_is_said() -> None:
+    said = words(section(invented_labels((CUES, READER, SECOND))))
+    assert "Labelled by reader" in said
+    assert said.count("Do labelers agree?") == 3
+    assert "reader and second, on 360" in said
+    assert "Cohen's κ" in said
+
+
+def test_every_number_is_in_the_tables() -> None:
+    tables = all_tables(results_of(invented_labels((READER, SECOND), people=PLANTED)))
+    found = {name: table for name, table in tables.items() if name.startswith("labels")}
+    assert set(found) == {"labels", "labels-in-short", "labels-differences", "labels-agreement"}
+    headings = [column.heading for column in found["labels"].columns]
+    assert {"labeler", "group", "category", "rate", "low", "high", "n_present"} <= {*headings}
+
+
+def test_a_page_without_labels_has_no_section() -> None:
+    page = render_page(invented_results())
+    assert 'id="labels"' not in page
+    assert "#labels" not in page
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_the_nav_leads_to_it(large: bool) -> None:
+    page = render_page(results_of(invented_labels(large=large, n_items=6), large=large))
+    assert '<a href="#labels">What the replies do</a>' in page
