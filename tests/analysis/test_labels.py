@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import entropy, false_discovery_control, ttest_1samp, ttest_rel
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from hearteval.analysis.data import StudyData, TaxonomyLabels
+from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels import LabelResults, LabelSource, LabelUse, analyze_labels
-from hearteval.domain import Completion, Item, Label, LabelVerdict, Rater, System, Turn
+from hearteval.domain import Completion, Item, LabelVerdict, Rater, System, Turn
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 KEYS = ("hope", "facts", "thanks")
@@ -75,13 +75,11 @@ def data_of(
                 created_at=NOW,
             )
     labels = [
-        Label(
+        LabelRow(
             completion_id=texts[system, k].id,
-            taxonomy="x",
             category=key,
             verdict=VERDICTS[value],
             rater_id=RATERS[rater].id,
-            created_at=NOW,
         )
         for rater, of in said.items()
         for system, rows in of.items()

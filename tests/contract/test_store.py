@@ -232,6 +232,20 @@ class TestStore:
         assert batch["strength"] == [4]
         assert batch["axes"] == [world.judgment.axes]
 
+    def test_label_table_gives_the_labels_of_completions(self, store: Store, world: World) -> None:
+        store.add(world.records)
+        own = sorted((one for one in world.labels if one.completion_id), key=lambda one: one.id)
+        (batch,) = store.label_table(world.study)
+        names = ("id", "completion_id", "taxonomy", "category", "verdict", "rater_id")
+        assert tuple(batch) == names
+        for name in names:
+            assert batch[name] == [getattr(one, name) for one in own]
+        other = replace(world.study, version=2, system_ids=world.study.system_ids[1:])
+        store.add([other])
+        left = [id_ for each in store.label_table(other) for id_ in each["completion_id"]]
+        gone = {c.id for c in world.completions if c.system_id == world.study.system_ids[0]}
+        assert gone.isdisjoint(left)
+
     def test_judgment_table_leaves_out_attention_checks(self, store: Store, world: World) -> None:
         check = replace(world.assignments[0], check="second", repeat=1, id="")
         answer = replace(world.judgment, assignment_id=check.id, id="")

@@ -9,10 +9,10 @@ import pytest
 from invented_results import SIX, TWELVE_MORE, invented_results
 from test_judges_on_the_page import words
 
-from hearteval.analysis.data import StudyData, TaxonomyLabels
+from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels import LabelResults, analyze_labels
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Completion, Item, Label, Rater, System, Turn
+from hearteval.domain import Completion, Item, Rater, System, Turn
 from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
@@ -63,13 +63,11 @@ def invented_labels(
             texts.append(text)
             true = {key: rng.random() < rates[key] for key in taxonomy.keys}
             labels += [
-                Label(
+                LabelRow(
                     completion_id=text.id,
-                    taxonomy=name,
                     category=key,
                     verdict="present" if true[key] != (rng.random() < 0.1) else "absent",
                     rater_id=rater.id,
-                    created_at=NOW,
                 )
                 for rater in labelers
                 for key in taxonomy.keys

@@ -18,7 +18,7 @@ from hearteval.domain import (
     Choice,
     Completion,
     Item,
-    Label,
+    LabelVerdict,
     LatencyProbe,
     Pair,
     Rater,
@@ -156,6 +156,15 @@ class Provenance:
     """Of all records of the store, as `heart store verify` makes it anew."""
 
 
+class LabelRow(NamedTuple):
+    """What a rater said of one category in one completion; rows are in no order."""
+
+    completion_id: str
+    category: str
+    verdict: LabelVerdict
+    rater_id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaxonomyLabels:
     """What completions were labelled by one taxonomy, and by whom."""
@@ -166,7 +175,7 @@ class TaxonomyLabels:
     categories: Mapping[str, str]
     """Name by key, in their order."""
     labelers: Sequence[Rater]
-    labels: Sequence[Label]
+    labels: Sequence[LabelRow]
     """Of completions, by these labelers."""
 
 

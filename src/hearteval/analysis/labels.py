@@ -19,7 +19,7 @@ import numpy as np
 from hearteval.analysis.data import StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
 from hearteval.analysis.label_agreement import BoolArray, Marks, SourceAgreement, agree
-from hearteval.domain import Completion, Label, Rater, Subset, System
+from hearteval.domain import Completion, Rater, Subset, System
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, false_discovery_q
 from hearteval.stats.special import stdtr, stdtrit
@@ -212,14 +212,14 @@ def _read_marks(
     labels: TaxonomyLabels, rater: Rater, texts: Sequence[Completion], systems: Sequence[System]
 ) -> Marks:
     """Return the completions that a rater has labelled by every category that it labels by."""
-    of_text: defaultdict[str, dict[str, Label]] = defaultdict(dict)
-    for label in labels.labels:
-        if label.rater_id == rater.id and label.completion_id is not None:
-            of_text[label.completion_id][label.category] = label
+    of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for completion_id, category, verdict, rater_id in labels.labels:
+        if rater_id == rater.id:
+            of_text[completion_id][category] = verdict
     said = {category for each in of_text.values() for category in each}
     keys = tuple(key for key in labels.categories if key in said)
     whole = [text for text in texts if len(of_text.get(text.id, ())) == len(keys) > 0]
-    verdicts = [[of_text[text.id][key].verdict for key in keys] for text in whole]
+    verdicts = [[of_text[text.id][key] for key in keys] for text in whole]
     coded = np.array(verdicts, dtype=object).reshape(len(whole), len(keys))
     place = {system.id: k for k, system in enumerate(systems)}
     items = {item: k for k, item in enumerate(sorted({text.item_id for text in texts}))}

@@ -57,9 +57,12 @@ def find_unlabelled(
         for rater_id in sorted(rater_ids)
     ]
     labelled = {
-        RatingTarget(study.id, label.completion_id, label.rater_id, 0)
-        for label in store.iter(Label, study)
-        if label.completion_id is not None and label.taxonomy == taxonomy.name
+        RatingTarget(study.id, completion_id, rater_id, 0)
+        for batch in store.label_table(study)
+        for name, completion_id, rater_id in zip(
+            batch["taxonomy"], batch["completion_id"], batch["rater_id"], strict=True
+        )
+        if name == taxonomy.name
     }
     tries = earlier_tries(
         store.iter(Attempt, study), partial(_find_target, rater_ids), faults=LABEL_FAULTS

@@ -144,6 +144,13 @@ class Store(Protocol):
         """
         ...
 
+    def label_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Yield the labels of a study's completions as batches of parallel columns, for analysis.
+
+        They are ``id``, ``completion_id``, ``taxonomy``, ``category``, ``verdict``, ``rater_id``.
+        """
+        ...
+
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
         """Keep replies in one transaction; of two under one id the first stays."""
         ...

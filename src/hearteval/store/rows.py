@@ -316,6 +316,16 @@ def checks_query(study: Study) -> Select[Any]:
     return judged.where(a.c.study_id == study.id, a.c.check.is_not(None))
 
 
+def label_query(study: Study) -> Select[Any]:
+    """Return the query for the labels of a study's completions, without what they rest on."""
+    own, completions = schema.labels.c, schema.completions
+    return (
+        select(own.id, own.completion_id, own.taxonomy, own.category, own.verdict, own.rater_id)
+        .join(completions, completions.c.id == own.completion_id)
+        .where(*_belongs(Completion, completions.c, study))
+    )
+
+
 def with_id_bytes(query: Select[Any]) -> Select[Any]:
     """Return the query with its ids as the database holds them."""
     return query.with_only_columns(

@@ -22,6 +22,8 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
+    Label,
+    LabelVerdict,
     Rater,
     Rating,
     Study,
@@ -62,6 +64,7 @@ from hearteval.store.rows import (
     is_id,
     judgment_query,
     kind_name,
+    label_query,
     marks_from_text,
     planned_query,
     read_studies,
@@ -274,6 +277,14 @@ class SqlStore:
         if n_read < n_least:
             n_read += len(self._rows(checks_query(study)))
         self._require_all(Judgment, n_read, n_least)
+
+    def label_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Yield the labels of a study's completions as batches of parallel columns."""
+        for columns in self._columns(Label, label_query(study), schema.labels.c.id):
+            with self._sound(Label):
+                if not set(columns["verdict"]) <= set(get_args(LabelVerdict)):
+                    raise ValueError("a verdict is none")
+            yield columns
 
     def _n_written(self, kind: type[Any], study: Study | None) -> int:
         """Return how many records a read must find at least; 0 where nobody can tell."""

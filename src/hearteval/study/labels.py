@@ -94,8 +94,10 @@ def label_study(
     if any(one.model is None for one in settings.labelers):
         with tell.progress(CUES) as progress:
             total += label_by_cues(store, study, taxonomy, now=session.now, progress=progress)
-    total += _ask(session, study, taxonomy, models, n_open)
-    failures = _failures(session, study, taxonomy, models)
+    failures: tuple[Failure, ...] = ()
+    if models:
+        total += _ask(session, study, taxonomy, models, n_open)
+        failures = _failures(session, study, taxonomy, models)
     counts = {**asdict(total), "n_missing": sum(total.missing.values())}
     return counts, log_failures(session, failures)
 

@@ -18,6 +18,7 @@ from hearteval import __version__
 from hearteval.analysis.calls import CallSum, Spending, sum_spending
 from hearteval.analysis.data import (
     JudgmentRow,
+    LabelRow,
     Provenance,
     StudyData,
     TaxonomyLabels,
@@ -33,7 +34,6 @@ from hearteval.domain import (
     Completion,
     Item,
     Judgment,
-    Label,
     LatencyProbe,
     Pair,
     Rater,
@@ -216,14 +216,15 @@ def stored_calibration(session: Session, study: Study) -> StudyData | None:
 
 def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
     """Read what completions were labelled by: what people said, and labelers of this version."""
-    labels: defaultdict[str, list[Label]] = defaultdict(list)
-    for label in session.store.iter(Label, study):
-        if label.completion_id is not None and label.taxonomy in TAXONOMIES:
-            labels[label.taxonomy].append(label)
-    if not labels:
+    labels: defaultdict[str, list[LabelRow]] = defaultdict(list)
+    for batch in session.store.label_table(study):
+        rows = map(LabelRow._make, zip(*(batch[name] for name in LabelRow._fields), strict=True))
+        for taxonomy, row in zip(batch["taxonomy"], rows, strict=True):
+            labels[taxonomy].append(row)
+    who = {row.rater_id for name in TAXONOMIES for row in labels[name]}
+    if not who:
         return ()
-    who = sorted({label.rater_id for each in labels.values() for label in each})
-    raters = session.store.find(Rater, who)
+    raters = session.store.find(Rater, sorted(who))
     found = []
     for taxonomy in map(load_taxonomy, TAXONOMIES):
         own = {r.id: r for r in raters if r.kind == "human" or taxonomy.is_of(r)}
