@@ -191,3 +191,37 @@ def test_before_anything_is_written_there_is_nothing_to_label(heart: Heart, tmp_
         done = heart("label", path)
     assert done.code == 0
     assert "no completion to label yet" in done.out
+
+
+def test_labelling_stops_at_the_limit_and_goes_on_where_it_was(
+    heart: Heart, tmp_path: Path
+) -> None:
+    dear = "concurrency = 1\nmax_tokens = 1000\nprice = { input = 0, output = 1000 }"
+    with serving(labelling()) as server:
+        path = study_with_labeler(tmp_path, server.url, extra=dear)
+        heart("run", path)
+        whole = path.read_text(encoding="utf-8")
+        # The probe and each reply are billed 12 tokens; another call could cost a whole dollar.
+        path.write_text(whole.replace("[budget]\n", "[budget]\nmax_usd = 1.03\n"), encoding="utf-8")
+        stopped = heart("label", path, "--yes", "--json")
+        path.write_text(whole, encoding="utf-8")
+        n_before = len(server.bodies)
+        rest = heart("label", path, "--yes", "--json")
+    n_first = stopped.json["labels"]["n_added"]
+    assert stopped.code == 1
+    assert 0 < n_first < 9
+    assert "max_usd" in stopped.json["labels"]["stopped"]
+    assert rest.code == 0
+    assert (rest.json["labels"]["n_before"], rest.json["labels"]["n_added"]) == (
+        n_first,
+        9 - n_first,
+    )
+    assert len(server.bodies) - n_before == 9 - n_first
+
+
+def test_the_doctor_asks_for_the_key_of_a_labeler(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(f'{STUDY}[labels]\nlabelers = ["gpt"]\n', encoding="utf-8")
+    checks = {one["name"]: one for one in heart("doctor", path, "--json").json["checks"]}
+    assert checks["labeler gpt"]["state"] == "missing"
+    assert "set the environment variable" in checks["labeler gpt"]["remedy"]

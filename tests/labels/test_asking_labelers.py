@@ -24,6 +24,7 @@ from hearteval.models.asking import AskedCounts
 from hearteval.models.base import Reply, Sampling, Schema
 from hearteval.models.wrappers.budget import SpendingLimit
 from hearteval.store.grouped import GroupedWriter
+from hearteval.study.verify import verify_store
 
 STRATEGIES = load_taxonomy("strategies")
 SYSTEMS = [model_system("one"), model_system("two")]
@@ -195,3 +196,23 @@ def test_what_a_labeler_measures_is_kept_with_a_failed_try(world: AskedStudy) ->
         LABELER.id,
         world.study.id,
     )
+
+
+def test_verifying_a_store_holds_evidence_against_the_texts_again(world: AskedStudy) -> None:
+    label(world, always(answer()))
+    assert not verify_store(world.store, progress=lambda _kind, _n: None).faults
+    (text, *_) = texts_to_label(world.store, world.study).values()
+    other = Rater(name="other", kind="llm", family="theirs", settings={"labels": "another"})
+    invented = Label(
+        completion_id=text.id,
+        taxonomy="strategies",
+        category="chit_chat",
+        verdict="present",
+        evidence="words that nobody wrote",
+        rater_id=other.id,
+        created_at=NOW,
+    )
+    world.store.add([other, invented])
+    (fault,) = verify_store(world.store, progress=lambda _kind, _n: None).faults
+    assert (fault.kind, fault.id) == ("label", invented.id)
+    assert "does not stand in the text" in fault.words

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from hearteval.analysis.calls import NOTHING_SPENT, is_same_model, warn_of_models
-from hearteval.config import StudySettings, has_key, load_study
+from hearteval.config import ModelSettings, StudySettings, has_key, load_study
 from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import probe_model
 from hearteval.models.base import AskedModel
@@ -74,8 +74,15 @@ def _check(name: str, find: Callable[[], str]) -> Check:
         return _missing(name, error)
 
 
+def _all_models(settings: StudySettings) -> list[tuple[str, ModelSettings]]:
+    """Return the models of a study's systems, judges and labelers, by what the file calls them."""
+    labelers = [(f"labeler {one.name}", one.model) for one in settings.labelers]
+    named = [(name, model) for name, model in labelers if model is not None]
+    return [*paid_models(settings), *named]
+
+
 def _check_keys(settings: StudySettings) -> list[Check]:
-    models = paid_models(settings)
+    models = _all_models(settings)
     if not models:
         return [Check("keys", "ok", "none needed: this study runs offline")]
     checks = []
@@ -92,7 +99,7 @@ def _check_keys(settings: StudySettings) -> list[Check]:
 
 def _check_local(settings: StudySettings) -> list[Check]:
     """Say what is missing to run the study's local models, where it has some."""
-    names = [name for name, model in paid_models(settings) if model.path is not None]
+    names = [name for name, model in _all_models(settings) if model.path is not None]
     if not names or find_spec("xllamacpp") is not None:
         return []
     return [_missing(", ".join(names), SettingsError(NO_LLAMA_CPP))]
@@ -100,7 +107,7 @@ def _check_local(settings: StudySettings) -> list[Check]:
 
 def _check_prices(settings: StudySettings) -> list[Check]:
     try:
-        require_prices(settings, utc_now())
+        require_prices(settings, utc_now(), _all_models(settings))
     except SettingsError as error:
         return [_missing("prices", error)]
     return []
@@ -109,7 +116,7 @@ def _check_prices(settings: StudySettings) -> list[Check]:
 def _check_ends(settings: StudySettings) -> list[Check]:
     """Name the models that have ended, or soon will, by the presets they come from."""
     checks, today, presets = [], utc_now().date(), load_model_presets()
-    for name, model in paid_models(settings):
+    for name, model in _all_models(settings):
         preset = presets.get(model.preset or "")
         if preset is None or model.provider not in {route.provider for route in preset.routes}:
             continue

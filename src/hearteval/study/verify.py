@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
-from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater, Rating
+from hearteval.domain import Assignment, Completion, Item, Judgment, Label, Pair, Rater, Rating
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
 from hearteval.judgments.form import RATED, JudgeForm, PairProtocol
 from hearteval.judgments.reply import read_rating, read_reply
+from hearteval.labels.reply import plain_text
+from hearteval.labels.taxonomy import TAXONOMIES
 from hearteval.store.base import Store
 from hearteval.store.integrity.verify import StoreCheck, StoreFault
 from hearteval.store.sql import SqlStore
@@ -51,6 +53,19 @@ def _read_again(store: Store) -> Iterator[StoreFault]:
         form = JudgeForm.of(raters[rating.rater_id].settings) if rating.rater_id in raters else None
         if rating.raw and not _rates(rating, form or RATED):
             yield StoreFault("rating", rating.id, OTHERWISE)
+    yield from _look_for_evidence(store, raters)
+
+
+def _look_for_evidence(store: Store, raters: Mapping[str, Rater]) -> Iterator[StoreFault]:
+    """Hold what labelers quote against the texts again; cues quote in lower case."""
+    texts: dict[str, str] = {}
+    for label in store.iter(Label):
+        rater = raters.get(label.rater_id)
+        if label.taxonomy not in TAXONOMIES or rater is None or rater.family in ("cue", "human"):
+            continue
+        texts = texts or {text.id: plain_text(text.text) for text in store.iter(Completion)}
+        if label.evidence not in texts.get(str(label.completion_id), ""):
+            yield StoreFault("label", label.id, "its evidence does not stand in the text")
 
 
 def _says(judgment: Judgment, form: JudgeForm) -> bool:
