@@ -10,6 +10,7 @@ from invented_results import SIX, TWELVE_MORE, invented_results
 from test_judges_on_the_page import words
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
+from hearteval.analysis.label_wins import CategoryWins, LabelWins
 from hearteval.analysis.labels import LabelResults, analyze_labels
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item, Rater, System, Turn
@@ -170,3 +171,35 @@ def test_a_page_without_labels_has_no_section() -> None:
 def test_the_nav_leads_to_it(large: bool) -> None:
     page = render_page(results_of(invented_labels(large=large, n_items=6), large=large))
     assert '<a href="#labels">What the replies do</a>' in page
+
+
+def test_what_goes_with_winning_is_said_with_its_doubt() -> None:
+    (found,) = invented_labels()
+    (source,) = found.sources
+    effect = CategoryWins(
+        category="affirmation",
+        name="Affirmation",
+        win_rate=0.61,
+        low=0.55,
+        high=0.66,
+        beta=0.45,
+        p=0.001,
+        q=0.01,
+        n_apart=200,
+    )
+    none = dataclasses.replace(effect, category="chit_chat", name="Chit Chat", q=0.6)
+    wins = LabelWins(
+        judged_by="judges",
+        n_comparisons=1_200,
+        n_items=40,
+        interval_used="item-sandwich",
+        categories=(effect, none),
+        left_out={},
+        problem=None,
+    )
+    of_people = dataclasses.replace(wins, judged_by="people", categories=(none,))
+    shown = dataclasses.replace(source, wins=(of_people, wins))
+    said = words(section((dataclasses.replace(found, sources=(shown,)),)))
+    assert "Judges, 1,200 comparisons: Affirmation (61.0 % [55, 66])." in said.replace("\xa0", " ")
+    assert "People, 1,200 comparisons: nothing shows." in said.replace("\xa0", " ")
+    assert "It is no experiment" in said

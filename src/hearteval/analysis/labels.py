@@ -16,9 +16,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
 from hearteval.analysis.label_agreement import BoolArray, Marks, SourceAgreement, agree
+from hearteval.analysis.label_wins import LabelWins, wins_of_labels
 from hearteval.domain import Completion, Rater, Subset, System
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, false_discovery_q
@@ -109,6 +111,7 @@ class LabelSource:
 
     Attributes:
         kind: ``baseline`` is the offline one, which measures nothing.
+        wins: What the categories do to who wins, by people and by judges.
         averages: By category, the mean of the systems' rates.
         n_completions: Labelled ones; `n_wanted` is all there are.
     """
@@ -122,6 +125,7 @@ class LabelSource:
     families: tuple[LabelUse, ...]
     by_subset: tuple[LabelUse, ...]
     differences: tuple[RateDifference, ...]
+    wins: tuple[LabelWins, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +158,13 @@ class _Ground(NamedTuple):
     level: float
 
 
-def analyze_labels(data: StudyData, *, level: float) -> tuple[LabelResults, ...]:
-    """Return what is known of each taxonomy by which something has been labelled."""
+def analyze_labels(
+    data: StudyData, columns: JudgmentColumns | None = None, *, level: float
+) -> tuple[LabelResults, ...]:
+    """Return what is known of each taxonomy by which something has been labelled.
+
+    Judgments of pairs are given as columns, first times only, where there are any.
+    """
     systems = sorted(data.ranked, key=lambda system: system.name)
     ids = {system.id for system in systems}
     texts = [c for c in data.completions if c.system_id in ids and not c.is_withdrawn]
@@ -177,6 +186,14 @@ def analyze_labels(data: StudyData, *, level: float) -> tuple[LabelResults, ...]
             continue
         ground = _Ground(one.categories, systems, n_texts, is_adversarial, level)
         sources = [_describe(rater, marks[rater.id], ground) for rater in raters]
+        if columns is not None:
+            sources = [
+                replace(
+                    source,
+                    wins=wins_of_labels(marks[rater.id], one.categories, columns, level=level),
+                )
+                for rater, source in zip(raters, sources, strict=True)
+            ]
         agreement = [
             row
             for left, right in combinations(raters, 2)

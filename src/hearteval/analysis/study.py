@@ -218,7 +218,7 @@ def analyze_study(
         spending=spending,
         briefs=find_briefs(ranked),
         factors=_factors(columns, data, level=level),
-        labels=analyze_labels(data, level=level),
+        labels=analyze_labels(data, columns, level=level),
         **_break_down(columns, leaderboard, data, level=level),
     )
     if data.targets is not None:

@@ -20,6 +20,7 @@ from hearteval.report.text import (
     count,
     fine_interval,
     hundredths,
+    interval,
     listed,
     percent,
     plural,
@@ -217,3 +218,26 @@ def uncertain_words(source: LabelSource) -> str:
     if not n:
         return ""
     return f"In {percent(n / of)} of the cases it could not tell, which counts as not there."
+
+
+def wins_words(source: LabelSource) -> list[str]:
+    """Say what goes with winning, by people and by judges; a line for each that compared."""
+    lines = []
+    for wins in source.wins:
+        if not wins.categories:
+            continue
+        found = sorted(
+            (row for row in wins.categories if row.q is not None and row.q <= FOUND),
+            key=lambda row: (-abs(row.win_rate - 0.5), row.category),
+        )
+        named = [
+            f"{row.name} ({percent(row.win_rate)}"
+            f" {interval(row.low, row.high, write=whole_percent)})"
+            for row in found[:MOST_NAMED]
+        ]
+        rest = len(found) - len(named)
+        others = f", and {plural(rest, 'other')}" if rest else ""
+        said = f"{listed(named)}{others}" if named else "nothing shows"
+        who = f"{wins.judged_by.capitalize()}, {plural(wins.n_comparisons, 'comparison')}"
+        lines.append(f"{who}: {said}.")
+    return lines

@@ -237,6 +237,23 @@ def _label_differences(results: StudyResults) -> Records:
     ]
 
 
+def _label_wins(results: StudyResults) -> Records:
+    return [
+        {
+            "taxonomy": found.taxonomy,
+            "labeler": source.labeler,
+            "judged_by": wins.judged_by,
+            "n_comparisons": wins.n_comparisons,
+            "interval_used": wins.interval_used,
+            **_flat(row),
+        }
+        for found in results.labels
+        for source in found.sources
+        for wins in source.wins
+        for row in wins.categories
+    ]
+
+
 def _label_agreement(results: StudyResults) -> Records:
     return [
         {"taxonomy": found.taxonomy, **_flat(row)}
@@ -329,6 +346,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "labels": ("how often replies do what, by labeler", _labels),
     "labels-in-short": ("how varied they are", _label_variety),
     "labels-differences": ("who does it more often than whom", _label_differences),
+    "labels-and-wins": ("whether replies that do it win more often", _label_wins),
     "labels-agreement": ("labelers with each other", _label_agreement),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),

@@ -155,7 +155,10 @@ def measure_confounders(
     names = [system.name for system in systems]
     held, problem = None, None
     try:
-        held, undetermined = _control(comparisons, varied, names, level=level)
+        steps = {name: STEPS[name] for name in varied}
+        held, undetermined = control_determined(
+            comparisons, varied, names, steps=steps, level=level
+        )
         left_out |= dict.fromkeys(undetermined, NOT_DETERMINED)
     except NotIdentifiedError as error:
         problem = str(error)
@@ -190,14 +193,17 @@ def _covariates(
     return values | {"position": np.ones(len(judgments))}
 
 
-def _control(
+def control_determined(
     comparisons: Comparisons,
     values: Mapping[str, FloatArray],
     names: Sequence[str],
     *,
+    steps: Mapping[str, float],
     level: float,
 ) -> tuple[Controlled | None, Collection[str]]:
     """Control for what is determined; also name what is not. None if nothing is.
+
+    Values and steps are by covariate, as in `control`.
 
     Raises:
         NotIdentifiedError: Something else than a covariate is not determined.
@@ -209,7 +215,7 @@ def _control(
                 comparisons,
                 np.stack([values[name] for name in kept], axis=1),
                 names=names,
-                steps={name: STEPS[name] for name in kept},
+                steps={name: steps[name] for name in kept},
                 level=level,
                 wording=JUDGMENTS,
             )
