@@ -97,28 +97,22 @@ def _measure(  # noqa: PLR0913, PLR0917 - what is known of texts, by their place
     words: FloatArray,
     level: float,
 ) -> LabelWins:
-    keys = np.column_stack(
-        (
-            rows.first_text,
-            rows.second_text,
-            np.rint(2 * rows.score).astype(np.int64),
-            rows.sampled_rater,
-            rows.item,
-            rows.first,
-            rows.second,
-        )
-    )
-    merged, counts = np.unique(keys, axis=0, return_counts=True)
-    first, second, doubled, rater, item, left, right = merged.T
+    # Judges are a fixed panel: what they say alike of one pair in one order is one row.
+    shown = rows.first_text * len(row_of) + rows.second_text
+    said = np.rint(2 * rows.score).astype(np.int64)
+    keys = (3 * shown + said) * (len(rows.names.raters) + 1) + rows.sampled_rater + 1
+    _, place, counts = np.unique(keys, return_index=True, return_counts=True)
+    first, second, item = rows.first_text[place], rows.second_text[place], rows.item[place]
+    left, right = rows.first[place], rows.second[place]
     systems, n_systems = number_labels(np.concatenate((left, right)))
     comparisons = Comparisons(
         left=systems[: len(left)],
         right=systems[len(left) :],
-        score=doubled / 2,
+        score=rows.score[place],
         weight=np.ones(len(left)),
         count=counts,
         item=item,
-        rater=rater,
+        rater=rows.sampled_rater[place],
         n_systems=n_systems,
     )
     apart = marks.present[row_of[first]] - marks.present[row_of[second]]
