@@ -11,7 +11,7 @@ from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import JudgmentRow, LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.label_wins import CategoryWins, LabelWins
 from hearteval.analysis.labels import analyze_labels
-from hearteval.domain import Completion, Item, Pair, Rater, System, Turn
+from hearteval.domain import Choice, Completion, Item, Pair, Rater, System, Turn
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SYSTEMS = [System(name=name, kind="model", family=name) for name in ("a", "b", "c")]
@@ -200,3 +200,31 @@ def test_a_category_in_which_no_pair_differs_has_no_figure_but_a_reason() -> Non
     found = wins(study(1, hope_of=dict.fromkeys(STRENGTH, 1.0)))
     assert [one.category for one in found.categories] == ["facts"]
     assert set(found.left_out) == {"hope"}
+
+
+def test_where_judges_and_people_are_opposed_their_choices_are_compared() -> None:
+    data = study(5, n_items=30)
+    (given,) = data.labels
+    of_hope = (row for row in given.labels if row.category == "hope")
+    has = {row.completion_id for row in of_hope if row.verdict == "present"}
+    people = [Rater(name=f"p{k}", kind="human", family="human") for k in range(3)]
+    rows = []
+    for pair in data.pairs:
+        one, other = pair.completion_ids
+        if (one in has) == (other in has):
+            continue
+        first = next(row for row in data.judgments if row.pair_id == pair.id)
+        is_first = first.first_completion_id in has
+        for rater in (*people, *JUDGES):
+            for_hope = rater.kind == "llm"
+            choice: Choice = "first" if is_first == for_hope else "second"
+            named = f"{rater.name}{pair.id}"
+            rows.append(first._replace(choice=choice, rater_id=rater.id, assignment_id=named))
+    opposed = replace(data, raters=[*JUDGES, *people], judgments=rows)
+    (found,) = analyze_labels(opposed, to_columns(rows, opposed), level=0.95)
+    hope, facts = found.sources[0].opposed
+    assert (hope.trait, hope.judges_choice, hope.peoples_choice) == ("hope", 1.0, 0.0)
+    assert hope.n_pairs == len(rows) / 5
+    assert facts.trait == "facts"
+    assert facts.difference.value == pytest.approx(facts.judges_choice - facts.peoples_choice)
+    assert [one.judged_by for one in found.sources[0].wins] == ["people", "judges"]

@@ -14,6 +14,8 @@ import numpy as np
 
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.label_agreement import Marks
+from hearteval.analysis.pair_votes import PairVotes
+from hearteval.analysis.people.disagreements import TraitOfChoice, compare_traits, find_opposed
 from hearteval.analysis.ranking.adjusted import TWICE_AS_MUCH
 from hearteval.analysis.ranking.confounders import (
     NOT_DETERMINED,
@@ -86,6 +88,30 @@ def wins_of_labels(
             kind: Literal["people", "judges"] = "people" if judged_by == "people" else "judges"
             found.append(_measure(kind, rows, marks, names, row_of, words, level))
     return tuple(found)
+
+
+def opposed_by_label(marks: Marks, votes: PairVotes, *, level: float) -> tuple[TraitOfChoice, ...]:
+    """Compare what judges chose with what people chose, where their majorities are opposed.
+
+    Traits are the keys of the categories, 1 where one is present. Pairs without labels of both
+    replies are left out; empty without a pair.
+    """
+    found = find_opposed(votes)
+    if found is None or not len(found.pairs):
+        return ()
+    known = {id_: k for k, id_ in enumerate(marks.ids)}
+    row_of = np.array([known.get(text.id, -1) for text in votes.names.completions], dtype=np.int64)
+    mine, theirs = row_of[found.of_judges], row_of[found.of_people]
+    is_both = (mine >= 0) & (theirs >= 0)
+    if not is_both.any():
+        return ()
+    return compare_traits(
+        marks.categories,
+        marks.present[mine[is_both]],
+        marks.present[theirs[is_both]],
+        votes.item[found.pairs][is_both],
+        level=level,
+    )
 
 
 def _measure(  # noqa: PLR0913, PLR0917 - what is known of texts, by their places

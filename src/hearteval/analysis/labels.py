@@ -20,7 +20,9 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
 from hearteval.analysis.label_agreement import BoolArray, Marks, SourceAgreement, agree
-from hearteval.analysis.label_wins import LabelWins, wins_of_labels
+from hearteval.analysis.label_wins import LabelWins, opposed_by_label, wins_of_labels
+from hearteval.analysis.pair_votes import merge_votes
+from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.domain import Completion, Rater, Subset, System
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, false_discovery_q
@@ -112,6 +114,8 @@ class LabelSource:
     Attributes:
         kind: ``baseline`` is the offline one, which measures nothing.
         wins: What the categories do to who wins, by people and by judges.
+        opposed: Where most judges choose against most people: how often the judges' choice holds
+            each category (``trait``, its key), and the people's.
         averages: By category, the mean of the systems' rates.
         n_completions: Labelled ones; `n_wanted` is all there are.
     """
@@ -126,6 +130,7 @@ class LabelSource:
     by_subset: tuple[LabelUse, ...]
     differences: tuple[RateDifference, ...]
     wins: tuple[LabelWins, ...] = ()
+    opposed: tuple[TraitOfChoice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,11 +191,13 @@ def analyze_labels(
             continue
         ground = _Ground(one.categories, systems, n_texts, is_adversarial, level)
         sources = [_describe(rater, marks[rater.id], ground) for rater in raters]
-        if columns is not None:
+        if columns is not None and len(columns):
+            votes = merge_votes(columns)
             sources = [
                 replace(
                     source,
                     wins=wins_of_labels(marks[rater.id], one.categories, columns, level=level),
+                    opposed=opposed_by_label(marks[rater.id], votes, level=level),
                 )
                 for rater, source in zip(raters, sources, strict=True)
             ]

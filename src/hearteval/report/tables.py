@@ -254,6 +254,15 @@ def _label_wins(results: StudyResults) -> Records:
     ]
 
 
+def _label_opposed(results: StudyResults) -> Records:
+    return [
+        {"taxonomy": found.taxonomy, "labeler": source.labeler, **_flat(row)}
+        for found in results.labels
+        for source in found.sources
+        for row in source.opposed
+    ]
+
+
 def _label_agreement(results: StudyResults) -> Records:
     return [
         {"taxonomy": found.taxonomy, **_flat(row)}
@@ -347,6 +356,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "labels-in-short": ("how varied they are", _label_variety),
     "labels-differences": ("who does it more often than whom", _label_differences),
     "labels-and-wins": ("whether replies that do it win more often", _label_wins),
+    "labels-opposed": ("what judges choose against people", _label_opposed),
     "labels-agreement": ("labelers with each other", _label_agreement),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -98,16 +98,10 @@ def find_disagreements(votes: PairVotes, *, level: float) -> Disagreements | Non
         votes: Pairs that people and judges answered.
         level: Nominal coverage.
     """
-    people, judges = count_votes(votes.of_people), count_votes(votes.of_judges)
-    by_people, by_judges = majority_of_counts(people), majority_of_counts(judges)
-    is_both = np.isin(by_people, (ONE, OTHER)) & np.isin(by_judges, (ONE, OTHER))
-    if not is_both.any():
+    found_opposed = find_opposed(votes)
+    if found_opposed is None:
         return None
-    opposed = np.flatnonzero(is_both & (by_people != by_judges))
-    choice = by_judges[opposed]
-    texts = votes.texts[opposed]
-    of_judges = texts[np.arange(len(opposed)), choice]
-    of_people = texts[np.arange(len(opposed)), 1 - choice]
+    n_both, opposed, choice, people, judges, of_judges, of_people = found_opposed
     values = describe_texts(votes.names.completions, np.union1d(of_judges, of_people))
     mine, theirs = values[of_judges], values[of_people]
     item = votes.item[opposed]
@@ -128,11 +122,47 @@ def find_disagreements(votes: PairVotes, *, level: float) -> Disagreements | Non
         for pair in (opposed[k],)
     ]
     return Disagreements(
-        n_pairs=int(is_both.sum()),
+        n_pairs=n_both,
         n_opposed=len(opposed),
         n_items=len(np.unique(item)),
-        traits=_compare_traits(mine, theirs, item, level=level),
+        traits=compare_traits(TRAITS, mine, theirs, item, level=level),
         examples=tuple(found),
+    )
+
+
+class Opposed(NamedTuple):
+    """Pairs on which people's and judges' majorities are opposite sides."""
+
+    n_both: int
+    """Pairs on which both majorities are a side."""
+    pairs: IntArray
+    choice: IntArray
+    """Side of the judges' choice."""
+    people: IntArray
+    """Votes by side, of every pair; of judges likewise."""
+    judges: IntArray
+    of_judges: IntArray
+    """Completion that judges chose; of people likewise."""
+    of_people: IntArray
+
+
+def find_opposed(votes: PairVotes) -> Opposed | None:
+    """Find pairs on which both majorities are a side, and opposite; None without one of both."""
+    people, judges = count_votes(votes.of_people), count_votes(votes.of_judges)
+    by_people, by_judges = majority_of_counts(people), majority_of_counts(judges)
+    is_both = np.isin(by_people, (ONE, OTHER)) & np.isin(by_judges, (ONE, OTHER))
+    if not is_both.any():
+        return None
+    opposed = np.flatnonzero(is_both & (by_people != by_judges))
+    choice, texts, row = by_judges[opposed], votes.texts[opposed], np.arange(len(opposed))
+    return Opposed(
+        n_both=int(is_both.sum()),
+        pairs=opposed,
+        choice=choice,
+        people=people,
+        judges=judges,
+        of_judges=texts[row, choice],
+        of_people=texts[row, 1 - choice],
     )
 
 
@@ -159,11 +189,20 @@ def _trait_values(difference: FloatArray) -> Mapping[str, float | None]:
     }
 
 
-def _compare_traits(
-    mine: FloatArray, theirs: FloatArray, item: IntArray, *, level: float
+def compare_traits(
+    traits: Sequence[str], mine: FloatArray, theirs: FloatArray, item: IntArray, *, level: float
 ) -> tuple[TraitOfChoice, ...]:
+    """Compare the judges' choices with the people's, (pairs, traits); NaN where one has no figure.
+
+    Args:
+        traits: Their names.
+        mine: Of the replies that judges chose.
+        theirs: Of those that people chose.
+        item: Item of each pair.
+        level: Nominal coverage.
+    """
     found, p = [], []
-    for k, trait in enumerate(TRAITS):
+    for k, trait in enumerate(traits):
         is_in = ~np.isnan(mine[:, k] + theirs[:, k])
         if not is_in.any():
             continue
