@@ -10,8 +10,10 @@ from invented_results import SIX, TWELVE_MORE, invented_results
 from test_judges_on_the_page import words
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
+from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.label_wins import CategoryWins, LabelWins
 from hearteval.analysis.labels import LabelResults, analyze_labels
+from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item, Rater, System, Turn
 from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
@@ -203,3 +205,27 @@ def test_what_goes_with_winning_is_said_with_its_doubt() -> None:
     assert "Judges, 1,200 comparisons: Affirmation (61.0 % [55, 66])." in said.replace("\xa0", " ")
     assert "People, 1,200 comparisons: nothing shows." in said.replace("\xa0", " ")
     assert "It is no experiment" in said
+
+
+@pytest.mark.parametrize(
+    ("q", "words_of_it"), [(0.01, "held Affirmation (80.0"), (0.4, "no difference shows")]
+)
+def test_what_judges_choose_against_people_is_said(q: float, words_of_it: str) -> None:
+    (found,) = invented_labels()
+    (source,) = found.sources
+    share = Estimate(value=0.5, low=0.3, high=0.7)
+    row = TraitOfChoice(
+        trait="affirmation",
+        n_pairs=31,
+        n_items=20,
+        judges_choice=0.8,
+        peoples_choice=0.3,
+        difference=share,
+        has_more=share,
+        p=q,
+        q=q,
+    )
+    shown = dataclasses.replace(source, opposed=(row,))
+    said = words(section((dataclasses.replace(found, sources=(shown,)),)))
+    assert "most judges chose against most people" in said
+    assert words_of_it in said

@@ -241,3 +241,27 @@ def wins_words(source: LabelSource) -> list[str]:
         who = f"{wins.judged_by.capitalize()}, {plural(wins.n_comparisons, 'comparison')}"
         lines.append(f"{who}: {said}.")
     return lines
+
+
+def opposed_words(source: LabelSource) -> str:
+    """Say what judges choose against people; empty where no pair is opposed."""
+    if not source.opposed:
+        return ""
+    names = {rate.category: rate.name for use in source.systems for rate in use.rates}
+    n = plural(max(row.n_pairs for row in source.opposed), "pair")
+    found = [row for row in source.opposed if row.q is not None and row.q <= FOUND]
+    parts = []
+    for who, sign in (("judges", 1), ("people", -1)):
+        more = sorted(
+            (row for row in found if row.difference.value * sign > 0),
+            key=lambda row: (-abs(row.difference.value), row.trait),
+        )
+        named = [
+            f"{names[row.trait]} ({percent(row.judges_choice)} of the judges' choices,"
+            f" {percent(row.peoples_choice)} of the people's)"
+            for row in more[:MOST_NAMED]
+        ]
+        if named:
+            parts.append(f"what {who} chose more often held {listed(named)}")
+    said = "; ".join(parts) if parts else "no difference shows"
+    return f"On {n} most judges chose against most people: {said}."
