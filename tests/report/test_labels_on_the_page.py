@@ -203,7 +203,7 @@ def test_what_goes_with_winning_is_said_with_its_doubt() -> None:
     shown = dataclasses.replace(source, wins=(of_people, wins))
     said = words(section((dataclasses.replace(found, sources=(shown,)),)))
     assert "Judges, 1,200 comparisons: Affirmation (61.0 % [55, 66])." in said.replace("\xa0", " ")
-    assert "People, 1,200 comparisons: nothing shows." in said.replace("\xa0", " ")
+    assert "People, 1,200 comparisons: no effect shows." in said.replace("\xa0", " ")
     assert "It is no experiment" in said
 
 

@@ -237,7 +237,7 @@ def wins_words(source: LabelSource) -> list[str]:
         ]
         rest = len(found) - len(named)
         others = f", and {plural(rest, 'other')}" if rest else ""
-        said = f"{listed(named)}{others}" if named else "nothing shows"
+        said = f"{listed(named)}{others}" if named else "no effect shows"
         who = f"{wins.judged_by.capitalize()}, {plural(wins.n_comparisons, 'comparison')}"
         lines.append(f"{who}: {said}.")
     return lines
