@@ -51,7 +51,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_an_unknown_verb_is_a_usage_error_that_lists_the_known(heart: Heart) -> None:
     done = heart("xyz")
     assert done.code == 2
-    assert "there are run, init, doctor" in done.err
+    assert "there are run, init, simulate, doctor" in done.err
 
 
 @pytest.mark.parametrize(
