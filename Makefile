@@ -52,9 +52,9 @@ demo: install
 	@test -f $(DEMO)/$(notdir $(DEMO)).toml || $(BIN)/heart init $(DEMO) >/dev/null
 	@$(BIN)/heart run $(DEMO)/$(notdir $(DEMO)).toml
 
-# Three workers on two cores: many tests wait, for servers, browsers and leases.
+# Four workers on two cores: many tests wait, for servers, browsers and leases.
 test: install-tests
-	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder
 
 soak: install-tests
 	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=60 $(PYTEST) tests/end_to_end

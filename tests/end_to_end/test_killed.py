@@ -16,7 +16,7 @@ from hearteval.items.files import format_items
 pytestmark = pytest.mark.server
 
 N_ITEMS = 60
-N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "4"))
+N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "2"))
 """The whole measurement is 50: ``make soak``."""
 PLACES = ("at the bakery", "in my choir", "on the night bus", "at evening school", "in our flat")
 WORRIES = ("the rent", "my exam", "a quarrel with my sister", "my new boss", "moving away")

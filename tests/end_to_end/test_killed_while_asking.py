@@ -31,7 +31,7 @@ from hearteval.models.asking import WORKERS_PER_CALL
 
 pytestmark = pytest.mark.server
 
-N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "4"))
+N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "2"))
 """The whole measurement is 50, 20 of them on PostgreSQL: ``make soak``."""
 MOST_ON_POSTGRES = 20
 FORKS = multiprocessing.get_context("forkserver")

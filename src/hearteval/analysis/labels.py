@@ -172,10 +172,14 @@ def analyze_labels(
     """
     systems = sorted(data.ranked, key=lambda system: system.name)
     ids = {system.id for system in systems}
-    texts = [c for c in data.completions if c.system_id in ids and not c.is_withdrawn]
+    by_id = {item.id: item for item in data.items}
+    texts = [
+        text
+        for text in data.completions
+        if text.system_id in ids and text.item_id in by_id and not text.is_withdrawn
+    ]
     names = {system.id: system.name for system in systems}
     texts.sort(key=lambda c: (c.item_id, names[c.system_id], c.writer_id or "", c.repeat))
-    by_id = {item.id: item for item in data.items}
     items = sorted({text.item_id for text in texts})
     n_texts = [sum(text.system_id == system.id for text in texts) for system in systems]
     is_adversarial = np.array([by_id[id_].subset == "adversarial" for id_ in items], dtype=bool)
