@@ -29,6 +29,7 @@ TABLE_LENGTHS = {
     "agreement-by-axis": 5,
     "agreement-by-number-of-judges": 3,
     "one-person-against-others": 5,
+    "each-person": 8,
     "agreement-by-item": 40,
     "agreement-by-thirds": 3,
     "opposed-traits": 4,
@@ -175,8 +176,30 @@ def test_no_person_is_named() -> None:
     ]
     found = analyze_study(dataclasses.replace(data, raters=raters))
     tables = all_tables(found)
-    texts = [section(found), *(tables[name].csv() for name in TABLE_LENGTHS)]
+    counted = TABLE_LENGTHS.keys() - {"each-person"}
+    texts = [section(found), *(tables[name].csv() for name in counted)]
     assert not any("pseudonym" in text for text in texts)
+
+
+def test_who_answers_as_if_at_random_is_named_by_pseudonym_and_never_in_public() -> None:
+    said = "Of 8 people nobody is seen to answer as if at random. Exploratory."
+    assert said in words(section(results()))
+    whole = results().people
+    assert whole is not None
+    assert whole.one_by_one is not None
+    first, *others = whole.one_by_one.people
+    first = dataclasses.replace(
+        first, person="P-7K3MQ2XV", same=0.361, by_chance=0.372, is_as_if_random=True
+    )
+    each = dataclasses.replace(whole.one_by_one, people=(first, *others), n_too_few=2)
+    found = dataclasses.replace(results(), people=dataclasses.replace(whole, one_by_one=each))
+    shown = words(section(found))
+    assert "P-7K3MQ2XV agrees with other people in 36.1 % of cases" in shown
+    assert "about as often as by chance (37.2 %)" in shown
+    assert "nobody is left out of any figure. Nothing is said of 2 others" in shown
+    public = section(found, Shown(is_public=True))
+    assert "P-7K3MQ2XV" not in public
+    assert "As if at random: 1 person agrees with other people" in words(public)
 
 
 def test_tables_and_json_hold_every_number() -> None:

@@ -29,6 +29,7 @@ from hearteval.report.leaderboard import RANK_DIFFERS, interval_words
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
+    bare_percent,
     count,
     hundredths,
     interval,
@@ -143,6 +144,42 @@ def _agreement_words(part: AgreementPart) -> list[str]:
             f" {percent(both.same.value)} of {plural(both.n_pairs, 'pair')}."
         )
     return words
+
+
+def one_by_one_words(found: PeopleResults, *, is_public: bool = False) -> str:
+    """Say who answers as if at random, by pseudonym where not all may read it."""
+    each = found.one_by_one
+    if each is None or not each.people:
+        return ""
+    named = [one for one in each.people if one.is_as_if_random]
+    left = (
+        f" Nothing is said of {plural(each.n_too_few, 'other')}, with fewer than {each.min_pairs}"
+        f" pairs or {each.min_items} items that other people judged too."
+        if each.n_too_few
+        else ""
+    )
+    if not named:
+        of = plural(len(each.people), "person", "people")
+        return f"Of {of} nobody is seen to answer as if at random.{left} Exploratory."
+    names = [] if is_public else [one.person for one in named[:MAX_NAMED]]
+    if len(named) > len(names):
+        left_over = len(named) - len(names)
+        names.append(f"{left_over} more" if names else plural(left_over, "person", "people"))
+    said, by_chance = (
+        _range([getattr(one, name) for one in named]) for name in ("same", "by_chance")
+    )
+    return (
+        f"As if at random: {listed(names)} {'agrees' if len(named) == 1 else 'agree'}"
+        f" with other people in {said} of cases, about as often as by chance ({by_chance}) and less"
+        " than the others do. It may be that replies were not read, or they are seen otherwise;"
+        f" nobody is left out of any figure.{left} Exploratory."
+    )
+
+
+def _range(shares: Sequence[float]) -> str:
+    """Write the least and the most, or the one that there is."""
+    low, high = bare_percent(min(shares)), percent(max(shares))
+    return high if percent(min(shares)) == high else f"{low} to {high}"
 
 
 def ranking_table(results: StudyResults) -> Table | None:

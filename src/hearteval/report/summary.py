@@ -83,6 +83,7 @@ def details_display(results: StudyResults) -> Display:
     if results.coverage.people is not None:
         notes += people.coverage_lines(results.coverage.people)
     notes += people_and_judges.detail_lines(results)
+    notes += filter(None, [people.one_by_one_words(results.people) if results.people else ""])
     notes += map(_again_words, results.rank_stability)
     notes += _audit_notes(results.judge_audits)
     notes += spending_lines(results.spending)

@@ -14,6 +14,7 @@ from hearteval.analysis.people.against_models import (
 )
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
+from hearteval.analysis.people.as_if_at_random import PeopleOneByOne, compare_each_person
 from hearteval.analysis.people.best_human import BestHuman, find_best_humans
 from hearteval.analysis.people.groups import PeopleGroups, group_people
 from hearteval.analysis.people.leads import LeadContrast, compare_leads
@@ -52,6 +53,8 @@ class PeopleResults:
     """How far people and judges agree; None where no pair was answered by both."""
     best_human: tuple[BestHuman, ...] = ()
     """By people's votes and by those of judges; empty where models met no person."""
+    one_by_one: PeopleOneByOne | None = None
+    """Each person beside the others; exploratory. None where no pair has votes of two people."""
 
 
 def analyze_people(
@@ -82,5 +85,6 @@ def analyze_people(
         groups=group_people(judgments, data, level=level),
         level=level,
         with_judges=compare_with_judges(votes, rule, level=level, seed=seed),
+        one_by_one=compare_each_person(votes, level=level),
     )
     return results if results.agreement or results.against_models else None
