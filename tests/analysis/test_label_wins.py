@@ -152,7 +152,7 @@ def wins_of_facts(data: StudyData) -> float:
     """Return how often the reply with facts wins where only one of the two has them."""
     (given,) = data.labels
     of_facts = (row for row in given.labels if row.category == "facts")
-    has = {row.completion_id: row.verdict == "present" for row in of_facts}
+    has = {row.text_id: row.verdict == "present" for row in of_facts}
     pairs = {pair.id: pair.completion_ids for pair in data.pairs}
     won = []
     for row in data.judgments:
@@ -186,7 +186,7 @@ def test_an_interval_covers_the_planted_effect() -> None:
 
 def without_labels(data: StudyData, keep: Sequence[str]) -> StudyData:
     (given,) = data.labels
-    left = [row for row in given.labels if row.completion_id in keep]
+    left = [row for row in given.labels if row.text_id in keep]
     return replace(data, labels=[replace(given, labels=left)])
 
 
@@ -206,7 +206,7 @@ def test_where_judges_and_people_are_opposed_their_choices_are_compared() -> Non
     data = study(5, n_items=30)
     (given,) = data.labels
     of_hope = (row for row in given.labels if row.category == "hope")
-    has = {row.completion_id for row in of_hope if row.verdict == "present"}
+    has = {row.text_id for row in of_hope if row.verdict == "present"}
     people = [Rater(name=f"p{k}", kind="human", family="human") for k in range(3)]
     rows = []
     for pair in data.pairs:

@@ -76,7 +76,7 @@ def data_of(
             )
     labels = [
         LabelRow(
-            completion_id=texts[system, k].id,
+            text_id=texts[system, k].id,
             category=key,
             verdict=VERDICTS[value],
             rater_id=RATERS[rater].id,

@@ -190,7 +190,7 @@ def test_before_anything_is_written_there_is_nothing_to_label(heart: Heart, tmp_
         path = study_with_labeler(tmp_path, server.url)
         done = heart("label", path)
     assert done.code == 0
-    assert "no completion to label yet" in done.out
+    assert "no completions to label yet" in done.out
 
 
 def test_labelling_stops_at_the_limit_and_goes_on_where_it_was(

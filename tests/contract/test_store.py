@@ -232,19 +232,24 @@ class TestStore:
         assert batch["strength"] == [4]
         assert batch["axes"] == [world.judgment.axes]
 
-    def test_label_table_gives_the_labels_of_completions(self, store: Store, world: World) -> None:
-        store.add(world.records)
-        own = sorted((one for one in world.labels if one.completion_id), key=lambda one: one.id)
+    def test_label_table_gives_the_labels_of_texts(self, store: Store, world: World) -> None:
+        of_item = replace(
+            world.labels[0], completion_id=None, item_id=world.item.id, score=3, id=""
+        )
+        store.add([*world.records, of_item])
+        own = sorted([*world.labels, of_item], key=lambda one: one.id)
         (batch,) = store.label_table(world.study)
-        names = ("id", "completion_id", "taxonomy", "category", "verdict", "rater_id")
+        names = ("id", "text_id", "taxonomy", "category", "verdict", "score", "rater_id")
         assert tuple(batch) == names
         for name in names:
             assert batch[name] == [getattr(one, name) for one in own]
+        assert list(store.find(Label, [of_item.id])) == [of_item]
         other = replace(world.study, version=2, system_ids=world.study.system_ids[1:])
         store.add([other])
-        left = [id_ for each in store.label_table(other) for id_ in each["completion_id"]]
+        left = [id_ for each in store.label_table(other) for id_ in each["text_id"]]
         gone = {c.id for c in world.completions if c.system_id == world.study.system_ids[0]}
         assert gone.isdisjoint(left)
+        assert world.item.id in left
 
     def test_judgment_table_leaves_out_attention_checks(self, store: Store, world: World) -> None:
         check = replace(world.assignments[0], check="second", repeat=1, id="")

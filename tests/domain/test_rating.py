@@ -86,10 +86,10 @@ def test_attempt_at_a_rating_is_named_by_its_target_repeat_and_number() -> None:
 @pytest.mark.parametrize("missing", TARGET)
 def test_attempt_at_half_a_rating_is_refused(missing: str) -> None:
     rest = {name: value for name, value in TARGET.items() if name != missing}
-    with pytest.raises(InvalidRecordError, match="a study, a completion and a rater"):
+    with pytest.raises(InvalidRecordError, match="a study, a rater and one completion"):
         Attempt(**rest, reason="x", created_at=NOW)
 
 
 def test_attempt_at_two_things_is_refused() -> None:
-    with pytest.raises(InvalidRecordError, match="must name either"):
+    with pytest.raises(InvalidRecordError, match="must name an item"):
         Attempt(**TARGET, assignment_id="a", reason="x", created_at=NOW)

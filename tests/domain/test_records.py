@@ -123,7 +123,7 @@ BROKEN: dict[str, Callable[[], object]] = {
     "created_at has no time zone": lambda: Completion(
         item_id="i", system_id="s", text="x", created_at=NAIVE
     ),
-    "either an item and a system, or an assignment": lambda: Attempt(
+    "must name an item and a system, or an assignment": lambda: Attempt(
         item_id="i", reason="timeout", created_at=NOW
     ),
     "reason is empty": lambda: Attempt(assignment_id="a", reason="", created_at=NOW),
@@ -156,8 +156,8 @@ BROKEN: dict[str, Callable[[], object]] = {
     "axis 'Q' is not one of": lambda: judgment(axes={"Q": AxisMark("first", 1)}),
     "axis H: strength must be": lambda: judgment(axes={"H": AxisMark("first", 0)}),
     "a reason names no known axis": lambda: judgment(reasons={"Q": "x"}),
-    "of c and j: must name either a completion or": lambda: label(judgment_id="j"),
-    "of no text: must name either a completion or": lambda: label(completion_id=None),
+    "of c and j: must name a completion, a judgment or an item": lambda: label(judgment_id="j"),
+    "of no text: must name a completion, a judgment or an item": lambda: label(completion_id=None),
     "taxonomy is empty": lambda: label(taxonomy=" "),
     "category is empty": lambda: label(category=""),
     "verdict is 'pass'": lambda: label(verdict="pass"),

@@ -3,9 +3,23 @@
 import asyncio
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pytest
-from asked_study import ITEMS, NOW, PRICE, AskedStudy, asked_study, model_system, now, quiet, said
+from asked_study import (
+    ITEMS,
+    NOW,
+    PRICE,
+    AskedStudy,
+    asked_study,
+    judge,
+    model_system,
+    now,
+    plan,
+    quiet,
+    said,
+    verdict,
+)
 from canned_model import CannedModel
 
 from hearteval.domain import Attempt, Completion, Label, Rater
@@ -18,7 +32,8 @@ from hearteval.labels.run import (
     missing_by_labeler,
     texts_to_label,
 )
-from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.labels.taxonomy import Taxonomy, Unit, load_taxonomy
+from hearteval.labels.texts import LabelledText, find_target
 from hearteval.models import asking
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import Reply, Sampling, Schema
@@ -60,14 +75,12 @@ def world() -> Iterator[AskedStudy]:
     made.store.close()
 
 
-def label(world: AskedStudy, model: CannedModel) -> AskedCounts:
+def label(world: AskedStudy, model: CannedModel, taxonomy: Taxonomy = STRATEGIES) -> AskedCounts:
     async def run() -> AskedCounts:
         world.ledger = SpendingLimit(limit_usd=None, spent_usd=world.store.spent_usd())
         async with GroupedWriter(world.store, wait_seconds=0.001) as writer:
             asked = {LABELER.id: world._asked(model, writer, HELD, 1)}
-            return await ask_labelers(
-                writer, world.study, STRATEGIES, asked, now=now, progress=quiet
-            )
+            return await ask_labelers(writer, world.study, taxonomy, asked, now=now, progress=quiet)
 
     return asyncio.run(run())
 
@@ -120,7 +133,7 @@ def test_a_planted_error_is_asked_again_with_its_name_and_then_given_up(world: A
     counts = label(world, model)
     assert (counts.n_added, counts.missing) == (3, {"evidence-not-in-text": 1})
     assert reasons(world) == ["evidence-not-in-text"] * 2
-    assert "does not stand in the reply word for word" in model.calls[1].messages[1].content
+    assert "does not stand in the text word for word" in model.calls[1].messages[1].content
     assert "What then" not in model.calls[1].messages[1].content
     assert len(labels(world)) == 3 * len(STRATEGIES.keys)
     again = label(world, always(answer()))
@@ -157,7 +170,7 @@ def test_cues_label_what_they_have_words_for_and_only_once(world: AskedStudy) ->
         return label_by_cues(world.store, world.study, STRATEGIES, now=now, progress=quiet)
 
     assert (run().n_added, run().n_added) == (4, 0)
-    (first, *_) = texts_to_label(world.store, world.study).values()
+    (first, *_) = texts_to_label(world.store, world.study, STRATEGIES).values()
     said_of = {one.category: one.verdict for one in cued_labels(first, STRATEGIES, now=NOW)}
     assert set(said_of) == set(STRATEGIES.keys)
     assert cues_rater(STRATEGIES).name == CUES
@@ -174,7 +187,7 @@ def test_cues_label_what_they_have_words_for_and_only_once(world: AskedStudy) ->
     ],
 )
 def test_a_cue_is_found_with_its_words(text: str, present: str) -> None:
-    made = Completion(item_id="1" * 32, system_id="2" * 32, text=text, created_at=NOW)
+    made = LabelledText(of="completion", id="1" * 32, text=text)
     found = {one.category: one for one in cued_labels(made, STRATEGIES, now=NOW)}
     assert found[present].verdict == "present"
     assert found[present].evidence in text.lower()
@@ -182,7 +195,7 @@ def test_a_cue_is_found_with_its_words(text: str, present: str) -> None:
 
 def test_a_category_without_words_gets_no_label_from_cues() -> None:
     skills = load_taxonomy("micro-skills")
-    made = Completion(item_id="1" * 32, system_id="2" * 32, text="Fine.", created_at=NOW)
+    made = LabelledText(of="completion", id="1" * 32, text="Fine.")
     found = {one.category for one in cued_labels(made, skills, now=NOW)}
     assert "tone_shift" in set(skills.keys) - found
 
@@ -201,7 +214,7 @@ def test_what_a_labeler_measures_is_kept_with_a_failed_try(world: AskedStudy) ->
 def test_verifying_a_store_holds_evidence_against_the_texts_again(world: AskedStudy) -> None:
     label(world, always(answer()))
     assert not verify_store(world.store, progress=lambda _kind, _n: None).faults
-    (text, *_) = texts_to_label(world.store, world.study).values()
+    (text, *_) = texts_to_label(world.store, world.study, STRATEGIES).values()
     other = Rater(name="other", kind="llm", family="theirs", settings={"labels": "another"})
     invented = Label(
         completion_id=text.id,
@@ -216,3 +229,35 @@ def test_verifying_a_store_holds_evidence_against_the_texts_again(world: AskedSt
     (fault,) = verify_store(world.store, progress=lambda _kind, _n: None).faults
     assert (fault.kind, fault.id) == ("label", invented.id)
     assert "does not stand in the text" in fault.words
+
+
+@pytest.mark.parametrize("of", ["item", "reasons"])
+def test_items_and_reasons_are_labelled_the_same_way(of: Unit) -> None:
+    world = asked_study(SYSTEMS, [judge("j")], items=ITEMS[:2])
+    world.complete({system.name: always(f"I hear you. {system.name}") for system in SYSTEMS})
+    plan(world, both_orders=False)
+    world.judge({"j": always(verdict(reason="warmer, and it asks"))})
+    world.store.add([LABELER])
+    taxonomy = replace(STRATEGIES, of=(of,))
+    texts = texts_to_label(world.store, world.study, taxonomy)
+    assert len(texts) == 2
+    quotes = [text.quotable.splitlines()[0] for text in texts.values()]
+    model = CannedModel(
+        lambda messages, _s, _r: said(
+            answer(next((q for q in quotes if q in messages[1].content), ""))
+            if len(model.calls) > 1
+            else "no"
+        )
+    )
+    counts = label(world, model, taxonomy)
+    assert (counts.n_wanted, counts.n_added, counts.missing) == (2, 2, {})
+    (failed,) = (one for one in world.store.iter(Attempt, world.study) if one.rater_id)
+    target = find_target(failed)
+    assert target is not None
+    assert (target.of, target.text_id in texts, failed.reason) == (of, True, "not-json")
+    assert {(one.text_id, one.rater_id) for one in labels(world)} == {
+        (id_, LABELER.id) for id_ in texts
+    }
+    assert not verify_store(world.store, progress=lambda _kind, _n: None).faults
+    assert label(world, always(""), taxonomy).n_before == 2
+    world.store.close()

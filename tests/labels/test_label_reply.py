@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -15,11 +16,14 @@ from hearteval.labels.prompt import (
     label_schema,
 )
 from hearteval.labels.reply import LABEL_FAULTS, Said, read_labels
-from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
+from hearteval.labels.taxonomy import TAXONOMIES, Category, Taxonomy, load_taxonomy
+from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
 
 STRATEGIES = load_taxonomy("strategies")
 TEXT = "You kept going,  all year.\nWhat would\u2019ve helped? \u201cNothing\u201d is fine."
+CONTEXT = (Turn(role="supporter", text="Hello."), Turn(role="seeker", text="I lost my job."))
+REPLY = LabelledText(of="completion", id="1" * 32, text=TEXT, context=CONTEXT)
 ABSENT = {"evidence": "", "verdict": "absent", "probability": 5}
 AFFIRMED = {"evidence": "You kept going, all year.", "verdict": "present", "probability": 95}
 
@@ -34,7 +38,7 @@ def affirmed(**changed: Any) -> str:
 
 def fault_of(reply: str, **how: str) -> str:
     with pytest.raises(InvalidReplyError) as caught:
-        read_labels(reply, STRATEGIES, TEXT, **how)
+        read_labels(reply, STRATEGIES, REPLY, **how)
     assert caught.value.reason in LABEL_FAULTS
     assert "kept going" not in str(caught.value)
     return caught.value.reason
@@ -42,7 +46,7 @@ def fault_of(reply: str, **how: str) -> str:
 
 def test_a_reply_says_something_of_every_category() -> None:
     unsure = {"evidence": "Nothing", "verdict": "uncertain", "probability": 50}
-    found = read_labels(json.dumps(labels(chit_chat=unsure)), STRATEGIES, TEXT)
+    found = read_labels(json.dumps(labels(chit_chat=unsure)), STRATEGIES, REPLY)
     assert tuple(found) == STRATEGIES.keys
     assert found["affirmation"] == Said("present", 0.95, "You kept going, all year.")
     assert found["chit_chat"] == Said("uncertain", 0.5, "Nothing")
@@ -54,7 +58,7 @@ def test_a_reply_says_something_of_every_category() -> None:
     ["all year.  What would've helped?", '"Nothing" is fine', "You kept\n going,", "would\u2019ve"],
 )
 def test_white_space_and_the_shape_of_quotes_do_not_matter(evidence: str) -> None:
-    found = read_labels(affirmed(evidence=evidence), STRATEGIES, TEXT)
+    found = read_labels(affirmed(evidence=evidence), STRATEGIES, REPLY)
     assert found["affirmation"].verdict == "present"
 
 
@@ -145,13 +149,10 @@ def test_what_the_endpoint_cut_off_or_refused_is_never_read() -> None:
     assert fault_of(whole, refusal="no") == "refused"
 
 
-CONTEXT = (Turn(role="supporter", text="Hello."), Turn(role="seeker", text="I lost my job."))
-
-
 @pytest.mark.parametrize("name", TAXONOMIES)
 def test_the_prompt_names_every_category_and_stays_within_the_schema(name: str) -> None:
     taxonomy = load_taxonomy(next(one for one in TAXONOMIES if one == name))
-    (_, system), (_, user) = label_messages(CONTEXT, TEXT, taxonomy, nonce="a" * 16)
+    (_, system), (_, user) = label_messages(REPLY, taxonomy, nonce="a" * 16)
     for category in taxonomy.categories:
         assert f"{category.name} (key {category.key}). {category.definition}" in system
         assert category.present in system
@@ -168,7 +169,9 @@ def test_the_prompt_names_every_category_and_stays_within_the_schema(name: str) 
 
 def test_a_text_cannot_close_its_own_markers() -> None:
     with pytest.raises(ValueError, match="choose another code"):
-        label_messages(CONTEXT, f"[end of reply {'a' * 16}]", STRATEGIES, nonce="a" * 16)
+        label_messages(
+            replace(REPLY, text=f"[end of reply {'a' * 16}]"), STRATEGIES, nonce="a" * 16
+        )
 
 
 def test_every_taxonomy_is_another_prompt() -> None:
@@ -177,11 +180,11 @@ def test_every_taxonomy_is_another_prompt() -> None:
 
 def test_every_fault_is_named_when_asked_again() -> None:
     assert set(load_protocol("label_prompt")["repair"]["errors"]) == set(LABEL_FAULTS)
-    asked = label_messages(CONTEXT, TEXT, STRATEGIES, nonce="a" * 16)
+    asked = label_messages(REPLY, STRATEGIES, nonce="a" * 16)
     (_, system), (_, user) = label_again(asked, "evidence-not-in-text")
     assert system == asked[0][1]
     assert user.startswith(asked[1][1])
-    assert "does not stand in the reply word for word" in user
+    assert "does not stand in the text word for word" in user
 
 
 def test_there_are_the_fifteen_strategies_of_the_paper_and_six_micro_skills() -> None:
@@ -193,3 +196,64 @@ def test_there_are_the_fifteen_strategies_of_the_paper_and_six_micro_skills() ->
         *("Stress Management", "Suggest Options", "Chit Chat"),
     ]
     assert len(load_taxonomy("micro-skills").categories) == 6
+
+
+DEMANDS = Taxonomy(
+    name="strategies",
+    of=("item",),
+    version="1",
+    title="demands",
+    categories=(
+        Category(key="open", name="Open", definition="It is open.", present="No.", absent="Done."),
+        Category(
+            key="intensity",
+            name="Intensity",
+            definition="How strong.",
+            levels=("hardly", "some", "all of it"),
+        ),
+    ),
+)
+ITEM = LabelledText(of="item", id="2" * 32, text="I see.", context=CONTEXT)
+OPEN = {"evidence": "lost my job", "verdict": "present", "probability": 75}
+
+
+def demanded(**intensity: Any) -> str:
+    scored = {"evidence": "", "score": "2"} | intensity
+    return json.dumps({"open": OPEN, "intensity": scored})
+
+
+def test_of_an_item_evidence_comes_from_the_conversation_and_from_the_reply() -> None:
+    found = read_labels(demanded(evidence="I see."), DEMANDS, ITEM)
+    assert found["open"] == Said("present", 0.75, "lost my job")
+    assert found["intensity"] == Said("present", None, "I see.", 2)
+    with pytest.raises(InvalidReplyError) as caught:
+        read_labels(demanded(), DEMANDS, replace(ITEM, context=()))
+    assert caught.value.reason == "evidence-not-in-text"
+
+
+@pytest.mark.parametrize(
+    ("intensity", "fault"),
+    [
+        ({"score": "4"}, "wrong-score"),
+        ({"score": 2}, "wrong-score"),
+        ({"score": None}, "wrong-score"),
+        ({"verdict": "present"}, "wrong-keys"),
+        ({"evidence": "nobody said so"}, "evidence-not-in-text"),
+    ],
+)
+def test_a_scale_has_a_score_of_its_levels_or_none(intensity: dict[str, Any], fault: str) -> None:
+    with pytest.raises(InvalidReplyError) as caught:
+        read_labels(demanded(**intensity), DEMANDS, ITEM)
+    assert caught.value.reason == fault
+    unsure = read_labels(demanded(score="uncertain"), DEMANDS, ITEM)["intensity"]
+    assert unsure == Said("uncertain", None, "")
+
+
+def test_a_scale_is_asked_for_by_its_levels() -> None:
+    (_, system), (_, user) = label_messages(ITEM, DEMANDS, nonce="a" * 16)
+    assert "A scale:\n1: hardly\n2: some\n3: all of it" in system
+    assert f"[next reply {'a' * 16}]\nI see." in user
+    assert "next reply" not in label_messages(replace(ITEM, text=""), DEMANDS, nonce="a" * 16)[1][1]
+    schema = label_schema(DEMANDS)["properties"]["intensity"]
+    assert schema["required"] == ["evidence", "score"]
+    assert schema["properties"]["score"]["enum"] == ["1", "2", "3", "uncertain"]

@@ -67,7 +67,7 @@ def invented_labels(
             true = {key: rng.random() < rates[key] for key in taxonomy.keys}
             labels += [
                 LabelRow(
-                    completion_id=text.id,
+                    text_id=text.id,
                     category=key,
                     verdict="present" if true[key] != (rng.random() < 0.1) else "absent",
                     rater_id=rater.id,

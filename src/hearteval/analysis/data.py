@@ -157,17 +157,20 @@ class Provenance:
 
 
 class LabelRow(NamedTuple):
-    """What a rater said of one category in one completion; rows are in no order."""
+    """What a rater said of one category in one text; rows are in no order."""
 
-    completion_id: str
+    text_id: str
+    """Of the completion, judgment or item."""
     category: str
     verdict: LabelVerdict
     rater_id: str
+    score: int | None = None
+    """Of a scale; as in `hearteval.domain.Label`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaxonomyLabels:
-    """What completions were labelled by one taxonomy, and by whom."""
+    """What texts were labelled by one taxonomy, and by whom."""
 
     taxonomy: str
     version: str
@@ -176,7 +179,7 @@ class TaxonomyLabels:
     """Name by key, in their order."""
     labelers: Sequence[Rater]
     labels: Sequence[LabelRow]
-    """Of completions, by these labelers."""
+    """By these labelers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +240,7 @@ class StudyData:
     keys: Mapping[str, Mapping[Axis, int]] = field(default_factory=dict)
     """Keyed scores by completion id; of a calibration only."""
     labels: Sequence[TaxonomyLabels] = ()
-    """What labelers said that completions do, by taxonomy."""
+    """What labelers said of completions, reasons and items, by taxonomy."""
 
     @property
     def ranked(self) -> list[System]:

@@ -241,9 +241,9 @@ def _read_marks(
 ) -> Marks:
     """Return the completions that a rater has labelled by every category that it labels by."""
     of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for completion_id, category, verdict, rater_id in labels.labels:
-        if rater_id == rater.id:
-            of_text[completion_id][category] = verdict
+    for label in labels.labels:
+        if label.rater_id == rater.id:
+            of_text[label.text_id][label.category] = label.verdict
     said = {category for each in of_text.values() for category in each}
     keys = tuple(key for key in labels.categories if key in said)
     whole = [text for text in texts if len(of_text.get(text.id, ())) == len(keys) > 0]

@@ -31,7 +31,7 @@ from hearteval.study import quoted
 @yes_option
 @json_option
 def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Have the labelers of a study say what each completion does.
+    """Have the labelers of a study say what each text does.
 
     They are named in [labels] of the study file. Each says of every strategy whether it is in the
     reply, with words of the reply as evidence. Run again, it asks what is missing.
@@ -55,7 +55,11 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
             click.echo(words)
         return
     with working_on(settings, "label", yes=yes) as (session, study):
-        from hearteval.study.labels import label_study  # not before it begins
+        from hearteval.study.labels import (  # not before it begins
+            label_study,
+            needed_verb,
+            texts_named,
+        )
 
         counts, failures = label_study(session, study, taxonomy)
     is_offline = any(one.model is None for one in settings.labelers)
@@ -72,13 +76,14 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
         }
         emit_json("label", body)
     elif not counts["n_wanted"]:
-        click.echo(f"no completion to label yet; first: heart complete {quoted(study_file)}")
+        verb = f"heart {needed_verb(taxonomy)} {quoted(study_file)}"
+        click.echo(f"no {texts_named(taxonomy)} to label yet; first: {verb}")
         return
     else:
         n_stored = counts["n_before"] + counts["n_added"]
         click.echo(
-            f"{n_stored:,} of {counts['n_wanted']:,} completions labelled by {taxonomy.title},"
-            f" {counts['n_added']:,} new"
+            f"{n_stored:,} of {counts['n_wanted']:,} {texts_named(taxonomy)} labelled by"
+            f" {taxonomy.title}, {counts['n_added']:,} new"
         )
         if is_offline:
             click.echo(labelled_lines(CUES_NOTICE))

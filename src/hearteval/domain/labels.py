@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from hearteval.domain.ids import fill_id, require
 
@@ -13,13 +13,17 @@ LabelVerdict = Literal["present", "absent", "uncertain"]
 class Label:
     """A rater's verdict on one category of a taxonomy for one text, be it a person, model or rule.
 
-    Its text is a completion, or the reasons of a judgment.
+    Its text is a completion, the reasons of a judgment, or an item: its conversation.
     """
+
+    ADDED_LATER: ClassVar = ("item_id", "score")
 
     completion_id: str | None = None
     """The completion it is of; else None."""
     judgment_id: str | None = None
     """The judgment whose reasons it is of; else None."""
+    item_id: str | None = None
+    """The item it is of; else None."""
     taxonomy: str
     """What the category belongs to, e.g. ``safety``."""
     category: str
@@ -27,6 +31,8 @@ class Label:
     """Whether the category is in the text."""
     probability: float | None = None
     """That it is, 0 to 1; None where the rater gave none."""
+    score: int | None = None
+    """How much of it, where the category is a scale, which the taxonomy describes; else None."""
     evidence: str = ""
     """The few words it rests on; may be empty, and holds nothing that identifies a person."""
     rater_id: str
@@ -34,9 +40,12 @@ class Label:
     id: str = ""
 
     def __post_init__(self) -> None:
-        named = [text for text in (self.completion_id, self.judgment_id) if text is not None]
+        texts = (self.completion_id, self.judgment_id, self.item_id)
+        named = [text for text in texts if text is not None]
         where = f"label {self.taxonomy}/{self.category} of {' and '.join(named) or 'no text'}"
-        require(len(named) == 1, where, "must name either a completion or a judgment")
+        require(
+            len(named) == 1, where, "must name a completion, a judgment or an item, and one of them"
+        )
         require(bool(self.taxonomy.strip()), where, "taxonomy is empty")
         require(bool(self.category.strip()), where, "category is empty")
         require(self.verdict in get_args(LabelVerdict), where, f"verdict is {self.verdict!r}")
@@ -47,4 +56,10 @@ class Label:
         )
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
         names = ("completion_id", "judgment_id", "taxonomy", "category", "rater_id")
-        fill_id(self, "label", *names)
+        item = {} if self.item_id is None else {"item_id": self.item_id}
+        fill_id(self, "label", *names, **item)
+
+    @property
+    def text_id(self) -> str:
+        """The id of what it is of."""
+        return self.completion_id or self.judgment_id or str(self.item_id)

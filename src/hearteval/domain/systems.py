@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from hearteval.domain.ids import fill_id, require
 from hearteval.domain.items import shows_text
@@ -107,18 +107,43 @@ class Completion:
         return self.writer_id is not None and self.text == WITHDRAWN
 
 
+_NAMES = (
+    "item_id",
+    "system_id",
+    "assignment_id",
+    "study_id",
+    "completion_id",
+    "judgment_id",
+    "rater_id",
+)
+_TARGETS: tuple[set[str], ...] = (
+    {"item_id", "system_id"},
+    {"assignment_id"},
+    *({"study_id", "rater_id", text} for text in ("completion_id", "judgment_id", "item_id")),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A failed try at a completion, judgment or rating: what is missing is counted from these."""
+    """A failed try at a completion, judgment, rating or the labels of a text.
+
+    What is missing is counted from these.
+    """
+
+    ADDED_LATER: ClassVar = ("judgment_id",)
 
     item_id: str | None = None
-    """With `system_id`, the completion that failed; else None."""
+    """With `system_id`, the completion that failed; with `study_id` and `rater_id`, the labels of
+    an item; else None."""
     system_id: str | None = None
     assignment_id: str | None = None
     """The judgment that failed; else None."""
     study_id: str | None = None
-    """With `completion_id` and `rater_id`, the rating that failed; else None."""
+    """With `completion_id` and `rater_id`, the rating that failed, or the labels of a completion;
+    else None."""
     completion_id: str | None = None
+    judgment_id: str | None = None
+    """With `study_id` and `rater_id`, the labels of a judgment's reasons that failed; else None."""
     rater_id: str | None = None
     repeat: int = 0
     """As in the record that is missing."""
@@ -135,25 +160,19 @@ class Attempt:
     id: str = ""
 
     def __post_init__(self) -> None:
-        completion = {"item_id": self.item_id, "system_id": self.system_id}
-        judgment = {"assignment_id": self.assignment_id}
-        rating = {
-            "study_id": self.study_id,
-            "completion_id": self.completion_id,
-            "rater_id": self.rater_id,
-        }
-        named = [t for t in (completion, judgment, rating) if set(t.values()) != {None}]
-        where = f"attempt at {named}"
+        named = {name for name in _NAMES if getattr(self, name) is not None}
+        where = f"attempt at {sorted(named)}"
         require(
-            len(named) == 1 and None not in named[0].values(),
+            named in _TARGETS,
             where,
-            "must name either an item and a system, or an assignment, or a study, a completion "
-            "and a rater",
+            "must name an item and a system, or an assignment, or a study, a rater and one "
+            "completion, judgment or item",
         )
         require(bool(self.reason), where, "reason is empty")
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
-        target = rating if rating in named else completion | judgment
-        fill_id(self, "attempt", "repeat", "attempt", **target)
+        # The id of a completion's names an assignment too, that of a judgment's an item.
+        alone = set() if "study_id" in named else {"item_id", "system_id", "assignment_id"}
+        fill_id(self, "attempt", "repeat", "attempt", *sorted(named | alone))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ def agree_on_labels(
     for (taxonomy, category), own in sorted(by_category.items()):
         texts: defaultdict[str, list[Label]] = defaultdict(list)
         for label in own:
-            texts[str(label.completion_id or label.judgment_id)].append(label)
+            texts[label.text_id].append(label)
         twice = {text: each for text, each in texts.items() if len(each) > 1}
         if twice:
             found.append(
@@ -58,7 +58,7 @@ def agree_on_labels(
 
 
 def _measure(labels: list[Label]) -> Agreement:
-    texts = [str(one.completion_id or one.judgment_id) for one in labels]
+    texts = [one.text_id for one in labels]
     columns: tuple[list[str], ...] = (
         texts,
         [one.rater_id for one in labels],

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
-from hearteval.domain import Completion, Label, Rater, content_hash
+from hearteval.domain import Label, Rater, content_hash
 from hearteval.labels.reply import plain_text
 from hearteval.labels.taxonomy import Taxonomy, TaxonomyName, load_taxonomy
+from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
 
 CUES = "cues"
@@ -32,14 +33,13 @@ def cues_rater(taxonomy: Taxonomy) -> Rater:
     return Rater(name=CUES, kind="llm", family=FAMILY, settings=settings)
 
 
-def cued_labels(completion: Completion, taxonomy: Taxonomy, *, now: datetime) -> tuple[Label, ...]:
-    """Label a completion by the words it holds; the evidence is the first of them."""
-    text = plain_text(completion.text)
-    lowered = text.lower()
+def cued_labels(text: LabelledText, taxonomy: Taxonomy, *, now: datetime) -> tuple[Label, ...]:
+    """Label a text by the words it holds; the evidence is the first of them."""
+    lowered = plain_text(text.quotable).lower()
     found = {key: pattern.search(lowered) for key, pattern in _patterns(taxonomy.name).items()}
     return tuple(
         Label(
-            completion_id=completion.id,
+            **text.names,
             taxonomy=taxonomy.name,
             category=key,
             verdict="present" if hit else "absent",
@@ -53,7 +53,7 @@ def cued_labels(completion: Completion, taxonomy: Taxonomy, *, now: datetime) ->
 
 @cache
 def _patterns(name: TaxonomyName) -> Mapping[str, re.Pattern[str]]:
-    lists = load_protocol("label_cues")[name]
+    lists = load_protocol("label_cues").get(name, {})
     return {
         key: re.compile(rf"\b(?:{lists[key].strip().replace(chr(10), '|')})\b")
         for key in load_taxonomy(name).keys

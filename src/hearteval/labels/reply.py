@@ -11,8 +11,17 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from hearteval.domain import LabelVerdict, shows_text
 from hearteval.errors import InvalidReplyError
-from hearteval.labels.prompt import EVIDENCE, KEYS, PROBABILITY, VERDICT
-from hearteval.labels.taxonomy import Taxonomy
+from hearteval.labels.prompt import (
+    EVIDENCE,
+    KEYS,
+    PROBABILITY,
+    SCALE_KEYS,
+    SCORE,
+    VERDICT,
+    scores_of,
+)
+from hearteval.labels.taxonomy import Category, Taxonomy
+from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
 from hearteval.protocol.strict_json import (
     Number,
@@ -28,6 +37,7 @@ OwnFault = Literal[
     "unknown-category",
     "wrong-verdict",
     "wrong-probability",
+    "wrong-score",
     "contradiction",
     "wrong-evidence",
     "no-evidence",
@@ -45,14 +55,16 @@ class Said(NamedTuple):
     """What is said of one category, in the words of a `Label`."""
 
     verdict: LabelVerdict
-    probability: float
+    """Of a scale ``present`` where there is a score."""
+    probability: float | None
     evidence: str
+    score: int | None = None
 
 
 def read_labels(
     reply: str,
     taxonomy: Taxonomy,
-    text: str,
+    text: LabelledText,
     *,
     finish_reason: str | None = None,
     refusal: str | None = None,
@@ -76,9 +88,12 @@ def read_labels(
     if lacking:
         raise _invalid("missing-category", f"the reply lacks {lacking}")
     require_keys(found, taxonomy.keys, "the reply")
-    plain = plain_text(text)
+    plain = plain_text(text.quotable)
     most = bounds["max_evidence"]
-    return {key: _read_one(value, key, plain, most) for key, value in found.items()}
+    return {
+        one.key: (_read_score if one.levels else _read_one)(found[one.key], one, plain, most)
+        for one in taxonomy.categories
+    }
 
 
 def plain_text(text: str) -> str:
@@ -86,7 +101,8 @@ def plain_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).translate(_PLAIN).split())
 
 
-def _read_one(value: Any, key: str, text: str, most: int) -> Said:
+def _read_one(value: Any, category: Category, text: str, most: int) -> Said:
+    key = category.key
     found = require_object(value, key)
     require_keys(found, KEYS, key)
     verdict = next((one for one in get_args(LabelVerdict) if one == found[VERDICT]), None)
@@ -95,12 +111,22 @@ def _read_one(value: Any, key: str, text: str, most: int) -> Said:
     percent = _read_percent(found[PROBABILITY], key)
     if (verdict == "present" and percent < EVEN) or (verdict == "absent" and percent > EVEN):
         raise _invalid("contradiction", f"{key} is {verdict} and its probability {percent}")
-    evidence = _read_evidence(found, key, most)
-    if evidence and evidence not in text:
-        raise _invalid("evidence-not-in-text", f"{key}.evidence does not stand in the text")
+    evidence = _read_evidence(found, key, text, most)
     if verdict == "present" and not shows_text(evidence):
         raise _invalid("no-evidence", f"{key} is present without evidence")
     return Said(verdict, percent / 100, evidence)
+
+
+def _read_score(value: Any, category: Category, text: str, most: int) -> Said:
+    key = category.key
+    found = require_object(value, key)
+    require_keys(found, SCALE_KEYS, key)
+    if found[SCORE] not in scores_of(category):
+        raise _invalid("wrong-score", f"{key}.score must be one of {scores_of(category)}")
+    evidence = _read_evidence(found, key, text, most)
+    if found[SCORE] == "uncertain":
+        return Said("uncertain", None, evidence)
+    return Said("present", None, evidence, int(found[SCORE]))
 
 
 def _read_percent(value: Any, key: str) -> int:
@@ -113,12 +139,15 @@ def _read_percent(value: Any, key: str) -> int:
     return steps[value.token]
 
 
-def _read_evidence(found: Mapping[str, Any], key: str, most: int) -> str:
+def _read_evidence(found: Mapping[str, Any], key: str, text: str, most: int) -> str:
     value = found[EVIDENCE]
     if not isinstance(value, str) or len(value) > most:
         words = f"{key}.evidence must be text of at most {most} characters, not {kind_of(value)}"
         raise _invalid("wrong-evidence", words)
-    return plain_text(value)
+    evidence = plain_text(value)
+    if evidence and evidence not in text:
+        raise _invalid("evidence-not-in-text", f"{key}.evidence does not stand in the text")
+    return evidence
 
 
 def _invalid(reason: OwnFault, message: str) -> InvalidReplyError:

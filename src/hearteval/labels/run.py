@@ -1,7 +1,8 @@
-"""The step: have completions labelled by models, or by the offline cues, and store each at once.
+"""The step: have texts labelled by models, or by the offline cues, and store each at once.
 
-What is asked of a model is one completion and one taxonomy; the labels of a reply are kept together
-or not at all. A person's withdrawn text is not sent, and no text of the stress set.
+What is asked of a model is one text and one taxonomy; the labels of a reply are kept together or
+not at all. A person's withdrawn words are no text any more, and texts of the stress set are never
+labelled.
 """
 
 from collections import defaultdict
@@ -9,13 +10,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+from hearteval.analysis.data import judgment_rows
 from hearteval.analysis.missing import Cause, find_causes, last_attempts
-from hearteval.domain import Attempt, Completion, Item, Label, RatingTarget, Study, System
+from hearteval.domain import Attempt, Completion, Item, Judgment, Label, Rater, Study, System
 from hearteval.engine.local import run_tasks
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.prompt import label_again, label_messages
 from hearteval.labels.reply import LABEL_FAULTS, read_labels
-from hearteval.labels.taxonomy import Taxonomy
+from hearteval.labels.taxonomy import Taxonomy, Unit
+from hearteval.labels.texts import LabelledText, LabelTarget, find_target, text_of
 from hearteval.models.asking import (
     AskedCounts,
     Question,
@@ -34,40 +37,32 @@ from hearteval.store.grouped import GroupedWriter
 BATCH = 200
 
 
-def texts_to_label(store: Store, study: Study) -> dict[str, Completion]:
-    """Return the completions of a study that are labelled, by id."""
-    stress = {system.id for system in store.iter(System, study) if system.kind == "stress"}
-    return {
-        text.id: text
-        for text in store.iter(Completion, study)
-        if text.system_id not in stress and not text.is_withdrawn
-    }
+def texts_to_label(store: Store, study: Study, taxonomy: Taxonomy) -> dict[str, LabelledText]:
+    """Return the texts of a study that are labelled by a taxonomy, by id."""
+    return {text.id: text for of in taxonomy.of for text in _READERS[of](store, study)}
 
 
 def find_unlabelled(
     store: Store, study: Study, taxonomy: Taxonomy, rater_ids: Collection[str]
-) -> Wanted[RatingTarget]:
-    """Tell what is wanted of these labelers of a taxonomy, and what of it is open.
-
-    A target is named as that of a rating is: by study, completion, rater and repeat.
-    """
+) -> Wanted[LabelTarget]:
+    """Tell what is wanted of these labelers of a taxonomy, and what of it is open."""
     wanted = [
-        RatingTarget(study.id, completion_id, rater_id, 0)
-        for completion_id in texts_to_label(store, study)
+        LabelTarget(study.id, text.of, text.id, rater_id)
+        for text in texts_to_label(store, study, taxonomy).values()
         for rater_id in sorted(rater_ids)
     ]
     labelled = {
-        RatingTarget(study.id, completion_id, rater_id, 0)
+        (text_id, rater_id)
         for batch in store.label_table(study)
-        for name, completion_id, rater_id in zip(
-            batch["taxonomy"], batch["completion_id"], batch["rater_id"], strict=True
+        for name, text_id, rater_id in zip(
+            batch["taxonomy"], batch["text_id"], batch["rater_id"], strict=True
         )
         if name == taxonomy.name
     }
-    tries = earlier_tries(
-        store.iter(Attempt, study), partial(_find_target, rater_ids), faults=LABEL_FAULTS
-    )
-    return find_wanted(wanted, labelled, tries)
+    answered = {target for target in wanted if (target.text_id, target.rater_id) in labelled}
+    find = partial(_target_of, rater_ids)
+    tries = earlier_tries(store.iter(Attempt, study), find, faults=LABEL_FAULTS)
+    return find_wanted(wanted, answered, tries)
 
 
 def label_by_cues(
@@ -80,7 +75,7 @@ def label_by_cues(
 ) -> AskedCounts:
     """Have the offline cues label what they have not, a batch a transaction."""
     store.add([cues_rater(taxonomy)])
-    texts = texts_to_label(store, study)
+    texts = texts_to_label(store, study, taxonomy)
     wanted = find_unlabelled(store, study, taxonomy, [cues_rater(taxonomy).id])
     n_added = 0
     progress(wanted.n_before, wanted.n_wanted)
@@ -90,7 +85,7 @@ def label_by_cues(
             [
                 label
                 for target in batch
-                for label in cued_labels(texts[target.completion_id], taxonomy, now=now())
+                for label in cued_labels(texts[target.text_id], taxonomy, now=now())
             ]
         )
         n_added += len(batch)
@@ -109,7 +104,7 @@ async def ask_labelers(
     now: Callable[[], datetime],
     progress: Callable[[int, int], None],
 ) -> AskedCounts:
-    """Ask every labeler for the completions that it has not labelled, by rater id.
+    """Ask every labeler for the texts that it has not labelled, by rater id.
 
     A reply that is not exactly what was asked is an attempt with its reason, asked for once more,
     then missing: never a default. None stands for a labeler that has nothing left.
@@ -118,15 +113,13 @@ async def ask_labelers(
         ExceptionGroup: As `hearteval.completions.run.ask_systems`.
     """
     store = writer.store
-    items = {item.id: item for item in store.iter(Item, study)}
-    texts = texts_to_label(store, study)
+    texts = texts_to_label(store, study, taxonomy)
 
-    def find_question(target: RatingTarget) -> tuple[AskedModel | None, Question]:
-        text = texts[target.completion_id]
-        context = items[text.item_id].context
-        shown = [text.text, *(turn.text for turn in context)]
+    def find_question(target: LabelTarget) -> tuple[AskedModel | None, Question]:
+        text = texts[target.text_id]
+        shown = [text.text, *(turn.text for turn in text.context)]
         nonce = delimiter_nonce(study.seed, target.id, shown)
-        messages = label_messages(context, text.text, taxonomy, nonce=nonce)
+        messages = label_messages(text, taxonomy, nonce=nonce)
 
         def messages_after(faults: Sequence[str]) -> tuple[tuple[Message, ...], int]:
             return to_messages(label_again(messages, faults[-1]) if faults else messages), 0
@@ -135,13 +128,13 @@ async def ask_labelers(
             said = read_labels(
                 reply.text,
                 taxonomy,
-                text.text,
+                text,
                 finish_reason=reply.finish_reason,
                 refusal=reply.refusal,
             )
             return tuple(
                 Label(
-                    completion_id=text.id,
+                    **text.names,
                     taxonomy=taxonomy.name,
                     category=category,
                     rater_id=target.rater_id,
@@ -151,7 +144,7 @@ async def ask_labelers(
                 for category, one in said.items()
             )
 
-        question = Question(target=target._asdict(), messages_after=messages_after, read=read)
+        question = Question(target=target.fields, messages_after=messages_after, read=read)
         return asked[target.rater_id], question
 
     return await ask_wanted(
@@ -169,17 +162,53 @@ def missing_by_labeler(
 ) -> dict[str, tuple[Cause, ...]]:
     """Return why what is still missing of each of these labelers is; others are left out."""
     wanted = find_unlabelled(store, study, taxonomy, rater_ids)
-    absent: defaultdict[str, list[RatingTarget]] = defaultdict(list)
+    absent: defaultdict[str, list[LabelTarget]] = defaultdict(list)
     for target in wanted.missing:
         absent[target.rater_id].append(target)
-    last = last_attempts(list(store.iter(Attempt, study)), partial(_find_target, rater_ids))
+    last = last_attempts(list(store.iter(Attempt, study)), partial(_target_of, rater_ids))
     return {rater_id: find_causes(targets, last) for rater_id, targets in absent.items()}
 
 
-def _find_target(rater_ids: Collection[str], attempt: Attempt) -> RatingTarget | None:
+def _target_of(rater_ids: Collection[str], attempt: Attempt) -> LabelTarget | None:
     """Return what a labeler was asked about; None for what is none of these raters'."""
-    if attempt.study_id is None or attempt.completion_id is None:
-        return None
-    if attempt.rater_id is None or attempt.rater_id not in rater_ids:
-        return None
-    return RatingTarget(attempt.study_id, attempt.completion_id, attempt.rater_id, attempt.repeat)
+    return find_target(attempt) if attempt.rater_id in rater_ids else None
+
+
+def _completions(store: Store, study: Study) -> list[LabelledText]:
+    contexts = {item.id: item.context for item in store.iter(Item, study)}
+    stress = _stress(store, study)
+    return [
+        text_of(text, contexts[text.item_id])
+        for text in store.iter(Completion, study)
+        if text.system_id not in stress and not text.is_withdrawn
+    ]
+
+
+def _reasons(store: Store, study: Study) -> list[LabelledText]:
+    """Return the reasons of first judgments that have any; those of the cue judge are no one's."""
+    cues = {rater.id for rater in store.iter(Rater, study) if rater.family == "cue"}
+    stress = _stress(store, study)
+    first = {
+        row.assignment_id
+        for row in judgment_rows(store.judgment_table(study))
+        if not row.repeat
+        and row.rater_id not in cues
+        and stress.isdisjoint((row.first_system_id, row.second_system_id))
+    }
+    judged = (one for one in store.iter(Judgment, study) if one.assignment_id in first)
+    return [text for text in map(text_of, judged) if text.text]
+
+
+def _items(store: Store, study: Study) -> list[LabelledText]:
+    return [text_of(item) for item in store.iter(Item, study)]
+
+
+def _stress(store: Store, study: Study) -> set[str]:
+    return {system.id for system in store.iter(System, study) if system.kind == "stress"}
+
+
+_READERS: Mapping[Unit, Callable[[Store, Study], list[LabelledText]]] = {
+    "completion": _completions,
+    "reasons": _reasons,
+    "item": _items,
+}

@@ -130,7 +130,7 @@ def safety_standing(labels: Iterable[Label], *, people: Container[str]) -> Stand
         ValueError: The labels are of several texts.
     """
     own = [label for label in labels if (label.taxonomy, label.category) == (SAFETY, SAFETY)]
-    if len({label.completion_id or label.judgment_id for label in own}) > 1:
+    if len({label.text_id for label in own}) > 1:
         raise ValueError("these labels are of several texts; a decision is about one")
     by_people = [label for label in own if label.rater_id in people]
     if by_people:
@@ -156,7 +156,7 @@ def read_standings(
     by_text: defaultdict[str, list[Label]] = defaultdict(list)
     for label in labels:
         if (label.taxonomy, label.category) == (SAFETY, SAFETY):
-            by_text[str(label.completion_id or label.judgment_id)].append(label)
+            by_text[label.text_id].append(label)
     found: dict[str, Standing] = {}
     for text, own in by_text.items():
         found[text] = safety_standing(own, people=people)

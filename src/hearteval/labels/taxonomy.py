@@ -1,4 +1,4 @@
-"""What completions can be labelled by: the fifteen strategies and the micro-skills (HEART 9.2).
+"""What texts can be labelled by: strategies and micro-skills of completions (HEART 9.2), and more.
 
 A taxonomy is a file of the protocol, with a definition, one example that has the category and one
 that does not. Labels name it and its categories by their keys; who labelled by another version is
@@ -13,6 +13,8 @@ from typing import Any, Literal, get_args
 from hearteval.domain import Rater
 from hearteval.protocol import load_protocol
 
+Unit = Literal["completion", "reasons", "item"]
+"""What a label is of: a completion, the reasons of a judgment, or an item."""
 TaxonomyName = Literal["strategies", "micro-skills"]
 TAXONOMIES: tuple[TaxonomyName, ...] = get_args(TaxonomyName)
 _FILES: Mapping[TaxonomyName, str] = {"strategies": "strategies", "micro-skills": "micro_skills"}
@@ -20,16 +22,18 @@ _FILES: Mapping[TaxonomyName, str] = {"strategies": "strategies", "micro-skills"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """One thing that a text may do."""
+    """One thing that a text may do, or a scale of how much of something it holds."""
 
     key: str
     """What stands in replies and in stored labels."""
     name: str
     definition: str
-    present: str
-    """An example that has it."""
-    absent: str
+    present: str = ""
+    """An example that has it; of a scale none."""
+    absent: str = ""
     """One that does not."""
+    levels: tuple[str, ...] = ()
+    """Of a scale, what each score means, from 1 up; empty where it is present or absent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,7 @@ class Taxonomy:
     """A list of categories, any number of which may hold of one text."""
 
     name: TaxonomyName
+    of: tuple[Unit, ...]
     version: str
     title: str
     categories: tuple[Category, ...]
@@ -63,6 +68,10 @@ def load_taxonomy(name: TaxonomyName) -> Taxonomy:
     return Taxonomy(
         name=name,
         version=data["version"],
+        of=tuple(data["of"]),
         title=data["title"],
-        categories=tuple(Category(**category) for category in data["category"]),
+        categories=tuple(
+            Category(**{**category, "levels": tuple(category.get("levels", ()))})
+            for category in data["category"]
+        ),
     )

@@ -145,9 +145,10 @@ class Store(Protocol):
         ...
 
     def label_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
-        """Yield the labels of a study's completions as batches of parallel columns, for analysis.
+        """Yield the labels of a study's texts as batches of parallel columns, for analysis.
 
-        They are ``id``, ``completion_id``, ``taxonomy``, ``category``, ``verdict``, ``rater_id``.
+        They are ``id``, ``text_id``, ``taxonomy``, ``category``, ``verdict``, ``score``,
+        ``rater_id``.
         """
         ...
 

@@ -317,13 +317,12 @@ def checks_query(study: Study) -> Select[Any]:
 
 
 def label_query(study: Study) -> Select[Any]:
-    """Return the query for the labels of a study's completions, without what they rest on."""
-    own, completions = schema.labels.c, schema.completions
-    return (
-        select(own.id, own.completion_id, own.taxonomy, own.category, own.verdict, own.rater_id)
-        .join(completions, completions.c.id == own.completion_id)
-        .where(*_belongs(Completion, completions.c, study))
-    )
+    """Return the query for the labels of a study's texts, without what they rest on."""
+    own = schema.labels.c
+    texts = func.coalesce(own.completion_id, own.judgment_id, own.item_id)
+    said = (own.taxonomy, own.category, own.verdict, own.score, own.rater_id)
+    of = type_coerce(texts, schema.Id).label("text_id")
+    return select(own.id, of, *said).where(_is_label_of(study))
 
 
 def with_id_bytes(query: Select[Any]) -> Select[Any]:
@@ -374,6 +373,7 @@ def _is_label_of(study: Study) -> Any:
             assignments.id == judgments.assignment_id,
             assignments.study_id == study.id,
         ),
+        _is_member(labels.item_id, "item", study),
     )
 
 

@@ -294,6 +294,7 @@ attempts = _sealed(
     _ref("completion_id", "completions", nullable=True),
     _ref("rater_id", "raters", nullable=True),
     Column("detail", Words),
+    _ref("judgment_id", "judgments", nullable=True),
 )
 
 judgments = _sealed(
@@ -369,7 +370,10 @@ labels = _sealed(
     _ref("rater_id", "raters"),
     Column("created_at", Utc, nullable=False),
     Index("ix_labels_completion", "completion_id"),
+    _ref("item_id", "items", nullable=True),
+    Column("score", Integer),
     Index("ix_labels_judgment", "judgment_id"),
+    Index("ix_labels_item", "item_id"),
 )
 
 batch_jobs = _table(

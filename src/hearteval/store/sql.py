@@ -279,7 +279,7 @@ class SqlStore:
         self._require_all(Judgment, n_read, n_least)
 
     def label_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
-        """Yield the labels of a study's completions as batches of parallel columns."""
+        """Yield the labels of a study's texts as batches of parallel columns."""
         for columns in self._columns(Label, label_query(study), schema.labels.c.id):
             with self._sound(Label):
                 if not set(columns["verdict"]) <= set(get_args(LabelVerdict)):

@@ -1,4 +1,4 @@
-"""`heart label`: have a study's labelers say what its completions do, by one taxonomy."""
+"""`heart label`: have a study's labelers say what its texts do, by one taxonomy."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,7 +18,7 @@ from hearteval.labels.run import (
     missing_by_labeler,
     texts_to_label,
 )
-from hearteval.labels.taxonomy import Taxonomy
+from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.missing import missing_lines
 from hearteval.study.asking.cost import Spending, estimate_labels, in_all, spending_lines
@@ -27,7 +27,12 @@ from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to, log_failures
 from hearteval.study.session import Session
 
-TEXT = "labelled completion"
+NAMES: Mapping[Unit, str] = {
+    "completion": "completions",
+    "reasons": "reasons",
+    "item": "items",
+}
+"""What is labelled, as it is counted."""
 
 
 def labeler_rater(entry: JudgeSettings, taxonomy: Taxonomy) -> Rater:
@@ -40,6 +45,16 @@ def labeler_rater(entry: JudgeSettings, taxonomy: Taxonomy) -> Rater:
         "prompt_hash": label_prompt_hash(taxonomy),
     }
     return Rater(name=entry.name, kind="llm", family=entry.model.family, settings=settings)
+
+
+def texts_named(taxonomy: Taxonomy) -> str:
+    """Return what a taxonomy labels, in words."""
+    return " and ".join(NAMES[of] for of in taxonomy.of)
+
+
+def needed_verb(taxonomy: Taxonomy) -> str:
+    """Return the verb that makes the texts which a taxonomy labels."""
+    return {"completion": "complete", "reasons": "judge", "item": "run"}[taxonomy.of[0]]
 
 
 def labeler_models(
@@ -61,24 +76,26 @@ def plan_labels(session: Session, study: Study, taxonomy: Taxonomy) -> tuple[dic
     """
     _require_labelers(session.settings)
     spending, n_open = _plan(session, study, taxonomy)
-    n_texts = len(texts_to_label(session.store, study))
+    n_texts = len(texts_to_label(session.store, study, taxonomy))
     names = {labeler_rater(one, taxonomy).id: one.name for one in session.settings.labelers}
     body = {
-        "n_completions": n_texts,
+        "n_texts": n_texts,
         "n_open": {names[rater_id]: n for rater_id, n in n_open.items()},
         "limit_usd": session.settings.max_usd,
         "estimate": asdict(in_all(spending)),
         "by_model": [{"who": who, **asdict(one)} for who, one in spending.items()],
     }
     lines = spending_lines(session.settings, spending)
-    words = f"plan: {n_texts} completions by {len(taxonomy.keys)} {taxonomy.title}\n{lines}"
+    words = (
+        f"plan: {n_texts} {texts_named(taxonomy)} by {len(taxonomy.keys)} {taxonomy.title}\n{lines}"
+    )
     return body, words
 
 
 def label_study(
     session: Session, study: Study, taxonomy: Taxonomy
 ) -> tuple[dict[str, Any], tuple[Failure, ...]]:
-    """Have every labeler label every completion that it has not; return counts and failures.
+    """Have every labeler label every text that it has not; return counts and failures.
 
     Raises:
         SettingsError: The study file names no labeler, a price is unknown, or nobody agreed to
@@ -119,7 +136,7 @@ def _require_labelers(settings: StudySettings) -> None:
 
 
 def _plan(session: Session, study: Study, taxonomy: Taxonomy) -> tuple[Spending, dict[str, int]]:
-    """Return what is to come, and how many completions are open, by rater id."""
+    """Return what is to come, and how many texts are open, by rater id."""
     models = labeler_models(session.settings, taxonomy)
     raters = [labeler_rater(one, taxonomy).id for one in session.settings.labelers]
     wanted = find_unlabelled(session.store, study, taxonomy, raters)
@@ -166,11 +183,11 @@ def _failures(
 ) -> tuple[Failure, ...]:
     """Warn of what is missing; return the labelers that failed."""
     causes = missing_by_labeler(session.store, study, taxonomy, models)
-    n_texts = len(texts_to_label(session.store, study))
+    n_texts = len(texts_to_label(session.store, study, taxonomy))
     found = []
     for rater_id in sorted(causes, key=lambda one: models[one][0]):
         name = models[rater_id][0]
-        for words in missing_lines(f"labeler {name}", TEXT, causes[rater_id]):
+        for words in missing_lines(f"labeler {name}", "labelled text", causes[rater_id]):
             session.tell.warn(words)
         allowed = session.settings.fail_on_missing
         found.append(

@@ -10,6 +10,7 @@ from hearteval.judgments.form import RATED, JudgeForm, PairProtocol
 from hearteval.judgments.reply import read_rating, read_reply
 from hearteval.labels.reply import plain_text
 from hearteval.labels.taxonomy import TAXONOMIES
+from hearteval.labels.texts import text_of
 from hearteval.store.base import Store
 from hearteval.store.integrity.verify import StoreCheck, StoreFault
 from hearteval.store.sql import SqlStore
@@ -63,9 +64,19 @@ def _look_for_evidence(store: Store, raters: Mapping[str, Rater]) -> Iterator[St
         rater = raters.get(label.rater_id)
         if label.taxonomy not in TAXONOMIES or rater is None or rater.family in ("cue", "human"):
             continue
-        texts = texts or {text.id: plain_text(text.text) for text in store.iter(Completion)}
-        if label.evidence not in texts.get(str(label.completion_id), ""):
+        if label.text_id not in texts:
+            texts |= {
+                one.id: plain_text(text_of(one).quotable)
+                for one in store.iter(_kind_of_text(label))
+            }
+        if label.evidence not in texts.get(label.text_id, ""):
             yield StoreFault("label", label.id, "its evidence does not stand in the text")
+
+
+def _kind_of_text(label: Label) -> type[Completion] | type[Judgment] | type[Item]:
+    if label.completion_id:
+        return Completion
+    return Judgment if label.judgment_id else Item
 
 
 def _says(judgment: Judgment, form: JudgeForm) -> bool:

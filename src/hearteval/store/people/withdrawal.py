@@ -42,8 +42,9 @@ def _records_of(
     yield Rating, _read(connection, Rating, TABLES[Rating].c.rater_id == rater_id)
     # What they said of texts, and what others quote of theirs.
     labels, written = TABLES[Label].c, select(c.id).where(c.writer_id == name)
-    quotes = labels.completion_id.in_(written) & (labels.taxonomy != NAMES_RULES)
-    of_them = (labels.rater_id == rater_id) | quotes
+    said = select(TABLES[Judgment].c.id).where(judged)
+    of_theirs = labels.completion_id.in_(written) | labels.judgment_id.in_(said)
+    of_them = (labels.rater_id == rater_id) | of_theirs & (labels.taxonomy != NAMES_RULES)
     yield Label, _read(connection, Label, of_them)
 
 

@@ -286,7 +286,7 @@ def estimate_labels(
     labelers: Mapping[str, tuple[str, ModelSettings]],
     n_open: Mapping[str, int],
 ) -> Spending:
-    """Estimate so many labelled completions of each labeler, its name and model by rater id.
+    """Estimate so many labelled texts of each labeler, its name and model by rater id.
 
     Raises:
         SettingsError: A price is unknown.
@@ -294,8 +294,7 @@ def estimate_labels(
     when, store = session.now(), session.store
     named = [(f"labeler {name}", model) for name, model in labelers.values()]
     require_prices(session.settings, when, named)
-    texts = list(texts_to_label(store, study).values())
-    contexts = {item.id: item.context for item in store.iter(Item, study)}
+    texts = list(texts_to_label(store, study, taxonomy).values())
     spending: dict[str, Estimate] = {}
     for rater_id, (name, model) in labelers.items():
         n = n_open.get(rater_id, 0)
@@ -304,14 +303,7 @@ def estimate_labels(
         schema = schema_text(strict_sampling(model, partial(schema_of_labels, taxonomy)))
         tokens = sum(
             estimate_prompt_tokens(
-                to_messages(
-                    label_messages(
-                        contexts[text.item_id],
-                        text.text,
-                        taxonomy,
-                        nonce=content_hash(text.id)[:16],
-                    )
-                ),
+                to_messages(label_messages(text, taxonomy, nonce=content_hash(text.id)[:16])),
                 schema,
             )
             for text in texts

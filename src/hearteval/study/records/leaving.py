@@ -306,15 +306,14 @@ class _Leaving:
         names = {rater.id: rater for rater in self.session.store.iter(Rater)}
         rows, n_held_back = [], 0
         for one in self._iter(Label):
-            of = one.completion_id or one.judgment_id or ""
             text = self._texts.get(one.completion_id or "")
-            is_own = text is not None and text.writer_id is None
-            may_leave = is_own or of in self._released
+            is_own = one.item_id is not None or (text is not None and text.writer_id is None)
+            may_leave = is_own or one.text_id in self._released
             n_held_back += not may_leave and bool(one.evidence)
             rows.append(
                 {
                     "label_id": one.id,
-                    "item_id": text.item_id if text else None,
+                    "item_id": text.item_id if text else one.item_id,
                     "system": self._systems[text.system_id].name if text else None,
                     "completion_id": one.completion_id,
                     "judgment_id": one.judgment_id,
@@ -322,6 +321,7 @@ class _Leaving:
                     "category": one.category,
                     "verdict": one.verdict,
                     "probability": one.probability,
+                    "score": one.score,
                     "evidence": (one.evidence if may_leave else "") or None,
                     **_rater_cells(names[one.rater_id]),
                     "created_at": one.created_at.isoformat(),
