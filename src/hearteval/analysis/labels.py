@@ -25,7 +25,7 @@ from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.domain import Completion, Rater, Subset, System
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import ROUNDING, false_discovery_q
+from hearteval.stats.means import ROUNDING, q_where_tested
 from hearteval.stats.special import stdtr, stdtrit
 
 BASELINE = "cue"
@@ -464,6 +464,5 @@ def _compare(
 
 def _with_q(rows: Sequence[RateDifference]) -> list[RateDifference]:
     """Return differences with the q of each that was tested, over all of them."""
-    tested = [row.p for row in rows if row.p is not None]
-    left = iter(false_discovery_q(tested).tolist()) if tested else iter(())
-    return [row if row.p is None else replace(row, q=next(left)) for row in rows]
+    q = q_where_tested([row.p for row in rows])
+    return [replace(row, q=one) for row, one in zip(rows, q, strict=True)]

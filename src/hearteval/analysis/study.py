@@ -62,6 +62,7 @@ from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.speed import SpeedResults, compare_speed
+from hearteval.analysis.wording import WordingResults, measure_wording
 from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
@@ -99,6 +100,7 @@ class StudyResults:
         covariates: What a joined table says of systems, beside their Elo; None without a table.
         speed: Time to first text beside Elo; None where fewer than two systems have a time.
         labels: What completions do, by taxonomy; empty where nobody labelled.
+        wording: How completions are worded; None without one.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -138,6 +140,7 @@ class StudyResults:
     covariates: CovariateResults | None = None
     speed: SpeedResults | None = None
     labels: tuple[LabelResults, ...] = ()
+    wording: WordingResults | None = None
 
 
 def analyze_study(
@@ -219,6 +222,7 @@ def analyze_study(
         briefs=find_briefs(ranked),
         factors=_factors(columns, data, level=level),
         labels=analyze_labels(data, columns, level=level),
+        wording=measure_wording(data, level=level),
         **_break_down(columns, leaderboard, data, level=level),
     )
     if data.targets is not None:

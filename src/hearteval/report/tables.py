@@ -271,6 +271,23 @@ def _label_agreement(results: StudyResults) -> Records:
     ]
 
 
+def _wording(results: StudyResults) -> Records:
+    return [
+        {
+            "system": one.system,
+            "kind": one.kind,
+            "family": one.family,
+            "n_completions": one.n_completions,
+            "n_items": one.n_items,
+            "n_words": one.n_words,
+            "measure": measure,
+            **_flat(at),
+        }
+        for one in (results.wording.systems if results.wording else ())
+        for measure, at in one.measures.items()
+    ]
+
+
 _CLARITY = "people.with_judges.ambiguity.parts"
 _CONSENSUS = "people.with_judges.consensus"
 _OPPOSED = "people.with_judges.disagreements"
@@ -359,6 +376,8 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "labels-and-wins": ("whether replies that do it win more often", _label_wins),
     "labels-opposed": ("what judges choose against people", _label_opposed),
     "labels-agreement": ("labelers with each other", _label_agreement),
+    "wording": ("how replies are worded", _wording),
+    "wording-differences": ("how models are worded less how people are", "wording.differences"),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),
     "coverage-of-raters": ("answers by rater", "coverage.judges"),

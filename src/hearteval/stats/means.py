@@ -1,6 +1,7 @@
 """Intervals and tests over independent units, for a share and a mean on a scale; many tests."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -127,6 +128,12 @@ def false_discovery_q(p_values: ArrayLike) -> FloatArray:
     q = np.empty_like(p)
     q[order] = np.clip(np.minimum.accumulate(scaled[::-1])[::-1], 0, 1)
     return q
+
+
+def q_where_tested(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return the q-values of a family of tests; None where there was none, which counts as none."""
+    q = iter(false_discovery_q([p for p in p_values if p is not None]).tolist())
+    return [None if p is None else next(q) for p in p_values]
 
 
 def _mean_and_error(shares: FloatArray) -> tuple[float, float | None]:

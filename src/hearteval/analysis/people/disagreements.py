@@ -23,6 +23,7 @@ from hearteval.analysis.estimates import (
 )
 from hearteval.analysis.pair_votes import ONE, OTHER, PairVotes, count_votes, majority_of_counts
 from hearteval.analysis.ranking.confounders import count_formatting, count_words
+from hearteval.analysis.wording import plain, words_of
 from hearteval.domain import Completion
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import FloatArray, IntArray
@@ -32,7 +33,6 @@ TRAITS: Final = ("words", "formatting", "warm phrases", "likeness")
 """Words; formatting marks; generic warm phrases (`protocol/warm_phrases.toml`); mean cosine of its
 word counts with the same system's replies to other items, 0 to 1."""
 N_EXAMPLES: Final = 30
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _NO_FIGURE: Final = float("nan")
 
 
@@ -256,7 +256,7 @@ def describe_texts(completions: Sequence[Completion], wanted: IntArray) -> Float
 
 def likeness(texts: Sequence[str], items: Sequence[str]) -> FloatArray:
     """Return each text's mean cosine of word counts with texts on other items; NaN without any."""
-    words = [_WORD.findall(_plain(text)) for text in texts]
+    words = [words_of(text) for text in texts]
     number = {word: k for k, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
     if not number:
         return np.full(len(texts), _NO_FIGURE)
@@ -281,11 +281,7 @@ def likeness(texts: Sequence[str], items: Sequence[str]) -> FloatArray:
 
 def count_warm_phrases(text: str) -> int:
     """Count the generic warm phrases of `protocol/warm_phrases.toml` in a text."""
-    return len(_warm().findall(_plain(text)))
-
-
-def _plain(text: str) -> str:
-    return text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return len(_warm().findall(plain(text)))
 
 
 @cache

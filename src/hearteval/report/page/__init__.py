@@ -33,6 +33,7 @@ from hearteval.report import (
     rated,
     scores,
     text,
+    wording,
 )
 from hearteval.report.breakdown import ablations, difficulty, speed, strata
 from hearteval.report.missing import coverage_totals, missing_replies
@@ -204,7 +205,7 @@ def environment() -> Environment:
         matrix,
     ]
     modules += [methods, people, people_and_judges, radar, rated, replies, scores, text]
-    modules += [ablations, difficulty, speed, strata]
+    modules += [ablations, difficulty, speed, strata, wording]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

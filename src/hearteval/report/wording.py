@@ -1,0 +1,136 @@
+"""How the replies are worded, on the page: templates, varied words, words for feelings."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from hearteval.analysis.wording import (
+    EMOTION_WORDS_DRAWN,
+    MEASURES,
+    OPENING,
+    PHRASE,
+    REPLIES_DRAWN,
+    WORDS_DRAWN,
+    Measure,
+    SystemWording,
+    WordingDifference,
+    WordingResults,
+)
+from hearteval.report.figures import z_step
+from hearteval.report.page.first_screen import shade
+from hearteval.report.text import NO_VALUE, decimal, listed, whole_percent
+
+FEWEST_ITEMS = 30
+"""Over fewer a difference is not named: its test finds too many (`benchmarks/RESULTS.md`)."""
+FEWEST_FOR_A_FIGURE = 5
+FOUND = 0.05
+HEADINGS: Mapping[Measure, str] = {
+    "recurring-phrases": f"{PHRASE}-word phrases that recur, %",
+    "recurring-openings": "Openings that recur, %",
+    "different-words": f"Different of {WORDS_DRAWN} words",
+    "different-emotion-words": f"Different of {EMOTION_WORDS_DRAWN} feeling words",
+    "emotion-words": "Feeling words in 100",
+}
+"""By measure, in the order of the columns."""
+SHARES = {"recurring-phrases", "recurring-openings"}
+MORE: Mapping[Measure, tuple[str, str]] = {
+    "recurring-phrases": ("repeat more phrases", "repeat fewer phrases"),
+    "recurring-openings": ("open alike more often", "open alike less often"),
+    "different-words": ("use more different words", "use fewer different words"),
+    "different-emotion-words": (
+        "have more different words for feelings",
+        "have fewer different words for feelings",
+    ),
+    "emotion-words": ("name feelings more often", "name feelings less often"),
+}
+
+
+class Cell(NamedTuple):
+    """One figure of one system."""
+
+    text: str
+    shade: str
+
+
+def answer(found: WordingResults) -> Markup:
+    """Say in plain words how models differ from people."""
+    rows = [row for row in found.differences if row.comparison == "models-people"]
+    if not rows:
+        return _widest(found)
+    if rows[0].n_items < FEWEST_ITEMS:
+        return Markup(
+            "Models and people share {} items: too few to say whether they differ."
+        ).format(rows[0].n_items)
+    named = [row for row in rows if row.q is not None and row.q <= FOUND]
+    if not named:
+        return Markup("<b>No difference between models and people shows</b> in these counts.")
+    said = [
+        f"{MORE[row.measure][row.difference < 0]} ({_both(row)})"
+        for measure in HEADINGS
+        for row in named
+        if row.measure == measure
+    ]
+    return Markup("<b>Beside people, models {}.</b> What is named has q ≤ .05.").format(
+        listed(said)
+    )
+
+
+def _widest(found: WordingResults) -> Markup:
+    """Say who repeats itself most, where models and people do not meet."""
+    figures = [
+        (one.measures["recurring-phrases"].value, one.system)
+        for one in found.systems
+        if "recurring-phrases" in one.measures and one.n_items >= FEWEST_FOR_A_FIGURE
+    ]
+    if len(figures) < 2:
+        return Markup("There is too little text to compare systems.")
+    (least, lowest), (most, highest) = min(figures), max(figures)
+    return Markup(
+        "<b>{} repeats itself most</b>: {} % of its phrases recur, {} % of those of {}."
+    ).format(highest, whole_percent(most), whole_percent(least), lowest)
+
+
+def _both(row: WordingDifference) -> str:
+    return f"{_written(row.measure, row.models)} against {_written(row.measure, row.people)}"
+
+
+def _written(measure: Measure, value: float) -> str:
+    return whole_percent(value) if measure in SHARES else decimal(value)
+
+
+def explained() -> str:
+    """Say what the columns count."""
+    return (
+        f"Recur: in one of {REPLIES_DRAWN} of the system's replies to other dialogues, drawn at"
+        f" random; an opening is the first {OPENING} words. Different: among {WORDS_DRAWN} of its"
+        f" words (HD-D), or {EMOTION_WORDS_DRAWN} of its words for feelings, drawn at random: so"
+        " neither longer nor more replies count for more. Words for feelings are those of a list"
+        " of ours, in English."
+    )
+
+
+def rows(found: WordingResults) -> list[tuple[str, list[Cell]]]:
+    """Return the table: each system with its figures, people first, shaded within a column."""
+    order = {"human": 0, "original": 1, "model": 2}
+    systems = sorted(found.systems, key=lambda one: (order.get(one.kind, 3), one.system))
+    means = {measure: _mean_and_sd(found, measure) for measure in MEASURES}
+    return [
+        (one.system, [_cell(one, measure, *means[measure]) for measure in HEADINGS])
+        for one in systems
+    ]
+
+
+def _mean_and_sd(found: WordingResults, measure: Measure) -> tuple[float, float]:
+    values = [one.measures[measure].value for one in found.systems if measure in one.measures]
+    return (float(np.mean(values)), float(np.std(values))) if values else (0.0, 0.0)
+
+
+def _cell(one: SystemWording, measure: Measure, mean: float, sd: float) -> Cell:
+    at = one.measures.get(measure)
+    if at is None or one.n_items < FEWEST_FOR_A_FIGURE:
+        return Cell(NO_VALUE, "few")
+    step = z_step((at.value - mean) / (2 * sd) if sd else 0.0)
+    shown = shade(step, at.low, at.high, middle=mean, is_few=False)
+    return Cell(_written(measure, at.value), shown if at.low is not None else "h20")
