@@ -73,7 +73,7 @@ def section(wording: WordingResults, *, large: bool = False) -> str:
         (invented_wording(q=0.01, n_items=20), "share 20 items: too few to say"),
         (
             dataclasses.replace(invented_wording(), differences=()),
-            "generic repeats itself most : 25 % of its phrases recur, 20 % of those of beacon-large",
+            "generic repeats itself most : 25 % of its phrases recur, 20 % of those of",
         ),
         (
             dataclasses.replace(invented_wording(n_items=3), differences=()),
