@@ -386,6 +386,7 @@ STATES: Mapping[str, Mapping[str, State]] = {
     },
     "rating": {
         "instructions-rate": lambda tour: tour.at("/task/rate", "rate"),
+        "practice-rate": lambda tour: tour.at("/practice/rate", "rate", is_vetted=False),
         "rate": lambda tour: tour.task("rate"),
         "rate-refused": lambda tour: tour.refused("rate"),
     },

@@ -22,7 +22,7 @@ PINNED = {
     "micro_skills": ("2", "c2feef1d4198832d"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
     "people_consent": ("1", "dc692352ee44db2c"),
-    "people_judging": ("1", "06c3d12301062814"),
+    "people_judging": ("1", "2b7bf71611e29fa4"),
     "people_review": ("1", "269e95ad590d9ccb"),
     "people_writing": ("1", "3ff3568d42f94de9"),
     "rating_prompt": ("2", "99d522e90d4ee9d4"),

@@ -84,7 +84,8 @@ class PeopleSettings:
     Attributes:
         overlap: Share of the judges' pairs that people judge too, drawn at random within strata.
         review: Whether people read what the rule screen holds, or every text, before others do.
-        practice: Whether writers first write a reply that a person of the study reads.
+        practice: Whether writers first write a reply that a person of the study reads, and who
+            rates first scores keyed examples.
         most_per_session: Judgments in one sitting; most_per_day in 24 hours.
         consent: Points that the study adds to the consent: purpose, pay, an ethics board.
         about_you: Names of optional questions about themselves.

@@ -78,7 +78,7 @@ def calibration_study_id(study: Study) -> str:
 
 
 def calibration_study(
-    study: Study, before: Study | None, examples: KeyedExamples, raters: Iterable[Rater]
+    study: Study, before: Study | None, examples: KeyedExamples, rater_ids: Iterable[str]
 ) -> Study:
     """Return the study that holds a study's calibration: as it was before, or its next version."""
     made = replace(
@@ -89,7 +89,7 @@ def calibration_study(
         item_ids=tuple(sorted(item.id for item in examples.items)),
         items_hash=hash_records(examples.items),
         system_ids=tuple(sorted(system.id for system in examples.systems)),
-        rater_ids=tuple(sorted(rater.id for rater in raters)),
+        rater_ids=tuple(sorted(rater_ids)),
         design={"calibration_of": study.id},
     )
     return next_version(made, before)

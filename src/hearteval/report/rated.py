@@ -23,6 +23,7 @@ from hearteval.report.text import (
     ranks,
     signed_hundredths,
     small,
+    whole_percent,
     wrapped,
 )
 
@@ -207,13 +208,15 @@ def calibration_lines(found: Sequence[RaterCalibration]) -> str:
     columns: list[tuple[str | Column, Callable[[CalibrationRow], object]]] = [
         (Column("rater", "name"), lambda row: row.rater),
         ("off", lambda row: hundredths(row.overall.error)),
+        ("within 1, %", lambda row: whole_percent(row.overall.within_one)),
         ("bias", lambda row: signed_hundredths(row.overall.bias)),
     ]
     for k, axis in enumerate(axes):
         columns.append((f"{axis} bias", partial(_bias_at, k)))
     notes = [
-        "off: mean distance of a score from its key; bias: how much higher a rater scores. Keys are"
-        " the project's own reading of the rubric, and enter no score.",
+        "off: mean distance of a score from its key; within 1: scores no more than one point from"
+        " it; bias: how much higher a rater scores. Keys are the project's own reading of the"
+        " rubric, written by a language model and checked by nobody, and enter no score.",
     ]
     return tabulate(calibration_rows(found), columns, notes=notes).text()
 

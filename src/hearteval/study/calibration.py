@@ -51,7 +51,7 @@ def calibrate_judges(
         )
     examples = keyed_examples(session.now())
     before = store.latest_study(calibration_study_id(study))
-    made = calibration_study(study, before, examples, raters)
+    made = calibration_study(study, before, examples, [rater.id for rater in raters])
     targets = calibration_targets(made, examples, raters)
     settled = settled_ratings(store, made) if before else frozenset()
     n_open = Counter(target.rater_id for target in targets if target not in settled)

@@ -205,9 +205,11 @@ def stored_calibration(session: Session, study: Study) -> StudyData | None:
     if calibration is None:
         return None
     examples = keyed_examples(session.now())
+    # Judges are members of the one, people take part in the other.
+    people = [rater for rater in store.iter(Rater, study) if rater.kind == "human"]
     return StudyData(
         items=examples.items,
-        raters=list(store.iter(Rater, calibration)),
+        raters=[*store.iter(Rater, calibration), *people],
         completions=examples.completions,
         ratings=list(store.iter(Rating, calibration)),
         keys=examples.keys,

@@ -11,6 +11,12 @@ from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import joining
 from hearteval.study.people.background import read_background
 from hearteval.study.people.kinds import RESEARCH, AnswerError, check_text
+from hearteval.study.people.practice import (
+    Example,
+    find_example,
+    next_example,
+    score_example,
+)
 from hearteval.study.people.working import kinds_of, send_practice, sitting_of
 from hearteval.web.app import (
     COOKIE,
@@ -26,6 +32,7 @@ from hearteval.web.app import (
     site_of,
 )
 from hearteval.web.pages import help_for, page
+from hearteval.web.tasks import asked
 
 router = APIRouter()
 PLATFORM_IDS = ("PROLIFIC_PID", "workerId", "participant", "pid")
@@ -219,6 +226,47 @@ def _practice(person: Person, *, text: str, faults: dict[str, str], status: int 
         has_more=len(person.kinds) > 1,
         text=text,
         faults=faults,
+    )
+
+
+@router.get("/practice/rate")
+def practise_rating(person: Known, site: Served) -> Response:
+    """Ask who is to rate for the scores of the next keyed example."""
+    if "rate" not in person.kinds:
+        raise HTTPException(404)
+    example = next_example(site.desk, person)
+    if example is None:
+        return go("/task/rate?begin=1")
+    return _rating_practice(site, person, example, form={}, faults={})
+
+
+@router.post("/practice/rate")
+def score(form: Sent, person: Known, site: Served) -> Response:
+    """Keep the scores of a keyed example, the first ones for good."""
+    example = find_example(site.desk, person, form.get("number", ""))
+    if "rate" not in person.kinds or example is None:
+        raise HTTPException(404)
+    try:
+        score_example(site.desk, person, example, form)
+    except AnswerError as error:
+        return _rating_practice(site, person, example, form=form, faults=error.faults)
+    return go("/practice/rate")
+
+
+def _rating_practice(
+    site: Site, person: Person, example: Example, *, form: dict[str, str], faults: dict[str, str]
+) -> Response:
+    return page(
+        "practice_rating",
+        locale=person.locale,
+        status=422 if faults else 200,
+        number=example.number,
+        n_examples=example.n_examples,
+        turns=example.shown.turns,
+        texts=example.shown.texts,
+        form=form,
+        faults=faults,
+        settings=asked(site),
     )
 
 

@@ -13,6 +13,7 @@ from hearteval.store.people.persons import Person
 from hearteval.study.people.joining import GROUPS, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.planning import count_standings, reviewers_agree
+from hearteval.study.people.practice import asks_to_score
 from hearteval.web.app import Known, Sent, Served, Site, go
 from hearteval.web.pages import page
 
@@ -118,6 +119,7 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         practice_of=_practice_of,
         groups=GROUPS,
         settings=site.desk.settings,
+        asks_to_score=asks_to_score(site.desk.settings),
         **{"made": None, "fault": "", **values},
     )
 

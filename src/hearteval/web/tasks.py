@@ -13,6 +13,7 @@ from hearteval.study.people.kinds import KINDS, AnswerError, TaskKind
 from hearteval.study.people.working import (
     Work,
     find_lease,
+    has_practised,
     keep_draft,
     next_work,
     open_work,
@@ -41,9 +42,9 @@ Asked = Annotated[TaskKind, Depends(_kind)]
 def task(kind: Asked, person: Known, request: Request, site: Served) -> Response:
     """Show somebody their task of a kind, or say why there is none."""
     done = sitting_of(site.desk, person, kind)
-    waits = person.practice is not None and not kind.may_take(person)
+    waits = person.practice is not None and not has_practised(site.desk, person, kind)
     if not done.n_done and not waits and "begin" not in request.query_params:
-        return page("instructions", locale=person.locale, kind=kind.name, settings=_asked(site))
+        return page("instructions", locale=person.locale, kind=kind.name, settings=asked(site))
     every = site.desk.settings.rest_after
     is_tired = kind.is_limited and done.n_sitting and done.n_sitting % every == 0
     if is_tired and "rested" not in request.query_params:
@@ -52,7 +53,7 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
     if isinstance(found, Work):
         return _task_page(site, person, found, n_done=done.n_done)
     if found == "not_vetted":
-        return go("/practice")
+        return go("/practice/rate" if kind.has_examples else "/practice")
     if found == "nothing_left":
         return page(
             "nothing_left",
@@ -136,11 +137,11 @@ def _task_page(
         n_done=n_done,
         n_left=site.desk.session.store.people.count_left(person, work.kind.name, most=MOST_LEFT),
         most_left=MOST_LEFT,
-        settings=_asked(site),
+        settings=asked(site),
     )
 
 
-def _asked(site: Site) -> dict[str, Any]:
+def asked(site: Site) -> dict[str, Any]:
     """Return what of the settings a page may say."""
     settings = site.desk.settings
     return {

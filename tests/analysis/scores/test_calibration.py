@@ -42,6 +42,7 @@ def test_error_and_bias_are_counted_by_rater_and_axis() -> None:
     judge, on_e = found["judge", "overall"], found["judge", "E"]
     assert (judge.n_scores, judge.error, judge.bias, judge.same) == (4, 0.5, 0.5, 0.5)
     assert (on_e.error, on_e.bias, on_e.same) == (1, 1, 0)
+    assert (judge.within_one, on_e.within_one, found["people", "overall"].within_one) == (1, 1, 0)
     person = found["people", "overall"]
     assert (person.is_person, person.n_scores, person.error, person.bias) == (True, 1, 2, -2)
     assert list(found)[-1] == ("people", "H")

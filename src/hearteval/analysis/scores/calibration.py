@@ -22,6 +22,7 @@ class RaterCalibration:
         error: Mean absolute difference of score and key.
         bias: Mean of score less key: above 0 the rater is mild.
         same: Share of scores that are the key.
+        within_one: Share within one point of it.
     """
 
     rater: str
@@ -31,6 +32,7 @@ class RaterCalibration:
     error: float
     bias: float
     same: float
+    within_one: float
 
 
 def measure_calibration(data: StudyData | None) -> tuple[RaterCalibration, ...]:
@@ -58,6 +60,7 @@ def measure_calibration(data: StudyData | None) -> tuple[RaterCalibration, ...]:
             error=mean([abs(gap) for gap in gaps[is_person, name, axis]]),
             bias=mean(gaps[is_person, name, axis]),
             same=mean([float(gap == 0) for gap in gaps[is_person, name, axis]]),
+            within_one=mean([float(abs(gap) <= 1) for gap in gaps[is_person, name, axis]]),
         )
         for is_person, name in sorted({key[:2] for key in gaps})
         for axis in (OVERALL, *AXIS_NAMES)

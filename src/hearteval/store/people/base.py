@@ -284,6 +284,20 @@ class PeopleStore:
         self._write(work)
         return replace(person, **values)
 
+    def practise(self, person: Person, records: Sequence[Record], *, now: datetime) -> None:
+        """Keep what somebody said for practice, the first time for good.
+
+        Of whoever has withdrawn since they were read nothing is kept.
+        """
+
+        def work(connection: Connection) -> None:
+            is_here = persons.is_here(connection, person.id)
+            if is_here and add(connection, records, first_stays=True):
+                about = {"person": person.name, "record": records[-1].id}
+                log(connection, "practised", about, now=now)
+
+        self._write(work)
+
     def close_browser(self, session_id: str) -> None:
         """Know a browser no more."""
         self._write(lambda it: persons.close_browser(it, session_id))

@@ -93,6 +93,8 @@ class TaskKind:
     """Whether limits of a sitting and a day hold."""
     may_take: Callable[[Person], bool] = field(default=lambda _person: True)
     """Who of those whose link allows it, e.g. whose practice was read."""
+    has_examples: bool = False
+    """Whether keyed examples come first: see `hearteval.study.people.practice`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,17 +115,26 @@ class Answer:
     @property
     def rater(self) -> Rater:
         """The person as a rater."""
-        group: Any = self.person.group
-        return Rater(name=self.person.name, kind="human", family="human", group=group)
+        return rater_of(self.person)
 
     def text(self, name: str) -> str:
         """Return what stands in a field, without white space around it."""
-        return self.form.get(name, "").replace("\r\n", "\n").strip()
+        return _text(self.form, name)
 
     def closes(self, records: Sequence[Record], record_id: str, content: Any) -> Answered:
         """Return what closes the task."""
         signs = {name: n for name in SIGNS if (n := _count(self.form.get(name, ""))) > 0}
         return Answered(records, record_id, content, signs)
+
+
+def rater_of(person: Person) -> Rater:
+    """Return a person as a rater."""
+    group: Any = person.group
+    return Rater(name=person.name, kind="human", family="human", group=group)
+
+
+def _text(form: Form, name: str) -> str:
+    return form.get(name, "").replace("\r\n", "\n").strip()
 
 
 def _count(text: str) -> int:
@@ -142,12 +153,13 @@ def _kept(desk: Desk, kind: type[R], id_: str) -> R:
     return found
 
 
-def _turns(item: Item) -> tuple[tuple[str, str], ...]:
+def turns_of(item: Item) -> tuple[tuple[str, str], ...]:
+    """Return role and text of each turn."""
     return tuple((turn.role, turn.text) for turn in item.context)
 
 
 def _show_item(desk: Desk, lease: Lease) -> Shown:
-    return Shown(turns=_turns(_item(desk, lease.target_id)))
+    return Shown(turns=turns_of(_item(desk, lease.target_id)))
 
 
 def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
@@ -157,7 +169,7 @@ def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
         return None
     texts = {completion.id: completion.text for completion in found}
     item = _item(desk, found[0].item_id)
-    return Shown(turns=_turns(item), texts=(texts[first], texts[second]))
+    return Shown(turns=turns_of(item), texts=(texts[first], texts[second]))
 
 
 def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
@@ -170,7 +182,7 @@ def _show_completion(desk: Desk, lease: Lease) -> Shown | None:
     (completion,) = desk.session.store.find(Completion, [lease.target_id])
     if completion.is_withdrawn:
         return None
-    return Shown(turns=_turns(_item(desk, completion.item_id)), texts=(completion.text,))
+    return Shown(turns=turns_of(_item(desk, completion.item_id)), texts=(completion.text,))
 
 
 def _read_writing(answer: Answer) -> Answered:
@@ -266,22 +278,32 @@ def _marks(answer: Answer) -> dict[Axis, AxisMark]:
     return found
 
 
-def _read_rating(answer: Answer) -> Answered:
+def read_scores(form: Form) -> tuple[dict[Axis, int], dict[Axis, str]]:
+    """Return what somebody gives one reply on every axis, and their comments.
+
+    Raises:
+        AnswerError: A score is missing.
+    """
     words = load_protocol("people_judging")["rating"]
     axes: dict[Axis, int] = {}
     comments: dict[Axis, str] = {}
     faults = {}
     for axis in AXES:
-        score = _count(answer.text(f"axis_{axis}"))
+        score = _count(_text(form, f"axis_{axis}"))
         if score in range(1, 6):
             axes[axis] = score
         else:
             faults[f"axis_{axis}"] = words["missing"]
-        comment = answer.text(f"comment_{axis}")[:MOST_CHARACTERS]
+        comment = _text(form, f"comment_{axis}")[:MOST_CHARACTERS]
         if comment:
             comments[axis] = comment
     if faults:
         raise AnswerError(faults)
+    return axes, comments
+
+
+def _read_rating(answer: Answer) -> Answered:
+    axes, comments = read_scores(answer.form)
     rater = answer.rater
     rating = Rating(
         study_id=answer.desk.study.id,
@@ -336,6 +358,7 @@ KINDS: Mapping[str, TaskKind] = {
             show=_show_completion,
             read=_read_rating,
             keeps=tuple(f"comment_{axis}" for axis in AXES),
+            has_examples=True,
         ),
         TaskKind(name="review", show=_show_completion, read=_read_review, is_limited=False),
     )

@@ -25,6 +25,7 @@ from hearteval.labels.safety import (
 )
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk
+from hearteval.study.people.practice import store_examples
 from hearteval.study.session import stored_plan
 
 RANK_DIGITS = 15
@@ -53,6 +54,7 @@ def open_tasks(desk: Desk) -> Opened:
         c for c in store.iter(Completion, study) if c.system_id in systems and not c.is_withdrawn
     ]
     _screen(desk, texts, items, systems)
+    store_examples(desk)
     standings = standings_of(store, study)
     released = [text for text in texts if standings.get(text.id) == "released"]
     tasks = [

@@ -11,6 +11,7 @@ from hearteval.store.people.tasks import Lease, Outcome
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import new_token, token_id
 from hearteval.study.people.kinds import KINDS, SIGNS, Answer, Form, Shown, TaskKind
+from hearteval.study.people.practice import next_example
 
 BREAK = timedelta(minutes=30)
 """What ends a sitting."""
@@ -68,9 +69,15 @@ def sitting_of(desk: Desk, person: Person, kind: TaskKind) -> Sitting:
     return count_sitting(times, now=desk.session.now())
 
 
+def has_practised(desk: Desk, person: Person, kind: TaskKind) -> bool:
+    """Return whether a person has done, and passed, what comes before tasks of a kind."""
+    is_open = kind.has_examples and next_example(desk, person) is not None
+    return kind.may_take(person) and not is_open
+
+
 def next_work(desk: Desk, person: Person, kind: TaskKind, *, done: Sitting) -> Work | Halt:
     """Return a person's task of a kind, or why there is none, given what they have done."""
-    if not kind.may_take(person):
+    if not has_practised(desk, person, kind):
         return "not_vetted"
     for _ in range(MOST_WITHDRAWN):
         lease = _next_lease(desk, person, kind, done=done)
