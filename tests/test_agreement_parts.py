@@ -11,7 +11,7 @@ from heart_command import Heart
 from rating_tables import FLEISS_1971
 
 import hearteval as he
-from hearteval.analysis import agreement_parts
+from hearteval.analysis.agreement import parts as agreement_parts
 from hearteval.errors import NotIdentifiedError, SettingsError
 
 DIAGNOSES = ("depression", "personality", "schizophrenia", "neurosis", "other")

@@ -2,9 +2,9 @@
 
 from people_study import BEACON, EMBER, PeopleStudy, human_raters
 
+from hearteval.analysis.agreement.pair_votes import PairVotes, merge_votes
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.pair_votes import PairVotes, merge_votes
 from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater
 
 JUDGES = tuple(

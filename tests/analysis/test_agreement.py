@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rating_tables import FLEISS_1971, KRIPPENDORFF_C, coded_ratings, from_counts, long_rows
 
-from hearteval.analysis.agreement import (
+from hearteval.analysis.agreement.ratings import (
     Agreement,
     AgreementMeasure,
     AgreementSettings,

@@ -10,9 +10,9 @@ import pytest
 from people_study import simulated_study
 from scipy.stats import false_discovery_control, linregress, pearsonr, spearmanr
 
-from hearteval.analysis.covariates import correlate, correlate_covariates
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.analysis.traits.covariates import correlate, correlate_covariates
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "paper"
 INDEX = {  # paper/intelligence_index.csv: Elo and the Artificial Analysis index v3.0 (HEART 4.7)

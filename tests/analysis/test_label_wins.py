@@ -9,8 +9,8 @@ import pytest
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import JudgmentRow, LabelRow, StudyData, TaxonomyLabels
-from hearteval.analysis.label_wins import CategoryWins, LabelWins
-from hearteval.analysis.labels import analyze_labels
+from hearteval.analysis.labels.use import analyze_labels
+from hearteval.analysis.labels.wins import CategoryWins, LabelWins
 from hearteval.domain import Choice, Completion, Item, Pair, Rater, System, Turn
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

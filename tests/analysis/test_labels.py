@@ -9,7 +9,7 @@ from scipy.stats import entropy, false_discovery_control, ttest_1samp, ttest_rel
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
-from hearteval.analysis.labels import LabelResults, LabelSource, LabelUse, analyze_labels
+from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, analyze_labels
 from hearteval.domain import Completion, Item, LabelVerdict, Rater, System, Turn
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -12,8 +12,8 @@ from judged_study import STUDY_ID
 from people_study import SYSTEMS, simulated_study
 from scipy.stats import false_discovery_control, pearsonr
 
-from hearteval.analysis.speed import SpeedResults, correlate_speed, voice_budget
 from hearteval.analysis.study import analyze_study
+from hearteval.analysis.traits.speed import SpeedResults, correlate_speed, voice_budget
 from hearteval.domain import LatencyProbe
 from hearteval.stats.comparisons import FloatArray
 

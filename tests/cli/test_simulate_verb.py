@@ -12,7 +12,7 @@ import hearteval as he
 from hearteval.cli.main import run_command_line
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.study import Quiet
-from hearteval.study.reports import write_figures
+from hearteval.study.report.write import write_figures
 from hearteval.study.results import analyze
 from hearteval.study.session import open_stored
 
@@ -212,7 +212,7 @@ def test_results_in_python_say_it_first(study: Path) -> None:
 def test_tables_of_a_paper_say_it(
     study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hearteval.study.reports.figures_of", lambda _results: ())
+    monkeypatch.setattr("hearteval.study.report.write.figures_of", lambda _results: ())
     with open_stored(study, Quiet()) as (session, stored):
         write_figures(session, stored, analyze(session, stored), tmp_path / "figures")
     files = list((tmp_path / "figures").iterdir())

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from people_study import SYSTEMS, simulated_study
 
-from hearteval.analysis.covariates import Correlation
-from hearteval.analysis.speed import SpeedCorrelation
 from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.analysis.traits.covariates import Correlation
+from hearteval.analysis.traits.speed import SpeedCorrelation
 from hearteval.domain import AXES, AxisMark, LatencyProbe
 from hearteval.report.breakdown import ablations, difficulty, speed, strata
 from hearteval.report.page import render_page

@@ -10,8 +10,8 @@ from invented_results import invented_results, rename_system
 from people_study import simulated_study
 from PIL import Image
 
-from hearteval.analysis.speed import compare_speed
 from hearteval.analysis.study import analyze_study
+from hearteval.analysis.traits.speed import compare_speed
 from hearteval.errors import SettingsError
 from hearteval.report.plots import files, people
 from hearteval.report.plots.files import captions, figure_files, figures_of, require_matplotlib

@@ -11,8 +11,8 @@ from test_judges_on_the_page import words
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.label_wins import CategoryWins, LabelWins
-from hearteval.analysis.labels import LabelResults, analyze_labels
+from hearteval.analysis.labels.use import LabelResults, analyze_labels
+from hearteval.analysis.labels.wins import CategoryWins, LabelWins
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item, Rater, System, Turn

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.ranking.votes import RankedSystem, RankFit, RankSettings, VoteRanking
 from hearteval.notices import Kind, Notice
-from hearteval.report.ranking import interval_words, ranking_display, ranking_table
+from hearteval.report.files.ranking import interval_words, ranking_display, ranking_table
 from hearteval.report.table import Table
 from hearteval.report.text import aligned, shortened_names, wrapped
 

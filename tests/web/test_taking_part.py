@@ -19,7 +19,7 @@ from hearteval.study import Quiet
 from hearteval.study.grow import gather, register
 from hearteval.study.people.joining import find_link, join
 from hearteval.study.people.planning import count_standings, open_tasks, reviewers_agree
-from hearteval.study.reading import HELD_BACK, read_examples
+from hearteval.study.report.reading import HELD_BACK, read_examples
 from hearteval.study.results import analyze
 from hearteval.study.session import stored_plan
 

@@ -13,7 +13,7 @@ from hearteval.judgments.plan.run import plan_judgments, plan_ratings
 from hearteval.judgments.run import judge_assignments
 from hearteval.study.exchange import export_logs
 from hearteval.study.people.planning import count_standings
-from hearteval.study.reading import read_examples, released_words
+from hearteval.study.report.reading import read_examples, released_words
 from hearteval.study.results import analyze
 from hearteval.study.session import stored_plan
 from hearteval.study.verify import verify_store

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.axis_weights import AxisWeights, weigh_axes
 from hearteval.analysis.briefs import BriefUse, find_briefs
 from hearteval.analysis.calls import (
@@ -13,7 +14,6 @@ from hearteval.analysis.calls import (
     warn_of_models,
 )
 from hearteval.analysis.columns import JudgmentColumns, to_columns
-from hearteval.analysis.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.coverage import (
     BASELINE_FAMILY,
     Coverage,
@@ -43,9 +43,8 @@ from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
-from hearteval.analysis.labels import LabelResults, analyze_labels
+from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
-from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
@@ -61,8 +60,13 @@ from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_rankin
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
+<<<<<<< HEAD
 from hearteval.analysis.speed import SpeedResults, compare_speed
 from hearteval.analysis.wording import WordingResults, measure_wording
+=======
+from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
+from hearteval.analysis.traits.speed import SpeedResults, compare_speed
+>>>>>>> 1cbd4ad (Put agreement, labels, traits and what is written into drawers)
 from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity

@@ -26,7 +26,7 @@ from hearteval.exchange.arguments import (
 )
 from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind
-from hearteval.report.ranking import controlled_display, judged_display
+from hearteval.report.files.ranking import controlled_display, judged_display
 from hearteval.report.table import Display
 
 if TYPE_CHECKING:

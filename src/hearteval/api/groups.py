@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import narwhals.stable.v2 as nw
 
-from hearteval.analysis.agreement_parts import PooledAgreement
+from hearteval.analysis.agreement.parts import PooledAgreement
 from hearteval.api.shown import Shown
 from hearteval.errors import HeartError, InvalidVotesError, NotIdentifiedError
 from hearteval.notices import Notice
-from hearteval.report.agreement_parts import pooled_table
-from hearteval.report.groups import agreements_overview, rankings_overview
+from hearteval.report.files.agreement_parts import pooled_table
+from hearteval.report.files.groups import agreements_overview, rankings_overview
 from hearteval.report.table import LINE, Display, Table
 from hearteval.report.text import WIDTH, notice_line
 
 if TYPE_CHECKING:
-    from hearteval.analysis.agreement import Agreement
+    from hearteval.analysis.agreement.ratings import Agreement
     from hearteval.analysis.ranking.votes import VoteRanking
 
 MAX_IN_FULL = 4

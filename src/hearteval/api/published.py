@@ -20,7 +20,7 @@ from hearteval.exchange.arguments import check_columns_named, check_level, read_
 from hearteval.exchange.published import as_shares, read_printed
 from hearteval.exchange.tables import open_table
 from hearteval.exchange.tables.frames import find_frame_kind
-from hearteval.report.published import concordance_display, self_check_display
+from hearteval.report.files.published import concordance_display, self_check_display
 from hearteval.report.table import Display
 from hearteval.report.text import plural
 

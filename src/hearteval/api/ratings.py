@@ -16,13 +16,7 @@ from typing import (
 
 import narwhals.stable.v2 as nw
 
-from hearteval.analysis.agreement import (
-    Agreement,
-    AgreementSettings,
-    IntervalKind,
-    measure_agreement,
-)
-from hearteval.analysis.agreement_parts import (
+from hearteval.analysis.agreement.parts import (
     CategoryAgreement,
     PairAgreement,
     RaterAgreement,
@@ -30,6 +24,12 @@ from hearteval.analysis.agreement_parts import (
     agree_by_pair,
     agree_by_rater,
     pool_agreement,
+)
+from hearteval.analysis.agreement.ratings import (
+    Agreement,
+    AgreementSettings,
+    IntervalKind,
+    measure_agreement,
 )
 from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, RankPolicy
 from hearteval.api.groups import AgreementsBy, make_groups
@@ -55,7 +55,7 @@ from hearteval.exchange.tables.columns import Report, report_nothing, warn_of_lo
 from hearteval.exchange.tables.frames import find_frame_kind
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report.agreement import MEASURES, agreement_display
-from hearteval.report.agreement_parts import categories_table, pairs_table, raters_table
+from hearteval.report.files.agreement_parts import categories_table, pairs_table, raters_table
 from hearteval.report.table import Display
 from hearteval.stats.agreement.table import CodedRatings, Level
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreements(Agreement, Shown):
-    """Measures of agreement; see `hearteval.analysis.agreement` for every other field.
+    """Measures of agreement; see `hearteval.analysis.agreement.ratings` for every other field.
 
     Attributes:
         by_pair: Every two raters; None where not asked for.

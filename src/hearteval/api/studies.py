@@ -101,7 +101,7 @@ class OpenStudy:
 
     def report(self) -> dict[str, Any]:
         """Write the report and its tables beside the study file; return their paths by kind."""
-        from hearteval.study.reports import write_report
+        from hearteval.study.report.write import write_report
 
         return write_report(self._session, self._study, self.analyze())
 

@@ -26,9 +26,9 @@ from hearteval.exchange.arguments import (
 from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind, make_frame
 from hearteval.exchange.votes import PartedVotes
-from hearteval.report.contrasts import anchor_table, differences_table, ties_table
+from hearteval.report.files.contrasts import anchor_table, differences_table, ties_table
+from hearteval.report.files.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.plots.ranking import draw_ranking
-from hearteval.report.ranking import controlled_display, judged_display, ranking_display
 from hearteval.report.table import Display, Table
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ def command(study_file: Path, *, is_verbose: bool, as_json: bool) -> None:
 
     with open_stored(study_file, Terminal(is_verbose=is_verbose)) as (session, study):
         with session.tell.progress("analysis"):
-            from hearteval.study.reports import (  # not before it begins
+            from hearteval.study.report.write import (  # not before it begins
                 results_object,
                 write_results,
             )

@@ -44,7 +44,7 @@ def command(
     heart compare before.toml after.toml
     heart compare my.toml --first gpt --second claude --second gemini
     """  # noqa: D301 - click reads this mark of a paragraph to keep
-    from hearteval.report.compared import comparison_display
+    from hearteval.report.files.compared import comparison_display
     from hearteval.study.comparing import compare_stored
 
     if second is None and not (first_panel or second_panel):

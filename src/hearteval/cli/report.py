@@ -50,7 +50,7 @@ def command(
 
     with open_stored(study_file, Terminal()) as (session, study):
         with session.tell.progress("analysis"):
-            from hearteval.study.reports import write_report  # not before it begins
+            from hearteval.study.report.write import write_report  # not before it begins
             from hearteval.study.results import analyze
 
             results = analyze(session, study)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hearteval.analysis.agreement import finite_number
+from hearteval.analysis.agreement.ratings import finite_number
 from hearteval.errors import InvalidVotesError, SettingsError
 from hearteval.exchange.tables.columns import Table, list_hidden, list_names
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.agreement import Agreement, AgreementSettings, measure_agreement
+from hearteval.analysis.agreement.ratings import Agreement, AgreementSettings, measure_agreement
 from hearteval.domain import Label
 from hearteval.stats.agreement.table import CodedRatings
 

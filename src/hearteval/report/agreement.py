@@ -6,7 +6,7 @@ Shares of what judges say together are of the pairs that any judge answered.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from hearteval.analysis.agreement import Agreement, AgreementMeasure
+from hearteval.analysis.agreement.ratings import Agreement, AgreementMeasure
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (

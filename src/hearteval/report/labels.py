@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from hearteval.analysis.labels import (
+from hearteval.analysis.labels.use import (
     MODELS,
     LabelResults,
     LabelSource,

@@ -6,7 +6,7 @@ Words come first and say what the numbers mean; a share is of judgments or of pa
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.coverage import Coverage, PeopleCoverage
 from hearteval.analysis.people.against_models import OutcomeShare
 from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, AgreementPart

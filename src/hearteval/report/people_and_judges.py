@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.votes import Coefficients
 from hearteval.analysis.axis_weights import AxisWeight, AxisWeights, KindWeights, WeightDifference
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, PeopleAgreement
@@ -18,7 +19,6 @@ from hearteval.analysis.people.judges_against_people import (
 )
 from hearteval.analysis.people.with_judges import PeopleAndJudges
 from hearteval.analysis.study import StudyResults
-from hearteval.analysis.vote_agreement import Coefficients
 from hearteval.domain import AXIS_NAMES, Axis
 from hearteval.report.figures import Scale, scale_around
 from hearteval.report.text import (

@@ -21,7 +21,7 @@ from hearteval.report.text import printable, shortened
 from hearteval.study import Tell
 from hearteval.study.grow import imported_systems
 from hearteval.study.imports import outcomes
-from hearteval.study.reading import released_words
+from hearteval.study.report.reading import released_words
 from hearteval.study.results import read_data
 from hearteval.study.session import Session
 from hearteval.study.simulated import require_same_sort

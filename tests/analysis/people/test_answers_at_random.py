@@ -10,7 +10,7 @@ from planted_studies import NOTHING, data_of
 from scipy.stats import false_discovery_control, ttest_1samp
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from hearteval.analysis.pair_votes import ABSENT
+from hearteval.analysis.agreement.pair_votes import ABSENT
 from hearteval.analysis.people.as_if_at_random import (
     PeopleOneByOne,
     compare_answers,

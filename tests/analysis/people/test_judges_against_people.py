@@ -12,8 +12,9 @@ from answered_pairs import JUDGES, OTHER_WAY, people, study, votes_of
 from scipy.stats import ttest_ind, ttest_rel
 from statsmodels.stats import inter_rater
 
+from hearteval.analysis.agreement.pair_votes import PairVotes, majorities
+from hearteval.analysis.agreement.votes import measure_difference, measure_votes
 from hearteval.analysis.judges.agreement import measure_judges
-from hearteval.analysis.pair_votes import PairVotes, majorities
 from hearteval.analysis.people.ambiguity import (
     classify,
     measure_ambiguity,
@@ -27,7 +28,6 @@ from hearteval.analysis.people.judges_against_people import (
     measure_ceiling,
     subsample_judges,
 )
-from hearteval.analysis.vote_agreement import measure_difference, measure_votes
 from hearteval.domain import AXES
 
 

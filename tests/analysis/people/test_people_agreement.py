@@ -11,9 +11,9 @@ import pytest
 from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_raters, simulated_study
 from statsmodels.stats import inter_rater
 
+from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import pair_sides, to_columns
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.agreement import AgreementPart, measure_people
 from hearteval.domain import Choice
 

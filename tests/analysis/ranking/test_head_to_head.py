@@ -18,7 +18,7 @@ from hearteval.analysis.ranking.head_to_head import (
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.notices import Kind, Notice
-from hearteval.report.ranking import ranking_display
+from hearteval.report.files.ranking import ranking_display
 from hearteval.stats.comparisons import Comparisons
 
 Won = Mapping[tuple[int, int], tuple[int, int]]

@@ -10,10 +10,10 @@ from itertools import combinations
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
-from hearteval.analysis.pair_votes import ABSENT, PairVotes, is_vote
+from hearteval.analysis.agreement.pair_votes import ABSENT, PairVotes, is_vote
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.analysis.ranking.confounders import PLANNED
-from hearteval.analysis.vote_agreement import Coefficients, measure_share, measure_votes
 from hearteval.domain import Axis
 from hearteval.stats.comparisons import FloatArray, IntArray
 

@@ -9,9 +9,16 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
-from hearteval.analysis.pair_votes import ABSENT, TIE, PairVotes, agree, is_vote, majorities
-from hearteval.analysis.vote_agreement import Coefficients, measure_share, measure_votes
+from hearteval.analysis.agreement.pair_votes import (
+    ABSENT,
+    TIE,
+    PairVotes,
+    agree,
+    is_vote,
+    majorities,
+)
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.domain import flat_fields
 from hearteval.stats.comparisons import BoolArray
 

@@ -11,8 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
-from hearteval.analysis.pair_votes import (
+from hearteval.analysis.agreement.pair_votes import (
     ABSENT,
     ONE,
     OTHER,
@@ -22,6 +21,8 @@ from hearteval.analysis.pair_votes import (
     count_votes,
     majorities,
 )
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.votes import measure_difference
 from hearteval.analysis.people.agreement import (
     AMBIGUOUS,
     CLEAR,
@@ -29,7 +30,6 @@ from hearteval.analysis.people.agreement import (
     measure_part,
 )
 from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
-from hearteval.analysis.vote_agreement import measure_difference
 from hearteval.domain import AXES
 from hearteval.stats.comparisons import BoolArray
 

@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.agreement.pair_votes import CATEGORIES, PairVotes, count_votes, is_vote
 from hearteval.analysis.estimates import (
     Contrast,
     Estimate,
     clustered_estimates,
     contrast_of,
 )
-from hearteval.analysis.pair_votes import CATEGORIES, PairVotes, count_votes, is_vote
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, false_discovery_q
 

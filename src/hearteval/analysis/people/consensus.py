@@ -11,12 +11,12 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.agreement.pair_votes import PairVotes, agree, count_votes, majorities
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.votes import Coefficients, measure_share
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.judges.agreement import AxisCoefficients, measure_axes
-from hearteval.analysis.pair_votes import PairVotes, agree, count_votes, majorities
 from hearteval.analysis.people.judges_against_people import measure_ceiling
-from hearteval.analysis.vote_agreement import Coefficients, measure_share
 from hearteval.domain import Axis
 from hearteval.stats.comparisons import FloatArray, number_labels
 

@@ -14,6 +14,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from hearteval.analysis.agreement.pair_votes import (
+    ONE,
+    OTHER,
+    PairVotes,
+    count_votes,
+    majority_of_counts,
+)
 from hearteval.analysis.estimates import (
     Estimate,
     clustered_errors,
@@ -21,7 +28,6 @@ from hearteval.analysis.estimates import (
     mean_estimates,
     two_sided_p,
 )
-from hearteval.analysis.pair_votes import ONE, OTHER, PairVotes, count_votes, majority_of_counts
 from hearteval.analysis.ranking.confounders import count_formatting, count_words
 from hearteval.analysis.wording import plain, words_of
 from hearteval.domain import Completion

@@ -14,14 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
-from hearteval.analysis.estimates import (
-    Estimate,
-    clustered_estimates,
-    interval_name,
-    mean_estimates,
-)
-from hearteval.analysis.pair_votes import (
+from hearteval.analysis.agreement.pair_votes import (
     ABSENT,
     CATEGORIES,
     FLIP,
@@ -32,7 +25,14 @@ from hearteval.analysis.pair_votes import (
     majorities,
     majority_of_counts,
 )
-from hearteval.analysis.vote_agreement import measure_share
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.votes import measure_share
+from hearteval.analysis.estimates import (
+    Estimate,
+    clustered_estimates,
+    interval_name,
+    mean_estimates,
+)
 from hearteval.stats.comparisons import FloatArray, IntArray
 
 MOST_SUBSETS: Final = 256

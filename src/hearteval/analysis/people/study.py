@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.analysis.pair_votes import merge_votes
 from hearteval.analysis.people.against_models import (
     AgainstModels,
     StratumAgainstModels,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from hearteval.analysis.pair_votes import PairVotes
+from hearteval.analysis.agreement.pair_votes import PairVotes
 from hearteval.analysis.people.agreement import judged_by_both
 from hearteval.analysis.people.ambiguity import (
     AgreementDifference,

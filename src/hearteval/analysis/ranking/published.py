@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, win_probabilities
 from hearteval.stats.bradley_terry.fit_check import predict_win_rates

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
+from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.analysis.scores.scores import OVERALL
 from hearteval.errors import NotIdentifiedError

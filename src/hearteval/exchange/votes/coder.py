@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hearteval.analysis.agreement import finite_number
+from hearteval.analysis.agreement.ratings import finite_number
 from hearteval.exchange.tables.columns import (
     CodedColumn,
     FirstSeen,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from hearteval.analysis.covariates import Correlation, CovariateResult, CovariateResults
-from hearteval.analysis.speed import VOICE_BAND_MS, SpeedCorrelation, SpeedResults
+from hearteval.analysis.traits.covariates import Correlation, CovariateResult, CovariateResults
+from hearteval.analysis.traits.speed import VOICE_BAND_MS, SpeedCorrelation, SpeedResults
 from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.text import (
     NO_BREAK_SPACE,

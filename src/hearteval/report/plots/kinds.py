@@ -7,7 +7,7 @@ from hearteval.analysis.factors import FactorResults
 from hearteval.analysis.ranking.difficulty import ItemDifficulty
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.strata import StratifiedFactor, StratifiedRanking
-from hearteval.analysis.speed import VOICE_BAND_MS, SpeedResults
+from hearteval.analysis.traits.speed import VOICE_BAND_MS, SpeedResults
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.plots.style import (
     BLUE,

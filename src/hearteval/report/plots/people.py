@@ -8,7 +8,7 @@ from hearteval.analysis.people.study import PeopleResults
 from hearteval.report.plots.style import BLUE, GREY, ORANGE, Heat, draw_heat, names_of
 
 if TYPE_CHECKING:
-    from hearteval.analysis.agreement import AgreementMeasure
+    from hearteval.analysis.agreement.ratings import AgreementMeasure
 
 LIGHT = "#bdbdbd"
 LEAST_LABELLED = 0.06

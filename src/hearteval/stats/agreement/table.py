@@ -1,7 +1,8 @@
 """Ratings as a file holds them, and the table of units by raters that coefficients take.
 
 In the table categories are indices into the distinct values in use, in ascending order, and a rater
-rates a unit at most once. What a cell of a file means is decided in `hearteval.analysis.agreement`.
+rates a unit at most once. What a cell of a file means is decided in
+`hearteval.analysis.agreement.ratings`.
 """
 
 from collections.abc import Callable

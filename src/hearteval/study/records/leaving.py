@@ -31,7 +31,7 @@ from hearteval.domain import (
 from hearteval.domain.systems import SIMULATED
 from hearteval.exchange.records.writing import Cell, Columns, Format, format_table, write_files
 from hearteval.items.files import format_items
-from hearteval.study.reading import released_words
+from hearteval.study.report.reading import released_words
 from hearteval.study.session import Session
 
 R = TypeVar("R")

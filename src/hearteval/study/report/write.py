@@ -25,8 +25,8 @@ from hearteval.report.plots.files import (
 from hearteval.report.scores import rating_csv
 from hearteval.report.tables import TABLES, all_tables, paper_tables
 from hearteval.study import quoted, write_whole
-from hearteval.study.folders import link_to, require_own_folder, write_folder
-from hearteval.study.reading import read_examples, write_replies
+from hearteval.study.report.folders import link_to, require_own_folder, write_folder
+from hearteval.study.report.reading import read_examples, write_replies
 from hearteval.study.results import STARTER_BASIS
 from hearteval.study.session import Session
 from hearteval.study.simulated import said_simulated

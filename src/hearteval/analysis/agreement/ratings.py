@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from hearteval.analysis.agreement_support import agreement_warnings, check_support, find_odd
+from hearteval.analysis.agreement.support import agreement_warnings, check_support, find_odd
 from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError, first_few
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.stats.agreement.bootstrap import (

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from hearteval.analysis.agreement import Agreement
+from hearteval.analysis.agreement.ratings import Agreement
 from hearteval.analysis.ranking.votes import VoteRanking
-from hearteval.report.ranking import MAX_NAME, dropped_words
+from hearteval.report.files.ranking import MAX_NAME, dropped_words
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import count, interval, plural, ranks, shortened, small, whole
 

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from hearteval.analysis.agreement import AgreementMeasure
-from hearteval.analysis.agreement_support import MIN_UNITS
-from hearteval.analysis.pair_votes import TIE, count_votes
+from hearteval.analysis.agreement.pair_votes import TIE, count_votes
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.support import MIN_UNITS
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.agreement.bootstrap import fisher_interval

@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
-from hearteval.analysis.label_agreement import BoolArray, Marks, SourceAgreement, agree
-from hearteval.analysis.label_wins import LabelWins, opposed_by_label, wins_of_labels
-from hearteval.analysis.pair_votes import merge_votes
+from hearteval.analysis.labels.agreement import BoolArray, Marks, SourceAgreement, agree
+from hearteval.analysis.labels.wins import LabelWins, opposed_by_label, wins_of_labels
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.domain import Completion, Rater, Subset, System
 from hearteval.stats.comparisons import FloatArray, IntArray

@@ -23,7 +23,7 @@ from hearteval.judgments.plan.run import standings_of
 from hearteval.report.page.folder import folder_pages
 from hearteval.report.page.links import INDEX
 from hearteval.report.page.replies import Reading, Shown, Verdict
-from hearteval.study.folders import write_folder
+from hearteval.study.report.folders import write_folder
 from hearteval.study.session import Session
 
 HELD_BACK = "[not shown: nobody has released these words yet]"

@@ -1,7 +1,7 @@
 """Where raters agree and where not: by pair of raters, by rater, by category, pooled over tables.
 
-Intervals are those of `hearteval.analysis.agreement`, from a bootstrap over units (Efron and
-Tibshirani 1993), but a rater's share of agreement, a mean over units, which has a t interval.
+Intervals are those of `hearteval.analysis.agreement.ratings`, from a bootstrap over units (Efron
+and Tibshirani 1993), but a rater's share of agreement, a mean over units, which has a t interval.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hearteval.analysis.agreement import (
+from hearteval.analysis.agreement.ratings import (
     NAMES_ONLY,
     AgreementMeasure,
     AgreementSettings,
@@ -19,7 +19,7 @@ from hearteval.analysis.agreement import (
     measure_coefficients,
     prepare_ratings,
 )
-from hearteval.analysis.agreement_support import MIN_UNITS
+from hearteval.analysis.agreement.support import MIN_UNITS
 from hearteval.errors import NotIdentifiedError, SettingsError
 from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, fisher_interval
 from hearteval.stats.agreement.kappas import (

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from hearteval.analysis.agreement.pair_votes import PairVotes
 from hearteval.analysis.columns import JudgmentColumns
-from hearteval.analysis.label_agreement import Marks
-from hearteval.analysis.pair_votes import PairVotes
+from hearteval.analysis.labels.agreement import Marks
 from hearteval.analysis.people.disagreements import TraitOfChoice, compare_traits, find_opposed
 from hearteval.analysis.ranking.adjusted import TWICE_AS_MUCH
 from hearteval.analysis.ranking.confounders import (

@@ -1,0 +1,1 @@
+"""How far raters agree: tables of ratings, their parts, and votes on pairs."""

@@ -1,0 +1,1 @@
+"""What labels say: what completions do, who wins with it, how far labelers agree."""

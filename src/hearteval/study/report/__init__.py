@@ -1,0 +1,1 @@
+"""What a study writes of its results: the page, tables, figures, folders to read."""
