@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.label_agreement import Marks, agree
+from hearteval.analysis.labels.agreement import Marks, agree
 from hearteval.items.esconv import SPLIT_FILES
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.taxonomy import load_taxonomy

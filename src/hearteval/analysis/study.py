@@ -61,7 +61,7 @@ from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 <<<<<<< HEAD
-from hearteval.analysis.speed import SpeedResults, compare_speed
+from hearteval.analysis.traits.speed import SpeedResults, compare_speed
 from hearteval.analysis.wording import WordingResults, measure_wording
 =======
 from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
