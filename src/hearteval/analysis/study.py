@@ -60,13 +60,9 @@ from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_rankin
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
-<<<<<<< HEAD
-from hearteval.analysis.traits.speed import SpeedResults, compare_speed
-from hearteval.analysis.wording import WordingResults, measure_wording
-=======
 from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.traits.speed import SpeedResults, compare_speed
->>>>>>> 1cbd4ad (Put agreement, labels, traits and what is written into drawers)
+from hearteval.analysis.wording import WordingResults, measure_wording
 from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
