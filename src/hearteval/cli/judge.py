@@ -48,6 +48,10 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
             what = "pair to judge" if rated is None else "completion to rate"
             click.echo(f"no {what} yet; first: heart complete {quoted(study_file)}")
             return
+        if not made["n_wanted"]:
+            click.echo(f"nobody to ask: the {word} of this study's judges are there already")
+            click.echo(labelled("next", f"heart report {quoted(study_file)}"))
+            return
         n_stored = made["n_before"] + made["n_added"]
         click.echo(f"{n_stored:,} of {made['n_wanted']:,} {word} stored, {made['n_added']:,} new")
         click.echo(labelled("next", f"heart report {quoted(study_file)}"))

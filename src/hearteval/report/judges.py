@@ -106,9 +106,9 @@ def judge_audit_lines(audits: Sequence[JudgeAudit], *, level: float) -> str:
 def _judge_lines(audit: JudgeAudit, level: float) -> str:
     what = "offline baseline" if audit.is_baseline else f"family {audit.family}"
     missing = f"; missing: {reasons(audit.missing)}" if audit.missing else ""
+    asked = f": {count(audit.n_judged)} of {plural(audit.n_assigned, 'judgment')}"
     heading = (
-        f"{shortened(audit.judge, MAX_NAME)} ({what}): {count(audit.n_judged)} of "
-        f"{plural(audit.n_assigned, 'judgment')}{missing}"
+        f"{shortened(audit.judge, MAX_NAME)} ({what}){asked if audit.n_assigned else ''}{missing}"
     )
     table = tabulate(
         audit_rows(audit),
