@@ -14,6 +14,7 @@ from people_site import PEOPLE, STUDY, World, people_world
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from hearteval.errors import StoreError
+from hearteval.labels.taxonomy import load_taxonomy
 
 HELD = "As an AI language model I am sorry to hear this."
 LONG = "Donaudampfschifffahrtsgesellschaft" * 6
@@ -29,7 +30,8 @@ MANY = "writers_per_item = 40\nraters_per_pair = 40\n"
 ABOUT = 'about_you = ["age", "language", "country", "culture", "support"]\nscale = "scale.toml"\n'
 SETTINGS: Mapping[str, str] = {
     "five-point": MANY + ABOUT + 'results = "https://example.org/results"\n',
-    "forced-strength": MANY + 'protocol = "forced-strength"\naxis_marks = true\n',
+    "forced-strength": MANY
+    + 'protocol = "forced-strength"\naxis_marks = true\n[labels]\npeople = 3\n',
     "rating": MANY + 'protocol = "rating"\n',
     "limits": PEOPLE + "most_per_session = 2\nmost_per_day = 3\nrest_after = 1\n",
 }
@@ -314,6 +316,16 @@ def _nothing_left(tour: Tour) -> Page:
     return page
 
 
+def _settle(tour: Tour) -> Page:
+    """What two people differ on, who quoted what is there."""
+    kind = "label-strategies"
+    for verdict in ("present", "absent"):
+        rater = tour.world.come(kind)
+        while rater.get(kind) and rater.ticket:
+            rater.send(kind, **{f"is_{key}": verdict for key in load_taxonomy("strategies").keys})
+    return tour.task("settle-strategies")
+
+
 def _after(tour: Tour, n: int, *, day: bool = False) -> Page:
     """The page after some judgments, with a long break before the last of a day."""
     visitor = tour.world.come("judge")
@@ -383,6 +395,8 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "forced": lambda tour: tour.task("judge"),
         "forced-refused": lambda tour: tour.refused("judge"),
         "researcher-empty": _researcher,
+        "label-refused": lambda tour: tour.refused("label-strategies"),
+        "settle": _settle,
     },
     "rating": {
         "instructions-rate": lambda tour: tour.at("/task/rate", "rate"),

@@ -15,6 +15,7 @@ PLACEHOLDERS = {
     "people_writing": {"words", "sentences", "characters"},
     "people_judging": set(),
     "people_review": set(),
+    "people_labelling": {"n", "all", "absent"},
     "people_background": set(),
     "help": {"helpline", "emergency"},
 }

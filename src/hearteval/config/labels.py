@@ -1,6 +1,7 @@
-"""The ``[labels]`` of a study file: who labels what completions do."""
+"""The ``[labels]`` of a study file: who labels what completions do, models and people."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,71 @@ from hearteval.config.model_settings import Judge, JudgeSettings, Section
 from hearteval.config.models import find_judge, read_judge
 from hearteval.errors import SettingsError
 from hearteval.labels.cues import CUES
+from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
 from hearteval.models.presets import CUE_JUDGE
 
 
 class Labels(Section):
     """One ``[labels]``."""
 
-    labelers: Annotated[list[str], Field(min_length=1)]
+    labelers: Annotated[list[str], Field(min_length=1, default_factory=list)]
+    people: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    people_per_text: Annotated[int, Field(ge=1, le=2)] = 2
+    people_by: Annotated[list[TaxonomyName], Field(min_length=1, default=["strategies"])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleLabels:
+    """What people label.
+
+    Attributes:
+        n_texts: Completions, drawn by the seed within each system and subset of items.
+        per_text: People for each; where two differ, a third decides.
+        taxonomies: By which they label, each a task of its own.
+    """
+
+    n_texts: int
+    per_text: int
+    taxonomies: tuple[TaxonomyName, ...]
+
+
+def read_people_labels(
+    path: Path, labels: Labels | None, *, has_people: bool
+) -> PeopleLabels | None:
+    """Read what people label; None where they label nothing.
+
+    Raises:
+        SettingsError: There are no people, a taxonomy is named twice, or the section asks nobody.
+    """
+    if labels is None:
+        return None
+    if not labels.people:
+        if not labels.labelers:
+            raise SettingsError(
+                f"{path}: labels: nobody is asked to label; set labelers, or people to the number"
+                " of completions that people label",
+                ids=("labels",),
+            )
+        return None
+    if not has_people:
+        raise SettingsError(
+            f"{path}: labels.people: people label on the pages of `heart serve`, and the study file"
+            " has no [people]; add one (docs/how-to/people.md)",
+            ids=("labels.people",),
+        )
+    if len(set(labels.people_by)) < len(labels.people_by):
+        raise SettingsError(f"{path}: labels.people_by: a taxonomy is listed twice")
+    for name in labels.people_by:
+        if "completion" not in load_taxonomy(name).of:
+            raise SettingsError(
+                f"{path}: labels.people_by: {name!r} is not of completions",
+                ids=("labels.people_by",),
+            )
+    return PeopleLabels(
+        n_texts=labels.people,
+        per_text=labels.people_per_text,
+        taxonomies=tuple(labels.people_by),
+    )
 
 
 def read_labelers(

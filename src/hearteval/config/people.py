@@ -129,8 +129,12 @@ class PeopleSettings:
         }
 
 
-def read_people(path: Path, people: People | None) -> PeopleSettings | None:
+def read_people(
+    path: Path, people: People | None, *, labels_too: bool = False
+) -> PeopleSettings | None:
     """Read the ``[people]`` of the study file at `path`; None where there is none.
+
+    People may be there to label, and for nothing else.
 
     Raises:
         SettingsError: It asks people nothing, or what its protocol cannot bear, or its scale is
@@ -138,7 +142,7 @@ def read_people(path: Path, people: People | None) -> PeopleSettings | None:
     """
     if people is None:
         return None
-    if not people.writers_per_item and not people.raters_per_pair:
+    if not people.writers_per_item and not people.raters_per_pair and not labels_too:
         raise SettingsError(
             f"{path}: people: neither writers_per_item nor raters_per_pair asks anybody anything;"
             " set one of them, or remove the section",

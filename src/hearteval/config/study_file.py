@@ -24,7 +24,7 @@ from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging
-from hearteval.config.labels import Labels, read_labelers
+from hearteval.config.labels import Labels, PeopleLabels, read_labelers, read_people_labels
 from hearteval.config.model_settings import (
     Judge,
     JudgeSettings,
@@ -82,6 +82,8 @@ class StudySettings:
     """What people are asked; None where nobody is."""
     labelers: tuple[JudgeSettings, ...] = ()
     """Who labels what completions do; no part of the hash: labels say who made them."""
+    people_labels: PeopleLabels | None = None
+    """What people label; likewise."""
     max_usd: float | None
     """Hard limit on spending; None for no limit."""
     weights: Mapping[Axis, float] = field(default_factory=lambda: EQUAL_WEIGHTS)
@@ -241,7 +243,12 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     systems = _system_settings(path, wire.system, faults)
     judging = _attempt(lambda: read_judging(path, wire.judging, wire.judge), faults)
     labelers = _attempt(lambda: read_labelers(path, wire.labels, wire.labeler, wire.judge), faults)
-    people = _attempt(lambda: read_people(path, wire.people), faults)
+    has_people = wire.people is not None
+    people_labels = _attempt(
+        lambda: read_people_labels(path, wire.labels, has_people=has_people), faults
+    )
+    labels_too = people_labels is not None
+    people = _attempt(lambda: read_people(path, wire.people, labels_too=labels_too), faults)
     weights = _attempt(lambda: _weights(path, wire.analysis.weights), faults)
     if judging is not None:
         faults += _unjudged(path, systems, judging)
@@ -260,6 +267,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         judging=judging,
         people=people,
         labelers=labelers or (),
+        people_labels=people_labels,
         max_usd=wire.budget.max_usd,
         weights=weights,
         covariates=path.parent / wire.analysis.covariates if wire.analysis.covariates else None,

@@ -152,6 +152,10 @@ class Store(Protocol):
         """
         ...
 
+    def labels_by_people(self, taxonomy: str, text_ids: Sequence[str]) -> list[Label]:
+        """Return what people have said of some texts by a taxonomy, as it came in time."""
+        ...
+
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
         """Keep replies in one transaction; of two under one id the first stays."""
         ...

@@ -428,6 +428,23 @@ def rows_of_kind(
         yield from rows_of(_BY_ID[kind], connection, {"ids": some})
 
 
+def rows_by_people(
+    connection: Connection, taxonomy: str, text_ids: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the rows of labels of some texts by people, by one taxonomy."""
+    raters, texts = schema.raters.c, ("completion_id", "judgment_id", "item_id")
+    ids: Any = bindparam("ids", expanding=True)
+    of_text = (
+        select(schema.labels)
+        .join(schema.raters, raters.id == schema.labels.c.rater_id)
+        .where(raters.kind == "human", schema.labels.c.taxonomy == taxonomy)
+        .where(or_(*(schema.labels.c[name].in_(ids) for name in texts)))
+    )
+    return [
+        row for some in in_groups(text_ids) for row in rows_of(of_text, connection, {"ids": some})
+    ]
+
+
 _BY_ID: Mapping[type[Any], Select[Any]] = {
     kind: select(table).where(table.c.id.in_(bindparam("ids", expanding=True)))
     for kind, table in TABLES.items()

@@ -68,6 +68,7 @@ from hearteval.store.rows import (
     marks_from_text,
     planned_query,
     read_studies,
+    rows_by_people,
     rows_of,
     rows_of_kind,
     study_query,
@@ -285,6 +286,13 @@ class SqlStore:
                 if not set(columns["verdict"]) <= set(get_args(LabelVerdict)):
                     raise ValueError("a verdict is none")
             yield columns
+
+    def labels_by_people(self, taxonomy: str, text_ids: Sequence[str]) -> list[Label]:
+        """Return what people have said of some texts by a taxonomy, as it came in time."""
+        with self._sound(Label):
+            rows = self._read(lambda it: rows_by_people(it, taxonomy, sorted(set(text_ids))))
+            found = [from_row(Label, row) for row in rows]
+        return sorted(found, key=lambda label: (label.created_at, label.id))
 
     def _n_written(self, kind: type[Any], study: Study | None) -> int:
         """Return how many records a read must find at least; 0 where nobody can tell."""

@@ -10,7 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from hearteval.protocol import load_protocol
-from hearteval.study.people.kinds import too_long
+from hearteval.study.people.kinds import KINDS, too_long
+from hearteval.study.people.labelling import answers_to
 
 STATIC: Mapping[str, str] = {
     "style.css": "text/css; charset=utf-8",
@@ -19,7 +20,17 @@ STATIC: Mapping[str, str] = {
     "htmx.LICENSE.txt": "text/plain; charset=utf-8",
 }
 """Files that pages ask for, with their types."""
-WORDS = ("consent", "writing", "judging", "review", "background")
+WORDS = ("consent", "writing", "judging", "review", "labelling", "background")
+TASK_NAMES: Mapping[str, str] = {
+    "write": "Write",
+    "judge": "Compare",
+    "rate": "Rate",
+    "review": "Review",
+    "label": "Label",
+    "settle": "Settle",
+    "research": "Watch",
+}
+"""Of kinds of tasks, or of their templates, as researchers read them."""
 DEFAULT_LOCALE = "default"
 
 
@@ -36,6 +47,7 @@ def environment() -> Environment:
     made.globals["words"] = {name: load_protocol(f"people_{name}") for name in WORDS}
     made.globals["longest"] = longest()
     made.globals["assets"] = {name: _version(name) for name in STATIC}
+    made.globals |= {"door_of": door_of, "task_name": task_name, "answers_to": answers_to}
     made.filters["paragraphs"] = _paragraphs
     return made
 
@@ -92,6 +104,27 @@ def longest() -> Mapping[str, Any]:
     """Return how long a reply may be, and what a page says of a longer one."""
     most = load_protocol("replies")["completion"]
     return {"words": most["max_words"], "characters": most["max_characters"], "said": too_long()}
+
+
+def door_of(name: str) -> str:
+    """Return what a kind of task is called where somebody chooses among kinds."""
+    kind, labelling = KINDS[name], load_protocol("people_labelling")["names"]
+    if kind.subject:
+        return f"{labelling[kind.template]} ({kind.subject})"
+    names: Mapping[str, str] = {
+        "write": load_protocol("people_writing")["heading"],
+        "judge": "Compare two replies",
+        "rate": "Rate one reply",
+        "review": load_protocol("people_review")["title"],
+    }
+    return names[name]
+
+
+def task_name(name: str) -> str:
+    """Return what the researcher's page calls a kind of task."""
+    if name not in KINDS or not KINDS[name].subject:
+        return TASK_NAMES[name]
+    return f"{TASK_NAMES[KINDS[name].template]} {KINDS[name].subject}"
 
 
 def _version(name: str) -> str:

@@ -10,13 +10,14 @@ from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import joining
 from hearteval.study.people.background import read_background
-from hearteval.study.people.kinds import RESEARCH, AnswerError, check_text
+from hearteval.study.people.kinds import RESEARCH, check_text
 from hearteval.study.people.practice import (
     Example,
     find_example,
     next_example,
     score_example,
 )
+from hearteval.study.people.task import AnswerError
 from hearteval.study.people.working import kinds_of, send_practice, sitting_of
 from hearteval.web.app import (
     COOKIE,

@@ -12,6 +12,7 @@ from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Person
 from hearteval.study.people.joining import GROUPS, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
+from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.planning import count_standings, reviewers_agree
 from hearteval.study.people.practice import asks_to_score
 from hearteval.web.app import Known, Sent, Served, Site, go
@@ -134,6 +135,10 @@ def _practice_of(person: Person) -> str:
 def _is_asked(site: Site, kind: str) -> bool:
     settings = site.desk.settings
     compares = settings.protocol != "rating"
+    labels = site.desk.session.settings.people_labels
+    if KINDS[kind].subject:
+        taxonomies = () if labels is None else labels.taxonomies
+        return any(kind in (label_kind(one), settle_kind(one)) for one in taxonomies)
     return {
         "write": settings.writers_per_item > 0,
         "judge": settings.raters_per_pair > 0 and compares,

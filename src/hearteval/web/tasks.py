@@ -9,7 +9,8 @@ from starlette.responses import PlainTextResponse, Response
 from hearteval.domain import AXES, AXIS_NAMES
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease
-from hearteval.study.people.kinds import KINDS, AnswerError, TaskKind
+from hearteval.study.people.kinds import KINDS
+from hearteval.study.people.task import AnswerError, TaskKind
 from hearteval.study.people.working import (
     Work,
     find_lease,
@@ -44,7 +45,13 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
     done = sitting_of(site.desk, person, kind)
     waits = person.practice is not None and not has_practised(site.desk, person, kind)
     if not done.n_done and not waits and "begin" not in request.query_params:
-        return page("instructions", locale=person.locale, kind=kind.name, settings=asked(site))
+        return page(
+            "instructions",
+            locale=person.locale,
+            kind=kind.name,
+            task=kind.page,
+            settings=asked(site),
+        )
     every = site.desk.settings.rest_after
     is_tired = kind.is_limited and done.n_sitting and done.n_sitting % every == 0
     if is_tired and "rested" not in request.query_params:
@@ -79,7 +86,7 @@ def answer(form: Sent, kind: Asked, person: Known, request: Request, site: Serve
         n_done = sitting_of(site.desk, person, kind).n_done
         return _task_page(site, person, work, n_done=n_done, form=form, faults=error.faults)
     if outcome in ("stored", "same"):
-        if outcome == "stored" and kind.name in ("write", "review"):
+        if outcome == "stored" and kind.opens:
             site.written()
         return go(f"/task/{kind.name}")
     what = "already_sent" if outcome == "other" else "expired"
@@ -125,13 +132,14 @@ def _task_page(
     faults: dict[str, str] | None = None,
 ) -> Response:
     return page(
-        f"tasks/{work.kind.name}",
+        f"tasks/{work.kind.page}",
         locale=person.locale,
         status=422 if faults else 200,
         kind=work.kind.name,
         ticket=work.lease.ticket,
         turns=work.shown.turns,
         texts=work.shown.texts,
+        asked=work.shown.asked,
         form=work.draft if form is None else form,
         faults=faults or {},
         n_done=n_done,

@@ -84,9 +84,12 @@ class PeopleStore:
         """Close the tasks of a study that are none of these, by id; open those that are."""
         self._write(lambda it: tasks.open_only(it, study_id, wanted, now=now))
 
-    def targets(self, study_id: str, kind: str) -> frozenset[str]:
-        """Return what the tasks of a kind are about, closed ones too."""
-        return self._read(lambda it: tasks.find_targets(it, study_id, kind))
+    def targets(self, study_id: str, kind: str, *, only_begun: bool = False) -> frozenset[str]:
+        """Return what the tasks of a kind are about, closed ones too.
+
+        Or only of those that somebody has in hand or has answered.
+        """
+        return self._read(lambda it: tasks.find_targets(it, study_id, kind, only_begun=only_begun))
 
     def claim(
         self, person: Person, kind: str, *, ticket: str, now: datetime, lease: timedelta

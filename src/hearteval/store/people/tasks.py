@@ -6,8 +6,8 @@ The states of a dealing, what one person has to do with one task:
 - ``lapsed``: the lease ended and the place is free for others; an answer that comes late counts
   while a place of the same side is free;
 - ``skipped``: the person passed it on; it comes back only when they ask for what they skipped;
-- ``own``: the pair holds the person's own text, so it never comes; or they wrote for the item and
-  have withdrawn.
+- ``own``: the task shows the person's own text or answer, so it never comes; or they wrote for the
+  item and have withdrawn.
 
 A claim returns the person's live lease if there is one, else a free place: see `choosing`.
 """
@@ -22,6 +22,7 @@ from sqlalchemy.sql import ColumnElement
 
 from hearteval.domain import record_id
 from hearteval.store import schema
+from hearteval.store.adding import insertion
 from hearteval.store.people.choosing import HOLDING, Claimant, find_free, find_lapsed, find_new
 from hearteval.store.people.tables import dealings, people, places, tasks
 from hearteval.store.rows import in_groups
@@ -78,7 +79,7 @@ class PlannedTask:
     """Its place in the order of the study's seed; its parity is the side of the first place."""
     n_places: int
     writers: tuple[str, ...] = ()
-    """Pseudonyms of those whose own text it shows."""
+    """Pseudonyms of those whose own text or answer it shows."""
 
     @property
     def id(self) -> str:
@@ -132,25 +133,30 @@ def plan(connection: Connection, planned: Sequence[PlannedTask]) -> int:
     gone = {row.name for row in who if row.withdrawn_at is not None}
     planned = [one for one in planned if gone.isdisjoint(one.writers)]
     known: dict[str, int] = {}
+    closed: set[str] = set()
     for some in in_groups([one.id for one in planned]):
-        query = select(tasks.c.id, tasks.c.n_places).where(tasks.c.id.in_(some))
-        known |= {row.id: row.n_places for row in connection.execute(query)}
+        query = select(tasks.c.id, tasks.c.n_places, tasks.c.closed_at).where(tasks.c.id.in_(some))
+        rows = connection.execute(query).all()
+        known |= {row.id: row.n_places for row in rows}
+        closed |= {row.id for row in rows if row.closed_at is not None}
     new = [one for one in planned if one.id not in known]
     if new:
         connection.execute(insert(tasks), [_task_row(one) for one in new])
     more = [one for one in planned if one.n_places > known.get(one.id, 0)]
-    rows = [
+    spots = [
         {"task_id": one.id, "place": place, "side": (one.rank + place) % 2}
         for one in more
         for place in range(known.get(one.id, 0), one.n_places)
     ]
-    if rows:
-        connection.execute(insert(places), rows)
+    if spots:
+        connection.execute(insert(places), spots)
     for one in more:
         if one.id in known:
             wider = update(tasks).where(tasks.c.id == one.id).values(n_places=one.n_places)
             connection.execute(wider)
-    _bar_writers(connection, new, {row.name: row.id for row in who})
+    # What comes back may show what somebody has written since.
+    again = [one for one in planned if one.id in closed]
+    _bar_writers(connection, [*new, *again], {row.name: row.id for row in who})
     return len(new)
 
 
@@ -198,7 +204,7 @@ def _find_writers(connection: Connection, planned: Sequence[PlannedTask]) -> lis
 def _bar_writers(
     connection: Connection, planned: Sequence[PlannedTask], by_name: Mapping[str, str]
 ) -> None:
-    """Keep writers, whose ids are given by name, from what shows their own text."""
+    """Keep writers, whose ids are given by name, from what shows their own text or answer."""
     own = [
         {"task_id": one.id, "person_id": by_name[name], "state": "own"}
         for one in planned
@@ -206,12 +212,16 @@ def _bar_writers(
         if name in by_name
     ]
     if own:
-        connection.execute(insert(dealings), own)
+        connection.execute(insertion(connection, dealings).on_conflict_do_nothing(), own)
 
 
-def find_targets(connection: Connection, study_id: str, kind: str) -> frozenset[str]:
-    """Return what the tasks of a kind are about, closed ones too."""
+def find_targets(
+    connection: Connection, study_id: str, kind: str, *, only_begun: bool
+) -> frozenset[str]:
+    """Return what the tasks of a kind are about, closed ones too; or only what somebody took."""
     query = select(tasks.c.target_id).where(tasks.c.study_id == study_id, tasks.c.kind == kind)
+    if only_begun:
+        query = query.where(tasks.c.n_taken > 0)
     return frozenset(connection.execute(query).scalars())
 
 

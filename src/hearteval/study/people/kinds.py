@@ -5,10 +5,8 @@ leases, quotas, skipping and sending an answer twice are the same for all: see
 `hearteval.store.people`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from hearteval.completions.checks import check_completion
 from hearteval.domain import (
@@ -18,25 +16,34 @@ from hearteval.domain import (
     Axis,
     AxisMark,
     Completion,
-    Item,
     Judgment,
     Label,
     Pair,
-    Rater,
     Rating,
     shows_text,
 )
 from hearteval.errors import InvalidReplyError
 from hearteval.labels.safety import SAFETY, label_reasons, safety_rater
 from hearteval.protocol import load_protocol
-from hearteval.store.base import Record
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease
 from hearteval.study.grow import human_system
 from hearteval.study.people import Desk
+from hearteval.study.people.labelling import LABEL_KINDS
+from hearteval.study.people.task import (
+    Answer,
+    AnswerError,
+    Form,
+    Shown,
+    TaskKind,
+    field_of,
+    item_of,
+    kept,
+    read_count,
+    turns_of,
+)
 
-R = TypeVar("R", Item, Pair)
 RESEARCH = "research"
 """Whoever may do this sees how far the study is; it is no task."""
 MOST_CHARACTERS = 4_000
@@ -49,117 +56,10 @@ FIVE_POINTS = {
 }
 """Choice and strength by answer (SPEC section 5: slightly is 2, significantly 4)."""
 SIDES = {"A": "first", "B": "second"}
-SIGNS = ("pastes", "away")
-"""Fields that count what the page noticed: text pasted in, looks at another page."""
-Form = Mapping[str, str]
-
-
-class AnswerError(Exception):
-    """An answer that lacks something.
-
-    Attributes:
-        faults: What to say, by field of the form.
-    """
-
-    def __init__(self, faults: Mapping[str, str]) -> None:
-        super().__init__(", ".join(faults))
-        self.faults = dict(faults)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What a task shows: a conversation, and texts under the letters that the page gives them.
-
-    It holds no id and no name: what is not here cannot be told.
-    """
-
-    turns: Sequence[tuple[str, str]]
-    """Role and text."""
-    texts: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskKind:
-    """One kind of task."""
-
-    name: str
-    show: Callable[[Desk, Lease], Shown | None]
-    """What the page shows of a task; None where somebody has withdrawn a text of it."""
-    read: Callable[["Answer"], Answered]
-    """What an answer comes to; `AnswerError` where it lacks something."""
-    keeps: tuple[str, ...] = ()
-    """Fields whose text is kept while it is being written."""
-    is_limited: bool = True
-    """Whether limits of a sitting and a day hold."""
-    may_take: Callable[[Person], bool] = field(default=lambda _person: True)
-    """Who of those whose link allows it, e.g. whose practice was read."""
-    has_examples: bool = False
-    """Whether keyed examples come first: see `hearteval.study.people.practice`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What somebody has sent, and when."""
-
-    desk: Desk
-    person: Person
-    lease: Lease
-    form: Form
-    now: datetime
-
-    @property
-    def seconds(self) -> float:
-        """Since the task was shown first."""
-        return max(0.0, (self.now - self.lease.shown_at).total_seconds())
-
-    @property
-    def rater(self) -> Rater:
-        """The person as a rater."""
-        return rater_of(self.person)
-
-    def text(self, name: str) -> str:
-        """Return what stands in a field, without white space around it."""
-        return _text(self.form, name)
-
-    def closes(self, records: Sequence[Record], record_id: str, content: Any) -> Answered:
-        """Return what closes the task."""
-        signs = {name: n for name in SIGNS if (n := _count(self.form.get(name, ""))) > 0}
-        return Answered(records, record_id, content, signs)
-
-
-def rater_of(person: Person) -> Rater:
-    """Return a person as a rater."""
-    group: Any = person.group
-    return Rater(name=person.name, kind="human", family="human", group=group)
-
-
-def _text(form: Form, name: str) -> str:
-    return form.get(name, "").replace("\r\n", "\n").strip()
-
-
-def _count(text: str) -> int:
-    return min(int(text), 10_000) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-
-
-def _item(desk: Desk, item_id: str) -> Item:
-    return _kept(desk, Item, item_id)
-
-
-def _kept(desk: Desk, kind: type[R], id_: str) -> R:
-    """Return an item or a pair, which never change; texts may be withdrawn, so they are read."""
-    if id_ not in desk.kept:
-        (desk.kept[id_],) = desk.session.store.find(kind, [id_])
-    found: R = desk.kept[id_]
-    return found
-
-
-def turns_of(item: Item) -> tuple[tuple[str, str], ...]:
-    """Return role and text of each turn."""
-    return tuple((turn.role, turn.text) for turn in item.context)
 
 
 def _show_item(desk: Desk, lease: Lease) -> Shown:
-    return Shown(turns=turns_of(_item(desk, lease.target_id)))
+    return Shown(turns=turns_of(item_of(desk, lease.target_id)))
 
 
 def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
@@ -168,13 +68,13 @@ def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
     if any(text.is_withdrawn for text in found):
         return None
     texts = {completion.id: completion.text for completion in found}
-    item = _item(desk, found[0].item_id)
+    item = item_of(desk, found[0].item_id)
     return Shown(turns=turns_of(item), texts=(texts[first], texts[second]))
 
 
 def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
     """Return the ids of a pair's completions as they are shown."""
-    low, high = _kept(desk, Pair, lease.target_id).completion_ids
+    low, high = kept(desk, Pair, lease.target_id).completion_ids
     return (low, high) if lease.side == 0 else (high, low)
 
 
@@ -182,7 +82,7 @@ def _show_completion(desk: Desk, lease: Lease) -> Shown | None:
     (completion,) = desk.session.store.find(Completion, [lease.target_id])
     if completion.is_withdrawn:
         return None
-    return Shown(turns=turns_of(_item(desk, completion.item_id)), texts=(completion.text,))
+    return Shown(turns=turns_of(item_of(desk, completion.item_id)), texts=(completion.text,))
 
 
 def _read_writing(answer: Answer) -> Answered:
@@ -235,7 +135,7 @@ def _read_judgment(answer: Answer) -> Answered:
             faults["choice"] = words["five-point"]["missing"]
     else:
         choice = SIDES.get(answer.text("choice"))
-        strength = _count(answer.text("strength")) or None
+        strength = read_count(answer.text("strength")) or None
         if choice is None:
             faults["choice"] = words["forced-strength"]["missing"]
         if strength not in range(1, 6):
@@ -265,7 +165,7 @@ def _read_judgment(answer: Answer) -> Answered:
     screened = label_reasons(judgment, now=answer.now)
     content = {"choice": choice, "strength": strength, "reason": rationale}
     content["axes"] = {axis: mark.choice for axis, mark in axes.items()}
-    records: list[Record] = [rater, safety_rater(), assignment, judgment, screened]
+    records = (rater, safety_rater(), assignment, judgment, screened)
     return answer.closes(records, judgment.id, content)
 
 
@@ -289,12 +189,12 @@ def read_scores(form: Form) -> tuple[dict[Axis, int], dict[Axis, str]]:
     comments: dict[Axis, str] = {}
     faults = {}
     for axis in AXES:
-        score = _count(_text(form, f"axis_{axis}"))
+        score = read_count(field_of(form, f"axis_{axis}"))
         if score in range(1, 6):
             axes[axis] = score
         else:
             faults[f"axis_{axis}"] = words["missing"]
-        comment = _text(form, f"comment_{axis}")[:MOST_CHARACTERS]
+        comment = field_of(form, f"comment_{axis}")[:MOST_CHARACTERS]
         if comment:
             comments[axis] = comment
     if faults:
@@ -351,6 +251,7 @@ KINDS: Mapping[str, TaskKind] = {
             read=_read_writing,
             keeps=("text",),
             may_take=_is_vetted,
+            opens=True,
         ),
         TaskKind(name="judge", show=_show_pair, read=_read_judgment, keeps=("reason",)),
         TaskKind(
@@ -360,7 +261,10 @@ KINDS: Mapping[str, TaskKind] = {
             keeps=tuple(f"comment_{axis}" for axis in AXES),
             has_examples=True,
         ),
-        TaskKind(name="review", show=_show_completion, read=_read_review, is_limited=False),
+        TaskKind(
+            name="review", show=_show_completion, read=_read_review, opens=True, is_limited=False
+        ),
+        *LABEL_KINDS,
     )
 }
 """Every kind of task, by name."""

@@ -19,12 +19,14 @@ from hearteval.judgments.plan.pairs import (
 from hearteval.judgments.plan.run import most_while_people_write, standings_of
 from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.safety import (
+    SAFETY,
     Standing,
     label_completion,
     safety_rater,
 )
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk
+from hearteval.study.people.labelling import is_to_settle, label_kind, settle_kind
 from hearteval.study.people.practice import store_examples
 from hearteval.study.session import stored_plan
 
@@ -61,6 +63,7 @@ def open_tasks(desk: Desk) -> Opened:
         *_writing(desk, list(items.values())),
         *_reviews(desk, texts, standings),
         *_judging(desk, released, items),
+        *_labelling(desk, released, items),
     ]
     n_new = store.people.plan(tasks)
     store.people.open_only(study.id, {task.id for task in tasks}, now=desk.session.now())
@@ -81,10 +84,11 @@ def count_standings(desk: Desk) -> Mapping[Standing, int]:
 
 
 def reviewers_agree(desk: Desk) -> tuple[LabelAgreement, ...]:
-    """Return how far people agree who read the same texts."""
+    """Return how far people agree who read the same texts, to say whether they may be shown."""
     store = desk.session.store
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
-    return agree_on_labels(store.iter(Label, desk.study), people=people)
+    safety = (one for one in store.iter(Label, desk.study) if one.taxonomy == SAFETY)
+    return agree_on_labels(safety, people=people)
 
 
 def _screen(
@@ -121,7 +125,7 @@ def _reviews(
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
     n_said: defaultdict[str | None, int] = defaultdict(int)
     for label in store.iter(Label, desk.study):
-        n_said[label.completion_id] += label.rater_id in people
+        n_said[label.completion_id] += label.taxonomy == SAFETY and label.rater_id in people
     n_asked = desk.settings.reviewers_per_text
     return [
         _task(
@@ -200,6 +204,56 @@ def choose_share(
         n = max(math.ceil(share * len(members)), sum(one.id in before for one in members))
         found += members[:n]
     return sorted(found, key=lambda one: one.id)
+
+
+def _labelling(
+    desk: Desk, released: Sequence[Completion], items: Mapping[str, Item]
+) -> list[PlannedTask]:
+    """Have people label a sample of the texts; where two differ, somebody else decides."""
+    asked = desk.session.settings.people_labels
+    if asked is None:
+        return []
+    store, found = desk.session.store, list[PlannedTask]()
+    # Whoever has withdrawn can come to no task, and what they chose stays.
+    here = {one.name for one in store.people.people(desk.study.id) if one.withdrawn_at is None}
+    names = {rater.id: rater.name for rater in store.iter(Rater) if rater.name in here}
+    for taxonomy in asked.taxonomies:
+        kind = label_kind(taxonomy)
+        begun = store.people.targets(desk.study.id, kind, only_begun=True)
+        strata = {text.id: (text.system_id, items[text.item_id].subset) for text in released}
+        chosen = choose_sample(strata, n=asked.n_texts, seed=desk.study.seed, begun=begun)
+        labels: defaultdict[str, list[Label]] = defaultdict(list)
+        for label in store.labels_by_people(taxonomy, sorted(chosen)):
+            labels[label.text_id].append(label)
+        for text in (text for text in released if text.id in chosen):
+            own = _writers(text)
+            found.append(_task(desk, kind, text.id, n_places=asked.per_text, writers=own))
+            if is_to_settle(labels[text.id]):
+                said = {names[one.rater_id] for one in labels[text.id] if one.rater_id in names}
+                barred = (*own, *sorted(said))
+                settle = settle_kind(taxonomy)
+                found.append(_task(desk, settle, text.id, n_places=1, writers=barred))
+    return found
+
+
+def choose_sample(
+    strata: Mapping[str, tuple[str, ...]], *, n: int, seed: int, begun: Collection[str]
+) -> frozenset[str]:
+    """Choose `n` texts by the seed, from each stratum its share, and from each at least one.
+
+    Strata are given by text. What was `begun` stays, where it makes them more than `n` too: a study
+    may have grown since.
+    """
+    members: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for text, stratum in strata.items():
+        members[stratum].append(text)
+    ranked = []
+    for texts in members.values():
+        texts.sort(key=lambda text: (text not in begun, seeded_rank(seed, "label", text)))
+        ranked += [(k / len(texts), text) for k, text in enumerate(texts)]
+    ranked.sort(key=lambda one: (one[0], seeded_rank(seed, "label", one[1])))
+    first = {text for _, text in ranked[:n]}
+    return frozenset(first | (strata.keys() & begun))
 
 
 def _task(

@@ -17,7 +17,8 @@ from hearteval.judgments.calibration import (
 from hearteval.judgments.plan.pairs import seeded_rank
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
-from hearteval.study.people.kinds import Form, Shown, rater_of, read_scores, turns_of
+from hearteval.study.people.kinds import read_scores
+from hearteval.study.people.task import Form, Shown, rater_of, turns_of
 
 _EXAMPLES = "keyed examples"
 

@@ -10,8 +10,9 @@ from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease, Outcome
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import new_token, token_id
-from hearteval.study.people.kinds import KINDS, SIGNS, Answer, Form, Shown, TaskKind
+from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.practice import next_example
+from hearteval.study.people.task import SIGNS, Answer, Form, Shown, TaskKind
 
 BREAK = timedelta(minutes=30)
 """What ends a sitting."""

@@ -16,6 +16,62 @@
     if (faults) faults.focus();
     const form = task();
     if (form && ticket(form)) restore(form);
+    if (form && form.querySelector("fieldset.label")) label(form);
+  }
+
+  // Labels: words marked in the text are offered as evidence, the rest can be answered at once.
+  let marked = "";
+  let filled = [];
+
+  function questions(form) { return Array.from(form.querySelectorAll("fieldset.label")); }
+  function answerOf(group) { return group.querySelector("input[type=radio]:checked"); }
+  function openOnes(form) { return questions(form).filter(function (group) { return !answerOf(group); }); }
+
+  function label(form) {
+    filled = [];
+    for (const button of form.querySelectorAll("[data-take], [data-rest]")) button.hidden = false;
+    answered(form);
+  }
+
+  function answered(form) {
+    const here = form.querySelector("[data-answered]");
+    if (!here) return;
+    const all = questions(form).length;
+    here.textContent = here.dataset.answered.replace("{n}", all - openOnes(form).length).replace("{all}", all);
+    const rest = form.querySelector("[data-rest]");
+    if (!rest) return;
+    rest.dataset.name = rest.dataset.name || rest.textContent;
+    rest.textContent = filled.length ? rest.dataset.undo : rest.dataset.name;
+    rest.disabled = !filled.length && !openOnes(form).length;
+  }
+
+  function answerRest(form, verdict) {
+    if (filled.length) {
+      for (const choice of filled) choice.checked = false;
+      filled = [];
+    } else {
+      filled = openOnes(form).map(function (group) { return group.querySelector('input[value="' + verdict + '"]'); }).filter(Boolean);
+      for (const choice of filled) choice.checked = true;
+    }
+    answered(form);
+    saveSoon(form);
+  }
+
+  function take(form, button) {
+    const box = document.getElementById(button.dataset.take);
+    if (!marked) { say(form, button.dataset.none, true); return; }
+    box.value = marked;
+    say(form, "", false);
+    saveSoon(form);
+  }
+
+  // From the question in hand to the next one without an answer.
+  function moveOn(form, group) {
+    const all = questions(form);
+    const next = all.slice(all.indexOf(group) + 1).concat(all).find(function (one) { return !answerOf(one); });
+    const to = next ? next.querySelector("input[type=radio]") : form.querySelector("button.send");
+    to.focus({ preventScroll: true });
+    (next || to).scrollIntoView({ block: "nearest" });
   }
 
   function restore(form) {
@@ -79,7 +135,20 @@
   document.addEventListener("input", function (event) {
     count();
     const form = event.target.closest("form.task");
-    if (form && event.target.tagName === "TEXTAREA") saveSoon(form);
+    const group = event.target.closest("fieldset.label");
+    if (form && (group || event.target.tagName === "TEXTAREA")) saveSoon(form);
+    if (group && event.target.type === "radio") { filled = []; answered(form); }
+  });
+  document.addEventListener("selectionchange", function () {
+    const chosen = document.getSelection();
+    const words = chosen.toString().trim();
+    const text = words && chosen.anchorNode.parentElement.closest("[data-quotable]");
+    if (text && text.contains(chosen.focusNode)) marked = words;
+  });
+  document.addEventListener("click", function (event) {
+    const form = event.target.closest("form.task");
+    if (form && event.target.closest("[data-take]")) take(form, event.target.closest("[data-take]"));
+    if (form && event.target.closest("[data-rest]")) answerRest(form, event.target.closest("[data-rest]").dataset.rest);
   });
   document.addEventListener("paste", function (event) {
     if (event.target.tagName === "TEXTAREA") note("pastes");
@@ -98,9 +167,15 @@
     }
     if (event.ctrlKey || event.metaKey || !/^[1-9]$/.test(event.key)) return;
     if (["TEXTAREA", "INPUT", "SELECT"].includes(event.target.tagName) && event.target.type !== "radio") return;
-    const group = event.target.closest("fieldset") || form.querySelector("fieldset");
+    const group = event.target.closest("fieldset") || openOnes(form)[0] || form.querySelector("fieldset");
     const choice = group && group.querySelectorAll('input[type="radio"]')[Number(event.key) - 1];
-    if (choice) { choice.checked = true; choice.focus(); }
+    if (!choice) return;
+    choice.checked = true;
+    choice.focus();
+    if (group.classList.contains("label")) {
+      choice.dispatchEvent(new Event("input", { bubbles: true }));
+      moveOn(form, group);
+    }
   });
   for (const lost of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
     document.addEventListener(lost, function (event) {

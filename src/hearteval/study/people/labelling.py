@@ -1,0 +1,225 @@
+"""People label: they say by a taxonomy what a text does, and a third person decides differences.
+
+Each taxonomy that people can label by is two kinds of task. `label-…` is done by as many people as
+the study asks for; where two of them differ, `settle-…` shows both answers, under no name and in an
+order drawn by chance, to somebody who gave neither, and asks about what they differ on. Every
+answer becomes labels as those of a model are, but that evidence is optional.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import NamedTuple, get_args
+
+from hearteval.domain import Completion, Item, Judgment, Label, LabelVerdict
+from hearteval.labels.reply import plain_text
+from hearteval.labels.taxonomy import TAXONOMIES, Category, Taxonomy, Unit, load_taxonomy
+from hearteval.labels.texts import LabelledText, text_of
+from hearteval.protocol import load_protocol
+from hearteval.store.people.base import Answered
+from hearteval.store.people.tasks import Lease
+from hearteval.study.people import Desk
+from hearteval.study.people.task import Answer, AnswerError, Shown, TaskKind, item_of
+
+VERDICT, WORDS = "is_", "words_"
+"""What the names of fields begin with; the key of a category follows."""
+_RECORDS: Mapping[Unit, type[Completion] | type[Judgment] | type[Item]] = {
+    "completion": Completion,
+    "reasons": Judgment,
+    "item": Item,
+}
+
+
+class Said(NamedTuple):
+    """What somebody says of one category."""
+
+    answer: str
+    """A verdict, or the score of a scale."""
+    words: str
+    """It rests on; may be empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a page asks of a text."""
+
+    of: Unit
+    categories: Sequence[Category]
+    answers: Mapping[str, Sequence[Said]]
+    """What two people have said, by category, where one is to decide between them."""
+    same: Sequence[tuple[Category, str]] = ()
+    """What they gave the same answer to."""
+
+
+def label_kind(taxonomy: str) -> str:
+    """Return the name of the task to label by a taxonomy."""
+    return f"label-{taxonomy}"
+
+
+def settle_kind(taxonomy: str) -> str:
+    """Return the name of the task to decide where two people differ."""
+    return f"settle-{taxonomy}"
+
+
+def said_by_rater(labels: Sequence[Label]) -> dict[str, dict[str, Said]]:
+    """Return what people said of one text, by rater and category, in the order of time."""
+    found: defaultdict[str, dict[str, Said]] = defaultdict(dict)
+    for label in labels:
+        found[label.rater_id][label.category] = Said(_answer_of(label), label.evidence)
+    return dict(found)
+
+
+def open_differences(labels: Sequence[Label]) -> tuple[str, ...]:
+    """Return the categories on which two people differ and nobody has decided, of one text."""
+    answers: defaultdict[str, list[str]] = defaultdict(list)
+    for label in labels:
+        answers[label.category].append(_answer_of(label))
+    return tuple(key for key, said in answers.items() if len(said) == 2 and len(set(said)) == 2)
+
+
+def is_to_settle(labels: Sequence[Label]) -> bool:
+    """Say whether somebody is to decide, or has decided, what two people said of one text."""
+    return bool(open_differences(labels)) or len(said_by_rater(labels)) > 2
+
+
+def _answer_of(label: Label) -> str:
+    return label.verdict if label.score is None else str(label.score)
+
+
+def _text(desk: Desk, taxonomy: Taxonomy, lease: Lease) -> LabelledText | None:
+    """Return what is to be labelled; None where somebody has withdrawn it."""
+    store = desk.session.store
+    for unit in taxonomy.of:
+        for found in store.find(_RECORDS[unit], [lease.target_id]):
+            if not isinstance(found, Completion):
+                return text_of(found)
+            context = item_of(desk, found.item_id).context
+            return None if found.is_withdrawn else text_of(found, context)
+    return None
+
+
+def _shown(text: LabelledText, asked: Asked) -> Shown:
+    turns = [(turn.role, turn.text) for turn in text.context]
+    return Shown(turns=turns, texts=(text.text,) if text.text else (), asked=asked)
+
+
+def _show(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
+    text = _text(desk, taxonomy, lease)
+    if text is None:
+        return None
+    return _shown(text, Asked(of=text.of, categories=taxonomy.categories, answers={}))
+
+
+def _show_both(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
+    text = _text(desk, taxonomy, lease)
+    labels = desk.session.store.labels_by_people(taxonomy.name, [lease.target_id])
+    differ = open_differences(labels)
+    if text is None or not differ:
+        return None
+    first, second, *_ = said_by_rater(labels).values()
+    both = (first, second) if lease.side == 0 else (second, first)
+    asked = Asked(
+        of=text.of,
+        categories=[category for category in taxonomy.categories if category.key in differ],
+        answers={key: [said[key] for said in both] for key in differ},
+        same=[
+            (one, first[one.key].answer)
+            for one in taxonomy.categories
+            if one.key in first and one.key not in differ
+        ],
+    )
+    return _shown(text, asked)
+
+
+def _read(taxonomy: Taxonomy, answer: Answer) -> Answered:
+    return _read_about(taxonomy, taxonomy.categories, answer)
+
+
+def _read_decision(taxonomy: Taxonomy, answer: Answer) -> Answered:
+    store, rater_id = answer.desk.session.store, answer.rater.id
+    labels = store.labels_by_people(taxonomy.name, [answer.lease.target_id])
+    # What they have decided before may be sent again.
+    differ = open_differences([label for label in labels if label.rater_id != rater_id])
+    return _read_about(taxonomy, [one for one in taxonomy.categories if one.key in differ], answer)
+
+
+def _read_about(taxonomy: Taxonomy, categories: Sequence[Category], answer: Answer) -> Answered:
+    """Return the labels of an answer about some categories.
+
+    Raises:
+        AnswerError: A category has no answer, or there is one of none of these, or its words do
+            not stand in the text.
+    """
+    faults = load_protocol("people_labelling")["missing"]
+    text = _text(answer.desk, taxonomy, answer.lease)
+    fields = {start + one.key for start in (VERDICT, WORDS) for one in categories}
+    others = {name for name in answer.form if name.startswith((VERDICT, WORDS))} - fields
+    if others or not categories or text is None:
+        raise AnswerError({"task": faults["unknown"]})
+    quotable = plain_text(text.quotable)
+    said: dict[str, Said] = {}
+    lacking = dict[str, str]()
+    for one in categories:
+        given = Said(answer.text(VERDICT + one.key), plain_text(answer.text(WORDS + one.key)))
+        if given.answer not in answers_to(one):
+            lacking[VERDICT + one.key] = faults["answer"]
+        elif given.answer == "absent":
+            said[one.key] = Said("absent", "")
+        elif len(given.words) > load_protocol("label_prompt")["bounds"]["max_evidence"]:
+            lacking[VERDICT + one.key] = faults["too_many"]
+        elif given.words not in quotable:
+            lacking[VERDICT + one.key] = faults["words"]
+        else:
+            said[one.key] = given
+    if lacking:
+        raise AnswerError(lacking)
+    labels = [
+        Label(
+            **text.names,
+            taxonomy=taxonomy.name,
+            category=key,
+            verdict=next((one for one in get_args(LabelVerdict) if one == given.answer), "present"),
+            score=int(given.answer) if given.answer.isdigit() else None,
+            evidence=given.words,
+            rater_id=answer.rater.id,
+            created_at=answer.now,
+        )
+        for key, given in said.items()
+    ]
+    return answer.closes([answer.rater, *labels], labels[0].id, said)
+
+
+def answers_to(category: Category) -> tuple[str, ...]:
+    """Return what can be said of a category: a verdict, or the score of a scale or "uncertain"."""
+    if not category.levels:
+        return get_args(LabelVerdict)
+    return (*(str(k) for k in range(1, len(category.levels) + 1)), "uncertain")
+
+
+def kinds_of(taxonomy: Taxonomy) -> tuple[TaskKind, TaskKind]:
+    """Return the tasks to label by a taxonomy, and to decide where two people differ."""
+    fields = tuple(start + key for key in taxonomy.keys for start in (VERDICT, WORDS))
+    label = TaskKind(
+        name=label_kind(taxonomy.name),
+        template="label",
+        subject=taxonomy.title,
+        show=partial(_show, taxonomy),
+        read=partial(_read, taxonomy),
+        keeps=fields,
+        opens=True,
+    )
+    settle = TaskKind(
+        name=settle_kind(taxonomy.name),
+        template="settle",
+        subject=taxonomy.title,
+        show=partial(_show_both, taxonomy),
+        read=partial(_read_decision, taxonomy),
+        keeps=fields,
+    )
+    return label, settle
+
+
+LABEL_KINDS = tuple(chain.from_iterable(kinds_of(load_taxonomy(name)) for name in TAXONOMIES))
+"""Of every taxonomy by which people can label."""

@@ -1,0 +1,258 @@
+"""People label by a taxonomy; where two differ, a third decides, who sees both and no name."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from people_site import Visitor, World, people_world, plain
+
+from hearteval.domain import Completion, Item, Label, Rater
+from hearteval.labels.reply import plain_text
+from hearteval.labels.taxonomy import Category, Taxonomy, load_taxonomy
+from hearteval.store.people.tasks import PlannedTask
+from hearteval.study.people.kinds import KINDS
+from hearteval.study.people.labelling import kinds_of
+from hearteval.study.people.planning import choose_sample
+
+LABELS = '\n[labels]\npeople = 4\npeople_by = ["micro-skills"]\n'
+PEOPLE = "writers_per_item = 1\nraters_per_pair = 0\n"
+KEYS = load_taxonomy("micro-skills").keys
+LABEL, SETTLE = "label-micro-skills", "settle-micro-skills"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Four texts to label, three people each at most."""
+    with people_world(tmp_path, people=PEOPLE + LABELS) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def page_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """For tests in which nobody's answers meet another's."""
+    with people_world(tmp_path_factory.mktemp("label"), people=PEOPLE + LABELS) as made:
+        yield made
+
+
+def answers(**said: str) -> dict[str, str]:
+    """A form in which everything is absent but for what is said."""
+    return {f"is_{key}": said.get(key, "absent") for key in KEYS}
+
+
+def labels_of(world: World) -> list[Label]:
+    return [one for one in world.store.iter(Label) if one.taxonomy == "micro-skills"]
+
+
+def label(visitor: Visitor, **said: str) -> str:
+    """Label the next text; return its id."""
+    visitor.get(LABEL)
+    lease = lease_of(visitor)
+    assert visitor.send(LABEL, **answers(**said)).status_code == 303
+    return lease
+
+
+def lease_of(visitor: Visitor) -> str:
+    people = visitor.world.store.people
+    person = people.find_name(visitor.name)
+    return str(people.find_ticket(person, visitor.ticket).target_id)
+
+
+def test_a_page_asks_each_category_and_nothing_is_chosen_beforehand(page_world: World) -> None:
+    rater = page_world.come(LABEL)
+    page = rater.get(LABEL)
+    taxonomy = load_taxonomy("micro-skills")
+    for one in taxonomy.categories:
+        assert one.name in plain(page)
+        assert one.definition.replace("seeker", "person") in plain(page)
+        assert page.count(f'name="is_{one.key}"') == 3
+    assert " checked" not in page
+    assert "seeker" not in plain(page)
+
+
+def test_an_answer_is_a_label_of_every_category(world: World) -> None:
+    rater = world.come(LABEL)
+    page = rater.get(LABEL)
+    said = re.search(r"data-quotable>(.*?)</p>", page, re.DOTALL)
+    assert said is not None
+    words = " ".join(plain(said[1]).split()[:3])
+    form = answers(tone_shift="present", generic_warmth="uncertain")
+    form |= {"words_tone_shift": f"  {words}\n", "words_boundary_setting": "nobody said this"}
+    target = lease_of(rater)
+    assert rater.send(LABEL, **form).status_code == 303
+    found = {one.category: one for one in labels_of(world)}
+    assert set(found) == set(KEYS)
+    assert {one.completion_id for one in found.values()} == {target}
+    assert (found["tone_shift"].verdict, found["tone_shift"].evidence) == ("present", words)
+    assert found["generic_warmth"].verdict == "uncertain"
+    assert (found["boundary_setting"].verdict, found["boundary_setting"].evidence) == ("absent", "")
+    assert {one.probability for one in found.values()} == {None}
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"is_tone_shift": ""}, "answer each of them"),
+        ({"is_tone_shift": "perhaps"}, "answer each of them"),
+        ({"is_hope": "present"}, "page has changed"),
+        ({"is_tone_shift": "present", "words_tone_shift": "never was it said"}, "not in the text"),
+        ({"is_tone_shift": "uncertain", "words_tone_shift": "x" * 401}, "fewer words"),
+    ],
+)
+def test_what_is_not_asked_or_not_in_the_text_is_refused(
+    page_world: World, change: Mapping[str, str], fault: str
+) -> None:
+    rater = page_world.come(LABEL)
+    rater.get(LABEL)
+    refused = rater.send(LABEL, **{**answers(), **change})
+    assert refused.status_code == 422
+    assert fault in plain(refused.text)
+    assert rater.name not in {one.name for one in page_world.store.iter(Rater)}
+
+
+def test_a_draft_keeps_what_was_answered(page_world: World) -> None:
+    rater = page_world.come(LABEL)
+    rater.get(LABEL)
+    form = {"ticket": rater.ticket, "is_tone_shift": "uncertain", "words_tone_shift": "some"}
+    assert rater.client.post(f"/task/{LABEL}/draft", data=form).status_code == 204
+    page = rater.get(LABEL)
+    assert page.count(" checked") == 1
+    assert 'name="is_tone_shift" value="uncertain" checked' in page
+    assert 'value="some"' in page
+
+
+def test_two_people_label_each_text_and_none_twice(world: World) -> None:
+    raters = [world.come(LABEL) for _ in range(3)]
+    for rater in raters:
+        while rater.get(LABEL) and rater.ticket:
+            rater.send(LABEL, **answers())
+    by_text: dict[str, set[str]] = {}
+    for one in labels_of(world):
+        by_text.setdefault(str(one.completion_id), set()).add(one.rater_id)
+    assert len(by_text) == 4
+    assert {len(raters) for raters in by_text.values()} == {2}
+
+
+def test_where_two_differ_a_third_sees_both_and_decides(world: World) -> None:
+    one, other, third = (world.come(LABEL, SETTLE) for _ in range(3))
+    text = label(one, tone_shift="present", generic_warmth="uncertain")
+    while label(other, tone_shift="absent") != text:
+        pass
+    for visitor in (one, other):
+        assert "Nothing to do right now" in plain(visitor.get(SETTLE))
+    page = plain(third.get(SETTLE))
+    assert lease_of(third) == text
+    assert page.count("One person") == page.count("The other") == 2
+    assert not {one.name, other.name} & set(re.findall(r"P-\w+", page))
+    assert third.send(SETTLE, is_tone_shift="present").status_code == 422
+    extra = third.send(
+        SETTLE,
+        is_tone_shift="present",
+        is_generic_warmth="absent",
+        is_calibrated_directness="absent",
+    )
+    assert extra.status_code == 422
+    decided = {"is_tone_shift": "present", "is_generic_warmth": "absent"}
+    assert third.send(SETTLE, **decided).status_code == 303
+    assert third.send(SETTLE, **decided).status_code == 303
+    (rater,) = (one.id for one in world.store.iter(Rater) if one.name == third.name)
+    found = {one.category: one.verdict for one in labels_of(world) if one.rater_id == rater}
+    assert found == {"tone_shift": "present", "generic_warmth": "absent"}
+    assert "Nothing to do right now" in plain(third.get(SETTLE))
+
+
+def test_both_answers_stand_on_either_side_as_chance_has_it(world: World) -> None:
+    one, other = world.come(LABEL), world.come(LABEL)
+    for visitor, verdict in ((one, "present"), (other, "absent")):
+        world.clock.wait(minutes=1)
+        for _ in range(4):
+            label(visitor, tone_shift=verdict)
+    third = world.come(SETTLE)
+    first = []
+    for _ in range(4):
+        page = third.get(SETTLE)
+        first.append(re.findall(r"One person</dt><dd><b>(.*?)</b>", page)[0])
+        third.send(SETTLE, is_tone_shift="absent")
+    assert set(first) == {"Not there", "There"}
+
+
+def test_writers_do_not_label_their_own_and_withdrawn_texts_are_not_shown(tmp_path: Path) -> None:
+    with people_world(tmp_path, people=PEOPLE + LABELS.replace("4", "40")) as world:
+        writer = world.come("write", LABEL)
+        while writer.write("I hear how heavy this is. What helps?").status_code == 303:
+            pass
+        written = {c.id for c in world.store.iter(Completion) if c.writer_id == writer.name}
+        assert len(written) == 3
+        seen = set()
+        while writer.get(LABEL) and writer.ticket:
+            seen.add(lease_of(writer))
+            writer.send(LABEL, **answers())
+        assert len(seen) == 5
+        assert not seen & written
+        other = world.come(LABEL)
+        writer.client.post("/withdraw", data={"confirm": "yes"})
+        shown = set()
+        while other.get(LABEL) and other.ticket:
+            shown.add(lease_of(other))
+            other.send(LABEL, **answers())
+        assert shown == seen
+
+
+def test_labels_decide_nothing_about_who_may_read_a_text(world: World) -> None:
+    before = len(world.store.people.targets(world.desk.study.id, LABEL))
+    rater = world.come(LABEL)
+    for _ in range(4):
+        label(rater, tone_shift="present")
+    world.site.written()
+    assert len(world.store.people.targets(world.desk.study.id, LABEL)) == before
+    assert "Nothing to do right now" in plain(world.come("review").get("review"))
+
+
+def test_an_item_is_labelled_by_its_conversation_and_a_scale_has_a_score(
+    page_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, study = page_world.store, page_world.desk.study
+    made = Taxonomy(
+        name="made",  # type: ignore[arg-type]
+        of=("item",),
+        version="1",
+        title="made up",
+        categories=(
+            Category(key="risk", name="Risk", definition="Somebody is in danger."),
+            Category(key="strength", name="How strong", definition="D.", levels=("low", "high")),
+        ),
+    )
+    item = next(iter(store.iter(Item, study)))
+    for kind in kinds_of(made):
+        monkeypatch.setitem(KINDS, kind.name, kind)
+    task = {"study_id": study.id, "kind": "label-made", "target_id": item.id}
+    store.people.plan([PlannedTask(**task, rank=1, n_places=2)])
+    rater = page_world.come("label-made")
+    page = plain(rater.get("label-made"))
+    assert item.context[0].text in page
+    assert "2: high" in page
+    words = item.context[-1].text.split(".")[0]
+    risk = {"is_risk": "present", "words_risk": words}
+    assert rater.send("label-made", **risk, is_strength="3").status_code == 422
+    assert rater.send("label-made", **risk, is_strength="absent").status_code == 422
+    assert rater.send("label-made", **risk, is_strength="2").status_code == 303
+    found = store.labels_by_people("made", [item.id])
+    assert {(one.item_id, one.category, one.verdict, one.score, one.evidence) for one in found} == {
+        (item.id, "risk", "present", None, plain_text(words)),
+        (item.id, "strength", "present", 2, ""),
+    }
+
+
+def test_a_sample_gives_each_stratum_its_share_and_keeps_what_was_begun() -> None:
+    strata = {
+        f"{name}{k}": (name,) for name, n in (("a", 60), ("b", 30), ("c", 2)) for k in range(n)
+    }
+    chosen = choose_sample(strata, n=31, seed=1, begun=())
+    shares = {name: sum(one.startswith(name) for one in chosen) for name in "abc"}
+    assert shares == {"a": 20, "b": 10, "c": 1}
+    assert choose_sample(dict(reversed(strata.items())), n=31, seed=1, begun=()) == chosen
+    assert choose_sample(strata, n=31, seed=2, begun=()) != chosen
+    begun = sorted(strata.keys() - chosen)[:5]
+    later = choose_sample(strata, n=31, seed=1, begun=begun)
+    assert set(begun) < later
+    assert len(later) == 31
