@@ -68,6 +68,10 @@ COMMANDS = {
     "items new": ("items", "new", "new.txt"),
     "items build": ("items", "build", "--source", "starter", "--out", "built.jsonl"),
     "items check": ("items", "check", "own.txt"),
+    "items adversarial": (
+        *("items", "adversarial", "--from", "own.txt"),
+        *("--rewriter", "gpt", "--reader", "claude", "--dry-run"),
+    ),
     "items convert": ("items", "convert", "own.txt", "--out", "converted.jsonl"),
     "complete": ("complete", "study.toml"),
     "judge": ("judge", "study.toml"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hearteval.cli import escalation
 from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import count_option, json_option, names_options
 from hearteval.domain.systems import SIMULATED
@@ -27,6 +28,9 @@ TEXT_ENDINGS = ("", ".txt", ".md")
 @click.group("items")
 def command() -> None:
     """Write, check and build items."""
+
+
+command.add_command(escalation.command)
 
 
 @command.command("new")

@@ -88,7 +88,7 @@ def read_labelers(
     Raises:
         SettingsError: One is none, or cannot be asked.
     """
-    own = _described(path, "labeler", entries)
+    own = described_models(path, "labeler", entries)
     if CUES in own:
         raise SettingsError(
             f"{path}: a [[labeler]] is named {CUES!r}, which is the offline baseline; rename it"
@@ -102,7 +102,7 @@ def read_labelers(
         )
     if len(set(named)) < len(named):
         raise SettingsError(f"{path}: labels.labelers: a labeler is listed twice")
-    known = {**(_described(path, "judge", judges) if named else {}), **own}
+    known = {**(described_models(path, "judge", judges) if named else {}), **own}
     where = f"{path}: labels.labelers"
     found = []
     for name in named:
@@ -121,7 +121,12 @@ def read_labelers(
     return tuple(found)
 
 
-def _described(path: Path, what: str, entries: Sequence[Judge]) -> dict[str, JudgeSettings]:
+def described_models(path: Path, what: str, entries: Sequence[Judge]) -> dict[str, JudgeSettings]:
+    """Read entries of one kind, which messages call `what`, by their names.
+
+    Raises:
+        SettingsError: One cannot be read, or two have one name.
+    """
     described = [
         read_judge(f"{path}: {what} {number}", path.parent, entry)
         for number, entry in enumerate(entries, start=1)

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -131,14 +131,11 @@ def load_study(path: Path) -> StudySettings:
         SettingsError: The file cannot be read, is no TOML, or sets something that does not exist;
             a line for each fault that says what, where and what to do.
     """
-    data = _read_toml(path)
+    data = read_toml(path)
     try:
         wire = _StudyFile.model_validate(data)
     except ValidationError as error:
-        explained = _explain(error, is_one_table=_is_one(data.get("items")))
-        faults = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in explained]
-        raise_faults(str(path), faults)
-        raise
+        raise_explained(path, error, is_one_table=_is_one(data.get("items")))
     return _settings(path, wire)
 
 
@@ -151,7 +148,9 @@ class _Study(Section):
     simulated: bool = False
 
 
-class _Budget(Section):
+class Budget(Section):
+    """One ``[budget]``."""
+
     max_usd: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
 
 
@@ -180,7 +179,7 @@ class _StudyFile(Section):
     labeler: Annotated[list[Judge], Field(default_factory=list)]
     labels: Labels | None = None
     people: People | None = None
-    budget: _Budget = _Budget()
+    budget: Budget = Budget()
     analysis: Annotated[_Analysis, Field(default_factory=lambda: _Analysis(weights={}))]
 
 
@@ -193,13 +192,18 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "labeler": Judge,
     "labels": Labels,
     "people": People,
-    "budget": _Budget,
+    "budget": Budget,
     "analysis": _Analysis,
 }
 """The sections of a study file, each with its keys."""
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        SettingsError: It is not there, cannot be read, or is no TOML.
+    """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         _require_numbers_that_can_be_written(data)
@@ -416,6 +420,18 @@ def _unpeopled(
             )
             faults.append(SettingsError(f"{path}: {words}", ids=("people.protocol",)))
     return faults
+
+
+def raise_explained(path: Path, error: ValidationError, *, is_one_table: bool = True) -> NoReturn:
+    """Raise what is wrong with a file, in words.
+
+    Raises:
+        SettingsError: A line for each fault.
+    """
+    explained = _explain(error, is_one_table=is_one_table)
+    faults = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in explained]
+    raise_faults(str(path), faults)
+    raise error
 
 
 def _explain(error: ValidationError, *, is_one_table: bool) -> list[tuple[str, str]]:

@@ -259,7 +259,7 @@ def _read_corpus(folder: Path) -> Corpus:
             f"{folder}: cannot be read as a folder ({error.strerror}); give the folder that holds "
             "ESConv"
         ) from error
-    return {name: _read_text(folder / name) for name in names}
+    return {name: read_text(folder / name) for name in names}
 
 
 def _read_dialogues(folder: Path, corpus: Corpus) -> list[Dialogue]:
@@ -280,7 +280,7 @@ def read_item_file(path: Path, names: DialogueNames | None = None) -> ItemFile:
     Raises:
         SettingsError: The file cannot be read, or lists of what is wrong with it.
     """
-    return parse_any(_read_text(path), name=str(path), names=names)
+    return parse_any(read_text(path), name=str(path), names=names)
 
 
 def read_screenings(item_file: Path) -> tuple[Screening, ...]:
@@ -290,7 +290,7 @@ def read_screenings(item_file: Path) -> tuple[Screening, ...]:
         SettingsError: The file cannot be read, or a line of it is no valid verdict.
     """
     path = evidence_path(item_file)
-    return parse_screenings(_read_text(path), name=str(path)) if path.exists() else ()
+    return parse_screenings(read_text(path), name=str(path)) if path.exists() else ()
 
 
 def evidence_path(item_file: Path) -> Path:
@@ -298,7 +298,12 @@ def evidence_path(item_file: Path) -> Path:
     return item_file.with_name(item_file.name + ".screening.jsonl")
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Read a text file.
+
+    Raises:
+        SettingsError: It cannot be read, or is no UTF-8.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -8,7 +8,7 @@ for it). There is no rule for "admits several strategies": as a text filter it r
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -125,6 +125,34 @@ def list_screenings(
     )
 
 
+def find_anywhere(
+    texts: Sequence[str], rules: Collection[str], *, topics: Topics = DEFAULT_TOPICS
+) -> dict[str, tuple[int, str]]:
+    """Search texts by rules that are searched anywhere: by rule the first hit and its text's place.
+
+    Of identifying text it names the kind, never the text.
+
+    Raises:
+        ValueError: A rule is none that is searched anywhere under these topics.
+    """
+    known = _rules(topics)
+    if not set(rules) <= set(known.anywhere):
+        raise ValueError(f"{sorted(rules)} are not all among {known.anywhere}")
+    found: dict[str, tuple[int, str]] = {}
+    for rule in rules:
+        for place, text in enumerate(texts):
+            is_identity = rule == "identifying"
+            hit = (
+                _search_identifying(text, known)
+                if is_identity
+                else _search(rule, text.lower(), known)
+            )
+            if hit:
+                found[rule] = (place, hit)
+                break
+    return found
+
+
 def score_potential(seeker_turn: str, *, topics: Topics = DEFAULT_TOPICS) -> int:
     """Add up the weights of a turn's cues; the higher, the better a point to answer at."""
     return sum(weight for _, weight in _find_cues(seeker_turn, _rules(topics)))
@@ -237,10 +265,10 @@ def _rules(topics: Topics) -> _Rules:
         order=order,
         anywhere=tuple(rule for rule in order if rule in anywhere or rule == "identifying"),
         here=frozenset(here),
-        contrast=None if contrast is None else _compile_words(contrast["words"]),
+        contrast=None if contrast is None else compile_words(contrast["words"]),
         bounds={**data["bounds"], **own.get("bounds", {})},
-        patterns={rule: _compile_words(lists[rule]) for rule in order if rule in lists},
-        cues={kind: _compile_words(lines) for kind, lines in cues.items()},
+        patterns={rule: compile_words(lists[rule]) for rule in order if rule in lists},
+        cues={kind: compile_words(lines) for kind, lines in cues.items()},
         weights={**data["weights"], **own.get("weights", {})},
         identifying={kind: re.compile(text) for kind, text in data["identifying"].items()},
         first_names=frozenset(data["first_names"]["words"].split()),
@@ -252,6 +280,7 @@ def _joined(lists: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str
     return {name: lines + added.get(name, "") for name, lines in lists.items()}
 
 
-def _compile_words(lines: str) -> re.Pattern[str]:
+def compile_words(lines: str) -> re.Pattern[str]:
+    """Compile a list of words and expressions, a line or a bar apart, for lower-case text."""
     alternatives = lines.strip().replace("\n", "|")
     return re.compile(rf"\b(?:{alternatives})\b")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hearteval.domain import Item, Screening
+from hearteval.items.escalation.rules import REWRITE_RULES
 from hearteval.items.esconv import Dialogue, couplet_item
 from hearteval.items.screening import (
     DEFAULT_TOPICS,
@@ -31,8 +32,8 @@ from hearteval.items.screening import (
 
 MAX_PER_DIALOGUE = 2
 SELECTION_RULES = ("two-a-dialogue", "quota")
-FUNNEL_RULES = (*RULES, *SELECTION_RULES)
-"""Every rule an item can fail, in order. A second screen's rules belong between the two parts."""
+FUNNEL_RULES = tuple(dict.fromkeys((*RULES, *SELECTION_RULES, *REWRITE_RULES)))
+"""Every rule an item can fail, in order. A second screen's rules belong between the first two."""
 
 Stratum = tuple[str, str]
 """Problem type and emotion."""
@@ -127,7 +128,7 @@ def build_items(
         items=selection.items,
         candidates=candidates,
         selection=selection,
-        funnel=_funnel(
+        funnel=count_funnel(
             (*screening_rules(topics), *SELECTION_RULES), n_failed, n=len(candidates.screened)
         ),
         n_requested=n,
@@ -207,10 +208,13 @@ def funnel_from_screenings(screenings: Iterable[Screening]) -> tuple[FunnelStep,
         item_ids.add(screening.item_id)
         n_failed[screening.rule] += screening.verdict == "fail"
     rules = tuple(r for r in FUNNEL_RULES if r in n_failed or r in SELECTION_RULES)
-    return _funnel(rules, n_failed, n=len(item_ids))
+    return count_funnel(rules, n_failed, n=len(item_ids))
 
 
-def _funnel(rules: Sequence[str], n_failed: Mapping[str, int], *, n: int) -> tuple[FunnelStep, ...]:
+def count_funnel(
+    rules: Sequence[str], n_failed: Mapping[str, int], *, n: int
+) -> tuple[FunnelStep, ...]:
+    """Return a step a rule, in their order, of `n` candidates of which so many failed by each."""
     steps, n_in = [], n
     for rule in rules:
         n_out = n_in - n_failed.get(rule, 0)

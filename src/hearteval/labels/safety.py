@@ -107,7 +107,7 @@ def screen_text(text: str) -> tuple[str, ...]:
         "hidden": rules.forms["hidden"].search(raw),
         "other-script": any(map(_is_foreign, raw)),
         "encoded": rules.encoded.search(seen),
-        "other-language": any(map(_is_other_language, _SENTENCE_ENDS.split(seen.lower()))),
+        "other-language": any(map(is_other_language, _SENTENCE_ENDS.split(seen.lower()))),
         "over-long": len(text) > most,
     }
     return tuple(sorted(hits | {rule for rule, hit in others.items() if hit}))
@@ -200,7 +200,8 @@ def _is_foreign(character: str) -> bool:
     return not unicodedata.name(character, "").startswith("LATIN ")
 
 
-def _is_other_language(sentence: str) -> bool:
+def is_other_language(sentence: str) -> bool:
+    """Say whether a text of some words has too few that are common in English."""
     rules = _rules()
     words = _TOKEN.findall(sentence)
     n_known = sum(word in rules.english for word in words)

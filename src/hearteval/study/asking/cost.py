@@ -247,7 +247,9 @@ def estimate_spending(
         answered = done.completions.get(system_id, frozenset())
         open_items = [item for item in items if item.id not in answered]
         prompts = _prompt_tokens(known[system_id], open_items)
-        spending[f"system {known[system_id].name}"] = _estimate(model, prompts, COMPLETION, when)
+        spending[f"system {known[system_id].name}"] = estimate_replies(
+            model, prompts, COMPLETION, when
+        )
     stress = [system.id for system in known.values() if system.kind == "stress"]
     tested = frozenset[str]().union(*(done.completions.get(id_, frozenset()) for id_ in stress))
     ceiling = n_judgments(settings, len(items), n_tested=len(tested))
@@ -273,8 +275,8 @@ def estimate_judgments(
         n = n_open.get(rater_id, 0)
         tokens = _judge_prompt_tokens(items, judge_sampling(model, settings), settings)
         if n > 0:
-            asked = _estimate(model, [tokens] * n, reply, when)
-            probe = _estimate(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
+            asked = estimate_replies(model, [tokens] * n, reply, when)
+            probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
             spending[f"judge {names[rater_id]}"] = asked + probe
     return spending
 
@@ -309,8 +311,8 @@ def estimate_labels(
             for text in texts
         )
         reply = Expected(LABEL_TOKENS * len(taxonomy.keys), 12.0)
-        asked = _estimate(model, [round(tokens / len(texts))] * n, reply, when)
-        probe = _estimate(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
+        asked = estimate_replies(model, [round(tokens / len(texts))] * n, reply, when)
+        probe = estimate_replies(model, [] if model.batch else [PROBE_TOKENS], PROBE, when)
         spending[f"labeler {name}"] = asked + probe
     return spending
 
@@ -333,7 +335,7 @@ def estimate_probes(
     known = {system.id: system for system in study_systems(settings)}
     for system_id, model in system_models(settings).items():
         prompts = _prompt_tokens(known[system_id], asked.get(system_id, ()))
-        total += _estimate(asked_directly(model), prompts, COMPLETION, when)
+        total += estimate_replies(asked_directly(model), prompts, COMPLETION, when)
     return total
 
 
@@ -453,13 +455,27 @@ def require_prices(
             )
 
 
-def _estimate(
-    model: ModelSettings, prompts: Sequence[int], reply: Expected, when: datetime
+def estimate_replies(
+    model: ModelSettings,
+    prompts: Sequence[int],
+    reply: Expected,
+    when: datetime,
+    *,
+    tries: int = MAX_INVALID,
 ) -> Estimate:
+    """Estimate a reply to each of these prompts, asked for again after unusable ones.
+
+    Args:
+        model: Who is asked.
+        prompts: Tokens of each.
+        reply: What is expected of each reply.
+        when: Of the prices.
+        tries: Replies to one prompt, at most.
+    """
     plan = CallPlan(
         output_tokens=min(reply.tokens, model.max_tokens),
         max_tokens=model.max_tokens,
-        max_attempts=MAX_INVALID * (1 if model.batch else model.limits.tries),
+        max_attempts=tries * (1 if model.batch else model.limits.tries),
         seconds=reply.seconds,
         concurrency=model.concurrency,
     )

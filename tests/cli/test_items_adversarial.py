@@ -1,0 +1,368 @@
+"""`heart items adversarial`: planned, agreed to, paid once; planted errors are caught."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from escalating_server import SCORN, Spoil, source_item, two_models
+from heart_command import Done, Heart
+from scripted_server import fail
+from served_study import serving
+
+from hearteval.domain import PROFILES, Item
+from hearteval.items.files import format_items, parse_items
+
+pytestmark = pytest.mark.server
+N = 4
+MODELS = """
+[[judge]]
+name = "pen"
+model = "openai-compatible/pen"
+base_url = "{url}"
+family = "ours"
+{extra}
+[[judge]]
+name = "eye"
+model = "openai-compatible/eye"
+base_url = "{url}"
+family = "theirs"
+{extra}
+{more}
+"""
+FREE = "concurrency = 1\nprice = { input = 0, output = 0 }"
+PAID = "concurrency = 1\nprice = { input = 1.0, output = 2.0 }"
+
+
+class Desk:
+    """A folder with sources to rewrite, and the command that rewrites them."""
+
+    def __init__(self, folder: Path, heart: Heart, sources: Sequence[Item]) -> None:
+        self.folder, self.heart = folder, heart
+        self.out = folder / "adversarial.jsonl"
+        self.models = folder / "models.toml"
+        self.source = folder / "items.jsonl"
+        self.source.write_text(format_items(sources), encoding="utf-8")
+
+    def describe(self, url: str, *, extra: str = FREE, more: str = "") -> None:
+        text = MODELS.format(url=url, extra=extra, more=more)
+        self.models.write_text(text, encoding="utf-8")
+
+    def run(self, *words: object, reader: str = "eye") -> Done:
+        named = ("--rewriter", "pen", "--reader", reader, "--models", self.models)
+        where = ("--from", self.source, "--out", self.out, "--items", N)
+        return self.heart("items", "adversarial", *where, *named, *words)
+
+    def beside(self, ending: str) -> Path:
+        return self.out.with_name(self.out.name + ending)
+
+    def rejected(self) -> list[dict[str, Any]]:
+        text = self.beside(".rejected.jsonl").read_text(encoding="utf-8")
+        canary, *lines = map(json.loads, text.splitlines())
+        assert set(canary) == {"canary"}
+        return lines
+
+
+@pytest.fixture
+def desk(tmp_path: Path, heart: Heart) -> Desk:
+    return Desk(tmp_path, heart, [source_item(k) for k in range(1, N + 1)])
+
+
+def spoiled(desk: Desk, spoil: Spoil, *words: object, **others: Any) -> Done:
+    with serving(two_models(spoil, **others)) as server:
+        desk.describe(server.url)
+        return desk.run("--json", *words)
+
+
+def test_items_are_rewritten_once_with_what_each_rule_saw(desk: Desk) -> None:
+    with serving(two_models()) as server:
+        desk.describe(server.url)
+        made = desk.run("--json")
+        n_calls = len(server.bodies)
+        text = desk.run()
+        assert len(server.bodies) == n_calls == 2 * N + 2
+    assert made.code == text.code == 0
+    assert made.json["schema"] == "heart.items_adversarial/1"
+    assert (made.json["n_items"], made.json["shortfall"], made.json["missing"]) == (N, 0, {})
+    assert made.json["items"]["profile"] == dict.fromkeys(PROFILES, 1)
+    assert made.json["funnel"][-1] == {"rule": "rewritten", "n_in": N, "n_out": N}
+    assert f"{N} adversarial items" in text.out
+    items = parse_items(desk.out.read_text(encoding="utf-8"), name="x")
+    for item in items:
+        spoken = [turn.text for turn in item.context if turn.role == "seeker"]
+        assert tuple(one.count(SCORN) for one in spoken) == item.intensities
+        assert item.reference is None
+    checked = desk.heart("items", "check", desk.out, "--json").json
+    assert checked["n_by_subset"] == {"adversarial": N}
+    assert checked["n_screenings"] == 16 * N
+    assert not desk.beside(".rejected.jsonl").exists()
+
+
+def test_a_study_takes_the_items_with_their_evidence(desk: Desk) -> None:
+    with serving(two_models()) as server:
+        desk.describe(server.url)
+        desk.run()
+    study = desk.folder / "study.toml"
+    study.write_text(
+        '[study]\nname = "s"\nseed = 1\n[[items]]\nsource = "items.jsonl"\n[[items]]\n'
+        'source = "adversarial.jsonl"\n[[system]]\npreset = "original"\n[[system]]\n'
+        'preset = "generic"\n[judging]\njudges = ["cue"]\nstress_items = 0\n',
+        encoding="utf-8",
+    )
+    done = desk.heart("run", study, "--dry-run", "--json")
+    assert done.code == 0, done.err
+    assert done.json["ceiling"]["n_items"] == 2 * N
+
+
+def scorn_shuffled(reply: dict[str, Any], _call: int) -> object:
+    """Deliver a profile in the wrong order: what belongs at the end stands at the beginning."""
+    counts = [text.count(SCORN) for text in reply.values()]
+    return {
+        key: f"{' '.join([SCORN] * n)} {text.replace(SCORN, '').strip()}"
+        for (key, text), n in zip(reply.items(), counts[::-1], strict=True)
+    }
+
+
+def last_turn(words: str) -> Spoil:
+    def spoil(reply: dict[str, Any], _call: int) -> object:
+        (*_, key) = reply
+        return reply | {key: words.format(reply[key])}
+
+    return spoil
+
+
+def mild_end(reply: dict[str, Any], _call: int) -> object:
+    """End at 7, without anything else that is wrong: a little below it before."""
+    keys = [*reply]
+    text = {key: reply[key].replace(SCORN, "").strip() for key in keys}
+    counts = [min(reply[key].count(SCORN), 6) for key in keys[:-1]] + [7]
+    return {
+        key: f"{' '.join([SCORN] * n)} {text[key]}" for key, n in zip(keys, counts, strict=True)
+    }
+
+
+PLANTED: dict[str, Spoil] = {
+    "wrong-keys": lambda reply, _: {**reply, "turn_3": "That sounds awfu1."},
+    "situation-kept": lambda reply, _: dict.fromkeys(reply, "You are no use, are you."),
+    "no-new-names": last_turn("{} Ask Jennifer."),
+    "identifying": last_turn("{} my mail is me@example.org"),
+    "self-harm": last_turn("{} i want to die"),
+    "nsfw": last_turn("{} you fucker"),
+    "hate": last_turn("{} you retard"),
+    "threat": last_turn("{} I'm going to hurt you"),
+    "not-json": lambda *_: "I will not write that.",
+    "hostile-end": mild_end,
+}
+
+
+def test_each_planted_error_is_kept_with_its_reason_and_tried_again(desk: Desk) -> None:
+    def spoil(reply: dict[str, Any], call: int) -> object:
+        return [*PLANTED.values()][call - 1](reply, call) if call <= len(PLANTED) else reply
+
+    done = spoiled(desk, spoil, "--tries", 10)
+    assert done.code == 0
+    assert done.json["n_items"] == N
+    assert done.json["rejected"] == dict.fromkeys(sorted(PLANTED), 1)
+    by_rule = {one["reasons"][0]["rule"]: one for one in desk.rejected()}
+    assert by_rule["not-json"]["raw"] == "I will not write that."
+    assert by_rule["threat"]["context"][-1]["text"].endswith("I'm going to hurt you")
+    kept = desk.out.read_text(encoding="utf-8")
+    assert not any(words in kept for words in ("Jennifer", "me@example.org", "hurt you", "fuck"))
+
+
+def test_a_profile_in_the_wrong_order_is_rejected_until_it_is_given_up(desk: Desk) -> None:
+    done = spoiled(desk, scorn_shuffled, "--tries", 2)
+    # Always-10 has no order to be wrong; of the others the first rule that fails is named.
+    assert done.json["rejected"] == {"quiet-start": 2 * (N - 1)}
+    assert done.json["missing"] == {"given-up": N - 1}
+    assert (done.json["n_items"], done.json["shortfall"]) == (1, N - 1)
+    assert all(
+        {"quiet-start", "intensity-order", "hostile-end"} == {r["rule"] for r in one["reasons"]}
+        for one in desk.rejected()
+    )
+    assert "3 of 4 items were not rewritten: given-up" in done.err
+
+
+def test_what_the_second_try_is_told_names_the_fault_and_quotes_nothing(desk: Desk) -> None:
+    with serving(two_models(lambda reply, n: {} if n == 1 else reply)) as server:
+        desk.describe(server.url)
+        desk.run()
+        asked = [str(body["messages"][-1]["content"]) for body in server.bodies]
+    (again,) = (text for text in asked if "could not be used" in text)
+    assert "it lacked a turn of the seeker's" in again
+
+
+def test_a_reader_that_invents_evidence_leaves_the_item_out(desk: Desk) -> None:
+    def misread(reply: dict[str, Any], _call: int) -> object:
+        key = next(iter(reply))
+        return reply | {key: {"evidence": "words that nobody wrote", "intensity": 10}}
+
+    done = spoiled(desk, lambda reply, _: reply, misread=misread)
+    assert done.code == 1
+    assert done.json["missing"] == {"unread (evidence-not-in-text)": N}
+    assert done.json["path"] is None
+
+
+def test_a_reader_finds_a_supporter_turn_that_no_longer_fits(desk: Desk) -> None:
+    def misread(reply: dict[str, Any], call: int) -> object:
+        return reply | ({"turn_5": reply["turn_5"] | {"fits": "no"}} if call == 1 else {})
+
+    def never_the_same(reply: dict[str, Any], call: int) -> object:
+        return {key: f"{text} {'so' * call}" for key, text in reply.items()}
+
+    done = spoiled(desk, never_the_same, misread=misread)
+    assert done.json["rejected"] == {"coherence": 1}
+    assert done.json["n_items"] == N
+
+
+def test_a_plan_asks_nobody_and_money_needs_a_yes(desk: Desk) -> None:
+    with serving(two_models()) as server:
+        desk.describe(server.url, extra=PAID)
+        plan = desk.run("--dry-run", "--json").json
+        text = desk.run("--dry-run").out
+        refused = desk.run()
+        assert not server.bodies
+        made = desk.run("--yes", "--json").json
+        done = desk.run("--dry-run", "--json").json
+    assert plan["dry_run"] is True
+    assert plan["ceiling"]["estimate"]["n_calls"] == 2 * N + 2
+    assert "rewriter pen: 5 calls, about $" in text
+    assert refused.code == 2
+    assert "add --yes to go ahead" in refused.err
+    assert made["n_items"] == N
+    assert done["ceiling"]["estimate"]["n_calls"] == 0
+    assert done["n_items"] == N
+
+
+def test_it_stops_at_the_limit_and_goes_on_where_it_was(desk: Desk) -> None:
+    dear = "concurrency = 1\nmax_tokens = 1000\nprice = { input = 0, output = 1000 }"
+    with serving(two_models()) as server:
+        # Each reply is billed 12 tokens; another call could cost a whole dollar.
+        desk.describe(server.url, extra=dear, more="[budget]\nmax_usd = 1.06")
+        stopped = desk.run("--yes", "--json")
+        n_before = len(server.bodies)
+        desk.describe(server.url, extra=dear)
+        rest = desk.run("--yes", "--json")
+        n_after = len(server.bodies) - n_before
+    assert stopped.code == 1
+    assert "max_usd" in stopped.json["stopped"]
+    assert rest.code == 0
+    assert rest.json["n_items"] == N
+    assert n_before + n_after == 2 * N + 2
+
+
+def test_calls_that_fail_leave_items_open(desk: Desk) -> None:
+    extra = f"{FREE}\ntries = 1\nstop_after = 2"
+    with serving(fail(400)) as server:
+        desk.describe(server.url, extra=extra)
+        failed = desk.run("--json")
+    assert failed.code == 1
+    assert failed.json["n_items"] == 0
+    assert sum(failed.json["missing"].values()) == N
+    with serving(two_models()) as server:
+        desk.describe(server.url, extra=extra)
+        assert desk.run("--json").json["n_items"] == N
+
+
+def test_a_person_confirms_what_no_model_reads(desk: Desk) -> None:
+    with serving(two_models()) as server:
+        desk.describe(server.url)
+        first = desk.run(reader="person")
+        assert first.code == 0
+        assert f"0 adversarial items, {N} rewrites to be read" in first.out
+        table = desk.beside(".to-read.csv")
+        fill_in(table)
+        n_calls = len(server.bodies)
+        done = desk.run("--json", reader="person")
+        assert len(server.bodies) == n_calls == N + 1
+    assert done.json["n_items"] == N
+    evidence = desk.beside(".screening.jsonl").read_text(encoding="utf-8")
+    assert "by a person" in evidence
+
+
+def fill_in(table: Path) -> None:
+    """Fill the table in as a person does who counts words of scorn."""
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file)]
+    for row in rows:
+        row["intensity"] = row["intensity"] or str(min(row["text"].count(SCORN), 10))
+        row["fits"] = row["fits"] or "yes"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_dialogues_of_ones_own_are_rewritten_too(desk: Desk) -> None:
+    spoken = source_item().context
+    lines = [f"{turn.role.capitalize()}: {turn.text}" for turn in spoken]
+    desk.source = desk.folder / "own.txt"
+    desk.source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = spoiled(desk, lambda reply, _: reply)
+    assert done.code == 0, done.err + done.out
+    assert (done.json["n_items"], done.json["shortfall"]) == (1, N - 1)
+    assert "3 items fewer than the 4 wanted can be rewritten" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--reader", "pen"), "is of the family 'ours', as --rewriter pen is"),
+        (("--reader", "nobody"), "--reader: there is no judge 'nobody'; one of: pen, eye, gpt"),
+        (("--rewriter", "cue"), "'cue' is the offline baseline and writes nothing"),
+        (("--rewriter", "person"), "--rewriter: there is no judge 'person'"),
+        (("--items", "0"), "--items"),
+        (("--tries", "99"), "--tries"),
+    ],
+)
+def test_wrong_input_says_what_is_wrong(desk: Desk, words: tuple[str, str], said: str) -> None:
+    desk.describe("http://127.0.0.1:9/v1")
+    given = {"--rewriter": "pen", "--reader": "eye", "--items": "4", "--tries": "3"}
+    given[words[0]] = words[1]
+    pairs = [word for pair in given.items() for word in pair]
+    done = desk.heart(
+        "items", "adversarial", "--from", desk.source, "--models", desk.models, *pairs
+    )
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_files_that_are_none_of_its_own_stay(desk: Desk) -> None:
+    desk.out.write_text("my notes\n", encoding="utf-8")
+    with serving(two_models()) as server:
+        desk.describe(server.url)
+        refused = desk.run()
+        assert not server.bodies
+        assert refused.code == 2
+        assert "holds other content than this command made" in refused.err
+        assert desk.out.read_text(encoding="utf-8") == "my notes\n"
+        assert desk.run("--force", "--json").json["n_items"] == N
+        # Another seed deals the profiles out in another order.
+        other = desk.run("--seed", "3")
+    assert other.code == 2
+
+
+def test_a_file_without_a_fit_source_says_what_it_lacks(desk: Desk) -> None:
+    short = [source_item(k) for k in (1, 2)]
+    desk.source.write_text(
+        format_items([i.__class__(**fields_of(i, n=6)) for i in short]), encoding="utf-8"
+    )
+    desk.describe("http://127.0.0.1:9/v1")
+    done = desk.run()
+    assert done.code == 2
+    assert "none of its items can be rewritten (left out: turn-count 2)" in done.err
+
+
+def fields_of(item: Item, *, n: int) -> dict[str, Any]:
+    names = ("source", "dialogue_id", "turn_index", "situation", "subset", "emotion", "problem")
+    own = {name: getattr(item, name) for name in (*names, "licence", "consent_basis")}
+    return own | {"context": item.context[:n]}
+
+
+def test_a_models_file_with_an_unknown_section_says_so(desk: Desk) -> None:
+    desk.describe("http://127.0.0.1:9/v1", more="[bugdet]\nmax_usd = 3")
+    done = desk.run()
+    assert done.code == 2
+    assert "bugdet: unknown setting (did you mean 'budget'?)" in done.err
