@@ -1,6 +1,6 @@
 """``heart label``: have models say what the completions do, by a list of strategies or skills."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -22,10 +22,10 @@ from hearteval.study import quoted
 @click.option(
     "--taxonomy",
     "name",
-    type=click.Choice(["strategies", "micro-skills"]),
+    type=click.Choice(["strategies", "micro-skills", "rationales"]),
     default="strategies",
     show_default=True,
-    help="What to label by: the paper's 15 strategies, or six micro-skills.",
+    help="The paper's 15 strategies or six micro-skills of replies; themes of raters' reasons.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
 @yes_option
@@ -33,8 +33,8 @@ from hearteval.study import quoted
 def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Have the labelers of a study say what each text does.
 
-    They are named in [labels] of the study file. Each says of every strategy whether it is in the
-    reply, with words of the reply as evidence. Run again, it asks what is missing.
+    They are named in [labels] of the study file. Each says of every strategy, or theme, whether it
+    is in the text, with words of the text as evidence. Run again, it asks what is missing.
     """
     from hearteval.config import load_study
     from hearteval.labels.cues import CUES_NOTICE
@@ -42,6 +42,8 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
 
     settings = load_study(study_file)
     taxonomy = load_taxonomy(next(one for one in TAXONOMIES if one == name))
+    if "reasons" in taxonomy.of:
+        taxonomy = replace(taxonomy, n_comparisons=settings.n_reasons)
     if dry_run:
         from hearteval.study.labels import plan_labels
         from hearteval.study.session import open_stored

@@ -14,6 +14,9 @@ from hearteval.labels.cues import CUES
 from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
 from hearteval.models.presets import CUE_JUDGE
 
+REASONS = 500
+"""Comparisons whose reasons are labelled, at most, where a study says nothing."""
+
 
 class Labels(Section):
     """One ``[labels]``."""
@@ -22,6 +25,7 @@ class Labels(Section):
     people: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     people_per_text: Annotated[int, Field(ge=1, le=2)] = 2
     people_by: Annotated[list[TaxonomyName], Field(min_length=1, default=["strategies"])]
+    reasons: Annotated[int, Field(ge=1)] = REASONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,13 @@ from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging
-from hearteval.config.labels import Labels, PeopleLabels, read_labelers, read_people_labels
+from hearteval.config.labels import (
+    REASONS,
+    Labels,
+    PeopleLabels,
+    read_labelers,
+    read_people_labels,
+)
 from hearteval.config.model_settings import (
     Judge,
     JudgeSettings,
@@ -84,6 +90,8 @@ class StudySettings:
     """Who labels what completions do; no part of the hash: labels say who made them."""
     people_labels: PeopleLabels | None = None
     """What people label; likewise."""
+    n_reasons: int = REASONS
+    """Comparisons whose reasons are labelled, at most; no part of the hash either."""
     max_usd: float | None
     """Hard limit on spending; None for no limit."""
     weights: Mapping[Axis, float] = field(default_factory=lambda: EQUAL_WEIGHTS)
@@ -272,6 +280,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         people=people,
         labelers=labelers or (),
         people_labels=people_labels,
+        n_reasons=REASONS if wire.labels is None else wire.labels.reasons,
         max_usd=wire.budget.max_usd,
         weights=weights,
         covariates=path.parent / wire.analysis.covariates if wire.analysis.covariates else None,

@@ -21,7 +21,7 @@ CUES = "cues"
 FAMILY = "cue"
 CUES_NOTICE = (
     "`cues` is an offline baseline: it looks for hand-set words and measures nothing about what a"
-    " reply does."
+    " text says or does."
 )
 """What every output says where it labelled."""
 
@@ -29,7 +29,8 @@ CUES_NOTICE = (
 @cache
 def cues_rater(taxonomy: Taxonomy) -> Rater:
     """Return it as a rater; other words are another rater."""
-    settings = {**taxonomy.settings, "cues_hash": content_hash(load_protocol("label_cues"))}
+    own = content_hash(load_protocol("label_cues").get(taxonomy.name, {}))
+    settings = {**taxonomy.settings, "cues_hash": own}
     return Rater(name=CUES, kind="llm", family=FAMILY, settings=settings)
 
 

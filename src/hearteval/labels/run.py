@@ -1,8 +1,8 @@
 """The step: have texts labelled by models, or by the offline cues, and store each at once.
 
 What is asked of a model is one text and one taxonomy; the labels of a reply are kept together or
-not at all. A person's withdrawn words are no text any more, and texts of the stress set are never
-labelled.
+not at all. A person's withdrawn words are no text any more, those that nobody has released are sent
+to no model, and texts of the stress set are never labelled.
 """
 
 from collections import defaultdict
@@ -10,13 +10,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from hearteval.analysis.data import judgment_rows
+from hearteval.analysis.data import JudgmentRow, judgment_rows
 from hearteval.analysis.missing import Cause, find_causes, last_attempts
 from hearteval.domain import Attempt, Completion, Item, Judgment, Label, Rater, Study, System
 from hearteval.engine.local import run_tasks
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.prompt import label_again, label_messages
 from hearteval.labels.reply import LABEL_FAULTS, read_labels
+from hearteval.labels.safety import Standing, read_standings
+from hearteval.labels.sample import choose_comparisons
 from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.labels.texts import LabelledText, LabelTarget, find_target, text_of
 from hearteval.models.asking import (
@@ -39,7 +41,7 @@ BATCH = 200
 
 def texts_to_label(store: Store, study: Study, taxonomy: Taxonomy) -> dict[str, LabelledText]:
     """Return the texts of a study that are labelled by a taxonomy, by id."""
-    return {text.id: text for of in taxonomy.of for text in _READERS[of](store, study)}
+    return {text.id: text for of in taxonomy.of for text in _READERS[of](store, study, taxonomy)}
 
 
 def find_unlabelled(
@@ -51,14 +53,7 @@ def find_unlabelled(
         for text in texts_to_label(store, study, taxonomy).values()
         for rater_id in sorted(rater_ids)
     ]
-    labelled = {
-        (text_id, rater_id)
-        for batch in store.label_table(study)
-        for name, text_id, rater_id in zip(
-            batch["taxonomy"], batch["text_id"], batch["rater_id"], strict=True
-        )
-        if name == taxonomy.name
-    }
+    labelled = _labelled(store, study, taxonomy)
     answered = {target for target in wanted if (target.text_id, target.rater_id) in labelled}
     find = partial(_target_of, rater_ids)
     tries = earlier_tries(store.iter(Attempt, study), find, faults=LABEL_FAULTS)
@@ -174,40 +169,91 @@ def _target_of(rater_ids: Collection[str], attempt: Attempt) -> LabelTarget | No
     return find_target(attempt) if attempt.rater_id in rater_ids else None
 
 
-def _completions(store: Store, study: Study) -> list[LabelledText]:
+def _completions(store: Store, study: Study, _: Taxonomy) -> list[LabelledText]:
     contexts = {item.id: item.context for item in store.iter(Item, study)}
-    stress = _stress(store, study)
-    return [
-        text_of(text, contexts[text.item_id])
+    stress = _systems(store, study, "stress")
+    texts = [
+        text
         for text in store.iter(Completion, study)
         if text.system_id not in stress and not text.is_withdrawn
     ]
+    if "people" in study.design:
+        people, standings = _systems(store, study, "human"), _standings(store, study)
+        texts = [
+            text
+            for text in texts
+            if text.system_id not in people or standings.get(text.id) == "released"
+        ]
+    return [text_of(text, contexts[text.item_id]) for text in texts]
 
 
-def _reasons(store: Store, study: Study) -> list[LabelledText]:
-    """Return the reasons of first judgments that have any; those of the cue judge are no one's."""
-    cues = {rater.id for rater in store.iter(Rater, study) if rater.family == "cue"}
-    stress = _stress(store, study)
+def _reasons(store: Store, study: Study, taxonomy: Taxonomy) -> list[LabelledText]:
+    """Return the reasons of first judgments that have any; those of the cue judge are no one's.
+
+    What people gave has to be released, and what screens hold of judges' is left out too. Where the
+    taxonomy bounds them, they are of so many comparisons.
+    """
+    raters = {rater.id: rater for rater in store.iter(Rater, study) if rater.family != "cue"}
+    stress = _systems(store, study, "stress")
     first = {
-        row.assignment_id
+        row.assignment_id: row
         for row in judgment_rows(store.judgment_table(study))
         if not row.repeat
-        and row.rater_id not in cues
+        and row.rater_id in raters
         and stress.isdisjoint((row.first_system_id, row.second_system_id))
     }
-    judged = (one for one in store.iter(Judgment, study) if one.assignment_id in first)
-    return [text for text in map(text_of, judged) if text.text]
+    standings = _standings(store, study)
+    people = {id_ for id_, rater in raters.items() if rater.kind == "human"}
+    found: dict[str, tuple[LabelledText, JudgmentRow]] = {}
+    for one in store.iter(Judgment, study):
+        if row := first.get(one.assignment_id):
+            unless = "unscreened" if row.rater_id in people else "released"
+            text = text_of(one)
+            if text.text and standings.get(one.id, unless) == "released":
+                found[one.id] = text, row
+    if taxonomy.n_comparisons is None:
+        return [text for text, _ in found.values()]
+    chosen = choose_comparisons(
+        [row for _, row in found.values()],
+        n=taxonomy.n_comparisons,
+        seed=study.seed,
+        people=people,
+        subsets={item.id: item.subset for item in store.iter(Item, study)},
+        before={
+            found[text_id][1].pair_id
+            for text_id, _ in _labelled(store, study, taxonomy)
+            if text_id in found
+        },
+    )
+    return [text for text, row in found.values() if row.pair_id in chosen]
 
 
-def _items(store: Store, study: Study) -> list[LabelledText]:
+def _items(store: Store, study: Study, _: Taxonomy) -> list[LabelledText]:
     return [text_of(item) for item in store.iter(Item, study)]
 
 
-def _stress(store: Store, study: Study) -> set[str]:
-    return {system.id for system in store.iter(System, study) if system.kind == "stress"}
+def _systems(store: Store, study: Study, kind: str) -> set[str]:
+    return {system.id for system in store.iter(System, study) if system.kind == kind}
 
 
-_READERS: Mapping[Unit, Callable[[Store, Study], list[LabelledText]]] = {
+def _labelled(store: Store, study: Study, taxonomy: Taxonomy) -> set[tuple[str, str]]:
+    """Return what is labelled by a taxonomy, and by whom."""
+    return {
+        (text_id, rater_id)
+        for batch in store.label_table(study)
+        for name, text_id, rater_id in zip(
+            batch["taxonomy"], batch["text_id"], batch["rater_id"], strict=True
+        )
+        if name == taxonomy.name
+    }
+
+
+def _standings(store: Store, study: Study) -> Mapping[str, Standing]:
+    asked = study.design.get("people", {})
+    return read_standings(store.iter(Label, study), store.iter(Rater), asked=asked)
+
+
+_READERS: Mapping[Unit, Callable[[Store, Study, Taxonomy], list[LabelledText]]] = {
     "completion": _completions,
     "reasons": _reasons,
     "item": _items,

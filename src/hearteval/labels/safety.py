@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hearteval.analysis.naming import NOTHING_ELSE, OF_FAMILY, find_name
 from hearteval.domain import (
@@ -142,17 +142,16 @@ def safety_standing(labels: Iterable[Label], *, people: Container[str]) -> Stand
 
 
 def read_standings(
-    labels: Iterable[Label],
-    *,
-    people: Container[str],
-    n_people: int = 1,
-    are_all_read: bool = False,
+    labels: Iterable[Label], raters: Iterable[Rater], *, asked: Mapping[str, Any]
 ) -> dict[str, Standing]:
-    """Return what becomes of each text that labels are of, by its id.
+    """Return what becomes of each text that labels are of, by its id, as a study asks people.
 
-    Where the screens hold a text, `n_people` have to agree that it may be read. Where people read
-    all texts, this holds of every completion; of reasons the screens alone decide.
+    Where the screens hold a text, as many people as it asks have to agree that it may be read.
+    Where people read all texts, this holds of every completion; of reasons the screens alone
+    decide.
     """
+    people = {rater.id for rater in raters if rater.kind == "human"}
+    n_people, are_all_read = asked.get("reviewers_per_text", 1), asked.get("review") == "all"
     by_text: defaultdict[str, list[Label]] = defaultdict(list)
     for label in labels:
         if (label.taxonomy, label.category) == (SAFETY, SAFETY):

@@ -1,4 +1,4 @@
-"""What texts can be labelled by: strategies and micro-skills of completions (HEART 9.2), and more.
+"""What texts can be labelled by: strategies and skills of completions, themes of reasons, and more.
 
 A taxonomy is a file of the protocol, with a definition, one example that has the category and one
 that does not. Labels name it and its categories by their keys; who labelled by another version is
@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
-from hearteval.domain import Rater
+from hearteval.domain import Axis, Rater
 from hearteval.protocol import load_protocol
 
 Unit = Literal["completion", "reasons", "item"]
 """What a label is of: a completion, the reasons of a judgment, or an item."""
-TaxonomyName = Literal["strategies", "micro-skills"]
+TaxonomyName = Literal["strategies", "micro-skills", "rationales"]
 TAXONOMIES: tuple[TaxonomyName, ...] = get_args(TaxonomyName)
-_FILES: Mapping[TaxonomyName, str] = {"strategies": "strategies", "micro-skills": "micro_skills"}
+_FILES: Mapping[TaxonomyName, str] = {
+    "strategies": "strategies",
+    "micro-skills": "micro_skills",
+    "rationales": "rationales",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,8 @@ class Category:
     """One that does not."""
     levels: tuple[str, ...] = ()
     """Of a scale, what each score means, from 1 up; empty where it is present or absent."""
+    axis: Axis | None = None
+    """The axis that it belongs to; None where it is of none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +51,8 @@ class Taxonomy:
     version: str
     title: str
     categories: tuple[Category, ...]
+    n_comparisons: int | None = None
+    """Of how many comparisons the reasons are labelled, at most; None for all."""
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -80,14 +80,17 @@ def plan_labels(session: Session, study: Study, taxonomy: Taxonomy) -> tuple[dic
     names = {labeler_rater(one, taxonomy).id: one.name for one in session.settings.labelers}
     body = {
         "n_texts": n_texts,
+        "n_comparisons": taxonomy.n_comparisons,
         "n_open": {names[rater_id]: n for rater_id, n in n_open.items()},
         "limit_usd": session.settings.max_usd,
         "estimate": asdict(in_all(spending)),
         "by_model": [{"who": who, **asdict(one)} for who, one in spending.items()],
     }
     lines = spending_lines(session.settings, spending)
+    of = f" of at most {taxonomy.n_comparisons:,} comparisons" if taxonomy.n_comparisons else ""
     words = (
-        f"plan: {n_texts} {texts_named(taxonomy)} by {len(taxonomy.keys)} {taxonomy.title}\n{lines}"
+        f"plan: {n_texts:,} {texts_named(taxonomy)}{of} by {len(taxonomy.keys)} {taxonomy.title}\n"
+        f"{lines}"
     )
     return body, words
 

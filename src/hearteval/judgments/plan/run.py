@@ -292,12 +292,7 @@ def most_while_people_write(store: Store, study: Study, n: int) -> int | None:
 def standings_of(store: Store, study: Study) -> Mapping[str, Standing]:
     """Return what becomes of each text and reason that was screened, as the study says."""
     asked = study.design.get("people", {})
-    return read_standings(
-        store.iter(Label, study),
-        people={rater.id for rater in store.iter(Rater) if rater.kind == "human"},
-        n_people=asked.get("reviewers_per_text", 1),
-        are_all_read=asked.get("review") == "all",
-    )
+    return read_standings(store.iter(Label, study), store.iter(Rater), asked=asked)
 
 
 def _stress_set(
