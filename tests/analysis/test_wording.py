@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.wording import (
+from hearteval.analysis.traits.wording import (
     MEASURES,
     Measure,
     SystemWording,

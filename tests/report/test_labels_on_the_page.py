@@ -34,6 +34,19 @@ def invented_labels(
     n_items: int = 60,
     name: TaxonomyName = "strategies",
 ) -> tuple[LabelResults, ...]:
+    """Analyze drawn labels."""
+    data = labelled_study(labelers, large=large, people=people, n_items=n_items, name=name)
+    return analyze_labels(data, level=0.95)
+
+
+def labelled_study(
+    labelers: Sequence[Rater] = (READER,),
+    *,
+    large: bool = False,
+    people: Mapping[str, float] | None = None,
+    n_items: int = 60,
+    name: TaxonomyName = "strategies",
+) -> StudyData:
     """Draw labels: all alike, but that people do some things at another rate."""
     rng, taxonomy = np.random.default_rng(2), load_taxonomy(name)
     base = dict(zip(taxonomy.keys, np.linspace(0.7, 0.05, len(taxonomy.keys)), strict=True))
@@ -61,7 +74,11 @@ def invented_labels(
         writer = "w" if kind == "human" else None
         for item in items:
             text = Completion(
-                item_id=item.id, system_id=system.id, text="T.", writer_id=writer, created_at=NOW
+                item_id=item.id,
+                system_id=system.id,
+                text=f"By <{system_name}>: {item.dialogue_id}.",
+                writer_id=writer,
+                created_at=NOW,
             )
             texts.append(text)
             true = {key: rng.random() < rates[key] for key in taxonomy.keys}
@@ -83,8 +100,7 @@ def invented_labels(
         labelers=labelers,
         labels=labels,
     )
-    data = StudyData(items=items, systems=systems, completions=texts, labels=[given])
-    return analyze_labels(data, level=0.95)
+    return StudyData(items=items, systems=systems, completions=texts, labels=[given])
 
 
 def results_of(labels: tuple[LabelResults, ...], *, large: bool = False) -> StudyResults:

@@ -8,7 +8,12 @@ from test_judges_on_the_page import words
 
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.study import StudyResults
-from hearteval.analysis.wording import MEASURES, SystemWording, WordingDifference, WordingResults
+from hearteval.analysis.traits.wording import (
+    MEASURES,
+    SystemWording,
+    WordingDifference,
+    WordingResults,
+)
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
 from hearteval.report.wording import HEADINGS

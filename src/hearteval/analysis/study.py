@@ -62,7 +62,7 @@ from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.traits.speed import SpeedResults, compare_speed
-from hearteval.analysis.wording import WordingResults, measure_wording
+from hearteval.analysis.traits.wording import WordingResults, measure_wording
 from hearteval.domain import Axis, Rater, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from hearteval.analysis.labels.examples import largest_differences
 from hearteval.analysis.labels.use import (
     MODELS,
     LabelResults,
@@ -75,6 +76,11 @@ def shown_uses(source: LabelSource) -> tuple[LabelUse, ...]:
 def group_name(use: LabelUse) -> str:
     """Return what a column is called."""
     return use.group if use.kind == "system" else GROUPS.get(use.group, use.group)
+
+
+def named_differences(source: LabelSource) -> list[RateDifference]:
+    """Return the differences of which there are replies to read, the largest first."""
+    return largest_differences(source.differences)
 
 
 def who_words(source: LabelSource) -> Markup:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from hearteval.analysis.wording import (
+from hearteval.analysis.traits.wording import (
     EMOTION_WORDS_DRAWN,
     MEASURES,
     OPENING,

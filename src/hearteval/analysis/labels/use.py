@@ -21,6 +21,7 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
 from hearteval.analysis.labels.agreement import BoolArray, Marks, SourceAgreement, agree
+from hearteval.analysis.labels.examples import LabelExample, choose_label_examples
 from hearteval.analysis.labels.wins import LabelWins, opposed_by_label, wins_of_labels
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.domain import Completion, Rater, Subset, System
@@ -116,6 +117,7 @@ class LabelSource:
         wins: What the categories do to who wins, by people and by judges.
         opposed: Where most judges choose against most people: how often the judges' choice holds
             each category (``trait``, its key), and the people's.
+        examples: Replies to read, of what is done most unalike; no texts.
         averages: By category, the mean of the systems' rates.
         n_completions: Labelled ones; `n_wanted` is all there are.
     """
@@ -131,6 +133,7 @@ class LabelSource:
     differences: tuple[RateDifference, ...]
     wins: tuple[LabelWins, ...] = ()
     opposed: tuple[TraitOfChoice, ...] = ()
+    examples: tuple[LabelExample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +208,21 @@ def analyze_labels(
                 )
                 for rater, source in zip(raters, sources, strict=True)
             ]
+        by_text, seed = {text.id: text for text in texts}, _seed(data)
+        sources = [
+            replace(
+                source,
+                examples=choose_label_examples(
+                    marks[rater.id],
+                    source.differences,
+                    by_text,
+                    systems,
+                    {"taxonomy": one.taxonomy, "rater_id": rater.id},
+                    seed=seed,
+                ),
+            )
+            for rater, source in zip(raters, sources, strict=True)
+        ]
         agreement = [
             row
             for left, right in combinations(raters, 2)
@@ -222,6 +240,10 @@ def analyze_labels(
             )
         )
     return tuple(found)
+
+
+def _seed(data: StudyData) -> int:
+    return data.provenance.seed if data.provenance else 0
 
 
 def source_kind(rater: Rater) -> SourceKind:

@@ -37,7 +37,7 @@ from hearteval.report import (
 )
 from hearteval.report.breakdown import ablations, difficulty, speed, strata
 from hearteval.report.missing import coverage_totals, missing_replies
-from hearteval.report.page import first_screen, links, matrix, methods, replies
+from hearteval.report.page import first_screen, labelled, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
 from hearteval.report.spending import costs_table, models_table, spending_words
 from hearteval.report.table import Column, Table, counted, tabulate
@@ -199,6 +199,7 @@ def environment() -> Environment:
         first_screen,
         headline,
         judges,
+        labelled,
         labels,
         leaderboard,
         links,

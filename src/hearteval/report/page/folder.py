@@ -14,9 +14,12 @@ from markupsafe import Markup
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
 from hearteval.report.page import environment, matrix_html, replies
+from hearteval.report.page.labelled import labelled
 from hearteval.report.page.links import (
     INDEX,
+    LABELLED,
     item_page,
+    labelled_link,
     pair_key,
     pair_links,
     system_links,
@@ -30,6 +33,7 @@ def folder_pages(
     shown: replies.Shown,
     items: Sequence[Item],
     completions: Mapping[str, Sequence[tuple[str, Completion]]],
+    evidence: Mapping[str, str],
 ) -> Iterator[tuple[str, str]]:
     """Yield every page of the folder: its file name and its text.
 
@@ -38,6 +42,7 @@ def folder_pages(
         shown: All chosen comparisons.
         items: All items of the study.
         completions: By item, each with the name of its system.
+        evidence: What labels of chosen replies quote, by their ids.
     """
     here = replace(shown, folder="")
     groups = replies.by_systems(sorted(shown.readings, key=lambda one: one.systems))
@@ -45,6 +50,10 @@ def folder_pages(
     for reading in shown.readings:
         about[reading.item.id].append(reading)
     yield INDEX, _index(results, here, groups, items, about)
+    if labelled_link(here, results.labels):
+        chosen = labelled(results.labels, items, completions, evidence)
+        main = (str(_macros().labelled_replies(chosen)),)
+        yield LABELLED, _page(results, here, "What the replies do", main)
     for one in system_pages(results, here):
         yield system_page(one.system), _system_page(results, here, one)
     for ends, group in groups.items():
@@ -83,7 +92,10 @@ def _index(
     pairs = [(*ends, f"{pair_key(*ends)}.html", group) for ends, group in groups.items()]
     listed = [(item, item_page(item.id), about.get(item.id, ())) for item in items]
     systems = system_links(shown, (row.system for row in results.win_rates))
-    main = (table, str(_macros().lists(systems, pairs, listed)))
+    main = (
+        table,
+        str(_macros().lists(systems, pairs, listed, labelled_link(shown, results.labels))),
+    )
     return _page(results, shown, "Read the replies", main)
 
 

@@ -6,10 +6,14 @@ A name of a system may hold anything; a hash of it stands in addresses.
 import hashlib
 from collections.abc import Iterable, Mapping
 
+from hearteval.analysis.labels.use import LabelResults
 from hearteval.analysis.people.disagreements import Disagreement
+from hearteval.report import labels as of_labels
 from hearteval.report.page import replies
 
 INDEX = "index.html"
+LABELLED = "labels.html"
+"""The page of replies that were chosen for what they do."""
 
 
 def pair_key(left: str, right: str) -> str:
@@ -41,6 +45,12 @@ def system_links(shown: replies.Shown, names: Iterable[str]) -> Mapping[str, str
     if shown.folder is None:
         return {}
     return {name: f"{shown.folder}{system_page(name)}" for name in names}
+
+
+def labelled_link(shown: replies.Shown, labels: Iterable[LabelResults]) -> str:
+    """Return the page of replies chosen for what they do; empty without a folder or without any."""
+    is_any = any(of_labels.headline_source(found).examples for found in labels)
+    return "" if shown.folder is None or not is_any else f"{shown.folder}{LABELLED}"
 
 
 def opposed_link(shown: replies.Shown, there: Iterable[replies.Reading], one: Disagreement) -> str:

@@ -7,12 +7,14 @@ from itertools import count
 from pathlib import Path
 
 from hearteval.analysis.examples import Example, by_interest
+from hearteval.analysis.labels.use import LabelResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import (
     Assignment,
     Completion,
     Item,
     Judgment,
+    Label,
     Pair,
     Rater,
     Study,
@@ -21,8 +23,9 @@ from hearteval.domain import (
 )
 from hearteval.judgments.plan.run import standings_of
 from hearteval.report.page.folder import folder_pages
-from hearteval.report.page.links import INDEX
+from hearteval.report.page.links import INDEX, labelled_link
 from hearteval.report.page.replies import Reading, Shown, Verdict
+from hearteval.store.base import Store
 from hearteval.study.report.folders import write_folder
 from hearteval.study.session import Session
 
@@ -116,15 +119,39 @@ def write_replies(
     items = list(store.iter(Item, study))
     systems = {one.id: one.name for one in store.iter(System, study) if one.kind != "stress"}
     completions: dict[str, list[tuple[str, Completion]]] = defaultdict(list)
-    released = released_words(session, study)
+    standings = standings_of(store, study)
+    released = {id_ for id_, said in standings.items() if said == "released"}
     for one in store.iter(Completion, study):
         is_readable = one.writer_id is None or (one.id in released and not one.is_withdrawn)
         if one.system_id in systems and one.repeat == 0 and is_readable:
             completions[one.item_id].append((systems[one.system_id], one))
+    held = {id_ for id_, said in standings.items() if said != "released"}
+    evidence = read_quotes(store, results.labels, held)
     pages = (
-        (name, text.encode()) for name, text in folder_pages(results, shown, items, completions)
+        (name, text.encode())
+        for name, text in folder_pages(results, shown, items, completions, evidence)
     )
     n_pairs = len({one.systems for one in shown.readings})
-    n_pages = 1 + len(results.win_rates) + n_pairs + len(items)
+    n_pages = (
+        1
+        + bool(labelled_link(shown, results.labels))
+        + len(results.win_rates)
+        + n_pairs
+        + len(items)
+    )
     write_folder(session, study, folder, pages, label="pages", n_files=n_pages)
     return str(folder / INDEX)
+
+
+def read_quotes(
+    store: Store, labels: Sequence[LabelResults], held: Collection[str]
+) -> dict[str, str]:
+    """Return what labels of chosen replies quote, by their ids; nothing of a text that is held."""
+    chosen = [
+        one.label_id
+        for found in labels
+        for source in found.sources
+        for one in source.examples
+        if one.completion_id not in held
+    ]
+    return {one.id: one.evidence for one in store.find(Label, chosen)}
