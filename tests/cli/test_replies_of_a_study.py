@@ -165,6 +165,25 @@ def test_figures_and_tables_for_a_paper_lie_in_a_folder_of_their_own(
     assert "it holds mine.txt" in refused.err
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + "/figures"])
+def test_a_folder_whose_name_is_too_long_is_said_plainly(
+    heart: Heart, judged: Path, name: str
+) -> None:
+    refused = heart("report", judged, "--figures", name)
+    assert refused.code == 2
+    assert "cannot be a folder (File name too long); name another one" in refused.err
+
+
+def test_a_folder_may_have_the_longest_name_that_there_is(
+    heart: Heart, judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hearteval.report.plots.files.FIGURES", FIGURES[:0])
+    folder = tmp_path / ("x" * 255)
+    for _ in range(2):
+        assert heart("report", judged, "--figures", folder).code == 0
+    assert (folder / "captions.txt").exists()
+
+
 def test_figures_and_replies_want_two_folders(heart: Heart, judged: Path) -> None:
     done = heart("report", judged, "--full", "all", "--figures", "./all")
     assert done.code == 2

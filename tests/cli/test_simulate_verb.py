@@ -11,6 +11,7 @@ import pytest
 import hearteval as he
 from hearteval.cli.main import run_command_line
 from hearteval.notices import SIMULATED_WORDS
+from hearteval.report.page.methods import paragraph
 from hearteval.study import Quiet
 from hearteval.study.report.write import write_figures
 from hearteval.study.results import analyze
@@ -328,6 +329,28 @@ def test_a_simulated_study_is_not_compared_with_a_real_one(
 ) -> None:
     both = (real, study) if is_real else (study, real)
     assert "practice is simulated and" in refused(capsys, "compare", *both)
+    assert heart("compare", *both, "--json") == 1
+    printed = json.loads(capsys.readouterr().out)
+    assert list(printed) == ["schema", "simulated", "error"]
+
+
+def test_an_audit_of_drawn_judges_says_that_nobody_can_be_asked(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert heart("judges", "audit", study) == 2
+    said = capsys.readouterr().err
+    assert "its judges were drawn, so nobody can ask them" in said
+    assert "reference" not in said
+
+
+def test_the_methods_of_a_simulated_study_say_that_nobody_read_or_wrote(study: Path) -> None:
+    with open_stored(study, Quiet()) as (session, stored):
+        said = paragraph(analyze(session, stored))
+    assert said.startswith(FIRST)
+    assert "Answers were drawn for 15 people, judge-a" in said
+    for claim in ("task page", "blind", "continued", "answered elsewhere", "were asked"):
+        assert claim not in said
 
 
 @pytest.mark.parametrize("is_real", [True, False], ids=["real-to-simulated", "simulated-to-real"])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hearteval.config import load_study
 from hearteval.errors import SettingsError
 from hearteval.study.covariates import read_covariates
 
@@ -44,3 +45,13 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"nowhere\.csv: analysis.covariates cannot be read"):
         read_covariates(tmp_path / "nowhere.csv")
+
+
+def test_a_table_without_a_name_is_no_table(tmp_path: Path) -> None:
+    study = tmp_path / "own.toml"
+    study.write_text(
+        '[study]\nname = "own"\nseed = 1\n[items]\nsource = "starter"\n[[system]]\n'
+        'preset = "generic"\n[judging]\njudges = ["cue"]\n[analysis]\ncovariates = ""\n'
+    )
+    with pytest.raises(SettingsError, match=r"analysis\.covariates: .* at least 1 character"):
+        load_study(study)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hearteval.domain import System
+from hearteval.domain.systems import SIMULATED
 from hearteval.protocol import load_protocol
 
 UNKNOWN = "unknown"
@@ -35,11 +36,11 @@ class BriefUse:
 def find_briefs(systems: Iterable[System]) -> tuple[BriefUse, ...]:
     """Return the briefs of models and people, in the order of the systems.
 
-    Recorded replies and offline baselines were asked for nothing.
+    Recorded replies, offline baselines and simulated systems were asked for nothing.
     """
     used: dict[tuple[str, str | None], list[str]] = {}
     for system in systems:
-        if system.kind in ("model", "human"):
+        if system.kind in ("model", "human") and SIMULATED not in system.settings:
             used.setdefault(_brief(system), []).append(system.name)
     protocol = load_protocol("support_prompt")
     return tuple(

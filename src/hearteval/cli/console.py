@@ -173,7 +173,10 @@ class Terminal:
         context = click.get_current_context()
         if not _is_said_simulated() and not context.params.get("as_json"):
             click.echo(labelled_lines(SIMULATED_WORDS))
-        context.find_root().meta[SIMULATED] = True
+        root = context.find_root()
+        root.meta[SIMULATED] = True
+        if root.obj is not None:  # what is left of a command that ends with an error
+            root.obj[SIMULATED] = True
 
     @contextmanager
     def progress(

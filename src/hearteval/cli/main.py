@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 import click
@@ -108,10 +109,11 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     open_what_is_closed()
     write_what_can_be_written()
-    wants_json = "--json" in words
+    said: dict[str, Any] = {}
+    fail = partial(_fail, said, wants_json="--json" in words)
     end_like_ctrl_c()
     try:
-        exit_code = main.main(args=words, prog_name="heart", standalone_mode=False)
+        exit_code = main.main(args=words, prog_name="heart", standalone_mode=False, obj=said)
         sys.stdout.flush()
         if exit_code:
             sys.exit(exit_code)
@@ -122,27 +124,25 @@ def run_command_line(arguments: list[str] | None = None) -> None:
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         hint = f" See `{where.command_path} --help`." if where else ""
-        _fail("usage", " ".join(f"{error.format_message()}{hint}".split()), wants_json=wants_json)
+        fail("usage", " ".join(f"{error.format_message()}{hint}".split()))
         sys.exit(EXIT_USAGE)
     except (click.Abort, KeyboardInterrupt):
-        _fail(
+        fail(
             "interrupted",
             "stopped; what was stored is kept. Run the same command again.",
-            wants_json=wants_json,
         )
         sys.exit(EXIT_INTERRUPTED)
     except StoppedError as error:
-        _fail(error.kind, str(error), wants_json=wants_json)
+        fail(error.kind, str(error))
         sys.exit(EXIT_INTERRUPTED)
     except HeartError as error:
         faults = error.faults if isinstance(error, SettingsError) else ()
-        _fail(
+        fail(
             error.kind,
             str(error),
             ids=error.ids,
             faults=faults,
             is_list=bool(error.ways),
-            wants_json=wants_json,
         )
         sys.exit(EXIT_USAGE if isinstance(error, SettingsError) else EXIT_ERROR)
     except BrokenPipeError:
@@ -150,16 +150,15 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_ERROR)
     except OSError as error:
         words_of_it = f"the system refused: {error}; nothing stored is lost"
-        _fail("system", words_of_it, wants_json=wants_json)
+        fail("system", words_of_it)
         sys.exit(EXIT_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
         with suppress(OSError):
             traceback.print_exc()
-        _fail(
+        fail(
             "internal",
             f"this is a fault of hearteval ({type(error).__name__}); what was acknowledged is "
             "stored. Please report the lines above",
-            wants_json=wants_json,
         )
         sys.exit(EXIT_ERROR)
     finally:
@@ -207,6 +206,7 @@ def _silence_what_is_gone() -> None:
 
 
 def _fail(
+    said: Mapping[str, Any],
     kind: str,
     message: str,
     *,
@@ -225,4 +225,4 @@ def _fail(
         if faults:
             error["faults"] = list(faults)
         with suppress(OSError):
-            emit_json("error", {"error": error})
+            emit_json("error", {**said, "error": error})

@@ -166,7 +166,7 @@ class _Analysis(Section):
     weights: Annotated[dict[Axis, float], Field(default_factory=dict)]
     consensus: Annotated[float, Field(gt=0.5, le=1, allow_inf_nan=False)] = DEFAULT_RULE.consensus
     split_axes: Annotated[int, Field(ge=1, le=len(AXES))] = DEFAULT_RULE.split_axes
-    covariates: str | None = None
+    covariates: Annotated[str, Field(min_length=1)] | None = None
 
 
 def _as_list(value: Any) -> Any:

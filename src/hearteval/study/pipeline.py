@@ -190,6 +190,13 @@ def audit_study(
 ) -> tuple[dict[str, Any], tuple[JudgeAudit, ...], tuple[Failure, ...]]:
     """Audit the judges of a study; return the counts, what was found, and who failed."""
     tell = session.tell
+    if study.is_simulated:
+        raise SettingsError(
+            f"{session.settings.file}: the study is simulated: its judges were drawn, so nobody can"
+            " ask them about other texts and nothing can be audited. What was planted in them"
+            " stands in truth.json, and `heart analyze` says what of it shows",
+            ids=("study.simulated",),
+        )
     plan = plan_audit(session.store, study, n_items=n_items, now=session.now())
     n_found = len(plan.study.item_ids)
     if not n_found:

@@ -102,9 +102,10 @@ def paragraph(results: StudyResults) -> str:
     subsets = ", ".join(f"{count(n)} {subset}" for subset, n in coverage.n_items.items())
     items = plural(sum(coverage.n_items.values()), "item")
     systems = ", ".join(row.system for row in coverage.systems)
+    what = "stand beside each other on" if made.simulated else "continued the dialogues of"
     parts = [
         *first_line(results),
-        f"{plural(len(coverage.systems), 'system')} ({systems}) continued the dialogues of {items}"
+        f"{plural(len(coverage.systems), 'system')} ({systems}) {what} {items}"
         f" ({subsets}; {made.item_source}), following HEART (arXiv 2601.19922).",
         _told(results),
         _asked(results),
@@ -159,9 +160,10 @@ def _asked(results: StudyResults) -> str:
         for name in dict.fromkeys(made.protocols.values())
     )
     answers = "ratings" if results.ratings else "judgments"
+    judged = "Answers were drawn for" if made.simulated else "Judging was blind, by"
     n, of = sum(j.n_judged for j in judges), sum(j.n_assigned for j in judges)
     return (
-        f"Judging was blind, by {who}; protocol: {protocols}. Design: {made.design}."
+        f"{judged} {who}; protocol: {protocols}. Design: {made.design}."
         f" {count(n)} of {count(of)} {answers} were given."
     )
 

@@ -33,8 +33,8 @@ def write_folder(
     """
     folder = folder.resolve()
     require_own_folder(folder, study)
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    draft = folder.with_name(f".hearteval.{os.getpid()}")
+    old = folder.with_name(f".hearteval.{os.getpid()}.old")
     try:
         _write_files(session, files, draft, study.id, label=label, n_files=n_files)
         if folder.exists():
@@ -61,11 +61,16 @@ def require_own_folder(folder: Path, study: Study) -> None:
     Raises:
         SettingsError: It is another one.
     """
-    if not folder.exists():
+    try:
+        found = {path.name for path in folder.iterdir()}
+    except FileNotFoundError:
         return
-    if not folder.is_dir():
-        raise SettingsError(f"{folder}: is no folder; name another one")
-    found = {path.name for path in folder.iterdir()}
+    except NotADirectoryError:
+        raise SettingsError(f"{folder}: is no folder; name another one") from None
+    except OSError as error:
+        raise SettingsError(
+            f"{folder}: cannot be a folder ({error.strerror}); name another one"
+        ) from error
     if not found:
         return
     marker = folder / MARKER
