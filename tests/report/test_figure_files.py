@@ -9,11 +9,12 @@ import pytest
 from invented_results import invented_results, rename_system
 from people_study import simulated_study
 from PIL import Image
+from test_labels_on_the_page import CUES, PLANTED, invented_labels
 
 from hearteval.analysis.study import analyze_study
 from hearteval.analysis.traits.speed import compare_speed
 from hearteval.errors import SettingsError
-from hearteval.report.plots import files, people
+from hearteval.report.plots import files, labels, people
 from hearteval.report.plots.files import captions, figure_files, figures_of, require_matplotlib
 from hearteval.report.plots.style import Heat
 
@@ -128,3 +129,43 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(files, "import_module", absent)
     with pytest.raises(SettingsError, match=re.escape("pip install 'hearteval[figures]'")):
         require_matplotlib()
+
+
+def test_what_replies_do_is_drawn_by_family_and_beside_people() -> None:
+    found = invented_labels((CUES,), people=PLANTED, n_items=12)
+    results = dataclasses.replace(RESULTS, labels=found)
+    figures = {one.name: one for one in figures_of(results)}
+    assert {"strategies", "strategies-of-models-and-people"} <= set(figures)
+    assert "micro-skills" not in figures
+    for name in ("strategies", "strategies-of-models-and-people"):
+        _, svg = next(figure_files(results, figures[name]))
+        assert ET.fromstring(svg).tag.endswith("svg")
+    drawn = labels.families_of("strategies")(results)
+    assert drawn is not None
+    names, cells = labels.family_cells(drawn)
+    averages = [heat.middle for row in cells for heat in row[:1] if heat is not None]
+    assert averages == sorted(averages, reverse=True)
+    rates = {
+        (use.group, rate.name): rate.rate for use in drawn.source.families for rate in use.rates
+    }
+    shown = [None if heat is None else heat.share for heat in cells[names.index("Clarification")]]
+    assert shown == [rates[use.group, "Clarification"] for use in drawn.source.families]
+    first, *_, last = labels.compared(drawn)
+    assert (first.category, last.category) == ("clarification", "suggest_options")
+
+
+def test_figures_of_the_offline_labeler_say_so_and_too_few_items_stay_empty() -> None:
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    found = invented_labels((CUES,), people=PLANTED, n_items=4)
+    drawn = labels.families_of("strategies")(dataclasses.replace(RESULTS, labels=found))
+    assert drawn is not None
+    assert {heat for row in labels.family_cells(drawn)[1] for heat in row} == {None}
+    figure = Figure()
+    labels.draw_differences(drawn, figure)
+    assert "measures nothing" in figure.axes[0].get_xlabel()
+
+
+def test_a_heat_is_coloured_against_its_own_middle() -> None:
+    assert Heat(0.3, is_sure=True, middle=0.1).colour == pytest.approx(0.7)
+    assert Heat(0.3, is_sure=False, middle=0.1).colour == pytest.approx(0.56)

@@ -11,7 +11,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes
-from hearteval.report.plots import kinds, people, ranking
+from hearteval.report.plots import kinds, labels, people, ranking
 from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS
 from hearteval.report.radar import elo_radars
 
@@ -79,6 +79,8 @@ def _of_rows(board: Any, _width: float) -> float:
 def _square(_: Any, width: float) -> float:
     return min(width, 4.5) * 0.85
 
+
+LABELLED = {"strategies": "support strategies", "micro-skills": "micro-skills"}
 
 FIGURES = (
     Figure(
@@ -152,6 +154,28 @@ FIGURES = (
         _factors,
         kinds.draw_factors,
         lambda _, width: 1 + 0.25 * width,
+    ),
+    *(
+        Figure(
+            name,
+            f"How often replies hold each of the {what}, percent; coloured: more (blue) or less"
+            " (orange) than the systems on average; pale where that is open.",
+            labels.families_of(name),
+            labels.draw_families,
+            lambda drawn, _: _rows(3 + len(drawn.source.averages)),
+        )
+        for name, what in LABELLED.items()
+    ),
+    *(
+        Figure(
+            f"{name}-of-models-and-people",
+            f"How much more often models' replies hold each of the {what} than people's, with"
+            " intervals.",
+            labels.differences_of(name),
+            labels.draw_differences,
+            lambda drawn, _: _rows(1 + len(drawn.source.averages)),
+        )
+        for name, what in LABELLED.items()
     ),
     Figure(
         "fit",

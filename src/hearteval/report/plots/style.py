@@ -39,15 +39,16 @@ SETTINGS: Mapping[str, Any] = {
 
 
 class Heat(NamedTuple):
-    """A share, and whether it is surely above or below one half."""
+    """A share, and whether it is surely above or below what stands in the middle of the scale."""
 
     share: float
     is_sure: bool
+    middle: float = 0.5
 
     @property
     def colour(self) -> float:
         """Return where it stands on the scale: near the middle where its side is open."""
-        return self.share if self.is_sure else 0.5 + (self.share - 0.5) * PALE
+        return 0.5 + (self.share - self.middle) * (1 if self.is_sure else PALE)
 
 
 def names_of(systems: Sequence[str], width: int = MAX_NAME) -> list[str]:

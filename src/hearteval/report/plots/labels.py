@@ -1,0 +1,97 @@
+"""What replies do, as figures: a heat map by family, and models beside people."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, RateDifference
+from hearteval.analysis.study import StudyResults
+from hearteval.report.labels import FEWEST_ITEMS, GROUPS, headline_source
+from hearteval.report.plots.style import GREY, Heat, draw_heat, draw_intervals, names_of
+
+BASELINE = "the offline baseline: it looks\nfor words, measures nothing"
+
+
+class Drawn(NamedTuple):
+    """One taxonomy, and the labeler whose figures are drawn."""
+
+    found: LabelResults
+    source: LabelSource
+
+
+def families_of(taxonomy: str) -> Callable[[StudyResults], Drawn | None]:
+    """Return what finds the heat map of a taxonomy: two families at least."""
+
+    def find(results: StudyResults) -> Drawn | None:
+        drawn = _labelled(results, taxonomy)
+        return drawn if drawn is not None and len(drawn.source.families) > 1 else None
+
+    return find
+
+
+def differences_of(taxonomy: str) -> Callable[[StudyResults], Drawn | None]:
+    """Return what finds the comparison of models with people by a taxonomy."""
+
+    def find(results: StudyResults) -> Drawn | None:
+        drawn = _labelled(results, taxonomy)
+        return drawn if drawn is not None and compared(drawn) else None
+
+    return find
+
+
+def _labelled(results: StudyResults, taxonomy: str) -> Drawn | None:
+    found = next((one for one in results.labels if one.taxonomy == taxonomy), None)
+    return None if found is None else Drawn(found, headline_source(found))
+
+
+def compared(drawn: Drawn) -> list[RateDifference]:
+    """Return models less people by category, what models do more often first."""
+    rows = [row for row in drawn.source.differences if row.comparison == "models-people"]
+    return sorted(rows, key=lambda row: (-row.difference, row.category))
+
+
+def family_cells(drawn: Drawn) -> tuple[list[str], list[list[Heat | None]]]:
+    """Return the categories, the most frequent first, and how often each family uses each."""
+    uses, averages = drawn.source.families, drawn.source.averages
+    keys = sorted(averages, key=lambda key: (-averages[key], key))
+    cells = [[_cell(use, key, averages[key]) for use in uses] for key in keys]
+    return [drawn.found.categories[key] for key in keys], cells
+
+
+def _cell(use: LabelUse, key: str, average: float) -> Heat | None:
+    at = next(rate for rate in use.rates if rate.category == key)
+    if use.n_items < FEWEST_ITEMS:
+        return None
+    is_open = at.low is None or at.high is None or at.low <= average <= at.high
+    return Heat(at.rate, not is_open, average)
+
+
+def draw_families(drawn: Drawn, figure: Any) -> None:
+    """Draw percent of replies by family, coloured against the mean of the systems."""
+    names, cells = family_cells(drawn)
+    axes = figure.subplots()
+    columns = names_of([GROUPS.get(use.group, use.group) for use in drawn.source.families], 16)
+    draw_heat(axes, cells, rows=names, columns=columns)
+    axes.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
+    axes.set_xlabel(_by_whom(drawn, "% of replies"), fontsize=7)
+
+
+def draw_differences(drawn: Drawn, figure: Any) -> None:
+    """Draw how much more often models do something than people, with intervals."""
+    rows = compared(drawn)
+    axes = figure.subplots()
+    axes.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
+    draw_intervals(axes, [_points(row) for row in rows])
+    axes.set_yticks(range(len(rows)), [row.name for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlabel(_by_whom(drawn, "models less people, points"), fontsize=7)
+
+
+def _points(row: RateDifference) -> tuple[float, float | None, float | None]:
+    low, high = (None if end is None else 100 * end for end in (row.low, row.high))
+    return 100 * row.difference, low, high
+
+
+def _by_whom(drawn: Drawn, what: str) -> str:
+    (who,) = names_of([drawn.source.labeler])
+    baseline = f",\n{BASELINE}" if drawn.source.kind == "baseline" else ""
+    return f"{what}\nlabelled by {who}{baseline}"
