@@ -7,6 +7,7 @@ from dataclasses import replace
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, without_ranking
 
+from hearteval.report.latex import latex
 from hearteval.report.summary import results_display
 from hearteval.report.table import Bar, Cell, Column, Display, Table
 
@@ -152,8 +153,8 @@ def test_latex_escapes_what_latex_would_read() -> None:
         caption="50 % of #1",
         notes=("x < y",),
     )
-    assert r"\caption{What is won}" in replace(table, caption="what is won").latex("won")
-    said = table.latex("won")
+    assert r"\caption{What is won}" in latex(replace(table, caption="what is won"), "won")
+    said = latex(table, "won")
     assert r"System\_1 & Won, \% & p \\" in said
     assert r"{[}a{]} \& b\$ & 1 \% & 0.1235 \\" in said
     assert r"c & -- & 12346 \\" in said
@@ -161,3 +162,20 @@ def test_latex_escapes_what_latex_would_read() -> None:
     assert r"\label{tab:won}" in said
     assert r"\begin{tabular}{lrr}" in said
     assert r"x \textless{} y" in said
+
+
+def test_a_table_of_latex_wider_than_a_page_is_parted_and_repeats_what_a_row_is() -> None:
+    columns = (Column("system", "name"), *(Column(f"a_long_heading_{k}") for k in range(9)))
+    wide = Table(columns=columns, rows=[["alder", *range(9)], ["birch", *range(9, 18)]])
+    said = latex(wide, "wide")
+    parts = said.split(r"\begin{tabular}")[1:]
+    # 16 and 2.5 characters for each number beside 8.5 for the name: 4 of them fit into 100.
+    assert [part.splitlines()[0] for part in parts] == ["{lrrrr}", "{lrrrr}", "{lr}"]
+    assert all("alder & " in part and "birch & " in part for part in parts)
+    assert r"alder & 8 \\" in parts[-1]
+    assert said.count(r"\begin{table}") == said.count(r"\label{tab:wide}") == 1
+
+
+def test_long_words_of_latex_are_broken_into_lines() -> None:
+    table = Table(columns=(Column("kind"), Column("text")), rows=[["a", "word " * 30]])
+    assert r"\begin{tabular}{lp{0.40\linewidth}}" in latex(table, "words")

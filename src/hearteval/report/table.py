@@ -130,8 +130,7 @@ class Table:
         rows = "".join(
             "<tr>"
             + "".join(
-                f"<td>{_svg(cell, scale) if isinstance(cell, Bar) else html_text(_text(cell))}</td>"
-                for cell, scale in zip(row, scales, strict=True)
+                f"<td>{_drawn(cell, scale)}</td>" for cell, scale in zip(row, scales, strict=True)
             )
             + "</tr>"
             for row in self.rows
@@ -149,80 +148,6 @@ class Table:
         writer.writerow(column.heading for column in self.columns)
         writer.writerows([_no_formula(cell) for cell in row] for row in self.rows)
         return out.getvalue()
-
-    def latex(self, label: str) -> str:
-        """Write a table of LaTeX with booktabs; numbers are rounded, a cell of None is a dash."""
-        by_column = zip(self.columns, zip(*self.rows, strict=True), strict=True)
-        spec = "".join("l" if _is_words(column, cells) else "r" for column, cells in by_column)
-        heads = " & ".join(_tex(column.heading) for column in self.columns)
-        rows = [" & ".join(map(_tex_cell, row)) + r" \\" for row in self.rows]
-        caption = (
-            [rf"\caption{{{_tex(self.caption[0].upper() + self.caption[1:])}}}"]
-            if self.caption
-            else []
-        )
-        notes = [rf"\par\footnotesize {_tex(note)}" for note in self.notes]
-        lines = [
-            "% needs \\usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering\small",
-            *caption,
-            rf"\label{{tab:{label}}}",
-            rf"\begin{{tabular}}{{{spec}}}",
-            r"\toprule",
-            rf"{heads} \\",
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-            *notes,
-            r"\end{table}",
-        ]
-        return "\n".join(lines) + "\n"
-
-
-_TEX = {
-    "\\": r"\textbackslash{}",
-    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-    "[": "{[}",  # after the end of a row it would begin an argument
-    "]": "{]}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "\N{NO-BREAK SPACE}": "~",
-    "\N{THIN SPACE}": r"\,",
-    "\N{MINUS SIGN}": r"$-$",
-    "\N{PLUS-MINUS SIGN}": r"$\pm$",
-    "\N{NOT EQUAL TO}": r"$\neq$",
-    "\N{EN DASH}": "--",
-    "\N{MIDDLE DOT}": r"$\cdot$",
-}
-TEX_DIGITS = 4
-"""Significant digits of a number that no table has written as text."""
-TEX_WHOLE = 1_000
-"""From here on numbers are whole."""
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(character, character) for character in printable(text))
-
-
-def _is_words(column: Column, cells: Sequence[object]) -> bool:
-    return column.kind in ("name", "text") or any(
-        isinstance(cell, str) and not any(character.isdigit() for character in cell)
-        for cell in cells
-    )
-
-
-def _tex_cell(cell: object) -> str:
-    if cell is None or cell == "":
-        return "--"
-    if isinstance(cell, float):
-        return _tex(f"{cell:.0f}" if abs(cell) >= TEX_WHOLE else f"{cell:.{TEX_DIGITS}g}")
-    if isinstance(cell, Bar):
-        return _tex(cell.label)
-    return _tex(_text(cell))
 
 
 def mark_simulated(table: Table) -> Table:
@@ -283,7 +208,12 @@ def _paragraphs(lines: Sequence[str]) -> str:
     return "".join(f"<p>{html_text(line)}</p>" for line in lines)
 
 
-def _text(cell: object) -> str:
+def _drawn(cell: object, scale: Scale) -> str:
+    return _svg(cell, scale) if isinstance(cell, Bar) else html_text(text_of(cell))
+
+
+def text_of(cell: object) -> str:
+    """Return what stands in a cell."""
     return printable(cell.text if isinstance(cell, Cell) else str(cell))
 
 
@@ -294,7 +224,7 @@ def _column_text(
     if column.kind == "bar":
         ticks = [] if column.centre is None else [_ticks_below(cells, n_cells, column.centre)]
         return [column.text_heading, *_drawn_bars(cells, n_cells, column.centre), *ticks]
-    texts = list(map(_text, cells))
+    texts = list(map(text_of, cells))
     return [
         column.text_heading,
         *(shortened_names(texts, name_width) if column.kind == "name" else texts),
@@ -305,7 +235,7 @@ def _width(column: Column, cells: Sequence[object]) -> int:
     """Return the widest of a column: a bar as narrow as it may be, a name not cut."""
     if column.kind == "bar":
         return max(MIN_BAR_CELLS, display_width(column.text_heading))
-    width = max(map(display_width, [column.text_heading, *map(_text, cells)]))
+    width = max(map(display_width, [column.text_heading, *map(text_of, cells)]))
     return min(width, column.max_width) if column.kind == "name" else width
 
 

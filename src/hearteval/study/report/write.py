@@ -12,6 +12,7 @@ from hearteval.analysis.study import StudyResults, without_words
 from hearteval.domain import Study
 from hearteval.errors import StoreError
 from hearteval.report.headline import first_line
+from hearteval.report.latex import latex
 from hearteval.report.leaderboard import leaderboard_csv
 from hearteval.report.page import render_page
 from hearteval.report.page.replies import MOST_READ, Shown
@@ -112,7 +113,7 @@ def write_figures(session: Session, study: Study, results: StudyResults, folder:
     said = (*first, *((results.judge_notice,) if results.judge_notice else ()))
     comment = "".join(f"% {line}\n" for line in first)
     texts = {
-        f"{name}.tex": comment + replace(table, notes=(*table.notes, *said)).latex(name)
+        f"{name}.tex": comment + latex(replace(table, notes=(*table.notes, *said)), name)
         for name, table in paper_tables(results).items()
     }
     texts |= {"captions.txt": captions(results)}
