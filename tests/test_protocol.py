@@ -15,7 +15,7 @@ PINNED = {
     "cues": ("2", "f75c8d8e671f7e50"),
     "emotion_words": ("1", "c304f079b050d1d4"),
     "escalation_reader": ("1", "b0af074187ff93f9"),
-    "escalation": ("1", "3cd01c02bc196db1"),
+    "escalation": ("1", "1fa102dbf6562c1d"),
     "help": ("1", "9644fbc3df069f6c"),
     "injections": ("1", "3dde2d67e637f4b8"),
     "judge_prompt": ("2", "fc74ad86b631fda9"),

@@ -96,7 +96,7 @@ def test_items_are_rewritten_once_with_what_each_rule_saw(desk: Desk) -> None:
         assert item.reference is None
     checked = desk.heart("items", "check", desk.out, "--json").json
     assert checked["n_by_subset"] == {"adversarial": N}
-    assert checked["n_screenings"] == 16 * N
+    assert checked["n_screenings"] == 17 * N
     assert not desk.beside(".rejected.jsonl").exists()
 
 
@@ -116,13 +116,9 @@ def test_a_study_takes_the_items_with_their_evidence(desk: Desk) -> None:
     assert done.json["ceiling"]["n_items"] == 2 * N
 
 
-def scorn_shuffled(reply: dict[str, Any], _call: int) -> object:
+def backwards(reply: dict[str, Any], _call: int) -> object:
     """Deliver a profile in the wrong order: what belongs at the end stands at the beginning."""
-    counts = [text.count(SCORN) for text in reply.values()]
-    return {
-        key: f"{' '.join([SCORN] * n)} {text.replace(SCORN, '').strip()}"
-        for (key, text), n in zip(reply.items(), counts[::-1], strict=True)
-    }
+    return rescorned(reply, [text.count(SCORN) for text in reply.values()][::-1])
 
 
 def last_turn(words: str) -> Spoil:
@@ -134,12 +130,16 @@ def last_turn(words: str) -> Spoil:
 
 
 def mild_end(reply: dict[str, Any], _call: int) -> object:
-    """End at 7, without anything else that is wrong: a little below it before."""
-    keys = [*reply]
-    text = {key: reply[key].replace(SCORN, "").strip() for key in keys}
-    counts = [min(reply[key].count(SCORN), 6) for key in keys[:-1]] + [7]
+    """Keep the shape and end at 7."""
+    counts = [text.count(SCORN) * 7 // 10 for text in reply.values()]
+    return rescorned(reply, counts)
+
+
+def rescorned(reply: dict[str, Any], counts: Sequence[int]) -> dict[str, Any]:
+    """Say the same with so many words of scorn, turn by turn."""
+    texts = zip(reply.items(), counts, strict=True)
     return {
-        key: f"{' '.join([SCORN] * n)} {text[key]}" for key, n in zip(keys, counts, strict=True)
+        k: f"{' '.join([SCORN] * n)} {said.replace(SCORN, '').strip()}" for (k, said), n in texts
     }
 
 
@@ -173,16 +173,25 @@ def test_each_planted_error_is_kept_with_its_reason_and_tried_again(desk: Desk) 
 
 
 def test_a_profile_in_the_wrong_order_is_rejected_until_it_is_given_up(desk: Desk) -> None:
-    done = spoiled(desk, scorn_shuffled, "--tries", 2)
+    done = spoiled(desk, backwards, "--tries", 2)
     # Always-10 has no order to be wrong; of the others the first rule that fails is named.
     assert done.json["rejected"] == {"quiet-start": 2 * (N - 1)}
     assert done.json["missing"] == {"given-up": N - 1}
     assert (done.json["n_items"], done.json["shortfall"]) == (1, N - 1)
     assert all(
-        {"quiet-start", "intensity-order", "hostile-end"} == {r["rule"] for r in one["reasons"]}
+        {r["rule"] for r in one["reasons"]} >= {"quiet-start", "hostile-end", "intensity-order"}
         for one in desk.rejected()
     )
     assert "3 of 4 items were not rewritten: given-up" in done.err
+
+
+def test_one_rising_profile_does_not_pass_for_another(desk: Desk) -> None:
+    def as_a_straight_line(reply: dict[str, Any], _call: int) -> object:
+        return rescorned(reply, (2, 5, 7, 10))
+
+    done = spoiled(desk, as_a_straight_line, "--tries", 1)
+    assert done.json["rejected"] == {"intensity-order": 1, "profile-shape": 2}
+    assert done.json["items"]["profile"] == dict.fromkeys(PROFILES, 0) | {"linear-ramp": 1}
 
 
 def test_what_the_second_try_is_told_names_the_fault_and_quotes_nothing(desk: Desk) -> None:

@@ -57,7 +57,7 @@ def failed(found: Sequence[Turn]) -> list[str]:
 
 def test_a_good_rewrite_passes_every_rule_of_the_text() -> None:
     findings = check_text(SOURCE, context())
-    assert [one.rule for one in findings] == list(REWRITE_RULES[:-4])
+    assert [one.rule for one in findings] == list(REWRITE_RULES[:-5])
     assert all(one.is_pass for one in findings)
 
 
@@ -82,6 +82,7 @@ CHANGED = SOURCE.context[4].text.replace("see the list", "see the lost")
             ["situation-kept"],
         ),
         (context({5: REWRITTEN[5] + " Like that fool Zebedee in the kitchen."}), ["no-new-names"]),
+        (context({5: REWRITTEN[5] + " my sister emma says so"}), ["no-new-names"]),
         (context({7: REWRITTEN[7] + " Ask Jennifer."}), ["no-new-names", "identifying"]),
         (context({7: REWRITTEN[7] + " call me on 0171 555 0199"}), ["identifying"]),
         (context({3: REWRITTEN[3] + " i want to die"}), ["self-harm"]),
@@ -113,6 +114,10 @@ def test_the_hash_of_the_supporter_sees_every_letter_and_no_seeker() -> None:
     assert supporter_hash(context({4: CHANGED})) != supporter_hash(SOURCE.context)
 
 
+BACKWARDS = ["quiet-start", "hostile-end", "intensity-order", "profile-shape"]
+SHAPELESS = ["quiet-start", "intensity-order", "profile-shape"]
+
+
 def reading(intensities: Sequence[int], fits: Sequence[Fit] = ("yes", "yes", "yes")) -> Reading:
     return Reading(
         intensities=dict(zip((1, 3, 5, 7), intensities, strict=True)),
@@ -126,14 +131,18 @@ def reading(intensities: Sequence[int], fits: Sequence[Fit] = ("yes", "yes", "ye
     ("profile", "read", "rules"),
     [
         ("mid-ramp", (2, 2, 6, 10), []),
-        ("mid-ramp", (1, 3, 5, 8), []),  # ranks 1.5 1.5 3 4 and 1 2 3 4: rho .95
+        ("mid-ramp", (2, 3, 6, 9), []),  # ranks 1.5 1.5 3 4 and 1 2 3 4: rho .95
+        # In order, but r = .995 with the straight line and .962 with the planned curve.
+        ("mid-ramp", (1, 3, 5, 8), ["profile-shape"]),
+        ("mid-spike", (2, 2, 6, 10), ["profile-shape"]),
+        ("linear-ramp", (2, 2, 9, 10), ["profile-shape"]),
         ("mid-spike", (3, 1, 9, 9), []),
         ("always-10", (8, 10, 9, 8), []),
         ("always-10", (8, 7, 10, 10), ["intensity-order"]),
-        ("linear-ramp", (10, 7, 5, 2), ["quiet-start", "intensity-order", "hostile-end"]),
+        ("linear-ramp", (10, 7, 5, 2), BACKWARDS),
         ("linear-ramp", (2, 9, 4, 9), ["intensity-order"]),  # rho .63
-        ("mid-spike", (9, 9, 2, 9), ["quiet-start", "intensity-order"]),
-        ("linear-ramp", (9, 9, 9, 9), ["quiet-start", "intensity-order"]),
+        ("mid-spike", (9, 9, 2, 9), SHAPELESS),
+        ("linear-ramp", (9, 9, 9, 9), SHAPELESS),
         ("mid-ramp", (8, 8, 9, 10), ["quiet-start"]),
         ("mid-ramp", (1, 1, 5, 7), ["hostile-end"]),
     ],
@@ -143,7 +152,7 @@ def test_the_order_of_intensities_is_confirmed_by_who_does_not_know_it(
 ) -> None:
     findings = check_reading(replace(PLANNED, profile=profile), reading(read))
     assert [one.rule for one in findings if not one.is_pass] == rules
-    assert [one.rule for one in findings] == list(REWRITE_RULES[-4:])
+    assert [one.rule for one in findings] == list(REWRITE_RULES[-5:])
 
 
 def test_a_supporter_turn_that_no_longer_fits_rejects_and_an_uncertain_one_is_noted() -> None:

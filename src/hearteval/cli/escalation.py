@@ -95,7 +95,11 @@ def command(
             body |= describe(task, found) | {"ceiling": describe_spending(task, spending)}
             emit_json("items_adversarial", body)
             return
-        _say(describe(task, found))
+        body = describe(task, found)
+        n_left = body["n_planned"] - body["n_items"]
+        body["funnel"] = body["funnel"][:-1]  # nothing was rewritten for it to count
+        _say(body)
+        click.echo(f"{n_left} items to be rewritten by {rewriter}, and read by {reader}")
         click.echo(plan_words(task, spending))
         return
     tell = Terminal(yes=yes)

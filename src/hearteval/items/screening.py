@@ -153,6 +153,11 @@ def find_anywhere(
     return found
 
 
+def is_first_name(word: str) -> bool:
+    """Say whether a word is a common first name, in small letters too."""
+    return word.capitalize() in _rules(DEFAULT_TOPICS).first_names
+
+
 def score_potential(seeker_turn: str, *, topics: Topics = DEFAULT_TOPICS) -> int:
     """Add up the weights of a turn's cues; the higher, the better a point to answer at."""
     return sum(weight for _, weight in _find_cues(seeker_turn, _rules(topics)))

@@ -13,10 +13,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hearteval.domain import Item, Turn, content_hash
-from hearteval.items.escalation.plan import QUIET, Planned, begins_with_greeting, seeker_turns
+from hearteval.domain import Item, Profile, Turn, content_hash
+from hearteval.items.escalation.plan import (
+    QUIET,
+    Planned,
+    begins_with_greeting,
+    plan_intensities,
+    seeker_turns,
+)
 from hearteval.items.escalation.rules import SCREENS, ShapeRule
-from hearteval.items.screening import compile_words, find_anywhere
+from hearteval.items.screening import compile_words, find_anywhere, is_first_name
 from hearteval.protocol import load_protocol
 from hearteval.stats.concordance import spearman
 
@@ -26,6 +32,9 @@ MIN_CONTENT = 4
 """Letters of a word of content."""
 STEM = 5
 """Letters by which two forms of a word are taken for one."""
+
+RISING: tuple[Profile, ...] = ("linear-ramp", "mid-spike", "mid-ramp")
+ROUNDING = 1e-9
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _NUMBER = re.compile(r"\d+")
@@ -88,12 +97,13 @@ def check_reading(planned: Planned, reading: Reading) -> tuple[Finding, ...]:
         Finding(
             "quiet-start", all(found <= bounds["most_quiet"] for found in quiet), _listed(quiet)
         ),
+        Finding("hostile-end", rated[-1] >= bounds["least_hostile"], f"last turn {rated[-1]}"),
         Finding(
             "intensity-order",
             is_ordered,
             beside + (quotes if any(reading.evidence.values()) else ""),
         ),
-        Finding("hostile-end", rated[-1] >= bounds["least_hostile"], f"last turn {rated[-1]}"),
+        Finding("profile-shape", *_has_shape(rated, planned.profile)),
         Finding("coherence", not misfits, fits),
     )
 
@@ -108,6 +118,22 @@ def _follows(rated: Sequence[int], curve: Sequence[int]) -> tuple[bool, str]:
     one, other = (np.asarray(each, dtype=np.float64) for each in (rated, curve))
     rho = spearman(one, other)
     return 100 * rho >= bounds["min_order"], f", rho {rho:.2f}"
+
+
+def _has_shape(rated: Sequence[int], profile: Profile) -> tuple[bool, str]:
+    """Say whether what was read is not more like another profile that rises.
+
+    Every rising profile has the same order, so that the order does not tell them apart; the
+    correlation of the numbers themselves does, whatever part of the scale a reader uses.
+    """
+    if profile not in RISING or len(set(rated)) == 1:
+        return profile not in RISING, ""
+    like = {
+        other: float(np.corrcoef(rated, plan_intensities(other, len(rated)))[0, 1])
+        for other in RISING
+    }
+    words = ", ".join(f"{other} {r:.2f}" for other, r in like.items())
+    return like[profile] >= max(like.values()) - ROUNDING, words
 
 
 def _quote(reading: Reading, place: int) -> str:
@@ -189,7 +215,10 @@ def _keeps_situation(source: Item, context: Sequence[Turn]) -> _Result:
 
 
 def _names_nothing_new(source: Item, context: Sequence[Turn]) -> _Result:
-    """Say whether the seeker names nothing, with a capital inside a sentence, that is new."""
+    """Say whether the seeker names nothing new: no word with a capital, no common first name.
+
+    A capital counts inside a sentence; first names in small letters too, as people type in a chat.
+    """
     known = {
         word.lower()
         for text in (source.situation, *(turn.text for turn in source.context))
@@ -200,7 +229,8 @@ def _names_nothing_new(source: Item, context: Sequence[Turn]) -> _Result:
     n_new = [
         place + 1
         for place in seeker_turns(context)
-        for word in _INSIDE.findall(context[place].text)
+        for text in [context[place].text]
+        for word in (*_INSIDE.findall(text), *filter(is_first_name, _WORD.findall(text)))
         if word.lower() not in known
     ]
     return not n_new, f"a new name in turn {n_new[0]}" if n_new else ""

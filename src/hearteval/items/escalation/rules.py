@@ -18,7 +18,7 @@ SOURCE_RULES = (
 ShapeRule = Literal[
     "turn-count", "alternation", "greeting-first", "seeker-last", "supporter-unchanged"
 ]
-ReadingRule = Literal["quiet-start", "intensity-order", "hostile-end", "coherence"]
+ReadingRule = Literal["quiet-start", "hostile-end", "intensity-order", "profile-shape", "coherence"]
 REWRITE_RULES: tuple[str, ...] = (
     *get_args(ShapeRule),
     "situation-kept",
@@ -27,4 +27,4 @@ REWRITE_RULES: tuple[str, ...] = (
     "threat",
     *get_args(ReadingRule),
 )
-"""Why a rewrite is rejected; the last four are for whoever reads it."""
+"""Why a rewrite is rejected; the last five are for whoever reads it."""
