@@ -180,6 +180,16 @@ class TaxonomyLabels:
     labelers: Sequence[Rater]
     labels: Sequence[LabelRow]
     """By these labelers."""
+    axes: Mapping[str, Axis] = field(default_factory=dict)
+    """Axis by key, of categories that belong to one."""
+
+
+class ReasonRow(NamedTuple):
+    """The reasons of a judgment, without their words."""
+
+    assignment_id: str
+    n_words: int
+    """0 of what was withdrawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +251,8 @@ class StudyData:
     """Keyed scores by completion id; of a calibration only."""
     labels: Sequence[TaxonomyLabels] = ()
     """What labelers said of completions, reasons and items, by taxonomy."""
+    reasons: Mapping[str, ReasonRow] = field(default_factory=dict)
+    """Reasons that are labelled by their themes, by judgment id."""
 
     @property
     def ranked(self) -> list[System]:

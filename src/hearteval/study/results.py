@@ -20,12 +20,14 @@ from hearteval.analysis.data import (
     JudgmentRow,
     LabelRow,
     Provenance,
+    ReasonRow,
     StudyData,
     TaxonomyLabels,
     assigned,
     judgment_rows,
     withdrawn_pairs,
 )
+from hearteval.analysis.labels.rationales import RATIONALES
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
     AXES,
@@ -48,6 +50,7 @@ from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
+from hearteval.labels.texts import reasons_text
 from hearteval.study.covariates import read_covariates
 from hearteval.study.session import Session, is_rated, stored_plan
 
@@ -96,6 +99,7 @@ def read_data(session: Session, study: Study) -> StudyData:
     # Nobody is asked any more about what was withdrawn.
     gone = withdrawn_pairs(pairs, completions)
     open_ones = [a for a in open_ones if a.pair_id not in gone]
+    labels = stored_labels(session, study)
     # People who have written or reviewed only are no raters of this study.
     who = {row.rater_id for row in judgments} | {rating.rater_id for rating in ratings}
     return StudyData(
@@ -110,7 +114,8 @@ def read_data(session: Session, study: Study) -> StudyData:
         audit=stored_audit(session, study),
         halo=stored_halo(session, study),
         calibration=stored_calibration(session, study),
-        labels=stored_labels(session, study),
+        labels=labels,
+        reasons=_reasons(session, labels),
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
         ratings=ratings,
@@ -238,9 +243,19 @@ def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
                 categories={one.key: one.name for one in taxonomy.categories},
                 labelers=list(own.values()),
                 labels=[label for label in labels[taxonomy.name] if label.rater_id in own],
+                axes={one.key: one.axis for one in taxonomy.categories if one.axis},
             )
         )
     return tuple(found)
+
+
+def _reasons(session: Session, labels: Sequence[TaxonomyLabels]) -> dict[str, ReasonRow]:
+    """Read how long the reasons are that are labelled by their themes."""
+    ids = {row.text_id for one in labels if one.taxonomy == RATIONALES for row in one.labels}
+    return {
+        one.id: ReasonRow(one.assignment_id, len(reasons_text(one).split()))
+        for one in session.store.find(Judgment, sorted(ids))
+    }
 
 
 def read_judgments(session: Session, *studies: Study) -> list[JudgmentRow]:

@@ -101,12 +101,12 @@ def agree(
             ) / rest**2
             value = float((observed[k] - expected[k]) / rest)
             moves["kappa"].append(move)
-            found["kappa"] = _bounded(value, move, item, judges, low=-1.0, level=level)
+            found["kappa"] = bounded(value, move, item, judges, low=-1.0, level=level)
         if p[k] + q[k] > 0:
             value = float(2 * both[k] / (p[k] + q[k]))
             move = (2 * a[:, k] * b[:, k] - value * (a[:, k] + b[:, k])) / (n * (p[k] + q[k]))
             moves["f1"].append(move)
-            found["f1"] = _bounded(value, move, item, judges, low=0.0, level=level)
+            found["f1"] = bounded(value, move, item, judges, low=0.0, level=level)
         rows.append(
             SourceAgreement(
                 one=left.labeler,
@@ -128,7 +128,7 @@ def agree(
         if values:
             move = np.mean(moves[name], axis=0)
             mean = float(np.mean(values))
-            means[name] = _bounded(mean, move, item, judges, low=low, level=level)
+            means[name] = bounded(mean, move, item, judges, low=low, level=level)
     whole = SourceAgreement(
         one=left.labeler,
         other=right.labeler,
@@ -145,7 +145,7 @@ def agree(
     return [whole, *rows]
 
 
-def _bounded(
+def bounded(
     value: float,
     moves: FloatArray,
     item: IntArray,

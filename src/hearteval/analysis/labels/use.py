@@ -193,7 +193,7 @@ def analyze_labels(
             for rater in one.labelers
             if len((marked := _read_marks(one, rater, texts, systems)).ids)
         }
-        raters = sorted((r for r in one.labelers if r.id in marks), key=_by_kind)
+        raters = sorted((r for r in one.labelers if r.id in marks), key=by_kind)
         if not raters:
             continue
         ground = _Ground(one.categories, systems, n_texts, is_adversarial, level)
@@ -253,7 +253,8 @@ def source_kind(rater: Rater) -> SourceKind:
     return "baseline" if rater.family == BASELINE else "model"
 
 
-def _by_kind(rater: Rater) -> tuple[int, str, str]:
+def by_kind(rater: Rater) -> tuple[int, str, str]:
+    """Return the order of labelers: people, models, the baseline."""
     order: Mapping[SourceKind, int] = {"person": 0, "model": 1, "baseline": 2}
     return order[source_kind(rater)], rater.name, rater.id
 
