@@ -169,21 +169,6 @@ def test_what_only_strong_systems_do_explains_nothing_by_that() -> None:
     assert abs(float(np.mean([one.beta for one in found]))) < 0.25
 
 
-def test_where_there_is_no_effect_few_tests_find_one() -> None:
-    p = [one.p for seed in range(60) for one in wins(study(100 + seed, n_items=30)).categories]
-    assert len(p) == 120
-    share = np.mean([value is not None and value < 0.05 for value in p])
-    assert 0.0 <= share <= 0.12
-
-
-def test_an_interval_covers_the_planted_effect() -> None:
-    found = [of(wins(study(300 + seed, effect=0.6, n_items=40)), "hope") for seed in range(40)]
-    true = 1 / (1 + np.exp(-0.6))
-    covered = [one.low <= true <= one.high for one in found if one.low and one.high]
-    assert len(covered) == 40
-    assert np.mean(covered) >= 0.82
-
-
 def without_labels(data: StudyData, keep: Sequence[str]) -> StudyData:
     (given,) = data.labels
     left = [row for row in given.labels if row.text_id in keep]

@@ -250,21 +250,6 @@ def drawn(rng: np.random.Generator, n: int, *rates: float) -> Rows:
     return [[int(one) for one in row] for row in is_there]
 
 
-def test_a_planted_difference_is_found_and_nothing_where_there_is_none() -> None:
-    rng, n_made = np.random.default_rng(11), 120
-    n_found = n_false = n_null = 0
-    for _ in range(n_made):
-        planted = {GPT: drawn(rng, 100, 0.6, 0.4, 0.1), KIMI: drawn(rng, 100, 0.3, 0.4, 0.1)}
-        rows = source(planted, n_items=100).differences
-        n_found += "hope" in {row.category for row in rows if row.q is not None and row.q < 0.05}
-        none = {name: drawn(rng, 100, 0.5, 0.4, 0.1) for name in (GPT, KIMI)}
-        rows = source(none, n_items=100).differences
-        n_false += sum(row.p is not None and row.p < 0.05 for row in rows)
-        n_null += len(rows)
-    assert n_found / n_made > 0.9
-    assert 0.02 <= n_false / n_null <= 0.09
-
-
 def test_agreement_of_two_labelers_is_what_statsmodels_says() -> None:
     rng = np.random.default_rng(5)
     one = (rng.random((60, 3)) < (0.5, 0.3, 0.0)).astype(int)

@@ -1,12 +1,11 @@
 """How replies are worded: by hand; planted templates are found, and none where there is none."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from planted_words import GPT, PEOPLE, WAYS, by_template, drawn, freely, items, said
 from scipy.stats import ttest_1samp
 
 from hearteval.analysis.data import StudyData
@@ -18,43 +17,8 @@ from hearteval.analysis.traits.wording import (
     measure_wording,
     words_of,
 )
-from hearteval.domain import Completion, Item, System, Turn
+from hearteval.domain import System
 from hearteval.domain.systems import WITHDRAWN
-
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
-GPT = System(name="gpt", kind="model", family="gpt")
-KIMI = System(name="kimi", kind="model", family="kimi")
-PEOPLE = System(name="People", kind="human", family="human")
-
-
-def items(n: int, language: str = "en") -> list[Item]:
-    return [
-        Item(
-            source="made",
-            dialogue_id=f"d{k}",
-            turn_index=1,
-            situation="s",
-            emotion="sad",
-            problem="job",
-            context=(Turn(role="seeker", text=f"Turn {k}."),),
-            subset="regular",
-            profile=None,
-            licence="l",
-            consent_basis="c",
-            language=language,
-        )
-        for k in range(n)
-    ]
-
-
-def said(item: Item, system: System, text: str, writer: str = "w") -> Completion:
-    return Completion(
-        item_id=item.id,
-        system_id=system.id,
-        text=text,
-        writer_id=writer if system.kind == "human" else None,
-        created_at=NOW,
-    )
 
 
 def of_system(data: StudyData, system: System) -> SystemWording:
@@ -140,39 +104,6 @@ def test_withdrawn_texts_are_not_read() -> None:
     assert (found.n_completions, found.measures["emotion-words"].value) == (1, 0.0)
 
 
-# Some words are frequent: were all equally so, no figure could vary in its first order.
-VOCABULARY = np.array([f"w{k}" for k in range(80)])
-FEELINGS = np.array(["sad", "angry", "happy", "lonely", "ashamed", "calm", "proud", "afraid"])
-WAYS = np.array([0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])
-Write = Callable[[np.random.Generator], str]
-
-
-def freely(rng: np.random.Generator, *, n_words: int = 80, n_feelings: int = 8) -> str:
-    often = 1 / np.arange(1, n_words + 1)
-    n = rng.integers(8, 20)
-    words = [
-        *rng.choice(VOCABULARY[:n_words], n, p=often / often.sum()),
-        *rng.choice(FEELINGS[:n_feelings], rng.integers(0, 4), p=_share(n_feelings)),
-    ]
-    return f"it sounds so{rng.choice(8, p=WAYS)} that {' '.join(rng.permutation(words))}"
-
-
-def _share(n: int) -> NDArray[np.float64]:
-    return np.asarray(WAYS[:n] / WAYS[:n].sum(), dtype=np.float64)
-
-
-def by_template(rng: np.random.Generator) -> str:
-    _, _, rest = freely(rng, n_words=40, n_feelings=3).partition(" that ")
-    return f"it sounds like that {rest}"
-
-
-def drawn(seed: int, models: Write, *, n_items: int) -> StudyData:
-    rng, made = np.random.default_rng(seed), items(n_items)
-    texts = [said(item, system, models(rng)) for item in made for system in (GPT, KIMI)]
-    texts += [said(item, PEOPLE, freely(rng), writer) for item in made for writer in "ab"]
-    return StudyData(items=made, systems=[GPT, KIMI, PEOPLE], completions=texts)
-
-
 def compared(data: StudyData, group: str = "models") -> dict[Measure, WordingDifference]:
     found = measure_wording(data, level=0.95)
     assert found is not None
@@ -202,10 +133,10 @@ def test_where_nobody_differs_few_tests_say_so() -> None:
     """Models have one text an item, people two: being more makes nobody more varied."""
     p = [
         one.p
-        for seed in range(30)
+        for seed in range(20)
         for measure, one in compared(drawn(seed, freely, n_items=25)).items()
     ]
-    assert len(p) == 150
+    assert len(p) == 100
     assert 0.01 <= np.mean([value is not None and value < 0.05 for value in p]) <= 0.09
 
 
