@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ from escalating_server import SCORN, Spoil, source_item, two_models
 from heart_command import Done, Heart
 from scripted_server import fail
 from served_study import serving
+from tiny_model import TINY_MODEL
 
 from hearteval.domain import PROFILES, Item
 from hearteval.items.files import format_items, parse_items
+from hearteval.models.local import LocalSettings
+from hearteval.study.asking import models
 
 pytestmark = pytest.mark.server
 N = 4
@@ -31,6 +35,22 @@ base_url = "{url}"
 family = "theirs"
 {extra}
 {more}
+"""
+STUDY = """
+[study]
+name = "s"
+seed = 1
+[[items]]
+source = "items.jsonl"
+[[items]]
+source = "adversarial.jsonl"
+[[system]]
+preset = "original"
+[[system]]
+preset = "generic"
+[judging]
+judges = ["cue"]
+stress_items = 0
 """
 FREE = "concurrency = 1\nprice = { input = 0, output = 0 }"
 PAID = "concurrency = 1\nprice = { input = 1.0, output = 2.0 }"
@@ -52,7 +72,8 @@ class Desk:
 
     def run(self, *words: object, reader: str = "eye") -> Done:
         named = ("--rewriter", "pen", "--reader", reader, "--models", self.models)
-        where = ("--from", self.source, "--out", self.out, "--items", N)
+        where = ["--from", self.source, "--out", self.out]
+        where += [] if "--items" in words else ["--items", str(N)]
         return self.heart("items", "adversarial", *where, *named, *words)
 
     def beside(self, ending: str) -> Path:
@@ -76,7 +97,7 @@ def spoiled(desk: Desk, spoil: Spoil, *words: object, **others: Any) -> Done:
         return desk.run("--json", *words)
 
 
-def test_items_are_rewritten_once_with_what_each_rule_saw(desk: Desk) -> None:
+def test_items_are_rewritten_once_and_a_study_takes_them(desk: Desk) -> None:
     with serving(two_models()) as server:
         desk.describe(server.url)
         made = desk.run("--json")
@@ -98,22 +119,10 @@ def test_items_are_rewritten_once_with_what_each_rule_saw(desk: Desk) -> None:
     assert checked["n_by_subset"] == {"adversarial": N}
     assert checked["n_screenings"] == 17 * N
     assert not desk.beside(".rejected.jsonl").exists()
-
-
-def test_a_study_takes_the_items_with_their_evidence(desk: Desk) -> None:
-    with serving(two_models()) as server:
-        desk.describe(server.url)
-        desk.run()
     study = desk.folder / "study.toml"
-    study.write_text(
-        '[study]\nname = "s"\nseed = 1\n[[items]]\nsource = "items.jsonl"\n[[items]]\n'
-        'source = "adversarial.jsonl"\n[[system]]\npreset = "original"\n[[system]]\n'
-        'preset = "generic"\n[judging]\njudges = ["cue"]\nstress_items = 0\n',
-        encoding="utf-8",
-    )
-    done = desk.heart("run", study, "--dry-run", "--json")
-    assert done.code == 0, done.err
-    assert done.json["ceiling"]["n_items"] == 2 * N
+    study.write_text(STUDY, encoding="utf-8")
+    planned = desk.heart("run", study, "--dry-run", "--json")
+    assert planned.json["ceiling"]["n_items"] == 2 * N
 
 
 def backwards(reply: dict[str, Any], _call: int) -> object:
@@ -192,15 +201,6 @@ def test_one_rising_profile_does_not_pass_for_another(desk: Desk) -> None:
     done = spoiled(desk, as_a_straight_line, "--tries", 1)
     assert done.json["rejected"] == {"intensity-order": 1, "profile-shape": 2}
     assert done.json["items"]["profile"] == dict.fromkeys(PROFILES, 0) | {"linear-ramp": 1}
-
-
-def test_what_the_second_try_is_told_names_the_fault_and_quotes_nothing(desk: Desk) -> None:
-    with serving(two_models(lambda reply, n: {} if n == 1 else reply)) as server:
-        desk.describe(server.url)
-        desk.run()
-        asked = [str(body["messages"][-1]["content"]) for body in server.bodies]
-    (again,) = (text for text in asked if "could not be used" in text)
-    assert "it lacked a turn of the seeker's" in again
 
 
 def test_a_reader_that_invents_evidence_leaves_the_item_out(desk: Desk) -> None:
@@ -375,3 +375,22 @@ def test_a_models_file_with_an_unknown_section_says_so(desk: Desk) -> None:
     done = desk.run()
     assert done.code == 2
     assert "bugdet: unknown setting (did you mean 'budget'?)" in done.err
+
+
+def test_a_tiny_local_model_rewrites_to_the_letter_of_the_schema_and_is_rejected(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "LocalSettings", partial(LocalSettings, n_threads=1))
+    with serving(two_models()) as server:
+        desk.describe(server.url)
+        text = desk.models.read_text(encoding="utf-8")
+        tiny = f'model = "local:{TINY_MODEL}"\nmax_tokens = 700'
+        local = text.replace(f'model = "openai-compatible/pen"\nbase_url = "{server.url}"', tiny, 1)
+        desk.models.write_text(local, encoding="utf-8")
+        done = desk.run("--json", "--tries", 1, "--items", 1)
+    assert done.code == 1
+    assert done.json["missing"] == {"given-up": 1}
+    (rejected,) = desk.rejected()
+    # A model that small says nothing of the situation; what it says has every turn asked for.
+    assert rejected["reasons"][0]["rule"] == "situation-kept"
+    assert [turn["role"] for turn in rejected["context"]] == ["supporter", "seeker"] * 4
