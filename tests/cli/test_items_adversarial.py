@@ -218,9 +218,6 @@ def test_a_reader_finds_a_supporter_turn_that_no_longer_fits(desk: Desk) -> None
     def misread(reply: dict[str, Any], call: int) -> object:
         return reply | ({"turn_5": reply["turn_5"] | {"fits": "no"}} if call == 1 else {})
 
-    def never_the_same(reply: dict[str, Any], call: int) -> object:
-        return {key: f"{text} {'so' * call}" for key, text in reply.items()}
-
     done = spoiled(desk, never_the_same, misread=misread)
     assert done.json["rejected"] == {"coherence": 1}
     assert done.json["n_items"] == N
@@ -275,29 +272,37 @@ def test_calls_that_fail_leave_items_open(desk: Desk) -> None:
         assert desk.run("--json").json["n_items"] == N
 
 
+def never_the_same(reply: dict[str, Any], call: int) -> object:
+    return {key: f"{text} {'so' * call}" for key, text in reply.items()}
+
+
 def test_a_person_confirms_what_no_model_reads(desk: Desk) -> None:
-    with serving(two_models()) as server:
+    table = desk.beside(".to-read.csv")
+    with serving(two_models(never_the_same)) as server:
         desk.describe(server.url)
         first = desk.run(reader="person")
         assert first.code == 0
         assert f"0 adversarial items, {N} rewrites to be read" in first.out
-        table = desk.beside(".to-read.csv")
+        fill_in(table, last="no")
+        then = desk.run("--json", reader="person").json
+        assert (then["n_items"], then["n_to_read"]) == (N - 1, 1)
+        assert then["rejected"] == {"coherence": 1}
         fill_in(table)
         n_calls = len(server.bodies)
         done = desk.run("--json", reader="person")
-        assert len(server.bodies) == n_calls == N + 1
+        assert len(server.bodies) == n_calls == N + 2  # one was rewritten again
     assert done.json["n_items"] == N
     evidence = desk.beside(".screening.jsonl").read_text(encoding="utf-8")
     assert "by a person" in evidence
 
 
-def fill_in(table: Path) -> None:
-    """Fill the table in as a person does who counts words of scorn."""
+def fill_in(table: Path, *, last: str = "yes") -> None:
+    """Fill in what is open as a person does who counts words of scorn."""
     with table.open(encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file)]
     for row in rows:
         row["intensity"] = row["intensity"] or str(min(row["text"].count(SCORN), 10))
-        row["fits"] = row["fits"] or "yes"
+        row["fits"] = row["fits"] or (last if row is rows[-2] else "yes")
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [*rows[0]])
         writer.writeheader()
@@ -349,8 +354,9 @@ def test_files_that_are_none_of_its_own_stay(desk: Desk) -> None:
         assert desk.out.read_text(encoding="utf-8") == "my notes\n"
         assert desk.run("--force", "--json").json["n_items"] == N
         # Another seed deals the profiles out in another order.
-        other = desk.run("--seed", "3")
-    assert other.code == 2
+        assert desk.run("--seed", "3").code == 2
+        desk.out = desk.source
+        assert "is the file that --from reads" in desk.run("--force").err
 
 
 def test_a_file_without_a_fit_source_says_what_it_lacks(desk: Desk) -> None:

@@ -22,7 +22,12 @@ N_ITEMS, N_TRIES, MOST_TRIES = 20, 3, 10
     required=True,
     help="File of items or dialogues to rewrite.",
 )
-@click.option("--rewriter", required=True, metavar="MODEL", help="Who rewrites the seeker's turns.")
+@click.option(
+    "--rewriter",
+    required=True,
+    metavar="MODEL",
+    help="Who rewrites the seeker's turns: see `heart judges list`.",
+)
 @click.option(
     "--reader",
     required=True,
@@ -99,7 +104,8 @@ def command(
         n_left = body["n_planned"] - body["n_items"]
         body["funnel"] = body["funnel"][:-1]  # nothing was rewritten for it to count
         _say(body)
-        click.echo(f"{n_left} items to be rewritten by {rewriter}, and read by {reader}")
+        who = "a person" if settings.reader is None else reader
+        click.echo(f"{n_left} items to be rewritten by {rewriter} and read by {who}; {n} wanted")
         click.echo(plan_words(task, spending))
         return
     tell = Terminal(yes=yes)

@@ -120,6 +120,11 @@ def read_task(
     Raises:
         SettingsError: A file cannot be read, or none of the items can be rewritten.
     """
+    out = settings.asking.file
+    if out.resolve() == source.resolve():
+        raise SettingsError(
+            f"{out}: is the file that --from reads; give another --out", ids=(str(out),)
+        )
     read = read_item_file(source, names)
     plan = plan_rewrites(read.items, n=n, rng=np.random.default_rng(settings.asking.seed))
     if not plan.planned:
@@ -131,7 +136,7 @@ def read_task(
             ids=(str(source),),
         )
     readings: Mapping[str, Reading] = {}
-    table = table_path(settings.asking.file)
+    table = table_path(out)
     if settings.reader is None and table.exists():
         rows = parse_table(read_text(table), name=str(table))
         readings = read_table(rows, name=str(table))
