@@ -106,7 +106,8 @@ def pages(
         if text.id not in without:
             said[text.item_id].append((names[text.system_id], text))
     results = dataclasses.replace(invented_results(), labels=(found,))
-    return dict(folder_pages(results, Shown(folder="all/"), list(data.items), said, evidence))
+    shown = Shown(folder="all/")
+    return dict(folder_pages(results, shown, list(data.items), said, evidence, {}))
 
 
 def test_the_page_shows_them_with_what_was_quoted_and_leads_to_their_dialogues(

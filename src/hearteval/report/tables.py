@@ -288,6 +288,43 @@ def _wording(results: StudyResults) -> Records:
     ]
 
 
+def _theme_overlap(results: StudyResults) -> Records:
+    return [
+        {
+            "labeler": source.labeler,
+            "labeler_kind": source.kind,
+            "n_reasons_of_people": source.n_people,
+            "n_reasons_of_judges": source.n_judges,
+            **_flat(source.overlap),
+        }
+        for source in (results.rationales.sources if results.rationales else ())
+    ]
+
+
+def _theme_effects(results: StudyResults) -> Records:
+    return [
+        {
+            "labeler": source.labeler,
+            "judged_by": effects.judged_by,
+            "outcome": effects.outcome,
+            "n_judgments": effects.n_judgments,
+            "interval_used": effects.interval_used,
+            **_flat(row),
+        }
+        for source in (results.rationales.sources if results.rationales else ())
+        for effects in source.effects
+        for row in effects.themes
+    ]
+
+
+def _themes(results: StudyResults) -> Records:
+    return [
+        {"labeler": source.labeler, "labeler_kind": source.kind, **_flat(row)}
+        for source in (results.rationales.sources if results.rationales else ())
+        for row in source.themes
+    ]
+
+
 _CLARITY = "people.with_judges.ambiguity.parts"
 _CONSENSUS = "people.with_judges.consensus"
 _OPPOSED = "people.with_judges.disagreements"
@@ -378,6 +415,10 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "labels-agreement": ("labelers with each other", _label_agreement),
     "wording": ("how replies are worded", _wording),
     "wording-differences": ("how models are worded less how people are", "wording.differences"),
+    "themes": ("what people and judges give as reasons", _themes),
+    "themes-overlap": ("how far they give the same, beside chance", _theme_overlap),
+    "themes-effects": ("what goes with a theme", _theme_effects),
+    "themes-agreement": ("labelers of reasons with each other", "rationales.agreement"),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),
     "coverage-of-raters": ("answers by rater", "coverage.judges"),

@@ -31,6 +31,7 @@ from hearteval.report import (
     people_and_judges,
     radar,
     rated,
+    rationales,
     scores,
     text,
     wording,
@@ -205,7 +206,7 @@ def environment() -> Environment:
         links,
         matrix,
     ]
-    modules += [methods, people, people_and_judges, radar, rated, replies, scores, text]
+    modules += [methods, people, people_and_judges, radar, rated, rationales, replies, scores, text]
     modules += [ablations, difficulty, speed, strata, wording]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},

@@ -13,15 +13,19 @@ from markupsafe import Markup
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
+from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.report import rationales
 from hearteval.report.page import environment, matrix_html, replies
 from hearteval.report.page.labelled import labelled
 from hearteval.report.page.links import (
     INDEX,
     LABELLED,
+    REASONS,
     item_page,
     labelled_link,
     pair_key,
     pair_links,
+    reasons_link,
     system_links,
     system_page,
 )
@@ -34,6 +38,7 @@ def folder_pages(
     items: Sequence[Item],
     completions: Mapping[str, Sequence[tuple[str, Completion]]],
     evidence: Mapping[str, str],
+    reasons: Mapping[str, str],
 ) -> Iterator[tuple[str, str]]:
     """Yield every page of the folder: its file name and its text.
 
@@ -43,6 +48,7 @@ def folder_pages(
         items: All items of the study.
         completions: By item, each with the name of its system.
         evidence: What labels of chosen replies quote, by their ids.
+        reasons: What raters gave as reasons, those that may be read, by the ids of judgments.
     """
     here = replace(shown, folder="")
     groups = replies.by_systems(sorted(shown.readings, key=lambda one: one.systems))
@@ -54,6 +60,12 @@ def folder_pages(
         chosen = labelled(results.labels, items, completions, evidence)
         main = (str(_macros().labelled_replies(chosen)),)
         yield LABELLED, _page(results, here, "What the replies do", main)
+    if results.rationales and reasons_link(here, results.rationales):
+        source = rationales.headline_source(results.rationales)
+        words = {one.key: one.definition for one in load_taxonomy("rationales").categories}
+        themes = list(rationales.themes_to_read(source, words, reasons))
+        main = (str(_macros().reasons_by_theme(source, themes)),)
+        yield REASONS, _page(results, here, "What raters say they choose by", main)
     for one in system_pages(results, here):
         yield system_page(one.system), _system_page(results, here, one)
     for ends, group in groups.items():
@@ -94,7 +106,15 @@ def _index(
     systems = system_links(shown, (row.system for row in results.win_rates))
     main = (
         table,
-        str(_macros().lists(systems, pairs, listed, labelled_link(shown, results.labels))),
+        str(
+            _macros().lists(
+                systems,
+                pairs,
+                listed,
+                labelled_link(shown, results.labels),
+                reasons_link(shown, results.rationales),
+            )
+        ),
     )
     return _page(results, shown, "Read the replies", main)
 

@@ -22,8 +22,9 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.judgments.plan.run import standings_of
+from hearteval.labels.texts import reasons_text
 from hearteval.report.page.folder import folder_pages
-from hearteval.report.page.links import INDEX, labelled_link
+from hearteval.report.page.links import INDEX, labelled_link, reasons_link
 from hearteval.report.page.replies import Reading, Shown, Verdict
 from hearteval.store.base import Store
 from hearteval.study.report.folders import write_folder
@@ -127,20 +128,38 @@ def write_replies(
             completions[one.item_id].append((systems[one.system_id], one))
     held = {id_ for id_, said in standings.items() if said != "released"}
     evidence = read_quotes(store, results.labels, held)
+    reasons = _read_reasons(store, results, released, held)
     pages = (
         (name, text.encode())
-        for name, text in folder_pages(results, shown, items, completions, evidence)
+        for name, text in folder_pages(results, shown, items, completions, evidence, reasons)
     )
     n_pairs = len({one.systems for one in shown.readings})
     n_pages = (
         1
         + bool(labelled_link(shown, results.labels))
+        + bool(reasons_link(shown, results.rationales))
         + len(results.win_rates)
         + n_pairs
         + len(items)
     )
     write_folder(session, study, folder, pages, label="pages", n_files=n_pages)
     return str(folder / INDEX)
+
+
+def _read_reasons(
+    store: Store, results: StudyResults, released: Collection[str], held: Collection[str]
+) -> dict[str, str]:
+    """Return the reasons that were chosen to be read, by the ids of their judgments.
+
+    A person's have to be released; a judge's may not be held.
+    """
+    chosen = [
+        one.judgment_id
+        for source in (results.rationales.sources if results.rationales else ())
+        for one in source.examples
+        if one.judgment_id in released or (one.given_by == "judges" and one.judgment_id not in held)
+    ]
+    return {one.id: reasons_text(one) for one in store.find(Judgment, sorted({*chosen}))}
 
 
 def read_quotes(

@@ -1,0 +1,242 @@
+"""What raters say they choose by, on the page: the answer, and people beside judges."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from hearteval.analysis.estimates import Estimate
+from hearteval.analysis.labels.rationales import (
+    RationaleResults,
+    RationaleSource,
+    ThemeExample,
+    ThemeRate,
+)
+from hearteval.analysis.labels.theme_effects import ThemeEffects
+from hearteval.report.figures import Scale, scale_around
+from hearteval.report.labels import FOUND, KINDS
+from hearteval.report.text import (
+    NO_VALUE,
+    count,
+    fine_interval,
+    hundredths,
+    interval,
+    listed,
+    percent,
+    plural,
+    points,
+    signed_hundredths,
+    whole_percent,
+)
+
+FEWEST_ITEMS = 5
+MOST_ROWS = 8
+"""Themes on the page; all of them are in the table file."""
+MOST_NAMED = 3
+PUBLISHED = 0.68
+GOES_WITH: Mapping[str, tuple[str, str]] = {
+    "strength": ("a stronger choice", "a weaker choice"),
+    "as-the-others": ("choosing as most of the other kind", "choosing otherwise than these"),
+}
+
+
+class Quoted(NamedTuple):
+    """Reasons to be read."""
+
+    example: ThemeExample
+    text: str
+
+
+class Theme(NamedTuple):
+    """A theme with reasons that speak of it."""
+
+    rate: ThemeRate
+    words: str
+    """Its definition."""
+    people: Sequence[Quoted]
+    judges: Sequence[Quoted]
+
+
+def headline_source(found: RationaleResults) -> RationaleSource:
+    """Return the labeler whose figures are shown: no baseline if it can be, who labelled most."""
+    return max(found.sources, key=lambda one: (one.kind != "baseline", one.n_people + one.n_judges))
+
+
+def answer(source: RationaleSource) -> Markup:
+    """Say in plain words how far people and judges give the same reasons."""
+    warned = Markup()
+    if source.kind == "baseline":
+        warned = Markup("<b>Only words were looked for, so this says little of any reason.</b> ")
+    if not source.n_comparisons:
+        who = "people" if source.n_people else "judges"
+        most = sorted(source.themes, key=lambda one: (-_rate(one), one.category))[:MOST_NAMED]
+        said = listed([f"“{one.name}” ({percent(_rate(one))})" for one in most if _rate(one) > 0])
+        words = Markup("Only {} gave reasons, so nothing is compared. Most often: {}.")
+        return warned + words.format(who, said or "none of the themes")
+    found = source.overlap
+    if found is None or found.n_items < FEWEST_ITEMS:
+        return warned + Markup(
+            "Too few dialogues have reasons of both where most people and most judges agree to say"
+            " how far they give the same."
+        )
+    kappa = ""
+    if found.kappa is not None:
+        kappa = f"; κ {hundredths(found.kappa.value)}{_fine(found.kappa)}"
+    return warned + Markup(
+        "<b>Where people and judges choose the same, their reasons overlap on {}</b>{} of the"
+        " themes; {} would by chance{}. Most of that is silence: both leave a theme out in {}, both"
+        " speak of it in {}.{} {}"
+    ).format(
+        percent(found.overlap.value),
+        _ends(found.overlap),
+        percent(found.chance),
+        kappa,
+        percent(found.co_omission.value),
+        percent(found.co_mention.value),
+        f" Of what either speaks of, both do in {percent(found.shared.value)}."
+        if found.shared
+        else "",
+        _different(source),
+    )
+
+
+def _rate(one: ThemeRate) -> float:
+    at = one.people or one.judges
+    return at.value if at else 0.0
+
+
+def _ends(at: Estimate) -> str:
+    return "" if at.low is None else f" {interval(at.low, at.high, write=whole_percent)}"
+
+
+def _fine(at: Estimate) -> str:
+    return "" if at.low is None else f" {fine_interval(at.low, at.high)}"
+
+
+def _different(source: RationaleSource) -> str:
+    parts = []
+    for who, sign in (("People", 1), ("judges", -1)):
+        more = sorted(
+            (
+                one
+                for one in source.themes
+                if one.difference
+                and one.q is not None
+                and one.q <= FOUND
+                and one.difference.value * sign > 0
+            ),
+            key=lambda one: (-abs(one.difference.value) if one.difference else 0, one.category),
+        )
+        named = [
+            f"“{one.name}” (by {100 * abs(one.difference.value):.0f} points)"
+            for one in more[:MOST_NAMED]
+            if one.difference
+        ]
+        if named:
+            rest = len(more) - len(named)
+            others = f", and {plural(rest, 'other')}" if rest else ""
+            parts.append(f"{who} more often speak of {listed(named)}{others}")
+    if not parts:
+        return "No theme is found to be given more often by either."
+    return f"{'; '.join(parts)[0].upper()}{'; '.join(parts)[1:]}."
+
+
+def who_words(source: RationaleSource) -> Markup:
+    """Say who labelled how much."""
+    return Markup("Labelled by <b>{}</b> ({}): {} by people, {} by judges, on {} of both.").format(
+        source.labeler,
+        KINDS[source.kind],
+        plural(source.n_people, "reason"),
+        count(source.n_judges),
+        plural(source.n_comparisons, "comparison"),
+    )
+
+
+def rows(source: RationaleSource) -> list[ThemeRate]:
+    """Return the themes on the page: those given most unalike, else most often."""
+    chosen = sorted(source.themes, key=_apart)[:MOST_ROWS]
+    return sorted(
+        chosen,
+        key=lambda one: (-(one.difference.value if one.difference else _rate(one)), one.name),
+    )
+
+
+def _apart(one: ThemeRate) -> tuple[float, str]:
+    return -abs(one.difference.value) if one.difference else -_rate(one), one.category
+
+
+def scale(shown: Sequence[ThemeRate]) -> Scale:
+    """Return one scale of shares from 0 for the dots of some themes."""
+    ends = [end for one in shown for at in (one.people, one.judges) if at for end in _values(at)]
+    return scale_around(0.0, ends)
+
+
+def _values(at: Estimate) -> tuple[float | None, float, float | None]:
+    return at.low, at.value, at.high
+
+
+def share_text(at: Estimate | None) -> str:
+    """Write a share, or that there is none."""
+    return NO_VALUE if at is None else whole_percent(at.value)
+
+
+def difference_text(one: ThemeRate) -> tuple[str, str]:
+    """Write a difference of rates and its interval."""
+    at = one.difference
+    if at is None:
+        return NO_VALUE, ""
+    return points(at.value), "" if at.low is None else interval(at.low, at.high, write=points)
+
+
+def effects_words(source: RationaleSource) -> list[str]:
+    """Say what goes with a strong choice, and with choosing as the other kind; a line for each."""
+    return [_effects(one) for one in source.effects if one.themes]
+
+
+def _effects(one: ThemeEffects) -> str:
+    found = sorted(
+        (row for row in one.themes if row.q is not None and row.q <= FOUND),
+        key=lambda row: (-abs(row.effect.value), row.category),
+    )
+    write = signed_hundredths if one.outcome == "strength" else points
+    unit = "" if one.outcome == "strength" else " points"
+    parts = []
+    for way, sign in zip(GOES_WITH[one.outcome], (1, -1), strict=True):
+        named = [
+            f"“{row.name}” ({write(row.effect.value)}{unit})"
+            for row in found
+            if row.effect.value * sign > 0
+        ]
+        if named:
+            parts.append(f"{listed(named[:MOST_NAMED])} with {way}")
+    said = "; ".join(parts) or f"nothing shows with {GOES_WITH[one.outcome][0]}"
+    return f"{one.judged_by.capitalize()}, {plural(one.n_judgments, 'judgment')}: {said}."
+
+
+def agreement_words(found: RationaleResults) -> list[str]:
+    """Say how far each two labelers agree on the same reasons."""
+    return [
+        f"{row.one} and {row.other}, on {plural(row.n_completions, 'reason')}: F1"
+        f" {hundredths(row.f1.value)}{_fine(row.f1)}, the mean over the themes."
+        for row in found.agreement
+        if row.category == "all" and row.f1 is not None
+    ]
+
+
+def themes_to_read(
+    source: RationaleSource, definitions: Mapping[str, str], texts: Mapping[str, str]
+) -> Iterator[Theme]:
+    """Yield the themes of which reasons may be read, known by the ids of their judgments."""
+    for rate in sorted(source.themes, key=_apart):
+        quoted = [
+            Quoted(one, texts[one.judgment_id])
+            for one in source.examples
+            if one.category == rate.category and one.judgment_id in texts
+        ]
+        if quoted:
+            yield Theme(
+                rate,
+                definitions.get(rate.category, ""),
+                [one for one in quoted if one.example.given_by == "people"],
+                [one for one in quoted if one.example.given_by == "judges"],
+            )
