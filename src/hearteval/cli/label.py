@@ -22,10 +22,11 @@ from hearteval.study import quoted
 @click.option(
     "--taxonomy",
     "name",
-    type=click.Choice(["strategies", "micro-skills", "rationales"]),
+    type=click.Choice(["strategies", "micro-skills", "rationales", "item-screen"]),
     default="strategies",
     show_default=True,
-    help="The paper's 15 strategies or six micro-skills of replies; themes of raters' reasons.",
+    help="The paper's 15 strategies or six micro-skills of replies; themes of raters' reasons; the"
+    " second screen of items.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
 @yes_option

@@ -8,11 +8,11 @@ for it). There is no rule for "admits several strategies": as a text filter it r
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from hearteval.domain import Screening
+from hearteval.domain import Item, Screening, Turn
 from hearteval.items.esconv import Couplet, Dialogue, enumerate_couplets
 from hearteval.protocol import load_protocol
 
@@ -163,6 +163,27 @@ def score_potential(seeker_turn: str, *, topics: Topics = DEFAULT_TOPICS) -> int
     return sum(weight for _, weight in _find_cues(seeker_turn, _rules(topics)))
 
 
+def find_identifying(text: str, *, topics: Topics = DEFAULT_TOPICS) -> tuple[tuple[str, str], ...]:
+    """Return what the rule ``identifying`` finds: kinds and the very words, which nobody logs."""
+    return tuple(_identifying(text, _rules(topics)))
+
+
+def screen_item(item: Item, *, topics: Topics) -> tuple[Screening, ...]:
+    """Screen an item of a corpus again, by its own words: as `list_screenings`."""
+    turns = (*item.context, Turn(role="supporter", text=item.reference or " "))
+    dialogue = Dialogue(
+        corpus=item.source,
+        dialogue_id=item.dialogue_id,
+        emotion=item.emotion,
+        problem=item.problem,
+        situation=item.situation,
+        turns=turns,
+    )
+    rules = _rules(topics)
+    couplet = Couplet(dialogue=dialogue, turn_index=len(item.context) - 1)
+    return list_screenings(item.id, _screen(couplet, _scan(dialogue, rules), rules), topics=topics)
+
+
 def _screen(couplet: Couplet, scan: _Scan, rules: _Rules) -> Screened:
     seen: list[str] = []
     for rule in rules.order:
@@ -245,11 +266,17 @@ def _search(rule: str, lowered: str, rules: _Rules) -> str:
 
 def _search_identifying(text: str, rules: _Rules) -> str:
     """Name the first kind of identifying text; never the text itself."""
+    return next((kind for kind, _ in _identifying(text, rules)), "")
+
+
+def _identifying(text: str, rules: _Rules) -> Iterator[tuple[str, str]]:
     for kind, pattern in rules.identifying.items():
         for hit in pattern.finditer(text):
             if not pattern.groups or hit[1].lower() not in rules.not_names:
-                return kind
-    return "" if rules.first_names.isdisjoint(_WORD.findall(text)) else "first-name"
+                yield kind, hit[pattern.groups].strip()
+    words = _WORD.findall(text)
+    if not rules.first_names.isdisjoint(words):
+        yield from (("first-name", word) for word in words if word in rules.first_names)
 
 
 @cache

@@ -29,11 +29,18 @@ from hearteval.items.screening import (
     screening_rules,
     screening_version,
 )
+from hearteval.items.second_screen import SECOND_LABELS, SECOND_RULES
 
 MAX_PER_DIALOGUE = 2
 SELECTION_RULES = ("two-a-dialogue", "quota")
-FUNNEL_RULES = tuple(dict.fromkeys((*RULES, *SELECTION_RULES, *REWRITE_RULES)))
-"""Every rule an item can fail, in order. A second screen's rules belong between the first two."""
+CANDIDATES = "candidates"
+"""The rule that leaves out what was not drawn for the second screen: the quota of that draw."""
+FUNNEL_RULES = tuple(
+    dict.fromkeys(
+        (*RULES, "two-a-dialogue", CANDIDATES, *SECOND_RULES, *SELECTION_RULES[1:], *REWRITE_RULES)
+    )
+)
+"""Every rule an item can fail, in order."""
 
 Stratum = tuple[str, str]
 """Problem type and emotion."""
@@ -116,9 +123,8 @@ def build_items(
 ) -> BuildResult:
     """Screen the couplets of a corpus and choose `n` items among those that pass.
 
-    The two halves meet in plain records. A second screen stands between them: it takes
-    ``Candidates.items``, hands on those it passes, and adds a ``Screening`` for each. The order of
-    the dialogues changes nothing; fewer than `n` items come back when fewer qualify.
+    The order of the dialogues changes nothing; fewer than `n` items come back when fewer qualify.
+    What is to go through the second screen is chosen the same way, some six hundred of them.
     """
     candidates = screen_dialogues(dialogues, topics=topics)
     selection = select_items(candidates.items, n=n, rng=rng, topics=topics)
@@ -197,17 +203,22 @@ def square_root_quotas(counts: Mapping[Stratum, int], *, n: int) -> dict[Stratum
 def funnel_from_screenings(screenings: Iterable[Screening]) -> tuple[FunnelStep, ...]:
     """Count the funnel from screenings alone: one step a rule, in the order the rules run.
 
+    Questions of the second screen that are labels, and left nothing out, are no step.
+
     Raises:
         ValueError: A screening is of a rule that is not part of the funnel.
     """
     item_ids = set()
     n_failed: Counter[str] = Counter()
     for screening in screenings:
-        if screening.rule not in FUNNEL_RULES:
+        if screening.rule not in (*FUNNEL_RULES, *SECOND_LABELS):
             raise ValueError(f"{screening.rule!r} is no rule of the funnel: {FUNNEL_RULES}")
         item_ids.add(screening.item_id)
         n_failed[screening.rule] += screening.verdict == "fail"
-    rules = tuple(r for r in FUNNEL_RULES if r in n_failed or r in SELECTION_RULES)
+    idle = {rule for rule in SECOND_LABELS if not n_failed[rule]}
+    rules = tuple(
+        r for r in FUNNEL_RULES if (r in n_failed and r not in idle) or r in SELECTION_RULES
+    )
     return count_funnel(rules, n_failed, n=len(item_ids))
 
 

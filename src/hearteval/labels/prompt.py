@@ -30,6 +30,8 @@ def label_messages(text: LabelledText, taxonomy: Taxonomy, *, nonce: str) -> tup
     """
     words = load_protocol("label_prompt")[text.of]
     parts = [(words["part"], text.text)] if text.text else []
+    if text.situation:
+        parts.append((words["situation"], text.situation))
     labels, texts = [label for label, _ in parts], [one for _, one in parts]
     material = marked_material(text.context, labels, texts, nonce=nonce)
     user = "\n\n".join((*material, words["question"]))
@@ -46,7 +48,11 @@ def label_prompt_hash(taxonomy: Taxonomy) -> str:
     """Return the hash of all that makes the prompt: texts, versions, layout, schema, categories."""
     stand_ins = [
         LabelledText(
-            of=of, id="", text="Three.", context=() if of == "reasons" else _STAND_IN_TURNS
+            of=of,
+            id="",
+            text="Three.",
+            context=() if of == "reasons" else _STAND_IN_TURNS,
+            situation="Four." if of == "item" else "",
         )
         for of in taxonomy.of
     ]

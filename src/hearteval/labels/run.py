@@ -112,7 +112,7 @@ async def ask_labelers(
 
     def find_question(target: LabelTarget) -> tuple[AskedModel | None, Question]:
         text = texts[target.text_id]
-        shown = [text.text, *(turn.text for turn in text.context)]
+        shown = [text.text, text.situation, *(turn.text for turn in text.context)]
         nonce = delimiter_nonce(study.seed, target.id, shown)
         messages = label_messages(text, taxonomy, nonce=nonce)
 

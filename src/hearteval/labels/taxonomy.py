@@ -15,12 +15,13 @@ from hearteval.protocol import load_protocol
 
 Unit = Literal["completion", "reasons", "item"]
 """What a label is of: a completion, the reasons of a judgment, or an item."""
-TaxonomyName = Literal["strategies", "micro-skills", "rationales"]
+TaxonomyName = Literal["strategies", "micro-skills", "rationales", "item-screen"]
 TAXONOMIES: tuple[TaxonomyName, ...] = get_args(TaxonomyName)
 _FILES: Mapping[TaxonomyName, str] = {
     "strategies": "strategies",
     "micro-skills": "micro_skills",
     "rationales": "rationales",
+    "item-screen": "item_screen",
 }
 
 
@@ -40,6 +41,8 @@ class Category:
     """Of a scale, what each score means, from 1 up; empty where it is present or absent."""
     axis: Axis | None = None
     """The axis that it belongs to; None where it is of none."""
+    placeholder: str = ""
+    """What takes the place of its evidence, which tells who somebody is; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,11 @@ class Taxonomy:
     def keys(self) -> tuple[str, ...]:
         """The keys of the categories, in their order."""
         return tuple(category.key for category in self.categories)
+
+    @property
+    def identifying(self) -> frozenset[str]:
+        """The keys of categories whose evidence tells who somebody is: it is shown to nobody."""
+        return frozenset(one.key for one in self.categories if one.placeholder)
 
     @property
     def settings(self) -> dict[str, Any]:

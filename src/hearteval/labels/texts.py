@@ -36,12 +36,14 @@ class LabelledText:
         text: What is labelled beside the conversation: a completion; a rater's reasons; of an item
             the reply that was really given, empty where there is none.
         context: The conversation; none for reasons, which are read by themselves.
+        situation: Of an item, what its corpus says of it beside the conversation; may be empty.
     """
 
     of: Unit
     id: str
     text: str
     context: Sequence[Turn] = ()
+    situation: str = ""
 
     @property
     def names(self) -> dict[str, Any]:
@@ -50,9 +52,9 @@ class LabelledText:
 
     @cached_property
     def quotable(self) -> str:
-        """All that evidence may be taken from: of an item, the conversation too."""
+        """All that evidence may be taken from: of an item, all that is known of it."""
         turns = [turn.text for turn in self.context] if self.of == "item" else []
-        return "\n".join([*turns, self.text])
+        return "\n".join([self.situation, *turns, self.text] if turns else [self.text])
 
 
 class LabelTarget(NamedTuple):
@@ -104,5 +106,9 @@ def text_of(record: Completion | Judgment | Item, context: Sequence[Turn] = ()) 
         case Judgment():
             return LabelledText(of="reasons", id=record.id, text=reasons_text(record))
     return LabelledText(
-        of="item", id=record.id, text=record.reference or "", context=record.context
+        of="item",
+        id=record.id,
+        text=record.reference or "",
+        context=record.context,
+        situation=record.situation,
     )

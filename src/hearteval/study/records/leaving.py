@@ -304,11 +304,13 @@ class _Leaving:
 
     def _make_labels(self) -> _Made:
         names = {rater.id: rater for rater in self.session.store.iter(Rater)}
+        identifying = {(each.name, key) for each in map(load_taxonomy, TAXONOMIES) for key in each.identifying}
         rows, n_held_back = [], 0
         for one in self._iter(Label):
             text = self._texts.get(one.completion_id or "")
             is_own = one.item_id is not None or (text is not None and text.writer_id is None)
             may_leave = is_own or one.text_id in self._released
+            may_leave &= (one.taxonomy, one.category) not in identifying
             n_held_back += not may_leave and bool(one.evidence)
             rows.append(
                 {

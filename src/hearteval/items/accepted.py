@@ -1,0 +1,142 @@
+"""The frozen items of a second screen: chosen among those that pass, with all that was lost on it.
+
+The choice is that of `selection`: at most two a dialogue, quotas by the square root of a stratum's
+count. Nothing is added where fewer pass than were asked for.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hearteval.domain import Item, Screening
+from hearteval.items.screening import Topics
+from hearteval.items.second_screen import CUE, Decision, Standing, list_decision, telling
+from hearteval.items.selection import (
+    CANDIDATES,
+    FunnelStep,
+    Stratum,
+    funnel_from_screenings,
+    select_items,
+)
+
+QUOTA = "quota"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumCount:
+    """How many of one problem and emotion there were, passed, and are chosen."""
+
+    problem: str
+    emotion: str
+    n_candidates: int
+    n_in: int
+    n_chosen: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The items of a second screen, with the evidence for them and against all others.
+
+    Attributes:
+        items: Sorted by dialogue and turn; their cue is that which was settled.
+        screenings: Of both screens, of every candidate.
+        standings: How many candidates are in, out, wait for a person, or tell who somebody is.
+        labels: By question that decides nothing, how many of the items it holds of.
+        unsettled: By the same, of how many it is open.
+    """
+
+    items: tuple[Item, ...]
+    screenings: tuple[Screening, ...]
+    funnel: tuple[FunnelStep, ...]
+    strata: tuple[StratumCount, ...]
+    standings: dict[Standing, int]
+    labels: dict[str, int]
+    unsettled: dict[str, int]
+    intensities: tuple[float, ...]
+    """Of the items, where they are settled."""
+    n_requested: int
+
+    @property
+    def shortfall(self) -> int:
+        """How many items are missing from those asked for."""
+        return max(0, self.n_requested - len(self.items))
+
+
+def accept_items(
+    decisions: Sequence[Decision],
+    before: Iterable[Screening],
+    *,
+    n: int,
+    rng: np.random.Generator,
+    topics: Topics,
+    version: str,
+) -> Accepted:
+    """Choose `n` items among the candidates that may be chosen; fewer where there are fewer.
+
+    Args:
+        decisions: Of every candidate, under these topics.
+        before: The evidence of the first screen.
+        n: Items asked for.
+        rng: Decides within a stratum.
+        topics: What left candidates out.
+        version: Of the questions.
+    """
+    labels = telling(topics)
+    passed = [_with_cue(one) for one in decisions if one.standing == "in"]
+    chosen = select_items(passed, n=n, rng=rng, topics=topics)
+    rejected = {one.item_id: one for one in chosen.rejected}
+    second: list[Screening] = []
+    for one in decisions:
+        own = list_decision(one, version=version)
+        second += [rejected[one.item.id]] if one.item.id in rejected else own
+    failed = {one.item_id for one in second if one.verdict == "fail"}
+    # One reason for each that is left out: the first screen's passes stay with what is chosen.
+    first = [
+        replace(one, rule=CANDIDATES, id="") if one.rule == QUOTA else one
+        for one in before
+        if one.item_id not in failed
+    ]
+    screenings = (*first, *second)
+    ids = {item.id for item in chosen.items}
+    answers = [one.answers for one in decisions if one.item.id in ids]
+    told = [(key, each[key]) for each in answers for key in labels if key in each]
+    scores = (answer.score for each in answers for answer in each.values())
+    return Accepted(
+        items=chosen.items,
+        screenings=screenings,
+        funnel=funnel_from_screenings(screenings),
+        strata=_strata(decisions, ids),
+        standings=dict(sorted(Counter(one.standing for one in decisions).items())),
+        labels={key: sum(k == key and a.verdict == "present" for k, a in told) for key in labels},
+        unsettled={key: sum(k == key and a.why is not None for k, a in told) for key in labels},
+        intensities=tuple(score for score in scores if score is not None),
+        n_requested=n,
+    )
+
+
+def _with_cue(decision: Decision) -> Item:
+    answer = decision.answers[CUE]
+    if answer.why is not None:
+        return decision.item
+    return replace(decision.item, cue="explicit" if answer.verdict == "present" else "implicit")
+
+
+def _strata(decisions: Iterable[Decision], chosen: Collection[str]) -> tuple[StratumCount, ...]:
+    counts: dict[Stratum, Counter[str]] = {}
+    for one in decisions:
+        own = counts.setdefault((one.item.problem, one.item.emotion), Counter())
+        own["all"] += 1
+        own["in"] += one.standing == "in"
+        own["chosen"] += one.item.id in chosen
+    return tuple(
+        StratumCount(
+            problem=problem,
+            emotion=emotion,
+            n_candidates=own["all"],
+            n_in=own["in"],
+            n_chosen=own["chosen"],
+        )
+        for (problem, emotion), own in sorted(counts.items())
+    )

@@ -1,0 +1,189 @@
+"""Details that tell who somebody is give way to placeholders, before an item's id is made of them.
+
+What is replaced is what labelers and people quoted, and what the rules find, wherever it stands in
+the item. A quote that is made of everyday words, or is long, is not replaced blindly: it is left to
+a person. The log says what kind of detail stood in which turn, never the detail.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+from hearteval.domain import Item, Turn
+from hearteval.items.screening import find_identifying
+from hearteval.items.second_screen import Decision, texts_of
+from hearteval.labels.taxonomy import Taxonomy
+from hearteval.protocol import load_protocol
+
+MOST_WORDS = 8
+"""Of a quote: more is a sentence, and no name."""
+MIN_PHONE_DIGITS = 7
+LONG_ENOUGH = 4
+"""Letters of a name that is also looked for at the beginning of longer words."""
+OF_RULE = {
+    "e-mail": "contact",
+    "link": "contact",
+    "handle": "contact",
+    "phone": "contact",
+    "address": "contact",
+    "name-given": "name",
+    "name": "name",
+    "first-name": "name",
+    "place": "place",
+}
+"""The placeholder of what a rule finds, by its kind."""
+_QUOTES = {"'": "['\u2018\u2019]", '"': '["\u201c\u201d]'}
+_POSSESSIVE = r"(?=(?:['\u2019]?s)?(?!\w))"
+
+
+class Detail(NamedTuple):
+    """One place where something was replaced; what it was, nobody is told."""
+
+    where: str
+    """``situation``, ``context[2]`` or ``reference``."""
+    category: str
+    """The question that found it, or ``rule`` and its kind."""
+    placeholder: str
+    n: int
+    """How often it stood there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """An item without the details that were found.
+
+    Attributes:
+        item: The new one; the old one where nothing could be replaced.
+        details: What was replaced where.
+        by_hand: Questions whose detail could not be: nobody quoted it, or not in a way that can be
+            replaced without reading.
+    """
+
+    item: Item
+    details: tuple[Detail, ...]
+    by_hand: tuple[str, ...]
+
+
+class _Found(NamedTuple):
+    category: str
+    kind: str
+    words: str
+
+
+def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
+    """Put placeholders in place of every detail that tells who somebody is in a candidate.
+
+    Two details of one kind are told apart: ``[name]`` and ``[name 2]``. A rewritten item is another
+    item, whose labels and screenings are to come.
+    """
+    item = decision.item
+    texts = {where: unicodedata.normalize("NFC", text) for where, text in texts_of(item).items()}
+    found, by_hand = _find(decision, taxonomy, texts)
+    names = _placeholders(found, texts)
+    details: list[Detail] = []
+    for one in sorted(found, key=lambda one: -len(one.words)):
+        pattern, placeholder = _pattern(one.words), names[one.words.casefold()]
+        for where, text in texts.items():
+            texts[where], n = pattern.subn(placeholder, text)
+            if n:
+                details.append(Detail(where, one.category, placeholder, n))
+    left = [one.category for one in found if any(map(_traces(one.words).search, texts.values()))]
+    order = {where: place for place, where in enumerate(texts)}
+    return Replaced(
+        item=_rewritten(item, texts) if details else item,
+        details=tuple(sorted(details, key=lambda one: (order[one.where], one[1:]))),
+        by_hand=tuple(dict.fromkeys((*by_hand, *left))),
+    )
+
+
+def _find(
+    decision: Decision, taxonomy: Taxonomy, texts: Mapping[str, str]
+) -> tuple[list[_Found], list[str]]:
+    """Return what is to be replaced, each once, and the questions whose detail nobody can."""
+    placeholders = {one.key: one.placeholder for one in taxonomy.categories}
+    found: dict[str, _Found] = {}
+    by_hand = []
+    for key in decision.reasons:
+        if key in placeholders:
+            usable = [quote for quote in decision.answers[key].quotes if _is_usable(quote)]
+            if len(usable) < max(1, len(decision.answers[key].quotes)):
+                by_hand.append(key)
+            for quote in usable:
+                kind = _contact_kind(quote) if key == "contact" else placeholders[key]
+                found.setdefault(quote.casefold(), _Found(key, kind, quote))
+    if any(key not in placeholders for key in decision.reasons):
+        for text in texts.values():
+            for kind, words in find_identifying(text):
+                placeholder = OF_RULE[kind]
+                shown = _contact_kind(words) if placeholder == "contact" else placeholder
+                found.setdefault(words.casefold(), _Found(f"rule {kind}", shown, words))
+    return [*found.values()], by_hand
+
+
+def _is_usable(quote: str) -> bool:
+    words = quote.split()
+    is_everyday = all(word.strip(".,!?").lower() in _everyday() for word in words)
+    return len(words) <= MOST_WORDS and not (is_everyday and quote == quote.lower())
+
+
+def _contact_kind(words: str) -> str:
+    if "@" in words:
+        return "e-mail"
+    n_digits = sum(character.isdigit() for character in words)
+    return "phone" if n_digits >= MIN_PHONE_DIGITS else "contact"
+
+
+def _placeholders(found: Iterable[_Found], texts: Mapping[str, str]) -> dict[str, str]:
+    """Number the details of one kind as they come; a part of a longer one is the same person's."""
+    whole = "\n".join(texts.values())
+    names: dict[str, str] = {}
+    heads: dict[str, list[str]] = {}
+    places = {one: hit.start() for one in found if (hit := _pattern(one.words).search(whole))}
+    for one in sorted(places, key=lambda one: (places[one], -len(one.words))):
+        words = one.words.casefold()
+        known = heads.setdefault(one.kind, [])
+        same = next((head for head in known if words in head or head in words), None)
+        if same is None:
+            known.append(words)
+            n = len(known)
+            names[words] = f"[{one.kind}]" if n == 1 else f"[{one.kind} {n}]"
+        else:
+            names[words] = names[same]
+    return {**{one.words.casefold(): f"[{one.kind}]" for one in found}, **names}
+
+
+@cache
+def _pattern(words: str) -> re.Pattern[str]:
+    """Match a detail as it is written, also with another case where it is no everyday word."""
+    spelt = r"\s+".join(
+        "".join(_QUOTES.get(character, re.escape(character)) for character in word)
+        for word in unicodedata.normalize("NFC", words).split()
+    )
+    flags = 0 if all(word.lower() in _everyday() for word in words.split()) else re.IGNORECASE
+    return re.compile(rf"(?<!\w){spelt}{_POSSESSIVE}", flags)
+
+
+@cache
+def _traces(words: str) -> re.Pattern[str]:
+    """Match what may be left of a detail: itself, or a longer word that begins with it."""
+    pattern = _pattern(words)
+    if len(words) < LONG_ENOUGH:
+        return pattern
+    return re.compile(pattern.pattern.removesuffix(_POSSESSIVE), pattern.flags)
+
+
+@cache
+def _everyday() -> frozenset[str]:
+    return frozenset(load_protocol("safety")["english"]["words"].split())
+
+
+def _rewritten(item: Item, texts: Mapping[str, str]) -> Item:
+    turns = (texts[f"context[{n}]"] for n in range(len(item.context)))
+    context = tuple(
+        Turn(role=turn.role, text=text) for turn, text in zip(item.context, turns, strict=True)
+    )
+    reference = None if item.reference is None else texts["reference"]
+    return replace(item, situation=texts["situation"], context=context, reference=reference, id="")
