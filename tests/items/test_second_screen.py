@@ -1,4 +1,4 @@
-"""What labelers and people say of a candidate settles whether it is an item, and nothing else does."""
+"""What labelers and people say of a candidate settles whether it is an item."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -284,6 +284,7 @@ def accepted(decisions: list[Decision], n: int = 10, **more: tuple[Screening, ..
         rng=np.random.default_rng(1),
         topics="paper",
         version=QUESTIONS.version,
+        replaced={},
     )
 
 

@@ -1,4 +1,4 @@
-"""``heart items``: build items from a corpus; start, check and convert files of one's own."""
+"""``heart items``: build items from a corpus, screen them; start, check and convert files."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import click
 
 from hearteval.cli import escalation
 from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.item_screen import accept, redact
 from hearteval.cli.options import count_option, json_option, names_options
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError
@@ -197,6 +198,10 @@ def convert(
         return
     click.echo(f"{_counted(read.items)}: {path}")
     _say_how_read(read.notes)
+
+
+command.add_command(redact)
+command.add_command(accept)
 
 
 def _about(read: "ItemFile", path: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ count. Nothing is added where fewer pass than were asked for.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,7 +64,7 @@ class Accepted:
         return max(0, self.n_requested - len(self.items))
 
 
-def accept_items(
+def accept_items(  # noqa: PLR0913 - all that an item set is made of
     decisions: Sequence[Decision],
     before: Iterable[Screening],
     *,
@@ -72,6 +72,7 @@ def accept_items(
     rng: np.random.Generator,
     topics: Topics,
     version: str,
+    replaced: Mapping[str, str],
 ) -> Accepted:
     """Choose `n` items among the candidates that may be chosen; fewer where there are fewer.
 
@@ -82,6 +83,7 @@ def accept_items(
         rng: Decides within a stratum.
         topics: What left candidates out.
         version: Of the questions.
+        replaced: By item id, what was put in place of what told who somebody is, in words.
     """
     labels = telling(topics)
     passed = [_with_cue(one) for one in decisions if one.standing == "in"]
@@ -89,7 +91,7 @@ def accept_items(
     rejected = {one.item_id: one for one in chosen.rejected}
     second: list[Screening] = []
     for one in decisions:
-        own = list_decision(one, version=version)
+        own = list_decision(one, version=version, replaced=replaced.get(one.item.id, ""))
         second += [rejected[one.item.id]] if one.item.id in rejected else own
     failed = {one.item_id for one in second if one.verdict == "fail"}
     # One reason for each that is left out: the first screen's passes stay with what is chosen.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hearteval.domain import Item, Turn
 from hearteval.items.screening import find_identifying
-from hearteval.items.second_screen import Decision, texts_of
+from hearteval.items.second_screen import DETAILS, Decision, texts_of
 from hearteval.labels.taxonomy import Taxonomy
 from hearteval.protocol import load_protocol
 
@@ -96,6 +96,24 @@ def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
         item=_rewritten(item, texts) if details else item,
         details=tuple(sorted(details, key=lambda one: (order[one.where], one[1:]))),
         by_hand=tuple(dict.fromkeys((*by_hand, *left))),
+    )
+
+
+def find_left(before: Decision, item: Item) -> tuple[str, ...]:
+    """Return the questions whose detail, found in what an item was before, stands in it still."""
+    if before.standing != "identifying":
+        return ()
+    quotes = {key: before.answers[key].quotes for key in before.reasons if key in DETAILS}
+    texts = texts_of(item).values()
+    return tuple(
+        key
+        for key in before.reasons
+        if any(
+            _traces(quote).search(unicodedata.normalize("NFC", text))
+            for quote in quotes.get(key, ())
+            if _is_usable(quote)
+            for text in texts
+        )
     )
 
 

@@ -10,7 +10,7 @@ for it). There is no rule for "admits several strategies": as a text filter it r
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from hearteval.domain import Item, Screening, Turn
 from hearteval.items.esconv import Couplet, Dialogue, enumerate_couplets
@@ -99,6 +99,12 @@ def screening_rules(topics: Topics) -> tuple[str, ...]:
 def screening_version(topics: Topics) -> str:
     """Return the version of the rules, as every screening carries it."""
     return _rules(topics).version
+
+
+def topics_of(version: str) -> Topics | None:
+    """Return the topics whose rules have this version now; None of others."""
+    every: tuple[Topics, ...] = get_args(Topics)
+    return next((topics for topics in every if screening_version(topics) == version), None)
 
 
 def screen_couplets(dialogue: Dialogue, *, topics: Topics = DEFAULT_TOPICS) -> tuple[Screened, ...]:

@@ -205,16 +205,18 @@ def needs_person(decision: Decision) -> tuple[str, ...]:
     return (*waits, *decision.disputed)
 
 
-def list_decision(decision: Decision, *, version: str) -> tuple[Screening, ...]:
+def list_decision(decision: Decision, *, version: str, replaced: str = "") -> tuple[Screening, ...]:
     """Return the records of a candidate's second screen: one ``fail``, or a ``pass`` by question.
 
     A question that is a label under these topics passes, with what was said as its evidence.
+    `replaced` is what was put in place of details that tell who somebody is, in words.
     """
     answers = decision.answers
     reasons = decision.reasons
     found: dict[str, str]
     if decision.standing == "in":
         found = {rule_of(key): _evidence(answer) for key, answer in answers.items()}
+        found[IDENTIFYING] = replaced
     elif decision.standing == "out":
         found = {rule_of(reasons[0]): _evidence(answers[reasons[0]])}
     elif decision.standing == "waiting":

@@ -34,6 +34,11 @@ def cues_rater(taxonomy: Taxonomy) -> Rater:
     return Rater(name=CUES, kind="llm", family=FAMILY, settings=settings)
 
 
+def has_cues(taxonomy: Taxonomy) -> bool:
+    """Say whether there are words to look for by a taxonomy."""
+    return bool(_patterns(taxonomy.name))
+
+
 def cued_labels(text: LabelledText, taxonomy: Taxonomy, *, now: datetime) -> tuple[Label, ...]:
     """Label a text by the words it holds; the evidence is the first of them."""
     lowered = plain_text(text.quotable).lower()

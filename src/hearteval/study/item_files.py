@@ -38,7 +38,7 @@ def build_item_file(  # noqa: PLR0913 - what `heart items build` is told
     evidence = evidence_path(out)
     files = {out: format_items(built.items), evidence: format_screenings(built.screenings)}
     for path, text in files.items():
-        _require_room(path, text, replace=replace)
+        require_room(path, text, replace=replace)
     for path, text in files.items():
         write_whole(path, text, is_private=True)
     if built.shortfall:
@@ -58,7 +58,7 @@ def write_item_file(read: ItemFile, out: Path, *, replace: bool) -> None:
         SettingsError: A file is there that holds other content.
     """
     text = format_items(read.items, canaries=read.canaries)
-    _require_room(out, text, replace=replace)
+    require_room(out, text, replace=replace)
     write_whole(out, text, is_private=True)
 
 
@@ -100,7 +100,8 @@ def init_command(file: Path, names: DialogueNames) -> str:
     return " ".join(("heart init my-study --items", quoted(file), *options))
 
 
-def _require_room(path: Path, text: str, *, replace: bool) -> None:
+def require_room(path: Path, text: str, *, replace: bool) -> None:
+    """Raise `SettingsError` where a file is there that holds other content."""
     if path.exists() and not replace and path.read_bytes() != text.encode():
         raise SettingsError(
             f"{path}: holds other content; give another --out, or --force to replace it"

@@ -9,7 +9,7 @@ from hearteval.analysis.missing import Failure, find_failure
 from hearteval.config import JudgeSettings, ModelSettings, StudySettings
 from hearteval.domain import Rater, Study
 from hearteval.errors import SettingsError
-from hearteval.labels.cues import CUES, cues_rater
+from hearteval.labels.cues import CUES, cues_rater, has_cues
 from hearteval.labels.prompt import label_prompt_hash
 from hearteval.labels.run import (
     ask_labelers,
@@ -74,7 +74,7 @@ def plan_labels(session: Session, study: Study, taxonomy: Taxonomy) -> tuple[dic
     Raises:
         SettingsError: The study file names no labeler.
     """
-    _require_labelers(session.settings)
+    _require_labelers(session.settings, taxonomy)
     spending, n_open = _plan(session, study, taxonomy)
     n_texts = len(texts_to_label(session.store, study, taxonomy))
     names = {labeler_rater(one, taxonomy).id: one.name for one in session.settings.labelers}
@@ -105,7 +105,7 @@ def label_study(
             what it costs.
     """
     settings, store, tell = session.settings, session.store, session.tell
-    _require_labelers(settings)
+    _require_labelers(settings, taxonomy)
     models = labeler_models(settings, taxonomy)
     spending, n_open = _plan(session, study, taxonomy)
     agree_to(session, spending)
@@ -122,12 +122,18 @@ def label_study(
     return counts, log_failures(session, failures)
 
 
-def _require_labelers(settings: StudySettings) -> None:
+def _require_labelers(settings: StudySettings, taxonomy: Taxonomy) -> None:
     if not settings.labelers:
         raise SettingsError(
             f"{settings.file}: labels.labelers: nobody is named to label; add [labels] with"
             ' labelers = ["gpt"] or other judges and models, or ["cues"], the offline baseline,'
             " which measures nothing",
+            ids=("labels.labelers",),
+        )
+    if any(one.model is None for one in settings.labelers) and not has_cues(taxonomy):
+        raise SettingsError(
+            f"{settings.file}: labels.labelers: {CUES!r}, the offline baseline, has no words for"
+            f" {taxonomy.title}; name models, two or more, or have people answer them",
             ids=("labels.labelers",),
         )
     if settings.is_simulated and any(one.model is not None for one in settings.labelers):

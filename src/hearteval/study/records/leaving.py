@@ -31,6 +31,7 @@ from hearteval.domain import (
 from hearteval.domain.systems import SIMULATED
 from hearteval.exchange.records.writing import Cell, Columns, Format, format_table, write_files
 from hearteval.items.files import format_items
+from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.study.report.reading import released_words
 from hearteval.study.session import Session
 
@@ -304,7 +305,9 @@ class _Leaving:
 
     def _make_labels(self) -> _Made:
         names = {rater.id: rater for rater in self.session.store.iter(Rater)}
-        identifying = {(each.name, key) for each in map(load_taxonomy, TAXONOMIES) for key in each.identifying}
+        identifying = {
+            (each.name, key) for each in map(load_taxonomy, TAXONOMIES) for key in each.identifying
+        }
         rows, n_held_back = [], 0
         for one in self._iter(Label):
             text = self._texts.get(one.completion_id or "")

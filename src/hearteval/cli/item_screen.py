@@ -1,0 +1,184 @@
+"""``heart items redact`` and ``accept``: what the second screen makes of candidates."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hearteval.cli.console import Terminal, emit_json, labelled, working_on
+from hearteval.cli.options import count_option, json_option, study_argument
+from hearteval.study import quoted
+
+if TYPE_CHECKING:
+    from hearteval.items.accepted import Accepted
+    from hearteval.items.screen_agreement import ScreenAgreement
+    from hearteval.items.screening import Topics
+    from hearteval.study.second_screen import Redacted
+
+_TOPICS = click.option(
+    "--topics",
+    type=click.Choice(["paper", "cautious"]),
+    default="paper",
+    show_default=True,
+    help="What is left out: what HEART 9.2 names, or every delicate topic.",
+)
+MOST_SHOWN = 5
+
+
+@click.command("redact")
+@study_argument
+@_TOPICS
+@json_option
+def redact(study_file: Path, *, topics: "Topics", as_json: bool) -> None:
+    """Put placeholders in place of names and other details in the file of candidates.
+
+    They are those that labelers or people quoted, and what the rules find. The file is rewritten,
+    and FILE.redacted.jsonl says which kind of detail stood where. Then label again.
+    """
+    from hearteval.config import load_study
+    from hearteval.study.second_screen import log_path, read_screened, redact_candidates
+
+    with working_on(load_study(study_file), "redact") as (session, study):
+        done = redact_candidates(session, read_screened(session, study, topics=topics))
+    if as_json:
+        body = {
+            "path": str(done.path),
+            "log": str(log_path(done.path)),
+            "n_items": len(done.details),
+            "details": {id_: [one._asdict() for one in each] for id_, each in done.details.items()},
+            "by_hand": {id_: list(each) for id_, each in done.by_hand.items()},
+            "refused": dict(done.refused),
+        }
+        emit_json("items_redact", body)
+        return
+    _say_redacted(done, study_file)
+
+
+def _say_redacted(done: "Redacted", study_file: Path) -> None:
+    n_details = sum(one.n for each in done.details.values() for one in each)
+    click.echo(f"{done.path}: {n_details:,} details replaced in {len(done.details):,} items")
+    if done.refused:
+        click.echo(f"{len(done.refused):,} of them left out: a rule rejects them now")
+    if done.by_hand:
+        click.echo(f"{len(done.by_hand):,} hold a detail that only a reader can replace, by hand:")
+        for id_, questions in list(done.by_hand.items())[:MOST_SHOWN]:
+            click.echo(f"  {id_}  {', '.join(questions)}")
+    if done.details:
+        command = f"heart label {quoted(study_file)} --taxonomy item-screen"
+        click.echo(labelled("next", command))
+
+
+@click.command("accept")
+@study_argument
+@_TOPICS
+@count_option("--regular", default=280, words="Items wanted.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("items.jsonl"),
+    show_default=True,
+    help="Item file to write; FILE.screening.jsonl is written beside it.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what there would be; write nothing.")
+@click.option("--force", is_flag=True, help="Replace files that hold other content.")
+@json_option
+def accept(
+    study_file: Path,
+    *,
+    topics: "Topics",
+    regular: int,
+    out: Path,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write the items that the second screen accepts, with the evidence for every verdict.
+
+    What is open waits for a person and is not in; fewer than are wanted are reported, never filled
+    up. The items are drawn as `heart items build` draws them, by the study's seed.
+    """
+    from hearteval.config import load_study
+    from hearteval.study.second_screen import accept_candidates, read_screened, write_accepted
+
+    with working_on(load_study(study_file), "accept") as (session, study):
+        screened = read_screened(session, study, topics=topics)
+        accepted = accept_candidates(session, screened, n=regular)
+        items_hash = None if dry_run else write_accepted(session, accepted, out, replace_it=force)
+    agreement = screened.agreement
+    if as_json:
+        emit_json("items_accept", _body(accepted, agreement, topics, None if dry_run else out))
+        return
+    _say_accepted(accepted, agreement)
+    if items_hash is not None:
+        click.echo(f"\n{len(accepted.items)} items: {out}; hash {items_hash[:16]}")
+        click.echo(f"evidence: {out}.screening.jsonl")
+    if accepted.shortfall:
+        Terminal().warn(f"{accepted.shortfall} items fewer than the {regular} wanted")
+    verbs = {"waiting": "review", "identifying": "redact"}
+    for standing, verb in verbs.items():
+        if accepted.standings.get(standing):  # type: ignore[call-overload]
+            click.echo(labelled("next", f"heart items {verb} {quoted(study_file)}"))
+
+
+def _body(
+    accepted: "Accepted", agreement: "ScreenAgreement", topics: str, out: Path | None
+) -> dict[str, Any]:
+    from hearteval.domain import hash_records
+
+    return {
+        "n_selected": len(accepted.items),
+        "n_requested": accepted.n_requested,
+        "topics": topics,
+        "shortfall": accepted.shortfall,
+        "standings": accepted.standings,
+        "funnel": [asdict(step) for step in accepted.funnel],
+        "strata": [asdict(one) for one in accepted.strata],
+        "labels": accepted.labels,
+        "unsettled": accepted.unsettled,
+        "intensities": list(accepted.intensities),
+        "agreement": asdict(agreement),
+        "path": None if out is None else str(out),
+        "items_hash": hash_records(accepted.items),
+    }
+
+
+def _say_accepted(accepted: "Accepted", agreement: "ScreenAgreement") -> None:
+    click.echo(f"{'rule':<26}{'in':>8}{'out':>8}{'rejected':>10}")
+    for step in accepted.funnel:
+        click.echo(f"{step.rule:<26}{step.n_in:>8}{step.n_out:>8}{step.n_in - step.n_out:>10}")
+    empty = [one for one in accepted.strata if not one.n_chosen]
+    if empty:
+        names = "; ".join(f"{one.problem} and {one.emotion}" for one in empty[:MOST_SHOWN])
+        click.echo(f"\nwithout an item: {len(empty)} of {len(accepted.strata)} strata ({names})")
+    click.echo(f"\nlabels of the items: {_counts(accepted.labels)}")
+    if any(accepted.unsettled.values()):
+        click.echo(f"not settled: {_counts(accepted.unsettled)}")
+    if agreement.questions:
+        click.echo("\n" + "\n".join(_agreement_lines(agreement)))
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in counts.items() if n) or "none"
+
+
+def _agreement_lines(agreement: "ScreenAgreement") -> Iterable[str]:
+    yield f"{'agreement on':<26}{'items':>7}{'same':>8}  kappa [95 % interval over dialogues]"
+    pair = ("", "")
+    for row in agreement.questions:
+        if (row.one, row.other) != pair:
+            pair = (row.one, row.other)
+            yield f"{row.one} and {row.other}"
+        kappa = row.kappa
+        words = "-" if kappa is None else f"{kappa.value:.2f}"
+        if kappa is not None and kappa.low is not None and kappa.high is not None:
+            words += f" [{kappa.low:.2f}, {kappa.high:.2f}]"
+        name = row.question.replace("_", " ")
+        yield f"  {name:<24}{row.n_items:>7}{100 * row.same:>7.0f}%  {words}"
+    for one in agreement.scales:
+        alpha = "-" if one.alpha is None else f"{one.alpha.value:.2f}"
+        yield (
+            f"{one.question} of {one.one} and {one.other}: {100 * one.near:.0f}% of {one.n_items}"
+            f" at most a level apart, Krippendorff's alpha {alpha}"
+        )

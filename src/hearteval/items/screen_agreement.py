@@ -1,0 +1,194 @@
+"""How far labelers agree with each other and with people on the questions of the second screen.
+
+People are one source: what more than half of those who read an item say. Where they read only what
+labelers disputed, the figures are of such items; who wants them of all lets people read all.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from hearteval.analysis.agreement.ratings import AgreementSettings, measure_agreement
+from hearteval.analysis.estimates import Estimate
+from hearteval.analysis.labels.agreement import Marks, agree
+from hearteval.domain import Item, Label
+from hearteval.items.second_screen import MOST_APART, Answer, Sources, settle
+from hearteval.labels.taxonomy import Taxonomy
+from hearteval.stats.agreement.table import CodedRatings
+
+PEOPLE = "people"
+LEVEL = 0.95
+RESAMPLES = 200
+Answers = Mapping[str, Mapping[str, Answer]]
+"""By item id and question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAgreement:
+    """How far two sources agree on one question.
+
+    Attributes:
+        question: Its key; ``all`` for the mean over the questions that have a figure.
+        n_items: Items that both have labelled; `n_dialogues` is what intervals are over.
+        n_one: Items of which the first says that it holds; `n_other` likewise.
+        same: Share of items of which both say the same; "uncertain" counts as not holding.
+        kappa: Cohen's; None where either says the same of all.
+        f1: Of what holds; None where neither finds any.
+    """
+
+    one: str
+    other: str
+    question: str
+    n_items: int
+    n_dialogues: int
+    n_one: int
+    n_other: int
+    same: float
+    kappa: Estimate | None
+    f1: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleAgreement:
+    """How far two sources agree on a scale.
+
+    Attributes:
+        n_items: Items to which both gave a score.
+        near: Share of them whose scores are a level apart or less.
+        alpha: Krippendorff's, of ordinal scores; None where it has no value.
+    """
+
+    one: str
+    other: str
+    question: str
+    n_items: int
+    near: float
+    alpha: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenAgreement:
+    """Every two sources: labelers, and people as one."""
+
+    questions: tuple[QuestionAgreement, ...]
+    scales: tuple[ScaleAgreement, ...]
+
+
+def agree_on_items(
+    items: Sequence[Item], labels: Iterable[Label], sources: Sources, taxonomy: Taxonomy
+) -> ScreenAgreement:
+    """Compare every two sources on the items that both have labelled; intervals over dialogues."""
+    by_rater: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        name = sources.labelers.get(label.rater_id)
+        if name is not None:
+            by_rater[name].append(label)
+        elif label.rater_id in sources.people:
+            by_rater[PEOPLE].append(label)
+    order = [*sources.labelers.values(), PEOPLE]
+    said = {name: _answers(by_rater[name], taxonomy) for name in order if by_rater[name]}
+    items = sorted(items, key=lambda item: item.id)
+    names = {one.key: one.name for one in taxonomy.categories}
+    marks = {name: _marks(name, answers, items, taxonomy) for name, answers in said.items()}
+    questions = [
+        QuestionAgreement(
+            one=row.one,
+            other=row.other,
+            question=row.category,
+            n_items=row.n_completions,
+            n_dialogues=row.n_items,
+            n_one=row.n_one,
+            n_other=row.n_other,
+            same=row.same,
+            kappa=row.kappa,
+            f1=row.f1,
+        )
+        for one, other in combinations(marks, 2)
+        for row in agree(marks[one], marks[other], names, level=LEVEL)
+    ]
+    scales = [
+        found
+        for one, other in combinations(said, 2)
+        for question in taxonomy.categories
+        if question.levels
+        and (found := _agree_on_scale((one, other), said, question.key)) is not None
+    ]
+    return ScreenAgreement(questions=tuple(questions), scales=tuple(scales))
+
+
+def _answers(labels: Iterable[Label], taxonomy: Taxonomy) -> Answers:
+    """Return what one source says of each item: what a labeler does, or most people do."""
+    by_item: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        if label.item_id is not None:
+            by_item[label.item_id].append(label)
+    return {
+        item_id: {
+            one.key: settle(one, own, Sources(labelers={}, people={each.rater_id for each in own}))
+            for one in taxonomy.categories
+            if any(label.category == one.key for label in own)
+        }
+        for item_id, own in by_item.items()
+    }
+
+
+def _marks(name: str, answers: Answers, items: Sequence[Item], taxonomy: Taxonomy) -> Marks:
+    keys = tuple(one.key for one in taxonomy.categories if not one.levels)
+    dialogues = sorted({(item.source, item.dialogue_id) for item in items})
+    place = {dialogue: k for k, dialogue in enumerate(dialogues)}
+    whole = [one for one in items if {*keys} <= answers.get(one.id, {}).keys()]
+    verdicts = np.array(
+        [[answers[one.id][key].verdict for key in keys] for one in whole], dtype=object
+    ).reshape(len(whole), len(keys))
+    return Marks(
+        labeler=name,
+        item=np.array([place[one.source, one.dialogue_id] for one in whole], dtype=np.int64),
+        system=np.zeros(len(whole), dtype=np.int64),
+        present=(verdicts == "present").astype(np.float64),
+        uncertain=(verdicts == "uncertain").astype(np.float64),
+        categories=keys,
+        ids=tuple(one.id for one in whole),
+    )
+
+
+def _agree_on_scale(
+    names: tuple[str, str], said: Mapping[str, Answers], question: str
+) -> ScaleAgreement | None:
+    one, other = (
+        {
+            item_id: answers[question].score
+            for item_id, answers in said[name].items()
+            if question in answers
+        }
+        for name in names
+    )
+    both = sorted(id_ for id_ in one if one[id_] is not None and other.get(id_) is not None)
+    if not both:
+        return None
+    pairs = [(one[id_] or 0.0, other[id_] or 0.0) for id_ in both]
+    scores = sorted({score for pair in pairs for score in pair})
+    measured = measure_agreement(
+        CodedRatings(
+            units=tuple(both),
+            raters=names,
+            values=tuple(map(str, scores)),
+            unit=np.repeat(np.arange(len(both)), 2),
+            rater=np.tile(np.arange(2), len(both)),
+            value=np.array([scores.index(score) for pair in pairs for score in pair]),
+        ),
+        AgreementSettings(level="ordinal", resamples=RESAMPLES),
+    ).krippendorff_alpha
+    value = measured.value
+    return ScaleAgreement(
+        one=names[0],
+        other=names[1],
+        question=question,
+        n_items=len(both),
+        near=sum(abs(a - b) <= MOST_APART for a, b in pairs) / len(pairs),
+        alpha=None
+        if value is None
+        else Estimate(value=value, low=measured.low, high=measured.high),
+    )
