@@ -20,13 +20,8 @@ PINNED = {
     "injections": ("1", "3dde2d67e637f4b8"),
     "item_screen": ("1", "eee104fb22386356"),
     "judge_prompt": ("2", "fc74ad86b631fda9"),
-<<<<<<< HEAD
     "label_cues": ("1", "f551ab2d5c55569e"),
-    "label_prompt": ("2", "80bd2608bb77d9b2"),
-=======
-    "label_cues": ("1", "5cb90389c8d93bfe"),
     "label_prompt": ("3", "f26fab67d4e3c0dc"),
->>>>>>> 182e9c99 (Settle what a second screen of items says)
     "micro_skills": ("2", "c2feef1d4198832d"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
     "people_consent": ("1", "dc692352ee44db2c"),

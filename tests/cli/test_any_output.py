@@ -68,6 +68,8 @@ COMMANDS = {
     "items new": ("items", "new", "new.txt"),
     "items build": ("items", "build", "--source", "starter", "--out", "built.jsonl"),
     "items check": ("items", "check", "own.txt"),
+    "items redact": ("items", "redact", "study.toml"),  # has no candidates, which it says
+    "items accept": ("items", "accept", "study.toml"),  # likewise
     "items adversarial": (
         *("items", "adversarial", "--from", "own.txt"),
         *("--rewriter", "gpt", "--reader", "claude", "--dry-run"),

@@ -27,10 +27,6 @@ name = "screening"
 seed = 5
 [items]
 source = "candidates.jsonl"
-[[system]]
-preset = "generic"
-[judging]
-judges = ["cue"]
 {labels}
 """
 LABELERS = """
@@ -82,7 +78,7 @@ def candidates() -> list[Item]:
 def reading(body: Mapping[str, object]) -> str:
     """Say of an item what its last turn calls for; of one, evidence that nobody wrote."""
     asked = str(body["messages"][1]["content"])  # type: ignore[index]
-    text = asked.split("Seeker: ")[1].split("\n")[0]
+    text = asked.split("Seeker: ")[1].split("\n", maxsplit=1)[0]
     held = {*NEEDED, "reply_answers"}
     quotes = dict.fromkeys(held, text[:12])
     if "sorted" in text:
@@ -224,7 +220,9 @@ def test_a_detail_that_was_put_back_is_seen_though_labelers_overlook_it(
         heart("items", "redact", path)
         file = tmp_path / "candidates.jsonl"
         items = [
-            replace(one, reference="Then lindaus loss.", id="") if "place" in one.dialogue_id else one
+            replace(one, reference="Then lindaus loss.", id="")
+            if "place" in one.dialogue_id
+            else one
             for one in parse_items(file.read_text(encoding="utf-8"), name="items")
         ]
         items = [
@@ -247,7 +245,7 @@ def test_it_says_in_words_what_is_next(heart: Heart, tmp_path: Path) -> None:
     assert "second-unresolved" in said
     assert f"heart items review {path}" in said
     assert f"heart items redact {path}" in said
-    assert "labels of the items: risk 1, trauma 1, intensity 2, reply answers 2" in said
+    assert "labels of the items: reply answers 2, risk 1, trauma 1" in said
     assert "one and two" in said
     done = heart("items", "redact", path).out
     assert "2 details replaced in 1 items" in done

@@ -9,7 +9,7 @@ import pytest
 
 from hearteval.domain import Item, Label, Screening, Turn
 from hearteval.items.accepted import Accepted, accept_items
-from hearteval.items.placeholders import replace_details
+from hearteval.items.placeholders import replace_details, settle_beside
 from hearteval.items.screening import Topics, list_screenings, screen_couplets, screen_item
 from hearteval.items.second_screen import (
     DELICATE,
@@ -265,6 +265,22 @@ def test_the_rules_find_what_both_labelers_overlook() -> None:
 def test_people_who_find_no_name_overrule_the_rules() -> None:
     one = item(turns=("I'm Vincenza",))
     assert decided(one, [*both(one), *labels(one, "p1")]).standing == "in"
+
+
+def test_what_stands_beside_the_conversation_alone_leaves_the_id_and_the_labels() -> None:
+    one = replace(
+        item(), situation="Trouble in Lindau with Jorunn.", reference="Lindau? Oh.", id=""
+    )
+    quotes = {"place_name": "Lindau"}
+    said = labels(one, "m1", {**GOOD, "place_name": "present"}, quotes)
+    said += labels(one, "m2", {**GOOD, "place_name": "present"}, quotes)
+    before = decided(one, said)
+    after, words = settle_beside(before, QUESTIONS)
+    assert before.standing == "identifying"
+    assert (after.standing, after.item.id) == ("in", one.id)
+    assert (after.item.situation, after.item.reference) == ("", "[place]? Oh.")
+    assert words == "[place] in situation, [place] in reference"
+    assert settle_beside(telling_item(), QUESTIONS) == (telling_item(), "")
 
 
 def test_a_rewritten_item_is_labelled_again_before_it_is_in() -> None:

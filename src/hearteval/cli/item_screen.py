@@ -40,7 +40,7 @@ def redact(study_file: Path, *, topics: "Topics", as_json: bool) -> None:
     from hearteval.config import load_study
     from hearteval.study.second_screen import log_path, read_screened, redact_candidates
 
-    with working_on(load_study(study_file), "redact") as (session, study):
+    with working_on(load_study(study_file, is_of_items=True), "redact") as (session, study):
         done = redact_candidates(session, read_screened(session, study, topics=topics))
     if as_json:
         body = {
@@ -102,7 +102,7 @@ def accept(
     from hearteval.config import load_study
     from hearteval.study.second_screen import accept_candidates, read_screened, write_accepted
 
-    with working_on(load_study(study_file), "accept") as (session, study):
+    with working_on(load_study(study_file, is_of_items=True), "accept") as (session, study):
         screened = read_screened(session, study, topics=topics)
         accepted = accept_candidates(session, screened, n=regular)
         items_hash = None if dry_run else write_accepted(session, accepted, out, replace_it=force)
@@ -153,6 +153,9 @@ def _say_accepted(accepted: "Accepted", agreement: "ScreenAgreement") -> None:
         names = "; ".join(f"{one.problem} and {one.emotion}" for one in empty[:MOST_SHOWN])
         click.echo(f"\nwithout an item: {len(empty)} of {len(accepted.strata)} strata ({names})")
     click.echo(f"\nlabels of the items: {_counts(accepted.labels)}")
+    if accepted.intensities:
+        average = sum(accepted.intensities) / len(accepted.intensities)
+        click.echo(f"intensity, 1 to 5: {average:.1f} on average")
     if any(accepted.unsettled.values()):
         click.echo(f"not settled: {_counts(accepted.unsettled)}")
     if agreement.questions:

@@ -41,15 +41,19 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
     from hearteval.labels.cues import CUES_NOTICE
     from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 
-    settings = load_study(study_file)
     taxonomy = load_taxonomy(next(one for one in TAXONOMIES if one == name))
+    is_of_items = taxonomy.of == ("item",)
+    settings = load_study(study_file, is_of_items=is_of_items)
     if "reasons" in taxonomy.of:
         taxonomy = replace(taxonomy, n_comparisons=settings.n_reasons)
     if dry_run:
         from hearteval.study.labels import plan_labels
         from hearteval.study.session import open_stored
 
-        with open_stored(study_file, Terminal()) as (session, study):
+        opening = (
+            working_on(settings, "label") if is_of_items else open_stored(study_file, Terminal())
+        )
+        with opening as (session, study):
             plan, words = plan_labels(session, study, taxonomy)
         if as_json:
             body = {"study": study.name, "version": study.version, "taxonomy": name}
@@ -90,5 +94,6 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
         )
         if is_offline:
             click.echo(labelled_lines(CUES_NOTICE))
-        click.echo(labelled("next", f"heart report {quoted(study_file)}"))
+        verb = "items accept" if is_of_items else "report"
+        click.echo(labelled("next", f"heart {verb} {quoted(study_file)}"))
     end_with(failures, settings, stopped=counts["stopped"])

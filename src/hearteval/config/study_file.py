@@ -132,8 +132,10 @@ class StudySettings:
         )
 
 
-def load_study(path: Path) -> StudySettings:
+def load_study(path: Path, *, is_of_items: bool = False) -> StudySettings:
     """Read and check a study file.
+
+    What is only about items, `is_of_items`, needs no system and no judging.
 
     Raises:
         SettingsError: The file cannot be read, is no TOML, or sets something that does not exist;
@@ -141,7 +143,8 @@ def load_study(path: Path) -> StudySettings:
     """
     data = read_toml(path)
     try:
-        wire = _StudyFile.model_validate(data)
+        lacks_rest = is_of_items and data.keys().isdisjoint(("system", "judging"))
+        wire = (_ItemsFile if lacks_rest else _StudyFile).model_validate(data)
     except ValidationError as error:
         raise_explained(path, error, is_one_table=_is_one(data.get("items")))
     return _settings(path, wire)
@@ -189,6 +192,13 @@ class _StudyFile(Section):
     people: People | None = None
     budget: Budget = Budget()
     analysis: Annotated[_Analysis, Field(default_factory=lambda: _Analysis(weights={}))]
+
+
+class _ItemsFile(_StudyFile):
+    """A study file that has nobody answer its items."""
+
+    system: Annotated[list[System], Field(default_factory=list)]
+    judging: Annotated[Judging, Field(default_factory=lambda: Judging(judges=[]))]
 
 
 SECTIONS: dict[str, type[BaseModel]] = {
@@ -262,7 +272,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     labels_too = people_labels is not None
     people = _attempt(lambda: read_people(path, wire.people, labels_too=labels_too), faults)
     weights = _attempt(lambda: _weights(path, wire.analysis.weights), faults)
-    if judging is not None:
+    if judging is not None and not isinstance(wire, _ItemsFile):
         faults += _unjudged(path, systems, judging)
         faults += _unpeopled(path, wire, judging, {system.name for system in systems})
     raise_faults(str(path), faults)

@@ -12,7 +12,14 @@ import numpy as np
 
 from hearteval.domain import Item, Screening
 from hearteval.items.screening import Topics
-from hearteval.items.second_screen import CUE, Decision, Standing, list_decision, telling
+from hearteval.items.second_screen import (
+    CUE,
+    INTENSITY,
+    Decision,
+    Standing,
+    list_decision,
+    telling,
+)
 from hearteval.items.selection import (
     CANDIDATES,
     FunnelStep,
@@ -85,7 +92,7 @@ def accept_items(  # noqa: PLR0913 - all that an item set is made of
         version: Of the questions.
         replaced: By item id, what was put in place of what told who somebody is, in words.
     """
-    labels = telling(topics)
+    labels = [key for key in telling(topics) if key != INTENSITY]
     passed = [_with_cue(one) for one in decisions if one.standing == "in"]
     chosen = select_items(passed, n=n, rng=rng, topics=topics)
     rejected = {one.item_id: one for one in chosen.rejected}
@@ -104,7 +111,7 @@ def accept_items(  # noqa: PLR0913 - all that an item set is made of
     ids = {item.id for item in chosen.items}
     answers = [one.answers for one in decisions if one.item.id in ids]
     told = [(key, each[key]) for each in answers for key in labels if key in each]
-    scores = (answer.score for each in answers for answer in each.values())
+    scores = (each[INTENSITY].score for each in answers)
     return Accepted(
         items=chosen.items,
         screenings=screenings,

@@ -18,6 +18,8 @@ from hearteval.items.second_screen import DETAILS, Decision, texts_of
 from hearteval.labels.taxonomy import Taxonomy
 from hearteval.protocol import load_protocol
 
+BESIDE = ("situation", "reference")
+"""Texts of an item that its id is not made of."""
 MOST_WORDS = 8
 """Of a quote: more is a sentence, and no name."""
 MIN_PHONE_DIGITS = 7
@@ -76,8 +78,9 @@ class _Found(NamedTuple):
 def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
     """Put placeholders in place of every detail that tells who somebody is in a candidate.
 
-    Two details of one kind are told apart: ``[name]`` and ``[name 2]``. A rewritten item is another
-    item, whose labels and screenings are to come.
+    Two details of one kind are told apart: ``[name]`` and ``[name 2]``. Where the conversation is
+    rewritten it is another item, whose labels and screenings are to come. Where it is not, nobody
+    will read the item again, so its situation, which no system and no rater sees, is left out.
     """
     item = decision.item
     texts = {where: unicodedata.normalize("NFC", text) for where, text in texts_of(item).items()}
@@ -90,6 +93,8 @@ def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
             texts[where], n = pattern.subn(placeholder, text)
             if n:
                 details.append(Detail(where, one.category, placeholder, n))
+    if details and all(one.where in BESIDE for one in details):
+        texts["situation"] = ""
     left = [one.category for one in found if any(map(_traces(one.words).search, texts.values()))]
     order = {where: place for place, where in enumerate(texts)}
     return Replaced(
@@ -97,6 +102,25 @@ def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
         details=tuple(sorted(details, key=lambda one: (order[one.where], one[1:]))),
         by_hand=tuple(dict.fromkeys((*by_hand, *left))),
     )
+
+
+def settle_beside(decision: Decision, taxonomy: Taxonomy) -> tuple[Decision, str]:
+    """Let a candidate in whose conversation tells nobody's name, though a text beside it does.
+
+    Returns it without these details, and where they were in words; else as it is, and none.
+    """
+    if decision.standing != "identifying":
+        return decision, ""
+    done = replace_details(decision, taxonomy)
+    if done.item.id != decision.item.id or done.by_hand or not done.details:
+        return decision, ""
+    words = in_words(done.details)
+    return replace(decision, item=done.item, standing="in", reasons=()), words
+
+
+def in_words(details: Iterable[Detail]) -> str:
+    """Say what was put where."""
+    return ", ".join(dict.fromkeys(f"{one.placeholder} in {one.where}" for one in details))
 
 
 def find_left(before: Decision, item: Item) -> tuple[str, ...]:

@@ -34,7 +34,8 @@ DETAILS = ("person_name", "place_name", "organisation_name", "contact", "other_i
 """Questions whose evidence tells who somebody is: it is replaced before the item is accepted."""
 REPLY = "reply_answers"
 CUE = "explicit_cue"
-TOLD = ("intensity", REPLY, CUE)
+INTENSITY = "intensity"
+TOLD = (INTENSITY, REPLY, CUE)
 """Questions that never decide."""
 UNDECIDED = "second-undecided"
 IDENTIFYING = "second-identifying"

@@ -18,7 +18,13 @@ from hearteval.errors import SettingsError
 from hearteval.items.accepted import Accepted, accept_items
 from hearteval.items.dialogues import ItemFile
 from hearteval.items.files import format_items, format_screenings
-from hearteval.items.placeholders import Detail, find_left, replace_details
+from hearteval.items.placeholders import (
+    Detail,
+    find_left,
+    in_words,
+    replace_details,
+    settle_beside,
+)
 from hearteval.items.run import evidence_path, read_item_file, read_screenings
 from hearteval.items.screen_agreement import ScreenAgreement, agree_on_items
 from hearteval.items.screening import Topics, screen_item, topics_of
@@ -39,12 +45,14 @@ class Screened:
 
     Attributes:
         labels: Of the candidates as they are now.
+        beside: By item id, what was put in place of details beside the conversation, in words.
     """
 
     decisions: tuple[Decision, ...]
     labels: tuple[Label, ...]
     sources: Sources
     topics: Topics
+    beside: Mapping[str, str]
 
     @property
     def agreement(self) -> ScreenAgreement:
@@ -95,13 +103,15 @@ def read_screened(session: Session, study: Study, *, topics: Topics) -> Screened
     for old in before:
         id_ = known[_place(old)]
         settled[id_] = _without_traces(settled[id_], settled[old.id])
-    decisions = [settled[id_] for id_ in sorted(items)]
+    without = {id_: settle_beside(settled[id_], taxonomy) for id_ in items}
+    decisions = [decision for decision, _ in without.values()]
     decisions.sort(key=lambda one: (one.item.dialogue_id, one.item.turn_index, one.item.id))
     return Screened(
         decisions=tuple(decisions),
         labels=tuple(label for id_ in items for label in said[id_]),
         sources=sources,
         topics=topics,
+        beside={id_: words for id_, (_, words) in without.items() if words},
     )
 
 
@@ -163,7 +173,7 @@ def accept_candidates(
         rng=np.random.default_rng(session.settings.seed if seed is None else seed),
         topics=screened.topics,
         version=load_taxonomy(ITEM_SCREEN).version,
-        replaced=_read_log(path),
+        replaced={**_read_log(path), **screened.beside},
     )
 
 
@@ -259,15 +269,15 @@ def _read_log(path: Path) -> dict[str, str]:
     """Return by item id what was replaced in it, in words; of what came of it too."""
     log = log_path(path)
     text = log.read_text(encoding="utf-8") if log.exists() else ""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    found: defaultdict[str, list[Detail]] = defaultdict(list)
     for line in filter(str.strip, text.split("\n")):
         try:
             one = json.loads(line)
-            place = f"{one['placeholder']} in {one['where']}"
-            found[one["item_id"]] += [*found.get(one["was"], ()), place]
+            detail = Detail(*(one[key] for key in Detail._fields))
+            found[one["item_id"]] += [*found.get(one["was"], ()), detail]
         except (ValueError, TypeError, KeyError) as error:
             raise SettingsError(
                 f"{log}: a line is no entry of what was replaced; restore the file",
                 ids=(str(log),),
             ) from error
-    return {item_id: ", ".join(dict.fromkeys(places)) for item_id, places in found.items()}
+    return {item_id: in_words(details) for item_id, details in found.items()}
