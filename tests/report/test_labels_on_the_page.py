@@ -11,6 +11,8 @@ from test_judges_on_the_page import words
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate
+from hearteval.analysis.labels.agreement import SourceAgreement
+from hearteval.analysis.labels.people import PeopleLabels, PersonAgreement
 from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.analysis.labels.wins import CategoryWins, LabelWins
 from hearteval.analysis.people.disagreements import TraitOfChoice
@@ -245,3 +247,80 @@ def test_what_judges_choose_against_people_is_said(q: float, words_of_it: str) -
     said = words(section((dataclasses.replace(found, sources=(shown,)),)))
     assert "most judges chose against most people" in said
     assert words_of_it in said
+
+
+def figure(value: float) -> Estimate:
+    return Estimate(value=value, low=value - 0.03, high=value + 0.02)
+
+
+def held_against_people(n_items: int = 40) -> LabelResults:
+    (found,) = invented_labels()
+    rows = tuple(
+        SourceAgreement(
+            one="people",
+            other="reader",
+            category=category,
+            name=name,
+            n_completions=300,
+            n_items=n_items,
+            n_one=100,
+            n_other=110,
+            same=0.9,
+            kappa=figure(0.7),
+            f1=figure(f1),
+            precision=figure(0.8),
+            recall=figure(0.9),
+        )
+        for category, name, f1 in (
+            ("all", "all", 0.84),
+            ("affirmation", "Affirmation", 0.93),
+            ("chit_chat", "Chit Chat", 0.71),
+        )
+    )
+    two = PersonAgreement(
+        category="all",
+        name="all",
+        n_completions=300,
+        n_items=n_items,
+        n_both=90,
+        n_one=20,
+        same=0.93,
+        kappa=figure(0.66),
+        f1=figure(0.8),
+    )
+    people = PeopleLabels(
+        per_text=2,
+        n_people=7,
+        n_begun=4,
+        n_labelled=303,
+        n_settled=80,
+        n_open=3,
+        agreement=(two,),
+    )
+    return dataclasses.replace(found, agreement=rows, people=people)
+
+
+def test_labelers_are_held_against_people_beside_what_is_published() -> None:
+    said = words(section((held_against_people(),))).replace("\xa0", " ")
+    assert "7 people labelled 303 replies, two people each." in said
+    assert "Where two differed, in 80, a third decided; 3 are still open and left out." in said
+    assert "Fleiss' κ 0.66 [0.63, 0.68]" in said
+    assert (
+        "reader, on 300 replies: macro-F1 0.84 [0.81, 0.86], from 0.71 (Chit Chat) to 0.93" in said
+    )
+    assert "The paper reports 0.86 for its classifier, from 0.78 to 0.93." in said
+    assert "Do labelers agree?" not in said
+
+
+def test_too_few_settled_replies_have_no_figure_of_a_labeler() -> None:
+    said = words(section((held_against_people(n_items=4),)))
+    assert "Too few replies are settled to hold labelers against them." in said
+    assert "macro-F1" not in said
+    assert "Fleiss" not in said
+
+
+def test_the_tables_hold_labelers_against_people_by_category() -> None:
+    tables = all_tables(results_of((held_against_people(),)))
+    headings = [column.heading for column in tables["labels-agreement"].columns]
+    assert {"precision_value", "recall_low", "f1_high", "category"} <= {*headings}
+    assert {"kappa_value", "n_both"} <= {c.heading for c in tables["labels-people"].columns}

@@ -182,6 +182,10 @@ class TaxonomyLabels:
     """By these labelers."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
     """Axis by key, of categories that belong to one."""
+    people: Sequence[LabelRow] = ()
+    """What people said, in the order of time."""
+    per_text: int = 1
+    """People who are asked about each text."""
 
 
 class ReasonRow(NamedTuple):

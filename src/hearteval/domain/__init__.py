@@ -41,7 +41,7 @@ from hearteval.domain.judging import (
     axis_key,
     words_in,
 )
-from hearteval.domain.labels import Label, LabelVerdict
+from hearteval.domain.labels import Label, LabelVerdict, last_word
 from hearteval.domain.study import Study
 from hearteval.domain.systems import (
     WITHDRAWN,
@@ -95,6 +95,7 @@ __all__ = [
     "content_hash",
     "flat_fields",
     "hash_records",
+    "last_word",
     "normalised",
     "record_id",
     "shows_text",

@@ -1,12 +1,14 @@
 """What is said of a text: whether one category of a taxonomy holds of it (HEART 9.2, 9.10)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, TypeVar, get_args
 
 from hearteval.domain.ids import fill_id, require
 
 LabelVerdict = Literal["present", "absent", "uncertain"]
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,3 +65,13 @@ class Label:
     def text_id(self) -> str:
         """The id of what it is of."""
         return self.completion_id or self.judgment_id or str(self.item_id)
+
+
+def last_word(said: Sequence[V]) -> V | None:
+    """Return what people settle, given what each said in the order of time; None while it is open.
+
+    What all say alike stands. Where two differ, the next one decides, and so does whoever speaks
+    after that.
+    """
+    *before, last = said
+    return last if len(set(said)) == 1 or len(set(before)) > 1 else None

@@ -25,6 +25,7 @@ from hearteval.domain import (
     Rater,
     System,
     content_hash,
+    last_word,
 )
 from hearteval.protocol import load_protocol
 
@@ -168,9 +169,8 @@ def read_standings(
 
 
 def _standing_by_people(verdicts: Sequence[LabelVerdict]) -> Standing:
-    *before, last = verdicts
-    is_decided = len(set(verdicts)) == 1 or len(set(before)) > 1
-    return _STANDING[last] if is_decided else "waiting"
+    word = last_word(verdicts)
+    return "waiting" if word is None else _STANDING[word]
 
 
 def _label(

@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from hearteval.analysis.estimates import Estimate
+from hearteval.analysis.labels.agreement import SourceAgreement
 from hearteval.analysis.labels.examples import largest_differences
+from hearteval.analysis.labels.people import PEOPLES_WORD
 from hearteval.analysis.labels.use import (
     MODELS,
     LabelResults,
@@ -36,8 +39,10 @@ FEWEST_ITEMS = 5
 FOUND = 0.05
 """The q of a difference that is named."""
 MOST_NAMED = 3
+PUBLISHED = {"strategies": "The paper reports 0.86 for its classifier, from 0.78 to 0.93."}
+"""Of labelers against people, by taxonomy (HEART 9.2)."""
 KINDS: Mapping[SourceKind, str] = {
-    "person": "a person",
+    "person": "what two of them said alike or a third decided",
     "model": "a model",
     "baseline": "the offline baseline, which looks for words and measures nothing",
 }
@@ -200,21 +205,72 @@ def variety_rows(source: LabelSource) -> list[tuple[str, list[str]]]:
 
 
 def agreement_words(found: LabelResults) -> list[str]:
-    """Say how far each two labelers agree."""
+    """Say how far each two labelers agree; what people have settled has words of its own."""
     said = []
     for row in found.agreement:
-        if row.category != "all" or row.f1 is None:
+        if row.category != "all" or row.f1 is None or _is_peoples(found, row):
             continue
-        kappa = ""
-        if row.kappa is not None:
-            ends = fine_interval(row.kappa.low, row.kappa.high)
-            kappa = f", Cohen's κ {hundredths(row.kappa.value)} {ends}"
+        kappa = "" if row.kappa is None else f", Cohen's κ {_with_ends(row.kappa)}"
         said.append(
             f"{row.one} and {row.other}, on {plural(row.n_completions, 'reply', 'replies')}: F1"
-            f" {hundredths(row.f1.value)} {fine_interval(row.f1.low, row.f1.high)}{kappa}, both the"
-            " mean over the categories."
+            f" {_with_ends(row.f1)}{kappa}, both the mean over the categories."
         )
     return said
+
+
+def people_words(found: LabelResults) -> str:
+    """Say what people have labelled and how far two of them agree; empty where none has."""
+    people = found.people
+    if people is None:
+        return ""
+    n = plural(people.n_labelled, "reply", "replies")
+    who = plural(people.n_people, "person", "people")
+    if people.per_text == 1:
+        return f"{who} labelled {n}, one person each."
+    differ = ""
+    if people.n_settled or people.n_open:
+        left = f"; {people.n_open} are still open and left out" if people.n_open else ""
+        differ = f" Where two differed, in {people.n_settled}, a third decided{left}."
+    agreed = ""
+    kappa = people.agreement[0].kappa if people.agreement else None
+    if kappa is not None and people.agreement[0].n_items >= FEWEST_ITEMS:
+        agreed = (
+            f" Two people agree with Fleiss' κ {_with_ends(kappa)}, the mean over the categories."
+        )
+    return f"{who} labelled {n}, two people each.{differ}{agreed}"
+
+
+def against_people_words(found: LabelResults) -> list[str]:
+    """Say how right each labeler is, held against what people have settled."""
+    lines = []
+    for row in found.agreement:
+        if row.category != "all" or not _is_peoples(found, row) or row.n_items < FEWEST_ITEMS:
+            continue
+        if row.f1 is None or row.precision is None or row.recall is None:
+            continue
+        own = [
+            (one.f1.value, one.name)
+            for one in found.agreement
+            if (one.one, one.other) == (row.one, row.other)
+            and one.category != "all"
+            and one.f1 is not None
+        ]
+        (low, weakest), (high, strongest) = min(own), max(own)
+        lines.append(
+            f"{row.other}, on {plural(row.n_completions, 'reply', 'replies')}: macro-F1"
+            f" {_with_ends(row.f1)}, from {hundredths(low)} ({weakest}) to {hundredths(high)}"
+            f" ({strongest}); precision {_with_ends(row.precision)}, recall"
+            f" {_with_ends(row.recall)}."
+        )
+    return lines
+
+
+def _is_peoples(found: LabelResults, row: SourceAgreement) -> bool:
+    return found.people is not None and row.one == PEOPLES_WORD.name
+
+
+def _with_ends(one: Estimate) -> str:
+    return f"{hundredths(one.value)} {fine_interval(one.low, one.high)}".strip()
 
 
 def uncertain_words(source: LabelSource) -> str:

@@ -325,6 +325,14 @@ def _themes(results: StudyResults) -> Records:
     ]
 
 
+def _label_people(results: StudyResults) -> Records:
+    return [
+        {"taxonomy": found.taxonomy, **_flat(row)}
+        for found in results.labels
+        for row in (found.people.agreement if found.people else ())
+    ]
+
+
 _CLARITY = "people.with_judges.ambiguity.parts"
 _CONSENSUS = "people.with_judges.consensus"
 _OPPOSED = "people.with_judges.disagreements"
@@ -412,7 +420,8 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "labels-differences": ("who does it more often than whom", _label_differences),
     "labels-and-wins": ("whether replies that do it win more often", _label_wins),
     "labels-opposed": ("what judges choose against people", _label_opposed),
-    "labels-agreement": ("labelers with each other", _label_agreement),
+    "labels-agreement": ("labelers with each other, and with people", _label_agreement),
+    "labels-people": ("two people with each other", _label_people),
     "wording": ("how replies are worded", _wording),
     "wording-differences": ("how models are worded less how people are", "wording.differences"),
     "themes": ("what people and judges give as reasons", _themes),

@@ -222,7 +222,7 @@ def stored_calibration(session: Session, study: Study) -> StudyData | None:
 
 
 def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
-    """Read what completions were labelled by: what people said, and labelers of this version."""
+    """Read what texts were labelled by: what people said, and labelers of this version."""
     labels: defaultdict[str, list[LabelRow]] = defaultdict(list)
     for batch in session.store.label_table(study):
         rows = map(LabelRow._make, zip(*(batch[name] for name in LabelRow._fields), strict=True))
@@ -232,9 +232,13 @@ def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
     if not who:
         return ()
     raters = session.store.find(Rater, sorted(who))
+    people = {rater.id for rater in raters if rater.kind == "human"}
+    asked = session.settings.people_labels
     found = []
     for taxonomy in map(load_taxonomy, TAXONOMIES):
-        own = {r.id: r for r in raters if r.kind == "human" or taxonomy.is_of(r)}
+        own = {rater.id: rater for rater in raters if taxonomy.is_of(rater)}
+        read = {row.text_id for row in labels[taxonomy.name] if row.rater_id in people}
+        said = session.store.labels_by_people(taxonomy.name, sorted(read)) if read else []
         found.append(
             TaxonomyLabels(
                 taxonomy=taxonomy.name,
@@ -244,6 +248,11 @@ def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
                 labelers=list(own.values()),
                 labels=[label for label in labels[taxonomy.name] if label.rater_id in own],
                 axes={one.key: one.axis for one in taxonomy.categories if one.axis},
+                people=[
+                    LabelRow(one.text_id, one.category, one.verdict, one.rater_id, one.score)
+                    for one in said
+                ],
+                per_text=1 if asked is None else asked.per_text,
             )
         )
     return tuple(found)

@@ -58,11 +58,11 @@ def _read_again(store: Store) -> Iterator[StoreFault]:
 
 
 def _look_for_evidence(store: Store, raters: Mapping[str, Rater]) -> Iterator[StoreFault]:
-    """Hold what labelers quote against the texts again; cues quote in lower case."""
+    """Hold what labelers and people quote against the texts again; cues quote in lower case."""
     texts: dict[str, str] = {}
     for label in store.iter(Label):
         rater = raters.get(label.rater_id)
-        if label.taxonomy not in TAXONOMIES or rater is None or rater.family in ("cue", "human"):
+        if label.taxonomy not in TAXONOMIES or rater is None or rater.family == "cue":
             continue
         if label.text_id not in texts:
             texts |= {

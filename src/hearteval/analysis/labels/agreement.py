@@ -1,9 +1,12 @@
 """How far two labelers agree on what completions do: Cohen's kappa and F1, by category.
 
-What is present counts against all else: a labeler that cannot tell has not said present.
+What is present counts against all else: a labeler that cannot tell has not said present. Intervals
+are over items, by what each completion does to a figure (linearization); those of F1, precision and
+recall are made on the scale of log odds, where a rare category has one that holds.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 
 from hearteval.analysis.estimates import Estimate, clustered_estimates
 from hearteval.stats.comparisons import FloatArray, IntArray
+from hearteval.stats.means import wilson_interval
 
 BoolArray = NDArray[np.bool_]
 
@@ -26,6 +30,9 @@ class SourceAgreement:
         same: Share of completions of which both say the same.
         kappa: Cohen's; None where either says the same of all.
         f1: Of what is present, the same whichever is taken as right; None where neither finds any.
+        precision: Of what the second says is present, the share of which people say so too; None
+            where it says so of none, and where the first is no person's. `recall` is the share
+            that it finds of what people say is present.
     """
 
     one: str
@@ -39,6 +46,23 @@ class SourceAgreement:
     same: float
     kappa: Estimate | None
     f1: Estimate | None
+    precision: Estimate | None = None
+    recall: Estimate | None = None
+
+
+class _Figure(NamedTuple):
+    """A figure of two columns of marks."""
+
+    value: float
+    moves: FloatArray
+    """What each row moves it by."""
+    counts: BoolArray
+    """Rows that enter it."""
+
+
+Column = Mapping[str, _Figure | None]
+"""Figures of a category, by the names of the fields above."""
+OF_TWO, OF_PEOPLE = ("kappa", "f1"), ("kappa", "f1", "precision", "recall")
 
 
 class Marks(NamedTuple):
@@ -68,12 +92,12 @@ class Marks(NamedTuple):
 
 
 def agree(
-    left: Marks, right: Marks, names: Mapping[str, str], *, level: float
+    left: Marks, right: Marks, names: Mapping[str, str], *, level: float, are_people: bool = False
 ) -> list[SourceAgreement]:
     """Compare two labelers on the completions and by the categories that both have labelled.
 
-    The first row is the mean over the categories. Intervals are over items, by what each completion
-    does to a figure.
+    The first row is the mean over the categories. Where the first is what people say, the other's
+    precision and recall are told too.
     """
     keys = [key for key in left.categories if key in right.categories]
     place = {id_: k for k, id_ in enumerate(right.ids)}
@@ -84,65 +108,83 @@ def agree(
     a = left.present[at][:, [left.categories.index(key) for key in keys]]
     b = right.present[other_at][:, [right.categories.index(key) for key in keys]]
     item = left.item[at]
-    n, judges = len(item), np.full(len(item), -1)
-    p, q, both = a.mean(axis=0), b.mean(axis=0), (a * b).mean(axis=0)
-    same = (a == b).astype(np.float64)
-    observed, expected = same.mean(axis=0), p * q + (1 - p) * (1 - q)
-    moves_observed = (same - observed) / n
-    moves_expected = ((a - p) * (2 * q - 1) + (b - q) * (2 * p - 1)) / n
-    rows: list[SourceAgreement] = []
-    moves: dict[str, list[FloatArray]] = {"kappa": [], "f1": []}
-    for k, key in enumerate(keys):
-        found: dict[str, Estimate | None] = {"kappa": None, "f1": None}
-        if 0 < p[k] < 1 and 0 < q[k] < 1:
-            rest = 1 - expected[k]
-            move = (
-                moves_observed[:, k] * rest - (1 - observed[k]) * moves_expected[:, k]
-            ) / rest**2
-            value = float((observed[k] - expected[k]) / rest)
-            moves["kappa"].append(move)
-            found["kappa"] = bounded(value, move, item, judges, low=-1.0, level=level)
-        if p[k] + q[k] > 0:
-            value = float(2 * both[k] / (p[k] + q[k]))
-            move = (2 * a[:, k] * b[:, k] - value * (a[:, k] + b[:, k])) / (n * (p[k] + q[k]))
-            moves["f1"].append(move)
-            found["f1"] = bounded(value, move, item, judges, low=0.0, level=level)
-        rows.append(
-            SourceAgreement(
-                one=left.labeler,
-                other=right.labeler,
-                category=key,
-                name=names[key],
-                n_completions=n,
-                n_items=len(np.unique(item)),
-                n_one=int(a[:, k].sum()),
-                n_other=int(b[:, k].sum()),
-                same=float(observed[k]),
-                kappa=found["kappa"],
-                f1=found["f1"],
-            )
+    columns = compare_marks(a, b, OF_PEOPLE if are_people else OF_TWO)
+    return [
+        SourceAgreement(
+            one=left.labeler,
+            other=right.labeler,
+            category=key,
+            name=names.get(key, key),
+            n_completions=len(item),
+            n_items=len(np.unique(item)),
+            n_one=int(x.sum()),
+            n_other=int(y.sum()),
+            same=float((x == y).mean()),
+            **with_intervals(column, item, level=level),
         )
-    means: dict[str, Estimate | None] = {"kappa": None, "f1": None}
-    for name, low in (("kappa", -1.0), ("f1", 0.0)):
-        values = [at.value for row in rows if (at := getattr(row, name)) is not None]
-        if values:
-            move = np.mean(moves[name], axis=0)
-            mean = float(np.mean(values))
-            means[name] = bounded(mean, move, item, judges, low=low, level=level)
-    whole = SourceAgreement(
-        one=left.labeler,
-        other=right.labeler,
-        category="all",
-        name="all",
-        n_completions=n,
-        n_items=len(np.unique(item)),
-        n_one=int(a.sum()),
-        n_other=int(b.sum()),
-        same=float(same.mean()),
-        kappa=means["kappa"],
-        f1=means["f1"],
-    )
-    return [whole, *rows]
+        for key, column, x, y in zip(("all", *keys), columns, (a, *a.T), (b, *b.T), strict=True)
+    ]
+
+
+def compare_marks(a: FloatArray, b: FloatArray, wanted: Sequence[str]) -> list[Column]:
+    """Return figures of the marks of two labelers, (completions, categories).
+
+    The first are the means over the categories that have one, then those of each category.
+    """
+    columns: list[Column] = [
+        {name: _figure(name, x, y) for name in wanted} for x, y in zip(a.T, b.T, strict=True)
+    ]
+    means: dict[str, _Figure | None] = dict.fromkeys(wanted)
+    for name in wanted:
+        there = [figure for column in columns if (figure := column[name]) is not None]
+        if there:
+            means[name] = _Figure(
+                float(np.mean([one.value for one in there])),
+                np.mean([one.moves for one in there], axis=0),
+                np.any([one.counts for one in there], axis=0),
+            )
+    return [means, *columns]
+
+
+def with_intervals(column: Column, item: IntArray, *, level: float) -> dict[str, Estimate | None]:
+    """Return figures with their intervals over items, kept within their scale."""
+    judges = np.full(len(item), -1)
+    found: dict[str, Estimate | None] = {}
+    for name, figure in column.items():
+        if figure is None:
+            found[name] = None
+            continue
+        least = -1.0 if name == "kappa" else -math.inf
+        one = bounded(figure.value, figure.moves, item, judges, low=least, level=level)
+        n_items = len(np.unique(item[figure.counts]))
+        found[name] = one if name == "kappa" else _of_share(one, n_items, level=level)
+    return found
+
+
+def _figure(name: str, x: FloatArray, y: FloatArray) -> _Figure | None:
+    """Return a figure of one category; None where there is nothing to divide by."""
+    if name == "kappa":
+        return _kappa(x, y)
+    both = x * y
+    above, below = {"f1": (2 * both, x + y), "precision": (both, y), "recall": (both, x)}[name]
+    total = below.sum()
+    if not total:
+        return None
+    value = float(above.sum() / total)
+    return _Figure(value, (above - value * below) / total, below > 0)
+
+
+def _kappa(x: FloatArray, y: FloatArray) -> _Figure | None:
+    """Return Cohen's kappa; with every two people in both orders it is Fleiss'."""
+    p, q, n = x.mean(), y.mean(), len(x)
+    if not (0 < p < 1 and 0 < q < 1):
+        return None
+    same = (x == y).astype(np.float64)
+    observed, expected = same.mean(), p * q + (1 - p) * (1 - q)
+    rest = 1 - expected
+    moves_expected = ((x - p) * (2 * q - 1) + (y - q) * (2 * p - 1)) / n
+    moves = ((same - observed) / n * rest - (1 - observed) * moves_expected) / rest**2
+    return _Figure(float((observed - expected) / rest), moves, np.ones(n, dtype=bool))
 
 
 def bounded(
@@ -159,3 +201,17 @@ def bounded(
     if one.low is None or one.high is None:
         return one
     return Estimate(value=value, low=max(low, one.low), high=min(1.0, one.high))
+
+
+def _of_share(one: Estimate, n_items: int, *, level: float) -> Estimate:
+    """Return a share with an interval made in log odds; where nothing varies, Wilson's."""
+    value = one.value
+    if n_items < 2:
+        return Estimate(value=value, low=None, high=None)
+    if one.low is None or not 0 < value < 1:
+        low, high = wilson_interval(value, n_items, level=level)
+        return Estimate(value=value, low=low, high=high)
+    reach = (value - one.low) / (value * (1 - value))
+    odds = math.log(value / (1 - value))
+    low, high = ((1 + math.tanh((odds + side * reach) / 2)) / 2 for side in (-1, 1))
+    return Estimate(value=value, low=low, high=high)

@@ -9,7 +9,7 @@ items, these labels given. Everything here is exploratory but the agreement of s
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -18,10 +18,19 @@ import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import JudgmentColumns
-from hearteval.analysis.data import StudyData, TaxonomyLabels
+from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
 from hearteval.analysis.labels.agreement import BoolArray, Marks, SourceAgreement, agree
 from hearteval.analysis.labels.examples import LabelExample, choose_label_examples
+from hearteval.analysis.labels.people import (
+    FIRST,
+    PEOPLES_WORD,
+    SECOND,
+    PeopleLabels,
+    PeoplesWord,
+    people_agree,
+    peoples_word,
+)
 from hearteval.analysis.labels.wins import LabelWins, opposed_by_label, wins_of_labels
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.domain import Completion, Rater, Subset, System
@@ -141,7 +150,9 @@ class LabelResults:
     """What a study's completions do, by one taxonomy.
 
     Attributes:
-        sources: By labeler: people, then models, then the offline baseline.
+        sources: By labeler: people, then models, then the offline baseline. What people have
+            settled is one source, ``people``.
+        people: What people have labelled; None where nobody has.
     """
 
     taxonomy: str
@@ -151,6 +162,7 @@ class LabelResults:
     level: float
     sources: tuple[LabelSource, ...]
     agreement: tuple[SourceAgreement, ...]
+    people: PeopleLabels | None = None
 
 
 class _Ground(NamedTuple):
@@ -186,14 +198,21 @@ def analyze_labels(
     items = sorted({text.item_id for text in texts})
     n_texts = [sum(text.system_id == system.id for text in texts) for system in systems]
     is_adversarial = np.array([by_id[id_].subset == "adversarial" for id_ in items], dtype=bool)
+    completions = {text.id for text in texts}
     found = []
     for one in data.labels:
         marks = {
             rater.id: marked
             for rater in one.labelers
-            if len((marked := _read_marks(one, rater, texts, systems)).ids)
+            if len((marked := _read_marks(one.categories, one.labels, rater, texts, systems)).ids)
         }
-        raters = sorted((r for r in one.labelers if r.id in marks), key=by_kind)
+        of_people, word = None, peoples_word(one, among=completions)
+        if word is not None:
+            of_people = _of_people(one, word, texts, systems, level=level)
+            settled = _read_marks(one.categories, word.settled, PEOPLES_WORD, texts, systems)
+            marks |= {PEOPLES_WORD.id: settled} if settled.ids else {}
+        known = (*one.labelers, PEOPLES_WORD)
+        raters = sorted((rater for rater in known if rater.id in marks), key=by_kind)
         if not raters:
             continue
         ground = _Ground(one.categories, systems, n_texts, is_adversarial, level)
@@ -209,8 +228,10 @@ def analyze_labels(
                 for rater, source in zip(raters, sources, strict=True)
             ]
         by_text, seed = {text.id: text for text in texts}, _seed(data)
-        sources = [
-            replace(
+        sources = [  # what people settled has no quotation of its own
+            source
+            if rater is PEOPLES_WORD
+            else replace(
                 source,
                 examples=choose_label_examples(
                     marks[rater.id],
@@ -226,7 +247,13 @@ def analyze_labels(
         agreement = [
             row
             for left, right in combinations(raters, 2)
-            for row in agree(marks[left.id], marks[right.id], one.categories, level=level)
+            for row in agree(
+                marks[left.id],
+                marks[right.id],
+                one.categories,
+                level=level,
+                are_people=left.kind == "human",
+            )
         ]
         found.append(
             LabelResults(
@@ -237,6 +264,7 @@ def analyze_labels(
                 level=level,
                 sources=tuple(sources),
                 agreement=tuple(agreement),
+                people=of_people,
             )
         )
     return tuple(found)
@@ -259,16 +287,40 @@ def by_kind(rater: Rater) -> tuple[int, str, str]:
     return order[source_kind(rater)], rater.name, rater.id
 
 
+def _of_people(
+    labels: TaxonomyLabels,
+    word: PeoplesWord,
+    texts: Sequence[Completion],
+    systems: Sequence[System],
+    *,
+    level: float,
+) -> PeopleLabels:
+    first, second = (
+        _read_marks(labels.categories, word.firsts, rater, texts, systems)
+        for rater in (FIRST, SECOND)
+    )
+    return PeopleLabels(
+        per_text=labels.per_text,
+        n_people=len({row.rater_id for row in labels.people}),
+        agreement=people_agree(first, second, labels, level=level),
+        **word.counts,
+    )
+
+
 def _read_marks(
-    labels: TaxonomyLabels, rater: Rater, texts: Sequence[Completion], systems: Sequence[System]
+    categories: Iterable[str],
+    labels: Iterable[LabelRow],
+    rater: Rater,
+    texts: Sequence[Completion],
+    systems: Sequence[System],
 ) -> Marks:
     """Return the completions that a rater has labelled by every category that it labels by."""
     of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for label in labels.labels:
+    for label in labels:
         if label.rater_id == rater.id:
             of_text[label.text_id][label.category] = label.verdict
     said = {category for each in of_text.values() for category in each}
-    keys = tuple(key for key in labels.categories if key in said)
+    keys = tuple(key for key in categories if key in said)
     whole = [text for text in texts if len(of_text.get(text.id, ())) == len(keys) > 0]
     verdicts = [[of_text[text.id][key] for key in keys] for text in whole]
     coded = np.array(verdicts, dtype=object).reshape(len(whole), len(keys))
