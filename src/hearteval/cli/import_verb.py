@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hearteval.exchange.records.reading import Kind, TableColumns
     from hearteval.study.records.known import Found
 
-KINDS = ("completions", "judgments", "ratings", "raters")
+KINDS = ("completions", "judgments", "ratings", "labels", "raters")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".gz")
 COLUMNS = {
     "item": ("COL", "Item's id, or its dialogue [item_id, dialogue_id]."),
@@ -31,6 +31,10 @@ COLUMNS = {
     "group": ("COL|WORD", "Group of people: crowd, peer or clinician [rater_group]."),
     "repeat": ("COL", "0 for the first, 1 for the next time the same was asked [repeat]."),
     "rationale": ("COL", "The reason [rationale]."),
+    "category": ("COL", "What is labelled, its key or name [category]."),
+    "verdict": ("COL", "present, absent or uncertain; or 1, 0, ? [verdict]."),
+    "evidence": ("COL", "Words of the completion that show it [evidence]."),
+    "taxonomy": ("COL|NAME", "strategies or micro-skills; else found by category [taxonomy]."),
 }
 """Options that say which column is what, in the order of the help."""
 OF_AXIS = {
@@ -86,7 +90,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Bring completions, judgments, ratings or raters of a table, or an Inspect log, into a study.
+    """Bring records of a table, or the replies of an Inspect log, into a study.
 
     FILE is a table (.csv, .tsv, .jsonl or .parquet) whose rows are what --kind says, in the columns
     that `heart export` writes or those that you name; or a log, whose replies become completions of
@@ -241,6 +245,6 @@ def _lines(body: Mapping[str, Any], found: "Found") -> list[str]:
 def _next(settings: "StudySettings", body: Mapping[str, Any]) -> str:
     if body["dry_run"]:
         return "the same without --dry-run"
-    if body["kind"] in ("judgments", "ratings"):
+    if body["kind"] in ("judgments", "ratings", "labels"):
         return f"heart analyze {quoted(settings.file)}"
     return f"heart run {quoted(settings.file)}"

@@ -31,7 +31,7 @@ from hearteval.exchange.tables.columns import (
 from hearteval.exchange.votes import OutcomeNames
 from hearteval.exchange.votes.winner import LEFT_WON, RIGHT_WON, WinnerColumn
 
-Kind = Literal["completions", "judgments", "ratings", "raters"]
+Kind = Literal["completions", "judgments", "ratings", "labels", "raters"]
 MAX_SHOWN, MAX_PLACES = 20, 3
 """Faults of a file that a message lists, and rows that it names of each."""
 OF_RATER = ("rater", "rater_kind", "rater_family", "rater_group")
@@ -54,6 +54,12 @@ KNOWN: Mapping[Kind, tuple[str, ...]] = {
         "repeat",
         *OF_CALL,
     ),
+    "labels": (
+        *("item", "system", "system_completion_id", "system_writer", "system_repeat"),
+        *("taxonomy", "category", "verdict", "probability", "evidence"),
+        *OF_RATER,
+        "created_at",
+    ),
     "raters": (*OF_RATER, "pool"),
 }
 """What a table of each kind may say, marks and words about axes apart."""
@@ -61,16 +67,21 @@ NEEDED: Mapping[Kind, tuple[str, ...]] = {
     "completions": ("item", "system", "text"),
     "judgments": ("item", "first", "second", "winner", "rater"),
     "ratings": ("item", "system", "rater"),
+    "labels": ("item", "system", "category", "verdict", "rater"),
     "raters": ("rater",),
 }
-OTHER_NAMES = {"item": ("item_id", "dialogue_id"), "winner": ("choice",)}
+OTHER_NAMES = {
+    "item": ("item_id", "dialogue_id"),
+    "winner": ("choice",),
+    "system_completion_id": ("completion_id",),
+}
 """Names of columns that are looked for before the one that says what it is."""
 OF_AXIS: Mapping[Kind, tuple[str, ...]] = {
     "judgments": ("", "_strength", "_reason"),
     "ratings": ("", "_comment"),
 }
 """Endings of columns about an axis, after its letter."""
-CONSTANTS = frozenset({"system", "rater", "rater_kind", "rater_group", "strength"})
+CONSTANTS = frozenset({"system", "rater", "rater_kind", "rater_group", "strength", "taxonomy"})
 """What may also be said once for the whole file."""
 AS_SHOWN = OutcomeNames(left=("first",), right=("second",), tie=("tie",))
 """How exported tables say who won."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hearteval.config import StudySettings
-from hearteval.domain import Attempt, Completion, Item, Judgment, Rater, Rating, Study
+from hearteval.domain import Attempt, Completion, Item, Judgment, Label, Rater, Rating, Study
 from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.records.reading import Kind, RecordTable, TableColumns
 from hearteval.items.run import GatheredItems
@@ -21,6 +21,7 @@ from hearteval.study.grow import gather, imported_systems, register, study_rater
 from hearteval.study.records.completions import read_completions
 from hearteval.study.records.judgments import read_judgments, read_ratings
 from hearteval.study.records.known import NO_TEXT, Found, Known
+from hearteval.study.records.labels import read_labels
 from hearteval.study.records.raters import read_raters
 from hearteval.study.session import Session, open_session, stored_plan, study_id, utc_now
 from hearteval.study.simulated import require_same_sort
@@ -116,6 +117,8 @@ def _read(session: Session, items: Sequence[Item], given: Import, *, now: dateti
     elif given.kind == "ratings":
         rated = {one.id: one for one in store.iter(Rating)}
         found = read_ratings(table, known, rated, now=now)
+    elif given.kind == "labels":
+        found = read_labels(table, known, {one.id: one for one in store.iter(Label)}, now=now)
     else:
         found = read_raters(table, known)
     taken = [name for name in found.people if store.people.find_name(name) is not None]

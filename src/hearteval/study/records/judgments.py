@@ -20,6 +20,7 @@ from hearteval.domain import (
     Choice,
     Completion,
     Judgment,
+    Label,
     Pair,
     Rater,
     Rating,
@@ -54,7 +55,7 @@ STRENGTHS = {"five-point": sorted({n for _, n in FIVE_POINTS.values() if n is no
 TIED_PROTOCOLS = ("five-point",)
 CELLS = ("repeat", "check", "strength", "rationale", "seconds", "created_at")
 OF_CALL = ("prompt_hash", "finish_reason")
-Stored = Mapping[str, Judgment | Rating]
+Stored = Mapping[str, Judgment] | Mapping[str, Rating] | Mapping[str, Label]
 """What a study has already, by id."""
 
 
@@ -85,8 +86,8 @@ def read_ratings(table: RecordTable, known: Known, stored: Stored, *, now: datet
     return _Ratings(table, known, stored, now).read_all()
 
 
-class _Reader(ABC):
-    """What rows of judgments and of ratings share."""
+class Reader(ABC):
+    """What rows of judgments, of ratings and of labels share."""
 
     def __init__(self, table: RecordTable, known: Known, stored: Stored, now: datetime) -> None:
         self._table, self._known, self._found = table, known, Found()
@@ -171,7 +172,7 @@ class _Reader(ABC):
             "created_at": time_of(self._cells["created_at"][row], self._now),
         }
 
-    def _is_new(self, row: int, rater: Rater, made: Judgment | Rating) -> bool:
+    def _is_new(self, row: int, rater: Rater, made: Judgment | Rating | Label) -> bool:
         """Say whether the study lacks a record; a row of the same file may have said it before."""
         said = _verdict_of(made)
         before, said_before = self._seen.setdefault(made.id, (row, said))
@@ -208,7 +209,7 @@ class _Reader(ABC):
                 self._found.records.append(one)
 
 
-class _Judgments(_Reader):
+class _Judgments(Reader):
     def __init__(
         self,
         table: RecordTable,
@@ -344,7 +345,7 @@ class _Judgments(_Reader):
         )
 
 
-class _Ratings(_Reader):
+class _Ratings(Reader):
     def __init__(
         self,
         table: RecordTable,
@@ -400,8 +401,10 @@ class _Ratings(_Reader):
         )
 
 
-def _verdict_of(one: Judgment | Rating) -> object:
+def _verdict_of(one: Judgment | Rating | Label) -> object:
     """Return what a verdict says; words that the other lacks are no contradiction."""
+    if isinstance(one, Label):
+        return one.verdict, one.score
     if isinstance(one, Rating):
         return dict(one.axes)
     return one.choice, one.strength, dict(one.axes)

@@ -320,6 +320,8 @@ class _Leaving:
                     "label_id": one.id,
                     "item_id": text.item_id if text else one.item_id,
                     "system": self._systems[text.system_id].name if text else None,
+                    "system_writer": text.writer_id if text else None,
+                    "system_repeat": text.repeat if text else None,
                     "completion_id": one.completion_id,
                     "judgment_id": one.judgment_id,
                     "taxonomy": one.taxonomy,
