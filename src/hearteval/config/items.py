@@ -114,9 +114,10 @@ def _esconv_settings(path: Path, where: str, items: Items) -> ItemSettings:
         )
     if items.adversarial:
         raise SettingsError(
-            f"{path}: {where}.adversarial: this version cannot rewrite corpus dialogues yet; set "
-            'adversarial = 0, and add the starter\'s: another [[items]] with source = "starter", '
-            "regular = 0 and adversarial = 20"
+            f"{path}: {where}.adversarial: the corpus has none; set adversarial = 0, have some "
+            "made (heart items adversarial) and add them: another [[items]] with source = "
+            '"adversarial.jsonl"; or the starter\'s: source = "starter", regular = 0 and '
+            "adversarial = 20"
         )
     folder = path.parent / items.from_
     if not folder.is_dir():

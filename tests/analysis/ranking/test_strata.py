@@ -161,3 +161,19 @@ def test_a_planted_difference_is_found() -> None:
     assert test.p == 0.001
     assert test.most_different in ("beacon", "ember")
     assert 150 < test.most_different_elo < 450  # planted: 1.2 and 1.0 of theta, 208 and 174 Elo
+
+
+def test_adversarial_items_are_sorted_by_how_the_seeker_resists(data: StudyData) -> None:
+    n_adversarial = sum(item.subset == "adversarial" for item in data.items)
+    items = [
+        replace(item, resistance="despair") if item.subset == "adversarial" else item
+        for item in data.items
+    ]
+    one = next(k for k, item in enumerate(items) if item.subset == "adversarial")
+    items[one] = replace(items[one], resistance="yes-but")
+    found = stratified(replace(of_judges(data), items=items))["resistance"]
+    assert found.n_unlabelled == len(items) - n_adversarial
+    assert [(s.name, s.n_items) for s in found.strata] == [
+        ("despair", n_adversarial - 1),
+        ("yes-but", 1),
+    ]

@@ -23,7 +23,7 @@ from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, false_discovery_q
 from hearteval.stats.special import stdtrit
 
-FACTORS: Final = ("subset", "profile", "cue", "emotion", "problem", "culture")
+FACTORS: Final = ("subset", "profile", "resistance", "cue", "emotion", "problem", "culture")
 """Labels of items, in the order shown."""
 MIN_ITEMS: Final = 5
 """On fewer there is no figure."""

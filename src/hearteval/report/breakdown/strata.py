@@ -34,6 +34,7 @@ WIDTH, LEFT, TOP, ROW = 330, 142, 24, 18
 FACTORS = {
     "subset": "regular or adversarial",
     "profile": "how the seeker escalates",
+    "resistance": "how the seeker resists help",
     "cue": "spoken out or implied",
     "emotion": "emotion",
     "problem": "problem",
