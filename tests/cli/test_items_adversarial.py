@@ -115,6 +115,7 @@ def test_items_are_rewritten_once_and_a_study_takes_them(desk: Desk) -> None:
         spoken = [turn.text for turn in item.context if turn.role == "seeker"]
         assert tuple(one.count(SCORN) for one in spoken) == item.intensities
         assert item.reference is None
+        assert item.consent_basis.endswith("rewritten by the language model pen: nobody said them.")
     checked = desk.heart("items", "check", desk.out, "--json").json
     assert checked["n_by_subset"] == {"adversarial": N}
     assert checked["n_screenings"] == 17 * N

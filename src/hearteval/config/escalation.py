@@ -49,6 +49,12 @@ class NamedModel:
     name: str
     model: ModelSettings
 
+    @property
+    def words(self) -> str:
+        """How items and evidence name it: as the user does, with the model's own id."""
+        id_ = self.model.model
+        return self.name if self.name == id_ else f"{self.name} ({id_})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscalationSettings:

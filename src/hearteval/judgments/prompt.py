@@ -29,6 +29,7 @@ from hearteval.domain import (
 from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
 from hearteval.protocol import load_protocol
 from hearteval.protocol.markers import Message, ask_again, marked_material
+from hearteval.protocol.strict_json import closed_object
 
 NEITHER = "neither"
 """The winner of an axis whose mark is left out."""
@@ -116,13 +117,13 @@ def judge_schema(form: JudgeForm, *, max_reason_characters: int | None = None) -
     A bound on each reason is for endpoints that keep it: a small model held to a grammar may never
     end a text that has none. Others refuse or drop bounds.
     """
-    overall = _closed(_bounded(MARKS[form.protocol], max_reason_characters))
+    overall = closed_object(_bounded(MARKS[form.protocol], max_reason_characters))
     axis = overall
     if form.marks == "optional":
         winner = {"type": "string", "enum": [*SIDES, NEITHER]}
         open_mark = {**MARKS[form.protocol], "winner": winner}
-        axis = _closed(_bounded(open_mark, max_reason_characters))
-    return _closed({key: overall if key == OVERALL else axis for key in form.reply_keys})
+        axis = closed_object(_bounded(open_mark, max_reason_characters))
+    return closed_object({key: overall if key == OVERALL else axis for key in form.reply_keys})
 
 
 @cache
@@ -187,12 +188,3 @@ def _bounded(properties: JsonObject, max_characters: int | None) -> JsonObject:
         return properties
     bounds = {"minLength": 1, "maxLength": max_characters}
     return {key: part if "enum" in part else part | bounds for key, part in properties.items()}
-
-
-def _closed(properties: JsonObject) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }

@@ -15,6 +15,7 @@ from hearteval.labels.taxonomy import Category, Taxonomy, Unit
 from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
 from hearteval.protocol.markers import Message, ask_again, marked_material
+from hearteval.protocol.strict_json import closed_object
 
 EVIDENCE, VERDICT, PROBABILITY = KEYS = ("evidence", "verdict", "probability")
 _, SCORE = SCALE_KEYS = (EVIDENCE, "score")
@@ -78,16 +79,16 @@ def label_schema(
     if max_evidence_characters is not None:
         evidence["maxLength"] = max_evidence_characters
     steps = load_protocol("label_prompt")["probabilities"]
-    one = _closed(
+    one = closed_object(
         {
             EVIDENCE: evidence,
             VERDICT: {"type": "string", "enum": [*get_args(LabelVerdict)]},
             PROBABILITY: {"type": "integer", "enum": steps},
         }
     )
-    return _closed(
+    return closed_object(
         {
-            category.key: _closed(
+            category.key: closed_object(
                 {EVIDENCE: evidence, SCORE: {"type": "string", "enum": scores_of(category)}}
             )
             if category.levels
@@ -136,12 +137,3 @@ def _sample(category: Category, steps: str) -> str:
     if category.levels:
         return str(prompt["scale_sample"].format(most=len(category.levels)))
     return str(prompt["sample"].format(steps=steps))
-
-
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }

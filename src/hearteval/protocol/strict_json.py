@@ -6,7 +6,7 @@ and what kind, never what the reply says: they may end in a log.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from hearteval.domain import shows_text
@@ -31,6 +31,16 @@ class Number(NamedTuple):
     """A number as it was written: ``3`` and ``3.0`` are not the same answer, nor is ``NaN``."""
 
     token: str
+
+
+def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with these keys, all of them and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def read_object(

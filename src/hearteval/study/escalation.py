@@ -328,7 +328,7 @@ async def _run(
 
 def _hand(named: NamedModel, asked: AskedModel) -> Hand:
     bound = LOCAL_REASON_CHARACTERS if named.model.path is not None else None
-    return Hand(asked=asked, name=named.name, bound=bound)
+    return Hand(asked=asked, name=named.words, bound=bound)
 
 
 def _no_schema(_bound: int | None) -> Schema:

@@ -14,6 +14,7 @@ from hearteval.domain.items import MOST_INTENSE
 from hearteval.items.escalation.plan import Planned, seeker_turns
 from hearteval.protocol import load_protocol
 from hearteval.protocol.markers import Message, ask_again, between_markers, delimiter_nonce
+from hearteval.protocol.strict_json import closed_object
 
 EVIDENCE, INTENSITY, FITS = "evidence", "intensity", "fits"
 OF_SEEKER, OF_SUPPORTER = (EVIDENCE, INTENSITY), (EVIDENCE, FITS)
@@ -73,17 +74,21 @@ def rewrite_schema(context: Sequence[Turn], *, max_characters: int | None = None
 
     A bound on texts is for endpoints that keep it, as in `judge_schema`.
     """
-    return _closed({turn_key(place): _text(max_characters) for place in seeker_turns(context)})
+    return closed_object(
+        {turn_key(place): _text(max_characters) for place in seeker_turns(context)}
+    )
 
 
 def reading_schema(context: Sequence[Turn], *, max_characters: int | None = None) -> dict[str, Any]:
     """Return the schema of a reading; as `rewrite_schema`."""
     evidence = _text(max_characters)
     intensity = {"type": "integer", "enum": [*range(MOST_INTENSE + 1)]}
-    seeker = _closed({EVIDENCE: evidence, INTENSITY: intensity})
-    supporter = _closed({EVIDENCE: evidence, FITS: {"type": "string", "enum": [*ANSWERS]}})
+    seeker = closed_object({EVIDENCE: evidence, INTENSITY: intensity})
+    supporter = closed_object({EVIDENCE: evidence, FITS: {"type": "string", "enum": [*ANSWERS]}})
     by_role = {"seeker": seeker, "supporter": supporter}
-    return _closed({turn_key(place): by_role[context[place].role] for place in read_turns(context)})
+    return closed_object(
+        {turn_key(place): by_role[context[place].role] for place in read_turns(context)}
+    )
 
 
 def _messages(
@@ -122,12 +127,3 @@ def _joined(parts: Sequence[str]) -> str:
 def _text(max_characters: int | None) -> dict[str, Any]:
     bound = {} if max_characters is None else {"maxLength": max_characters}
     return {"type": "string", **bound}
-
-
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }

@@ -41,7 +41,7 @@ class Hand:
 
     asked: AskedModel
     name: str
-    """What the user calls it."""
+    """What items and evidence call it."""
     bound: int | None = None
     """Most characters of a text in a reply, for endpoints that keep it."""
 
