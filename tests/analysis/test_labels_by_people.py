@@ -11,6 +11,7 @@ from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels.agreement import compare_marks, with_intervals
+from hearteval.analysis.labels.people import settle
 from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.domain import Completion, Item, LabelVerdict, Rater, System, Turn, last_word
 
@@ -86,8 +87,15 @@ def results(people: Said, *, model: Mapping[str, str], per_text: int = 2) -> Lab
         ("100?", "?"),
     ],
 )
-def test_what_people_settle(said: str, word: str | None) -> None:
+def test_a_difference_is_decided_by_who_speaks_next(said: str, word: str | None) -> None:
     assert last_word(said) == word
+
+
+@pytest.mark.parametrize(
+    ("said", "word"), [("1", "1"), ("10", None), ("110", "1"), ("011", "1"), ("10?", "?")]
+)
+def test_what_people_settle_is_what_most_say(said: str, word: str | None) -> None:
+    assert settle([VERDICTS[one] for one in said]) == (None if word is None else VERDICTS[word])
 
 
 def test_a_labeler_against_people_by_hand() -> None:

@@ -17,7 +17,7 @@ from hearteval.engine.local import run_tasks
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.prompt import label_again, label_messages
 from hearteval.labels.reply import LABEL_FAULTS, read_labels
-from hearteval.labels.safety import Standing, read_standings
+from hearteval.labels.safety import SAFETY, Standing, read_standings
 from hearteval.labels.sample import choose_comparisons
 from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.labels.texts import LabelledText, LabelTarget, find_target, text_of
@@ -250,7 +250,7 @@ def _labelled(store: Store, study: Study, taxonomy: Taxonomy) -> set[tuple[str, 
 
 def _standings(store: Store, study: Study) -> Mapping[str, Standing]:
     asked = study.design.get("people", {})
-    return read_standings(store.iter(Label, study), store.iter(Rater), asked=asked)
+    return read_standings(store.labels_of(study, SAFETY), store.iter(Rater), asked=asked)
 
 
 _READERS: Mapping[Unit, Callable[[Store, Study, Taxonomy], list[LabelledText]]] = {

@@ -225,8 +225,7 @@ def people_words(found: LabelResults) -> str:
         return ""
     n = plural(people.n_labelled, "reply", "replies")
     who = plural(people.n_people, "person", "people")
-    if people.per_text == 1:
-        return f"{who} labelled {n}, one person each."
+    each = ", two people each" if people.per_text > 1 else ""
     differ = ""
     if people.n_settled or people.n_open:
         left = f"; {people.n_open} are still open and left out" if people.n_open else ""
@@ -237,7 +236,7 @@ def people_words(found: LabelResults) -> str:
         agreed = (
             f" Two people agree with Fleiss' κ {_with_ends(kappa)}, the mean over the categories."
         )
-    return f"{who} labelled {n}, two people each.{differ}{agreed}"
+    return f"{who} labelled {n}{each}.{differ}{agreed}"
 
 
 def against_people_words(found: LabelResults) -> list[str]:

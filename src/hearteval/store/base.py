@@ -152,6 +152,10 @@ class Store(Protocol):
         """
         ...
 
+    def labels_of(self, study: Study, taxonomy: str) -> Iterator[Label]:
+        """Yield the labels of a study's texts by one taxonomy, as `iter` does of all."""
+        ...
+
     def labels_by_people(self, taxonomy: str, text_ids: Sequence[str]) -> list[Label]:
         """Return what people have said of some texts by a taxonomy, as it came in time."""
         ...

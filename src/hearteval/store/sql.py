@@ -287,6 +287,11 @@ class SqlStore:
                     raise ValueError("a verdict is none")
             yield columns
 
+    def labels_of(self, study: Study, taxonomy: str) -> Iterator[Label]:
+        """Yield the labels of a study's texts by one taxonomy."""
+        own = study_query(Label, study).where(schema.labels.c.taxonomy == taxonomy)
+        yield from self._records(Label, own)
+
     def labels_by_people(self, taxonomy: str, text_ids: Sequence[str]) -> list[Label]:
         """Return what people have said of some texts by a taxonomy, as it came in time."""
         with self._sound(Label):

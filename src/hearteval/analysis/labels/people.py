@@ -1,11 +1,11 @@
 """What people say that completions do: their settled word, and how far two of them agree.
 
-Each text is labelled by as many people as the study asks for. What they say alike stands; where two
+Each text is labelled by as many people as the study asks for. What most say stands; where two
 differ, whoever speaks next decides, and until then the text has no word of people's.
 """
 
-from collections import defaultdict
-from collections.abc import Container
+from collections import Counter, defaultdict
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,6 +79,12 @@ class PeoplesWord(NamedTuple):
 FIRST, SECOND = (Rater(name=f"person {k}", kind="human", family="human") for k in (1, 2))
 
 
+def settle(said: Sequence[LabelVerdict]) -> LabelVerdict | None:
+    """Return what most people say, else what who spoke after a difference decided; None if open."""
+    most, n = Counter(said).most_common(1)[0]
+    return most if 2 * n > len(said) else last_word(said)
+
+
 def peoples_word(labels: TaxonomyLabels, *, among: Container[str]) -> PeoplesWord | None:
     """Return what people have settled and what two of them said of some completions, by id.
 
@@ -105,7 +111,7 @@ def peoples_word(labels: TaxonomyLabels, *, among: Container[str]) -> PeoplesWor
             key: [said[key] for said in by_rater.values() if key in said]
             for key in labels.categories
         }
-        last = {key: last_word(said) for key, said in words.items()}
+        last = {key: settle(said) for key, said in words.items()}
         differ = any(len(set(said)) > 1 for said in words.values())
         is_open = None in last.values()
         counts["n_open"] += is_open

@@ -12,7 +12,6 @@ from hearteval.domain import (
     Assignment,
     Completion,
     Item,
-    Label,
     Pair,
     Rater,
     Rating,
@@ -39,7 +38,7 @@ from hearteval.judgments.stress_set.audit import (
     show_beside_references,
     with_references,
 )
-from hearteval.labels.safety import Standing, read_standings
+from hearteval.labels.safety import SAFETY, Standing, read_standings
 from hearteval.store.base import Record, Store
 
 
@@ -292,7 +291,7 @@ def most_while_people_write(store: Store, study: Study, n: int) -> int | None:
 def standings_of(store: Store, study: Study) -> Mapping[str, Standing]:
     """Return what becomes of each text and reason that was screened, as the study says."""
     asked = study.design.get("people", {})
-    return read_standings(store.iter(Label, study), store.iter(Rater), asked=asked)
+    return read_standings(store.labels_of(study, SAFETY), store.iter(Rater), asked=asked)
 
 
 def _stress_set(

@@ -87,8 +87,7 @@ def reviewers_agree(desk: Desk) -> tuple[LabelAgreement, ...]:
     """Return how far people agree who read the same texts, to say whether they may be shown."""
     store = desk.session.store
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
-    safety = (one for one in store.iter(Label, desk.study) if one.taxonomy == SAFETY)
-    return agree_on_labels(safety, people=people)
+    return agree_on_labels(store.labels_of(desk.study, SAFETY), people=people)
 
 
 def _screen(
@@ -100,7 +99,9 @@ def _screen(
     """Have the rules read what they have not read."""
     store, rater = desk.session.store, safety_rater()
     known = {
-        label.completion_id for label in store.iter(Label, desk.study) if label.rater_id == rater.id
+        label.completion_id
+        for label in store.labels_of(desk.study, SAFETY)
+        if label.rater_id == rater.id
     }
     now = desk.session.now()
     new = [
@@ -124,8 +125,8 @@ def _reviews(
     store = desk.session.store
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
     n_said: defaultdict[str | None, int] = defaultdict(int)
-    for label in store.iter(Label, desk.study):
-        n_said[label.completion_id] += label.taxonomy == SAFETY and label.rater_id in people
+    for label in store.labels_of(desk.study, SAFETY):
+        n_said[label.completion_id] += label.rater_id in people
     n_asked = desk.settings.reviewers_per_text
     return [
         _task(
