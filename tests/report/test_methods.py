@@ -45,7 +45,7 @@ def test_paragraph_names_design_judges_interval_and_versions() -> None:
         "Replies missing: original 4.",
         "(36 ties, half a win to each side)",
         "95 % intervals are item-sandwich (clustered over items, for the raters as given),"
-        " Student's t with 39 degrees of freedom.",
+        " Student's t with 39 degrees of freedom, or a system's own items less one",
         f"hearteval {made.software['hearteval']}",
         f"seed {made.seed}",
         made.items_hash[:12],

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from hearteval.stats.bradley_terry.intervals import (
     clustered,
     independent_votes,
     influence_on_strengths,
+    own_df,
     published,
     scores_by_cluster,
 )
@@ -187,3 +189,48 @@ def test_two_way_interval_ends_follow_from_t_with_raters_minus_one() -> None:
     np.testing.assert_allclose(intervals.high, fit.theta + half_width, rtol=1e-6)
     np.testing.assert_allclose(intervals.low, fit.theta - half_width, rtol=1e-6)
     assert intervals.df == 2
+
+
+def with_a_late_system(rng: np.random.Generator, *, n_own: int) -> Comparisons:
+    """Four equal systems on 60 items that part them; the last has some of these only."""
+    worth = rng.normal(0, 0.8, (60, 4))
+    rows = [
+        (one, other, item)
+        for item in range(60)
+        for one, other in combinations(range(4 if item < n_own else 3), 2)
+        for _ in range(3)
+    ]
+    left, right, item = np.array(rows).T
+    chance = expit(worth[item, left] - worth[item, right])
+    n = len(rows)
+    return Comparisons(
+        left=left,
+        right=right,
+        score=(rng.random(n) < chance).astype(float),
+        weight=np.ones(n),
+        count=np.ones(n, dtype=np.int64),
+        item=item,
+        rater=np.full(n, -1),
+        n_systems=4,
+    )
+
+
+def test_a_system_has_as_many_degrees_of_freedom_as_items_less_one() -> None:
+    comparisons = with_a_late_system(np.random.default_rng(1), n_own=6)
+    assert own_df(comparisons, 59).tolist() == [59, 59, 59, 5]
+    assert own_df(comparisons, 14).tolist() == [14, 14, 14, 5]  # of 15 people
+    assert own_df(with_a_late_system(np.random.default_rng(1), n_own=1), 59).tolist()[-1] == 1
+
+
+def test_a_system_of_few_items_is_covered_at_the_stated_rate() -> None:
+    """With the degrees of freedom of all 60 items its 95 % interval covers far less."""
+    rng, n_covered, n_by_all = np.random.default_rng(0), 0, 0
+    for _ in range(150):
+        comparisons = with_a_late_system(rng, n_own=4)
+        fit = fit_bradley_terry(comparisons)
+        variance = vary_over_items(influence_on_strengths(comparisons, fit), comparisons.item)
+        own = clustered(fit.theta, variance, level=0.95, df=own_df(comparisons, variance.df))
+        by_all = clustered(fit.theta, variance, level=0.95)
+        n_covered += bool(own.low[3] <= 0 <= own.high[3])
+        n_by_all += bool(by_all.low[3] <= 0 <= by_all.high[3])
+    assert n_by_all < 0.89 * 150 < n_covered  # .84 and .94 in 1,200

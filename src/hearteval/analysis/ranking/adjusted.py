@@ -23,7 +23,12 @@ from hearteval.stats.bradley_terry.clustered_variance import ClusteredVariance, 
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.bradley_terry.differences import MIN_SE
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA, fit_bradley_terry
-from hearteval.stats.bradley_terry.intervals import Intervals, clustered, influence_on_strengths
+from hearteval.stats.bradley_terry.intervals import (
+    Intervals,
+    clustered,
+    influence_on_strengths,
+    own_df,
+)
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray
 from hearteval.stats.special import expit
 
@@ -233,8 +238,9 @@ def control(
         wording=wording,
         over_raters=used == "two-way",
     )
-    raw = _rate(plain.theta, raw_variance, support.is_enough[:n], level)
-    found = _rate(np.concatenate((fit.theta, fit.beta)), variance, support.is_enough, level)
+    own = own_df(comparisons, variance.df)
+    raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
+    found = _rate(np.concatenate((fit.theta, fit.beta)), variance, own, support.is_enough, level)
     effects = (
         make_effect(name, step, float(fit.beta[k]), *found.ends(n + k))
         for k, (name, step) in enumerate(steps.items())
@@ -281,10 +287,12 @@ def rank_judge_aware_panel(
         wording=wording,
         over_raters=False,
     )
-    raw = _rate(plain.theta, raw_variance, support.is_enough[:n], level)
+    own = own_df(comparisons, variance.df)
+    raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
     found = _rate(
         np.concatenate((fit.theta, fit.discrimination, fit.position_bias)),
         variance,
+        own,
         np.append(support.is_enough, support.is_enough[n:]),
         level,
     )
@@ -410,9 +418,16 @@ def _unit_warnings(discrimination: FloatArray) -> tuple[Notice, ...]:
 
 
 def _rate(
-    parameters: FloatArray, variance: ClusteredVariance, is_enough: BoolArray, level: float
+    parameters: FloatArray,
+    variance: ClusteredVariance,
+    own: FloatArray,
+    is_enough: BoolArray,
+    level: float,
 ) -> _Rated:
-    intervals = clustered(parameters, variance, level=level)
+    """Give parameters intervals; systems, which come first, by their own degrees of freedom."""
+    df = np.full(len(parameters), float(variance.df))
+    df[: len(own)] = own
+    intervals = clustered(parameters, variance, level=level, df=df)
     return _Rated(parameters, intervals, is_enough & (intervals.se > MIN_SE))
 
 

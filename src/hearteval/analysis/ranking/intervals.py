@@ -20,7 +20,7 @@ from hearteval.stats.bradley_terry.clustered_variance import (
     vary_over_items_and_raters,
 )
 from hearteval.stats.bradley_terry.differences import MIN_SE
-from hearteval.stats.bradley_terry.intervals import Intervals, clustered, published
+from hearteval.stats.bradley_terry.intervals import Intervals, clustered, own_df, published
 from hearteval.stats.bradley_terry.ties import TiedFit
 from hearteval.stats.comparisons import Comparisons, FloatArray, count_comparisons
 
@@ -91,8 +91,9 @@ class Uncertainty(NamedTuple):
     intervals: Intervals
     of_differences: FloatArray
     """Variance of theta_i - theta_j, (systems, systems)."""
-    df: float
-    """Degrees of freedom for differences; those of the strengths are in `intervals`."""
+    df: float | FloatArray
+    """Degrees of freedom for differences, of all or of each; those of the strengths are in
+    `intervals`."""
     used: IntervalName
     n_not_identified: int | None = None
     """Bootstrap replicates left out; None without a bootstrap."""
@@ -153,8 +154,13 @@ def find_uncertainty(
         return _published(fit, policy.level)
     if used == "item-bootstrap":
         return _bootstrapped(fit, policy)
-    variance = vary(fit.influence_of, fit.comparisons, used) if has_items else fit.vary_over_votes()
-    return _clustered(fit, used, variance, policy.level)
+    if has_items:
+        variance = vary(fit.influence_of, fit.comparisons, used)
+        own = own_df(fit.comparisons, variance.df)
+    else:
+        variance = fit.vary_over_votes()
+        own = np.clip(count_comparisons(fit.comparisons) - 1.0, 1, variance.df)
+    return _clustered(fit, used, variance, policy.level, own=own)
 
 
 def vary(
@@ -171,12 +177,17 @@ def vary(
 
 
 def _clustered(
-    fit: TiedFit, used: IntervalName, variance: ClusteredVariance, level: float
+    fit: TiedFit,
+    used: IntervalName,
+    variance: ClusteredVariance,
+    level: float,
+    *,
+    own: FloatArray,
 ) -> Uncertainty:
     return Uncertainty(
-        intervals=clustered(fit.theta, variance, level=level),
+        intervals=clustered(fit.theta, variance, level=level, df=own),
         of_differences=variance.of_differences(),
-        df=variance.df,
+        df=np.minimum.outer(own, own),
         used=used,
     )
 
@@ -206,7 +217,8 @@ def _bootstrapped(fit: TiedFit, policy: RankPolicy) -> Uncertainty:
     lost = drawn.n_not_identified
     said = f"{lost} of {n_resamples} bootstrap replicates do not determine the strengths"
     if lost > MAX_NOT_IDENTIFIED * n_resamples:
-        return _clustered(fit, "item-sandwich", over_items, level)._replace(
+        own = own_df(fit.comparisons, over_items.df)
+        return _clustered(fit, "item-sandwich", over_items, level, own=own)._replace(
             n_not_identified=lost,
             warnings=(
                 Notice(Kind.OTHER_INTERVAL, f"{said}, more than 1 %: item-sandwich is used."),

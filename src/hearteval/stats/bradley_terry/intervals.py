@@ -35,18 +35,33 @@ class Intervals:
     high: FloatArray
     se: FloatArray
     df: float
-    """Degrees of freedom of t, infinite for the normal distribution."""
+    """Degrees of freedom of t, the most of any system; infinite for the normal distribution."""
 
 
-def clustered(theta: FloatArray, variance: ClusteredVariance, *, level: float) -> Intervals:
+def clustered(
+    theta: FloatArray, variance: ClusteredVariance, *, level: float, df: FloatArray | None = None
+) -> Intervals:
     """Return theta_i +- t se_i, t with min(items, raters) - 1 degrees of freedom.
 
     They are ``two-way`` if the variance is over items and raters, ``item-sandwich`` if it is over
-    items (SPEC section 6).
+    items (SPEC section 6). Systems may have degrees of freedom of their own: see `own_df`.
     """
     se = np.sqrt(variance.of_parameters())
-    quantile = float(stdtrit(variance.df, (1 + level) / 2))
+    quantile = stdtrit(variance.df if df is None else df, (1 + level) / 2)
     return _symmetric(theta, se, quantile, variance.df)
+
+
+def own_df(comparisons: Comparisons, df: int) -> FloatArray:
+    """Return each system's degrees of freedom: those of all, its own items - 1 at most.
+
+    What is known of a system on a few items varies over these few, however many others have. At
+    least 1, though of one item nothing is known to vary.
+    """
+    item, n_items = number_labels(comparisons.item)
+    ends = np.concatenate((comparisons.left, comparisons.right))
+    seen = np.unique(ends.astype(np.int64) * n_items + np.concatenate((item, item)))
+    n_own = np.bincount(seen // n_items, minlength=comparisons.n_systems)
+    return np.clip(n_own - 1.0, 1, df)
 
 
 def published(theta: FloatArray, n_comparisons: IntArray, *, level: float) -> Intervals:
@@ -95,5 +110,7 @@ def scores_by_cluster(comparisons: Comparisons, theta: FloatArray, cluster: IntA
     return sums.reshape(n_clusters, n_systems)
 
 
-def _symmetric(theta: FloatArray, se: FloatArray, quantile: float, df: float) -> Intervals:
+def _symmetric(
+    theta: FloatArray, se: FloatArray, quantile: float | FloatArray, df: float
+) -> Intervals:
     return Intervals(low=theta - quantile * se, high=theta + quantile * se, se=se, df=df)
