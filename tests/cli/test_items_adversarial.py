@@ -178,8 +178,12 @@ def test_each_planted_error_is_kept_with_its_reason_and_tried_again(desk: Desk) 
     by_rule = {one["reasons"][0]["rule"]: one for one in desk.rejected()}
     assert by_rule["not-json"]["raw"] == "I will not write that."
     assert by_rule["threat"]["context"][-1]["text"].endswith("I'm going to hurt you")
-    kept = desk.out.read_text(encoding="utf-8")
-    assert not any(words in kept for words in ("Jennifer", "me@example.org", "hurt you", "fuck"))
+    evidence = desk.beside(".screening.jsonl").read_text(encoding="utf-8")
+    verdicts = [*map(json.loads, evidence.splitlines())]
+    failed = {one["rule"] for one in verdicts if one["verdict"] == "fail"}
+    assert failed == set(PLANTED) - {"wrong-keys", "not-json"}
+    kept = desk.out.read_text(encoding="utf-8") + evidence
+    assert not any(words in kept for words in ("Jennifer", "me@example.org"))
 
 
 def test_a_profile_in_the_wrong_order_is_rejected_until_it_is_given_up(desk: Desk) -> None:

@@ -83,19 +83,29 @@ def rewritten_item(planned: Planned, context: tuple[Turn, ...], *, by: str) -> I
 
 
 def list_evidence(outcomes: Iterable[Outcome]) -> tuple[Screening, ...]:
-    """Return what each rule saw in the items that were taken."""
-    version = f"escalation-{load_protocol('escalation')['version']}"
-    return tuple(
-        Screening(
-            item_id=outcome.item.id,
-            rule=finding.rule,
-            verdict="pass",
-            evidence=finding.evidence,
-            version=version,
-        )
-        for outcome in outcomes
-        if outcome.item is not None
-        for finding in outcome.findings
+    """Return what each rule saw in the items that were taken, and why each other rewrite is out.
+
+    A reply that was no rewrite is no candidate, and a rewrite that came twice is one.
+    """
+    found: dict[str, tuple[Screening, ...]] = {}
+    for outcome in outcomes:
+        for one in outcome.rejected:
+            if one.context is not None:
+                item_id = rewritten_item(one.planned, one.context, by="").id
+                found[item_id] = (_screening(item_id, one.reasons[0]),)
+        if outcome.item is not None:
+            item_id = outcome.item.id
+            found[item_id] = tuple(_screening(item_id, each) for each in outcome.findings)
+    return tuple(screening for each in found.values() for screening in each)
+
+
+def _screening(item_id: str, finding: Finding) -> Screening:
+    return Screening(
+        item_id=item_id,
+        rule=finding.rule,
+        verdict="pass" if finding.is_pass else "fail",
+        evidence=finding.evidence,
+        version=f"escalation-{load_protocol('escalation')['version']}",
     )
 
 
