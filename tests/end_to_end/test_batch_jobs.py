@@ -22,7 +22,7 @@ from hearteval.domain import BatchJob
 from hearteval.models.batch.queue import BatchPolicy
 from hearteval.models.presets import load_model_presets
 from hearteval.store.sql import SqlStore
-from hearteval.study.asking import models
+from hearteval.study.asking import opening
 
 pytestmark = pytest.mark.server
 
@@ -76,7 +76,7 @@ PRICE_OF_CALL = (TOKENS_IN * 1.0 + TOKENS_OUT * 2.0) / 1e6
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
-    monkeypatch.setattr("hearteval.study.asking.models.BATCH_POLICY", QUICK)
+    monkeypatch.setattr("hearteval.study.asking.opening.BATCH_POLICY", QUICK)
     with batch_server() as server:
         yield server
 
@@ -306,7 +306,7 @@ def test_claude_judges_through_its_own_interface_held_to_the_schema(
 
 def run(study: Path) -> None:
     """Run a study in a process that can be killed."""
-    models.BATCH_POLICY = QUICK
+    opening.BATCH_POLICY = QUICK
     os.environ.pop("HEART_STORE", None)
     file = os.open(study.with_suffix(".said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)

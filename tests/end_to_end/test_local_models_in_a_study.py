@@ -28,7 +28,7 @@ from hearteval.domain import (
 )
 from hearteval.models.local import LocalSettings
 from hearteval.store.sql import SqlStore
-from hearteval.study.asking import models
+from hearteval.study.asking import opening
 
 pytestmark = pytest.mark.server
 
@@ -155,7 +155,7 @@ def refuse_to_start(*_words: object) -> None:
 def test_tiny_models_complete_and_judge_and_a_second_run_starts_none(
     heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "LocalSettings", partial(LocalSettings, n_threads=1))
+    monkeypatch.setattr(opening, "LocalSettings", partial(LocalSettings, n_threads=1))
     path = tmp_path / "tiny.toml"
     path.write_text(STUDY, encoding="utf-8")
 
@@ -170,7 +170,7 @@ def test_tiny_models_complete_and_judge_and_a_second_run_starts_none(
     assert_judgments_are_what_the_schema_allows(store)
     assert_no_judge_decides_on_its_own_family(store)
     store.close()
-    monkeypatch.setattr(models, "run_local_model", refuse_to_start)
+    monkeypatch.setattr(opening, "run_local_model", refuse_to_start)
     again = heart("run", path, "--json")
     assert again.code == 1
     assert again.json["failures"] == done.json["failures"]

@@ -29,7 +29,7 @@ from served_study import (
 from hearteval.models import asking
 from hearteval.models.http.client import Timeouts, open_client
 from hearteval.models.wrappers import gate, pace
-from hearteval.study.asking import models
+from hearteval.study.asking import opening
 
 pytestmark = pytest.mark.server
 
@@ -53,7 +53,7 @@ def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 def short_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up on a silent endpoint soon, though never on a healthy one of a busy machine."""
     timeouts = Timeouts(connect_seconds=10.0, idle_seconds=1.0, total_seconds=20.0)
-    monkeypatch.setattr(models, "open_client", partial(open_client, timeouts=timeouts))
+    monkeypatch.setattr(opening, "open_client", partial(open_client, timeouts=timeouts))
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ from hearteval.analysis.ranking.comparisons import rank_judgments
 from hearteval.analysis.ranking.rank import ELO_DECIMALS_OF_RANK
 from hearteval.domain import System
 from hearteval.errors import NotIdentifiedError
+from hearteval.stats.rankers import kendall_tau
 
 MIN_SHARE = 0.5
 """Of the first answers: the few pairs that an audit asks about again are no repeat of a ranking."""
@@ -91,10 +92,7 @@ def _compare(
             return None
     elos = [np.array([each.elo for each in ranking.estimates]) for ranking in rankings]
     gaps = np.abs(elos[1] - elos[0])
-    # Only a study with repeats waits for this: the module takes longer to import than all others.
-    from scipy.stats import kendalltau  # noqa: PLC0415
-
-    tau = float(kendalltau(*(elo.round(ELO_DECIMALS_OF_RANK) for elo in elos)).statistic)
+    tau = kendall_tau(*(elo.round(ELO_DECIMALS_OF_RANK) for elo in elos))
     return RankStability(
         repeat=again[next(iter(both))].repeat,
         n_judgments=len(both),
@@ -102,7 +100,7 @@ def _compare(
         systems=rankings[0].names,
         first=tuple(map(float, elos[0])),
         again=tuple(map(float, elos[1])),
-        kendall_tau=None if np.isnan(tau) else tau,
+        kendall_tau=tau,
         max_elo_gap=float(gaps.max()),
         rms_elo_gap=float(np.sqrt((gaps**2).mean())),
     )
