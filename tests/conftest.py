@@ -1,6 +1,8 @@
 """What the whole suite shares: the corpus, a PostgreSQL server, and ``heart`` run in process."""
 
 import math
+import os
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -17,6 +19,21 @@ from hearteval.store.sql import SqlStore
 # No test asserts a time: a machine may be busy with something else.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# Without bytecode each process that a test starts would compile the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+SLOWEST = (
+    "test_killed.py",
+    "test_people_in_browsers.py",
+    "test_every_page.py",
+    "test_models_in_a_study.py",
+    "test_bad_disks.py",
+    "test_documentation.py",
+    "test_any_output.py",
+    "test_batch_jobs.py",
+    "test_security.py",
+)
+"""Begun first, as a file has one worker: begun last, one of them would keep the others waiting."""
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 STUDY = """
 [study]
@@ -35,6 +52,11 @@ preset = "reflective"
 [judging]
 judges = ["cue"]
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(SLOWEST)))
 
 
 @pytest.fixture(autouse=True)

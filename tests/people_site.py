@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from starlette.testclient import TestClient
 
 from hearteval.config import load_study
@@ -66,21 +67,20 @@ class World:
     desk: Desk
     clock: Clock
     site: Site
+    portal: BlockingPortal
+    """To the one loop on which all requests are answered, as a server has one."""
     clients: list[TestClient] = field(default_factory=list)
 
     @property
     def store(self) -> Any:
         return self.desk.session.store
 
-    def client(self) -> TestClient:
+    def client(self, **settings: Any) -> TestClient:
         """A browser that nobody has used; it says where its forms come from, as all do."""
-        client = TestClient(
-            create_app(self.site),
-            base_url=ADDRESS,
-            headers={"origin": ADDRESS},
-            follow_redirects=False,
-            raise_server_exceptions=True,
-        )
+        usual: dict[str, Any] = {"base_url": ADDRESS, "follow_redirects": False}
+        headers = {"origin": ADDRESS}
+        client = TestClient(create_app(self.site), headers=headers, **{**usual, **settings})
+        client.portal = self.portal
         self.clients.append(client)
         return client
 
@@ -169,10 +169,11 @@ def people_world(
     def plan() -> None:
         open_tasks(desk)
 
-    world = World(desk, clock, Site(desk=desk, written=plan))
     try:
-        yield world
+        with start_blocking_portal() as portal:
+            world = World(desk, clock, Site(desk=desk, written=plan), portal)
+            yield world
+            for client in world.clients:
+                client.close()
     finally:
-        for client in world.clients:
-            client.close()
         opened.close()

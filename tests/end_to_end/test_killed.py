@@ -18,6 +18,8 @@ pytestmark = pytest.mark.server
 N_ITEMS = 60
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "2"))
 """The whole measurement is 50: ``make soak``."""
+LOOK_SECONDS = 0.005
+"""Between looks at the database; looking without a pause takes the run's processor."""
 PLACES = ("at the bakery", "in my choir", "on the night bus", "at evening school", "in our flat")
 WORRIES = ("the rent", "my exam", "a quarrel with my sister", "my new boss", "moving away")
 
@@ -63,6 +65,7 @@ def kill_when(study: Path, *, table: str, at_least: int) -> None:
     deadline = time.monotonic() + DEADLINE_SECONDS
     while process.poll() is None and count(database, table) < at_least:
         assert time.monotonic() < deadline, f"{table} never reached {at_least}"
+        time.sleep(LOOK_SECONDS)
     assert process.poll() is None, "the run ended before it could be killed"
     process.send_signal(signal.SIGKILL)
     process.communicate()

@@ -4,7 +4,9 @@ No page does anything that its security policy refuses. No pictures are taken he
 add a style to the page, which the policy refuses.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import cache
 from typing import Any, Literal
 
 import pytest
@@ -32,18 +34,25 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def tour(
-    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Tour]:
-    with tour_of(tmp_path_factory.mktemp("tour"), browser, request.param) as made:
-        yield made
+def tours(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Tour]]:
+    """The tour of each study, made once. A parametrized fixture is made anew for each page."""
+    with ExitStack() as stack:
+
+        @cache
+        def tour(study: str) -> Tour:
+            return stack.enter_context(tour_of(tmp_path_factory.mktemp("tour"), browser, study))
+
+        yield tour
 
 
-@pytest.mark.parametrize(("tour", "name"), PAGES, indirect=["tour"], ids=lambda one: one)
+@pytest.mark.parametrize(("study", "name"), PAGES)
 def test_a_page_has_no_fault_keeps_its_policy_and_never_scrolls_sideways(
-    tour: Tour, name: str
+    tours: Callable[[str], Tour], study: str, name: str
 ) -> None:
-    page = STATES[tour.name][name](tour)
+    tour = tours(study)
+    page = STATES[study][name](tour)
     try:
         assert [error for heard in tour.heard for error in heard.errors] == []
         assert faults_of(page) == []

@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from people_site import ADDRESS, PEOPLE, STUDY, Visitor, World, people_world, plain
 from sqlalchemy import event
-from starlette.testclient import TestClient
 
 from hearteval.study.people import joining
 from hearteval.study.people.joining import token_id
@@ -176,13 +175,7 @@ def test_an_error_of_ours_has_the_headers_and_gives_back_what_was_typed(
             raise RuntimeError("a mistake of ours")
 
         monkeypatch.setattr("hearteval.web.tasks.send_answer", fail)
-        client = TestClient(
-            create_app(world.site),
-            base_url=ADDRESS,
-            headers={"origin": ADDRESS},
-            cookies=rater.client.cookies,
-            raise_server_exceptions=False,
-        )
+        client = world.client(cookies=rater.client.cookies, raise_server_exceptions=False)
         form = {"ticket": rater.ticket, "reason": "Half an hour of <thought>."}
         failed = client.post("/task/judge", data=form)
     assert failed.status_code == 500
@@ -456,14 +449,7 @@ def errors_of_odd_bodies(house: House) -> list[tuple[str, str, int]]:
     token = house.world.invite("judge", most_people=10_000)
     faults = []
     for visitor in comers:
-        client = TestClient(
-            create_app(house.world.site),
-            base_url=ADDRESS,
-            headers={"origin": ADDRESS},
-            cookies=visitor.client.cookies,
-            follow_redirects=False,
-            raise_server_exceptions=False,
-        )
+        client = house.world.client(cookies=visitor.client.cookies, raise_server_exceptions=False)
         paths = [path for _, path in routes(house.app, safe=False)]
         for path in paths:
             if path in ("/withdraw", "/leave-browser"):

@@ -20,6 +20,7 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
+    create_mock_engine,
     delete,
     insert,
     inspect,
@@ -46,6 +47,8 @@ COLUMNS = {
 """What finds each table with each of its columns."""
 
 logger = logging.getLogger(__name__)
+_statements: dict[str, list[str]] = {}
+"""By dialect: what creates today's tables."""
 
 _versions = Table(
     "alembic_version",
@@ -65,7 +68,7 @@ def migrate(connection: Connection, *, name: str) -> bool:
     """
     version = read_version(connection, name=name)
     if version is None:
-        schema.metadata.create_all(connection)
+        _create_tables(connection)
         _stamp(connection)
     elif version != VERSIONS[-1]:
         kept = _keep_copy(connection, name=name, version=version)
@@ -86,6 +89,23 @@ def migrate(connection: Connection, *, name: str) -> bool:
         )
         return True
     return False
+
+
+def _create_tables(connection: Connection) -> None:
+    """Create today's tables where there is none, in words that are put together once a process."""
+    dialect = connection.dialect
+    if dialect.name not in _statements:
+        made: list[str] = []
+        schema.metadata.create_all(
+            create_mock_engine(
+                f"{dialect.name}+{dialect.driver}://",
+                lambda ddl, *_: made.append(str(ddl.compile(dialect=dialect))),
+            ),
+            checkfirst=False,
+        )
+        _statements[dialect.name] = made
+    for statement in _statements[dialect.name]:
+        connection.exec_driver_sql(statement)
 
 
 def _require_columns(connection: Connection, *, name: str, version: str) -> None:
