@@ -225,3 +225,30 @@ def test_the_doctor_asks_for_the_key_of_a_labeler(heart: Heart, tmp_path: Path) 
     checks = {one["name"]: one for one in heart("doctor", path, "--json").json["checks"]}
     assert checks["labeler gpt"]["state"] == "missing"
     assert "set the environment variable" in checks["labeler gpt"]["remedy"]
+
+
+def test_reasons_and_safety_are_labelled_offline_and_shown(heart: Heart, tmp_path: Path) -> None:
+    with serving(healthy()) as server:
+        path = write_study(tmp_path, server.url, regular=2)
+        with path.open("a", encoding="utf-8") as file:
+            file.write('[labels]\nlabelers = ["cues"]\nreasons = 4\n')
+        heart("run", path)
+    plan = heart("label", path, "--taxonomy", "rationales", "--dry-run").out
+    reasons = heart("label", path, "--taxonomy", "rationales", "--json").json
+    safety = heart("label", path, "--taxonomy", "safety", "--json").json
+    again = heart("label", path, "--taxonomy", "safety").out
+    found = heart("analyze", path, "--json").json
+    heart("report", path)
+    assert "8 reasons of at most 4 comparisons by 25 themes of reasons" in plan
+    assert (reasons["labels"]["n_added"], "hand-set words" in reasons["notice"]) == (8, True)
+    assert (safety["labels"]["n_added"], "not meaning" in safety["notice"]) == (18, True)
+    assert "18 of 18 completions and reasons labelled" in again
+    (source,) = found["rationales"]["sources"]
+    assert (source["labeler"], source["kind"], source["n_people"]) == ("cues", "baseline", 0)
+    assert source["n_judges"] == 8
+    (screen,) = found["safety"]["screens"]
+    assert (screen["screen"], screen["uses"][0]["n_read"]) == ("rule screen", 18)
+    page = path.with_name("served.report.html").read_text(encoding="utf-8")
+    assert "Only judges gave reasons" in page
+    assert "Only words were looked for" in page
+    assert "What people are kept from reading" in page

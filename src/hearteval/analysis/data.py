@@ -7,7 +7,7 @@ choices of each analysis. Texts of judgments and what they cost are left out.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from hearteval.analysis.calls import CallSum
 from hearteval.domain import (
@@ -196,6 +196,23 @@ class ReasonRow(NamedTuple):
     """0 of what was withdrawn."""
 
 
+ScreenedUnit = Literal["completion", "reasons"]
+
+
+class ScreenedText(NamedTuple):
+    """A text that somebody has read for others' sake, without its words."""
+
+    id: str
+    of: ScreenedUnit
+    item_id: str
+    is_unfit: bool | None
+    """What people agree on; None where none has read it, or they differ."""
+    reasons: tuple[str, ...]
+    """Why it must not be shown, as people say."""
+    held_by: Mapping[str, tuple[str, ...]]
+    """By each screen that has read it, for what; empty where the screen passed it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyData:
     """What one version of a study holds, or what a study's audit of its judges holds."""
@@ -257,6 +274,10 @@ class StudyData:
     """What labelers said of completions, reasons and items, by taxonomy."""
     reasons: Mapping[str, ReasonRow] = field(default_factory=dict)
     """Reasons that are labelled by their themes, by judgment id."""
+    screened: Sequence[ScreenedText] = ()
+    """What screens or people have read for others' sake."""
+    screens: Mapping[str, Literal["rules", "model"]] = field(default_factory=dict)
+    """Kind of each screen, by its name."""
 
     @property
     def ranked(self) -> list[System]:

@@ -44,6 +44,7 @@ from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.labels.rationales import RationaleResults, analyze_rationales
+from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
@@ -102,6 +103,7 @@ class StudyResults:
         speed: Time to first text beside Elo; None where fewer than two systems have a time.
         labels: What completions do, by taxonomy; empty where nobody labelled.
         rationales: What raters say they choose by; None where no reasons are labelled.
+        safety: What screens hold of what people read, and miss; None where none has read anything.
         wording: How completions are worded; None without one.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -143,6 +145,7 @@ class StudyResults:
     speed: SpeedResults | None = None
     labels: tuple[LabelResults, ...] = ()
     rationales: RationaleResults | None = None
+    safety: SafetyResults | None = None
     wording: WordingResults | None = None
 
 
@@ -226,6 +229,7 @@ def analyze_study(
         factors=_factors(columns, data, level=level),
         labels=analyze_labels(data, columns, level=level),
         rationales=analyze_rationales(data, columns, level=level, seed=seed),
+        safety=measure_screens(data.screened, data.screens, level=level),
         wording=measure_wording(data, level=level),
         **_break_down(columns, leaderboard, data, level=level),
     )

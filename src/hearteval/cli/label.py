@@ -22,11 +22,11 @@ from hearteval.study import quoted
 @click.option(
     "--taxonomy",
     "name",
-    type=click.Choice(["strategies", "micro-skills", "rationales", "item-screen"]),
+    type=click.Choice(["strategies", "micro-skills", "rationales", "item-screen", "safety"]),
     default="strategies",
     show_default=True,
-    help="The paper's 15 strategies or six micro-skills of replies; themes of raters' reasons; the"
-    " second screen of items.",
+    help="15 strategies or six micro-skills of replies; themes of reasons; the second screen of"
+    " items; what is unsafe to read.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and the cost ceiling, then stop.")
 @yes_option
@@ -39,12 +39,13 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
     """
     from hearteval.config import load_study
     from hearteval.labels.cues import CUES_NOTICE
+    from hearteval.labels.safety import RULES_NOTICE
     from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 
     taxonomy = load_taxonomy(next(one for one in TAXONOMIES if one == name))
     is_of_items = taxonomy.of == ("item",)
     settings = load_study(study_file, is_of_items=is_of_items)
-    if "reasons" in taxonomy.of:
+    if name == "rationales":
         taxonomy = replace(taxonomy, n_comparisons=settings.n_reasons)
     if dry_run:
         from hearteval.study.labels import plan_labels
@@ -69,7 +70,8 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
         )
 
         counts, failures = label_study(session, study, taxonomy)
-    is_offline = any(one.model is None for one in settings.labelers)
+    notice = CUES_NOTICE if any(one.model is None for one in settings.labelers) else None
+    notice = RULES_NOTICE if name == "safety" else notice
     if as_json:
         body = {
             "study": study.name,
@@ -78,7 +80,7 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
             "taxonomy_version": taxonomy.version,
             "dry_run": False,
             "labels": counts,
-            "notice": CUES_NOTICE if is_offline else None,
+            "notice": notice,
             "failures": [asdict(failure) for failure in failures],
         }
         emit_json("label", body)
@@ -92,8 +94,8 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
             f"{n_stored:,} of {counts['n_wanted']:,} {texts_named(taxonomy)} labelled by"
             f" {taxonomy.title}, {counts['n_added']:,} new"
         )
-        if is_offline:
-            click.echo(labelled_lines(CUES_NOTICE))
+        if notice:
+            click.echo(labelled_lines(notice))
         verb = "items accept" if is_of_items else "report"
         click.echo(labelled("next", f"heart {verb} {quoted(study_file)}"))
     end_with(failures, settings, stopped=counts["stopped"])

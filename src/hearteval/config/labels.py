@@ -70,6 +70,12 @@ def read_people_labels(
     if len(set(labels.people_by)) < len(labels.people_by):
         raise SettingsError(f"{path}: labels.people_by: a taxonomy is listed twice")
     for name in labels.people_by:
+        if name == "safety":
+            raise SettingsError(
+                f"{path}: labels.people_by: people do not label by 'safety': they review what is"
+                " held (docs/reference/safety-screen.md)",
+                ids=("labels.people_by",),
+            )
         if "completion" not in load_taxonomy(name).of:
             raise SettingsError(
                 f"{path}: labels.people_by: {name!r} is not of completions",

@@ -29,7 +29,7 @@ def label_messages(text: LabelledText, taxonomy: Taxonomy, *, nonce: str) -> tup
     Raises:
         ValueError: The code stands in one of the texts.
     """
-    words = load_protocol("label_prompt")[text.of]
+    words = taxonomy.words(text.of)
     parts = [(words["part"], text.text)] if text.text else []
     if text.situation:
         parts.append((words["situation"], text.situation))
@@ -105,17 +105,17 @@ def scores_of(category: Category) -> list[str]:
 
 @cache
 def _system_text(taxonomy: Taxonomy, of: Unit) -> str:
-    prompt = load_protocol("label_prompt")
+    prompt, words = load_protocol("label_prompt"), taxonomy.words(of)
     *most, last = map(str, prompt["probabilities"])
     steps = f"{', '.join(most)} or {last}"
     scale_rules = prompt["scale_rules"] if any(c.levels for c in taxonomy.categories) else ""
     lines = ",\n".join(f'"{one.key}": {_sample(one, steps)}' for one in taxonomy.categories)
     parts = (
-        prompt[of]["role"],
-        prompt[of]["data"],
+        words["role"],
+        words["data"],
         prompt["heading"],
         "\n\n".join(map(_describe, taxonomy.categories)),
-        (prompt[of]["rules"] + prompt["rules"].lstrip() + scale_rules.lstrip()).format(steps=steps),
+        (words["rules"] + prompt["rules"].lstrip() + scale_rules.lstrip()).format(steps=steps),
         f"{prompt['format']}\n{{{lines}}}",
     )
     return "\n\n".join(part.strip() for part in parts)

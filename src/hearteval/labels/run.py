@@ -17,7 +17,15 @@ from hearteval.engine.local import run_tasks
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.prompt import label_again, label_messages
 from hearteval.labels.reply import LABEL_FAULTS, read_labels
-from hearteval.labels.safety import SAFETY, Standing, read_standings
+from hearteval.labels.safety import (
+    SAFETY,
+    Standing,
+    label_by_model,
+    label_completion,
+    label_reasons,
+    read_standings,
+    safety_rater,
+)
 from hearteval.labels.sample import choose_comparisons
 from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.labels.texts import LabelledText, LabelTarget, find_target, text_of
@@ -53,7 +61,7 @@ def find_unlabelled(
         for text in texts_to_label(store, study, taxonomy).values()
         for rater_id in sorted(rater_ids)
     ]
-    labelled = _labelled(store, study, taxonomy)
+    labelled = _labelled(store, study, taxonomy.name)
     answered = {target for target in wanted if (target.text_id, target.rater_id) in labelled}
     find = partial(_target_of, rater_ids)
     tries = earlier_tries(store.iter(Attempt, study), find, faults=LABEL_FAULTS)
@@ -88,6 +96,37 @@ def label_by_cues(
     return AskedCounts(
         n_wanted=wanted.n_wanted, n_before=wanted.n_before, n_added=n_added, missing={}
     )
+
+
+def screen_by_rules(
+    store: Store, study: Study, of: Collection[Unit], *, now: Callable[[], datetime]
+) -> AskedCounts:
+    """Have the rules read what they have not, of these sorts of text.
+
+    It costs nothing and sends nothing, so it reads what nobody has released too.
+    """
+    rater = safety_rater()
+    known = {text_id for text_id, by in _labelled(store, study, SAFETY) if by == rater.id}
+    new: list[Label] = []
+    if "completion" in of:
+        systems = {s.id: s for s in store.iter(System, study) if s.kind != "stress"}
+        items = {item.id: item for item in store.iter(Item, study)}
+        new += [
+            label_completion(text, items[text.item_id], systems[text.system_id], now=now())
+            for text in store.iter(Completion, study)
+            if text.id not in known and text.system_id in systems and not text.is_withdrawn
+        ]
+    if "reasons" in of:
+        first = _first_judgments(store, study)
+        new += [
+            label_reasons(one, now=now())
+            for one in store.iter(Judgment, study)
+            if one.id not in known and one.assignment_id in first and text_of(one).text
+        ]
+    if new:
+        store.add([rater, *new], first_stays=True)
+    n_before, n_new = len(known), len(new)
+    return AskedCounts(n_wanted=n_before + n_new, n_before=n_before, n_added=n_new, missing={})
 
 
 async def ask_labelers(
@@ -127,6 +166,8 @@ async def ask_labelers(
                 finish_reason=reply.finish_reason,
                 refusal=reply.refusal,
             )
+            if taxonomy.name == SAFETY:
+                return label_by_model(text, said, rater_id=target.rater_id, now=now())
             return tuple(
                 Label(
                     **text.names,
@@ -190,26 +231,20 @@ def _completions(store: Store, study: Study, _: Taxonomy) -> list[LabelledText]:
 def _reasons(store: Store, study: Study, taxonomy: Taxonomy) -> list[LabelledText]:
     """Return the reasons of first judgments that have any; those of the cue judge are no one's.
 
-    What people gave has to be released, and what screens hold of judges' is left out too. Where the
-    taxonomy bounds them, they are of so many comparisons.
+    What people gave has to be released; what is held of judges' is left out too, unless it is
+    screened. Where the taxonomy bounds them, they are of so many comparisons.
     """
-    raters = {rater.id: rater for rater in store.iter(Rater, study) if rater.family != "cue"}
-    stress = _systems(store, study, "stress")
-    first = {
-        row.assignment_id: row
-        for row in judgment_rows(store.judgment_table(study))
-        if not row.repeat
-        and row.rater_id in raters
-        and stress.isdisjoint((row.first_system_id, row.second_system_id))
-    }
-    standings = _standings(store, study)
-    people = {id_ for id_, rater in raters.items() if rater.kind == "human"}
+    first, standings = _first_judgments(store, study), _standings(store, study)
+    people = {rater.id for rater in store.iter(Rater, study) if rater.kind == "human"}
+    is_screened = taxonomy.name == SAFETY
     found: dict[str, tuple[LabelledText, JudgmentRow]] = {}
     for one in store.iter(Judgment, study):
         if row := first.get(one.assignment_id):
-            unless = "unscreened" if row.rater_id in people else "released"
-            text = text_of(one)
-            if text.text and standings.get(one.id, unless) == "released":
+            text, standing = text_of(one), standings.get(one.id, "unscreened")
+            may_be_sent = standing == "released" or (
+                row.rater_id not in people and (standing == "unscreened" or is_screened)
+            )
+            if text.text and may_be_sent:
                 found[one.id] = text, row
     if taxonomy.n_comparisons is None:
         return [text for text, _ in found.values()]
@@ -221,11 +256,24 @@ def _reasons(store: Store, study: Study, taxonomy: Taxonomy) -> list[LabelledTex
         subsets={item.id: item.subset for item in store.iter(Item, study)},
         before={
             found[text_id][1].pair_id
-            for text_id, _ in _labelled(store, study, taxonomy)
+            for text_id, _ in _labelled(store, study, taxonomy.name)
             if text_id in found
         },
     )
     return [text for text, row in found.values() if row.pair_id in chosen]
+
+
+def _first_judgments(store: Store, study: Study) -> dict[str, JudgmentRow]:
+    """Return the first judgments of what is ranked, but the cue judge's, by their assignments."""
+    raters = {rater.id for rater in store.iter(Rater, study) if rater.family != "cue"}
+    stress = _systems(store, study, "stress")
+    return {
+        row.assignment_id: row
+        for row in judgment_rows(store.judgment_table(study))
+        if not row.repeat
+        and row.rater_id in raters
+        and stress.isdisjoint((row.first_system_id, row.second_system_id))
+    }
 
 
 def _items(store: Store, study: Study, _: Taxonomy) -> list[LabelledText]:
@@ -236,7 +284,7 @@ def _systems(store: Store, study: Study, kind: str) -> set[str]:
     return {system.id for system in store.iter(System, study) if system.kind == kind}
 
 
-def _labelled(store: Store, study: Study, taxonomy: Taxonomy) -> set[tuple[str, str]]:
+def _labelled(store: Store, study: Study, taxonomy: str) -> set[tuple[str, str]]:
     """Return what is labelled by a taxonomy, and by whom."""
     return {
         (text_id, rater_id)
@@ -244,7 +292,7 @@ def _labelled(store: Store, study: Study, taxonomy: Taxonomy) -> set[tuple[str, 
         for name, text_id, rater_id in zip(
             batch["taxonomy"], batch["text_id"], batch["rater_id"], strict=True
         )
-        if name == taxonomy.name
+        if name == taxonomy
     }
 
 

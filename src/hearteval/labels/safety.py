@@ -27,12 +27,20 @@ from hearteval.domain import (
     content_hash,
     last_word,
 )
+from hearteval.labels.reply import Said
+from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
 
 SAFETY = "safety"
 """The taxonomy of these labels, and the category of the one that says whether a text may be read:
 ``absent`` where nothing speaks against it, ``present`` where something does."""
 NAMES_A_MODEL = "names-a-model"
+
+RULES_NOTICE = (
+    "The rule screen reads words, not meaning: it passes what is unkind or dangerous in ordinary"
+    " words."
+)
+"""What is said where it has read."""
 
 Standing = Literal["unscreened", "waiting", "released", "kept-out"]
 """Of a text: nothing was said of it; a person is to read it; raters may; nobody is shown it."""
@@ -86,6 +94,31 @@ def label_reasons(judgment: Judgment, *, now: datetime) -> Label:
     words = "\n".join((judgment.rationale, *judgment.reasons.values()))
     hits = tuple(rule for rule in screen_text(words) if rule in _rules().of_reasons)
     return _label(hits, judgment_id=judgment.id, now=now)
+
+
+def label_by_model(
+    text: LabelledText, said: Mapping[str, Said], *, rater_id: str, now: datetime
+) -> tuple[Label, ...]:
+    """Return what a model that screens has said of a text: of each category, and whether it holds.
+
+    Only a text that it holds gets a label that a standing is read from: so nothing that a model
+    says releases a text. Its quotes were found in the text and are not kept: they may name someone.
+    """
+    held = [key for key, one in said.items() if one.verdict != "absent"]
+    is_sure = any(said[key].verdict == "present" for key in held)
+    named: dict[str, Any] = {"taxonomy": SAFETY, "rater_id": rater_id, "created_at": now}
+    each = (
+        Label(**text.names, category=key, verdict=one.verdict, probability=one.probability, **named)
+        for key, one in said.items()
+    )
+    if not held:
+        return tuple(each)
+    verdict: LabelVerdict = "present" if is_sure else "uncertain"
+    reason = ", ".join(held)
+    return (
+        *each,
+        Label(**text.names, category=SAFETY, verdict=verdict, evidence=reason, **named),
+    )
 
 
 def screen_text(text: str) -> tuple[str, ...]:

@@ -15,13 +15,14 @@ from hearteval.protocol import load_protocol
 
 Unit = Literal["completion", "reasons", "item"]
 """What a label is of: a completion, the reasons of a judgment, or an item."""
-TaxonomyName = Literal["strategies", "micro-skills", "rationales", "item-screen"]
+TaxonomyName = Literal["strategies", "micro-skills", "rationales", "item-screen", "safety"]
 TAXONOMIES: tuple[TaxonomyName, ...] = get_args(TaxonomyName)
 _FILES: Mapping[TaxonomyName, str] = {
     "strategies": "strategies",
     "micro-skills": "micro_skills",
     "rationales": "rationales",
     "item-screen": "item_screen",
+    "safety": "safety_labels",
 }
 
 
@@ -71,6 +72,11 @@ class Taxonomy:
     def settings(self) -> dict[str, Any]:
         """What of it stands in the settings of a rater that labels by it."""
         return {"labels": self.name, "taxonomy_version": self.version}
+
+    def words(self, of: Unit) -> Mapping[str, str]:
+        """Return what a labeler is told of such a text, the taxonomy's own words first."""
+        own: Mapping[str, str] = load_protocol(_FILES[self.name]).get(of, {})
+        return {**load_protocol("label_prompt")[of], **own}
 
     def is_of(self, rater: Rater) -> bool:
         """Say whether a rater that is no person labels by this taxonomy, in this version."""

@@ -288,6 +288,14 @@ def _wording(results: StudyResults) -> Records:
     ]
 
 
+def _screens(results: StudyResults) -> Records:
+    return [
+        {"screen": screen.screen, "kind": screen.kind, **_flat(use)}
+        for screen in (results.safety.screens if results.safety else ())
+        for use in screen.uses
+    ]
+
+
 def _theme_overlap(results: StudyResults) -> Records:
     return [
         {
@@ -428,6 +436,8 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "themes-overlap": ("how far they give the same, beside chance", _theme_overlap),
     "themes-effects": ("what goes with a theme", _theme_effects),
     "themes-agreement": ("labelers of reasons with each other", "rationales.agreement"),
+    "screens": ("what screens hold, and miss by people who read it too", _screens),
+    "screens-agreement": ("screens with each other, and with people", "safety.agreement"),
     "win-rates": ("wins of each system", "win_rates"),
     "coverage-of-systems": ("replies by system", "coverage.systems"),
     "coverage-of-raters": ("answers by rater", "coverage.judges"),

@@ -16,8 +16,10 @@ from hearteval.labels.run import (
     find_unlabelled,
     label_by_cues,
     missing_by_labeler,
+    screen_by_rules,
     texts_to_label,
 )
+from hearteval.labels.safety import SAFETY, safety_rater
 from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.missing import missing_lines
@@ -38,7 +40,7 @@ NAMES: Mapping[Unit, str] = {
 def labeler_rater(entry: JudgeSettings, taxonomy: Taxonomy) -> Rater:
     """Return a labeler as a rater: another taxonomy, or another prompt, is another rater."""
     if entry.model is None:
-        return cues_rater(taxonomy)
+        return safety_rater() if taxonomy.name == SAFETY else cues_rater(taxonomy)
     settings = {
         **entry.model.identity,
         **taxonomy.settings,
@@ -107,11 +109,16 @@ def label_study(
     settings, store, tell = session.settings, session.store, session.tell
     _require_labelers(settings, taxonomy)
     models = labeler_models(settings, taxonomy)
+    is_offline = any(one.model is None for one in settings.labelers)
+    total = NOTHING_ASKED
+    if taxonomy.name == SAFETY:
+        # The rules first, whoever is named: what they hold of people's words is sent to no model.
+        screened = screen_by_rules(store, study, taxonomy.of, now=session.now)
+        total += screened if is_offline else NOTHING_ASKED
     spending, n_open = _plan(session, study, taxonomy)
     agree_to(session, spending)
     store.add([labeler_rater(one, taxonomy) for one in settings.labelers])
-    total = NOTHING_ASKED
-    if any(one.model is None for one in settings.labelers):
+    if is_offline and taxonomy.name != SAFETY:
         with tell.progress(CUES) as progress:
             total += label_by_cues(store, study, taxonomy, now=session.now, progress=progress)
     failures: tuple[Failure, ...] = ()

@@ -49,9 +49,11 @@ from hearteval.judgments.halo import halo_study_id
 from hearteval.judgments.plan.pairs import count_identical
 from hearteval.judgments.plan.run import plan_ratings
 from hearteval.judgments.stress_set.audit import audit_study_id
+from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.study.covariates import read_covariates
+from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, is_rated, stored_plan
 
 STARTER_BASIS = "Written for hearteval by a language model; no real person"
@@ -100,6 +102,7 @@ def read_data(session: Session, study: Study) -> StudyData:
     gone = withdrawn_pairs(pairs, completions)
     open_ones = [a for a in open_ones if a.pair_id not in gone]
     labels = stored_labels(session, study)
+    screened = read_screened(store, study, ranked, judgments)
     # People who have written or reviewed only are no raters of this study.
     who = {row.rater_id for row in judgments} | {rating.rater_id for rating in ratings}
     return StudyData(
@@ -116,6 +119,8 @@ def read_data(session: Session, study: Study) -> StudyData:
         calibration=stored_calibration(session, study),
         labels=labels,
         reasons=_reasons(session, labels),
+        screened=screened.texts,
+        screens=screened.kinds,
         exclude_own_family=study.design["exclude_own_family"],
         targets=targets,
         ratings=ratings,
@@ -228,14 +233,16 @@ def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
         rows = map(LabelRow._make, zip(*(batch[name] for name in LabelRow._fields), strict=True))
         for taxonomy, row in zip(batch["taxonomy"], rows, strict=True):
             labels[taxonomy].append(row)
-    who = {row.rater_id for name in TAXONOMIES for row in labels[name]}
+    # What screens say is no label of what a text does: see `hearteval.study.screened`.
+    names = [name for name in TAXONOMIES if name != SAFETY]
+    who = {row.rater_id for name in names for row in labels[name]}
     if not who:
         return ()
     raters = session.store.find(Rater, sorted(who))
     people = {rater.id for rater in raters if rater.kind == "human"}
     asked = session.settings.people_labels
     found = []
-    for taxonomy in map(load_taxonomy, TAXONOMIES):
+    for taxonomy in map(load_taxonomy, names):
         own = {rater.id: rater for rater in raters if taxonomy.is_of(rater)}
         read = {row.text_id for row in labels[taxonomy.name] if row.rater_id in people}
         said = session.store.labels_by_people(taxonomy.name, sorted(read)) if read else []

@@ -9,6 +9,7 @@ from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
 from hearteval.judgments.form import RATED, JudgeForm, PairProtocol
 from hearteval.judgments.reply import read_rating, read_reply
 from hearteval.labels.reply import plain_text
+from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import TAXONOMIES
 from hearteval.labels.texts import text_of
 from hearteval.store.base import Store
@@ -62,7 +63,9 @@ def _look_for_evidence(store: Store, raters: Mapping[str, Rater]) -> Iterator[St
     texts: dict[str, str] = {}
     for label in store.iter(Label):
         rater = raters.get(label.rater_id)
-        if label.taxonomy not in TAXONOMIES or rater is None or rater.family == "cue":
+        if label.taxonomy not in TAXONOMIES or label.taxonomy == SAFETY:
+            continue  # screens name what holds a text, and quote nothing
+        if rater is None or rater.family == "cue":
             continue
         if label.text_id not in texts:
             texts |= {

@@ -8,12 +8,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from hearteval.errors import SettingsError
+from hearteval.report.safety import screen_words
 from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Person
 from hearteval.study.people.joining import GROUPS, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
-from hearteval.study.people.planning import count_standings, reviewers_agree
+from hearteval.study.people.planning import count_standings, reviewers_agree, screens_measured
 from hearteval.study.people.practice import asks_to_score
 from hearteval.web.app import Known, Sent, Served, Site, go
 from hearteval.web.pages import page
@@ -107,6 +108,7 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         progress=progress,
         texts=count_standings(site.desk),
         reviews=reviewers_agree(site.desk),
+        screens=_screens(site),
         rows=rows,
         signs=signs,
         waiting=[
@@ -123,6 +125,12 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         asks_to_score=asks_to_score(site.desk.settings),
         **{"made": None, "fault": "", **values},
     )
+
+
+def _screens(site: Site) -> list[str]:
+    """Say what screens hold and miss, once a person has reviewed anything."""
+    found = screens_measured(site.desk)
+    return screen_words(found) if found is not None and found.n_read_by_people else []
 
 
 def _practice_of(person: Person) -> str:

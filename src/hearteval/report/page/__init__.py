@@ -32,6 +32,7 @@ from hearteval.report import (
     radar,
     rated,
     rationales,
+    safety,
     scores,
     text,
     wording,
@@ -206,7 +207,18 @@ def environment() -> Environment:
         links,
         matrix,
     ]
-    modules += [methods, people, people_and_judges, radar, rated, rationales, replies, scores, text]
+    modules += [
+        methods,
+        people,
+        people_and_judges,
+        radar,
+        rated,
+        rationales,
+        replies,
+        safety,
+        scores,
+        text,
+    ]
     modules += [ablations, difficulty, speed, strata, wording]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},

@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from hearteval.analysis.data import judgment_rows
+from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.domain import Completion, Item, Label, Pair, Rater, System
 from hearteval.judgments.plan.pairs import (
     Candidate,
@@ -18,18 +20,16 @@ from hearteval.judgments.plan.pairs import (
 )
 from hearteval.judgments.plan.run import most_while_people_write, standings_of
 from hearteval.labels.agreement import LabelAgreement, agree_on_labels
-from hearteval.labels.safety import (
-    SAFETY,
-    Standing,
-    label_completion,
-    safety_rater,
-)
+from hearteval.labels.run import screen_by_rules
+from hearteval.labels.safety import SAFETY, Standing
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk
 from hearteval.study.people.labelling import is_to_settle, label_kind, settle_kind
 from hearteval.study.people.practice import store_examples
+from hearteval.study.screened import read_screened
 from hearteval.study.session import stored_plan
 
+LEVEL = 0.95
 RANK_DIGITS = 15
 """Of a hash, as many as fit into a whole number of the database."""
 
@@ -55,7 +55,7 @@ def open_tasks(desk: Desk) -> Opened:
     texts = [
         c for c in store.iter(Completion, study) if c.system_id in systems and not c.is_withdrawn
     ]
-    _screen(desk, texts, items, systems)
+    screen_by_rules(store, study, ["completion"], now=desk.session.now)
     store_examples(desk)
     standings = standings_of(store, study)
     released = [text for text in texts if standings.get(text.id) == "released"]
@@ -90,27 +90,14 @@ def reviewers_agree(desk: Desk) -> tuple[LabelAgreement, ...]:
     return agree_on_labels(store.labels_of(desk.study, SAFETY), people=people)
 
 
-def _screen(
-    desk: Desk,
-    texts: Sequence[Completion],
-    items: Mapping[str, Item],
-    systems: Mapping[str, System],
-) -> None:
-    """Have the rules read what they have not read."""
-    store, rater = desk.session.store, safety_rater()
-    known = {
-        label.completion_id
-        for label in store.labels_of(desk.study, SAFETY)
-        if label.rater_id == rater.id
-    }
-    now = desk.session.now()
-    new = [
-        label_completion(text, items[text.item_id], systems[text.system_id], now=now)
-        for text in texts
-        if text.id not in known
-    ]
-    if new:
-        store.add([rater, *new], first_stays=True)
+def screens_measured(desk: Desk) -> SafetyResults | None:
+    """Return what screens hold and miss, by people who reviewed; None where none has read."""
+    store, study = desk.session.store, desk.study
+    systems = {s.id for s in store.iter(System, study) if s.kind != "stress"}
+    texts = [c for c in store.iter(Completion, study) if c.system_id in systems]
+    judged = judgment_rows(store.judgment_table(study))
+    screened = read_screened(store, study, texts, judged)
+    return measure_screens(screened.texts, screened.kinds, level=LEVEL)
 
 
 def _writing(desk: Desk, items: Sequence[Item]) -> list[PlannedTask]:

@@ -1,7 +1,7 @@
 """What of a study's texts is read for its report, and the folder that holds all that was chosen."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -22,6 +22,7 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.judgments.plan.run import standings_of
+from hearteval.labels.safety import Standing
 from hearteval.labels.texts import reasons_text
 from hearteval.report.page.folder import folder_pages
 from hearteval.report.page.links import INDEX, labelled_link, reasons_link
@@ -52,7 +53,7 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
     judgments = {one.assignment_id: one for one in find(Judgment, ids)}
     systems = {one.id: one.name for one in session.store.iter(System, study)}
     raters = {one.id: one for one in session.store.iter(Rater, study)}
-    shown = released_words(session, study)
+    standings = standings_of(session.store, study)
     readings = []
     for example in by_interest(examples):
         written = {
@@ -70,7 +71,9 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
                     rater=shown_as[assignment.rater_id],
                     first=first,
                     second=example.right if first == example.left else example.left,
-                    judgment=_as_may_be_read(judgments[id_], raters[assignment.rater_id], shown),
+                    judgment=_as_may_be_read(
+                        judgments[id_], raters[assignment.rater_id], standings
+                    ),
                 )
             )
         readings.append(
@@ -90,9 +93,13 @@ def released_words(session: Session, study: Study) -> frozenset[str]:
     return frozenset(id_ for id_, said in standings.items() if said == "released")
 
 
-def _as_may_be_read(judgment: Judgment, rater: Rater, released: Collection[str]) -> Judgment:
-    """Return a judgment without a person's words where no screen or person has released them."""
-    if rater.kind != "human" or judgment.id in released or not judgment.rationale:
+def _as_may_be_read(
+    judgment: Judgment, rater: Rater, standings: Mapping[str, Standing]
+) -> Judgment:
+    """Return a judgment without words that are held; a person's have to be released."""
+    standing = standings.get(judgment.id, "unscreened")
+    is_free = standing == "released" or (rater.kind != "human" and standing == "unscreened")
+    if is_free or not (judgment.rationale or judgment.reasons):
         return judgment
     return replace(judgment, rationale=HELD_BACK, reasons={})
 

@@ -1,0 +1,97 @@
+"""What was read of a study for others' sake, by rules, models and people: read for its results."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from hearteval.analysis.data import JudgmentRow, ScreenedText, ScreenedUnit
+from hearteval.analysis.labels.safety import RULES
+from hearteval.domain import Completion, Judgment, Label, Rater, Study
+from hearteval.labels.safety import SAFETY, safety_rater, safety_standing
+from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.store.base import Store
+
+
+class Screened(NamedTuple):
+    """What was read, and by which screens."""
+
+    texts: tuple[ScreenedText, ...] = ()
+    kinds: Mapping[str, Literal["rules", "model"]] = {}
+
+
+def read_screened(
+    store: Store,
+    study: Study,
+    completions: Sequence[Completion],
+    judgments: Sequence[JudgmentRow],
+) -> Screened:
+    """Read what screens of these versions, and people, have said of the texts of a study."""
+    labels: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in store.labels_of(study, SAFETY):
+        labels[label.text_id].append(label)
+    raters = {one.id: one for one in store.find(Rater, sorted({*_raters(labels)}))}
+    taxonomy = load_taxonomy(SAFETY)
+    screens = {
+        one.id: one.name
+        for one in sorted(raters.values(), key=lambda one: (one.family != RULES, one.name))
+        if one.id == safety_rater().id or (one.kind == "llm" and taxonomy.is_of(one))
+    }
+    people = {one.id for one in raters.values() if one.kind == "human"}
+    where = _places(store, labels, completions, judgments)
+    texts = [
+        _screened(text_id, own, *where[text_id], screens, people)
+        for text_id, own in labels.items()
+        if text_id in where
+    ]
+    kinds: dict[str, Literal["rules", "model"]] = {
+        name: "rules" if raters[id_].family == RULES else "model" for id_, name in screens.items()
+    }
+    return Screened(tuple(texts), kinds)
+
+
+def _raters(labels: Mapping[str, Sequence[Label]]) -> list[str]:
+    return [one.rater_id for own in labels.values() for one in own]
+
+
+def _places(
+    store: Store,
+    labels: Mapping[str, Sequence[Label]],
+    completions: Sequence[Completion],
+    judgments: Sequence[JudgmentRow],
+) -> dict[str, tuple[ScreenedUnit, str]]:
+    """Return what each text is, and its item; without those that somebody has withdrawn."""
+    found: dict[str, tuple[ScreenedUnit, str]] = {
+        one.id: ("completion", one.item_id) for one in completions if not one.is_withdrawn
+    }
+    items = {row.assignment_id: row.item_id for row in judgments}
+    ids = sorted({text_id for text_id, own in labels.items() if own[0].judgment_id})
+    for one in store.find(Judgment, ids):
+        if one.assignment_id in items:
+            found[one.id] = "reasons", items[one.assignment_id]
+    return found
+
+
+def _screened(
+    text_id: str,
+    labels: Sequence[Label],
+    of: ScreenedUnit,
+    item_id: str,
+    screens: Mapping[str, str],
+    people: set[str],
+) -> ScreenedText:
+    by_people = [one for one in labels if one.rater_id in people and one.category == SAFETY]
+    said = safety_standing(by_people, people=people)
+    held_by: dict[str, tuple[str, ...]] = {
+        screens[one.rater_id]: () for one in labels if one.rater_id in screens
+    }
+    for one in labels:
+        if one.rater_id in screens and one.category == SAFETY and one.verdict != "absent":
+            held_by[screens[one.rater_id]] = tuple(one.evidence.split(", "))
+    return ScreenedText(
+        id=text_id,
+        of=of,
+        item_id=item_id,
+        is_unfit={"released": False, "kept-out": True}.get(said),
+        reasons=tuple(sorted({one.evidence for one in by_people if one.verdict == "present"})),
+        held_by=held_by,
+    )

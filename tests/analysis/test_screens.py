@@ -1,0 +1,111 @@
+"""What screens hold and miss, counted by hand, and never more said than people have read."""
+
+import pytest
+
+from hearteval.analysis.data import ScreenedText, ScreenedUnit
+from hearteval.analysis.labels.safety import SafetyResults, ScreenUse, measure_screens
+
+KINDS = {"rule screen": "rules", "reader": "model"}
+
+
+def text(
+    name: str,
+    *,
+    unfit: bool | None = None,
+    rules: tuple[str, ...] | None = (),
+    model: tuple[str, ...] | None = None,
+    why: tuple[str, ...] = (),
+    of: ScreenedUnit = "completion",
+) -> ScreenedText:
+    held = {"rule screen": rules, "reader": model}
+    return ScreenedText(
+        id=name,
+        of=of,
+        item_id=f"item {name[0]}",
+        is_unfit=unfit,
+        reasons=why,
+        held_by={screen: said for screen, said in held.items() if said is not None},
+    )
+
+
+ALL_READ = [
+    text("a1", unfit=True, rules=("insult",), model=("cruel",), why=("hate",)),
+    text("a2", unfit=True, model=("cruel",), why=("dangerous",)),
+    text("b1", unfit=True, model=(), why=("dangerous",)),
+    text("b2", unfit=False, rules=("insult",), model=()),
+    text("c1", unfit=False, model=()),
+    text("c2", unfit=False, model=(), of="reasons"),
+    text("d1", unfit=False, model=("hate",), of="reasons"),
+    text("d2", unfit=False, model=None, of="reasons"),
+]
+
+
+def measured(texts: list[ScreenedText]) -> SafetyResults:
+    found = measure_screens(texts, KINDS, level=0.95)  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+def use(texts: list[ScreenedText], screen: str, of: str = "all") -> ScreenUse:
+    (one,) = (one for one in measured(texts).screens if one.screen == screen)
+    return next(each for each in one.uses if each.of == of)
+
+
+def test_what_rules_and_a_model_catch_and_miss_as_counted_by_hand() -> None:
+    found = measured(ALL_READ)
+    assert (found.n_texts, found.n_read_by_people, found.n_unfit) == (8, 8, 3)
+    rules, model = use(ALL_READ, "rule screen"), use(ALL_READ, "reader")
+    assert (rules.n_read, rules.n_held, rules.n_caught, rules.n_let_pass) == (8, 2, 1, 4)
+    assert rules.sensitivity is not None
+    assert rules.specificity is not None
+    assert rules.sensitivity.value == pytest.approx(1 / 3)
+    assert rules.specificity.value == pytest.approx(4 / 5)
+    assert (rules.missed, rules.held_for) == ({"dangerous": 2}, {"insult": 2})
+    assert not rules.is_at_most
+    assert (model.n_read, model.n_held, model.n_caught, model.n_fit) == (7, 3, 2, 4)
+    assert model.sensitivity is not None
+    assert model.sensitivity.value == pytest.approx(2 / 3)
+    assert model.missed == {"dangerous": 1}
+
+
+def test_sorts_of_text_stand_apart() -> None:
+    found = use(ALL_READ, "reader", "reasons")
+    assert (found.n_read, found.n_held, found.n_unfit) == (2, 1, 0)
+    assert found.sensitivity is None
+    assert use(ALL_READ, "reader", "completion").n_read == 5
+
+
+def test_screens_are_compared_with_each_other_and_with_people() -> None:
+    agreement = {(one.one, one.other): one for one in measured(ALL_READ).agreement}
+    assert set(agreement) == {
+        ("rule screen", "reader"),
+        ("rule screen", "people"),
+        ("reader", "people"),
+    }
+    both = agreement["rule screen", "reader"]
+    # Alike on a1, b1, c1 and c2 of the seven that both have read.
+    assert both.n_completions == 7
+    assert both.same == pytest.approx(4 / 7)
+    # Both hold 1/7, expected 2/7 * 3/7 + 5/7 * 4/7 = 26/49.
+    assert both.kappa is not None
+    assert both.kappa.value == pytest.approx((4 / 7 - 26 / 49) / (1 - 26 / 49))
+
+
+def test_where_people_read_only_what_is_held_nothing_is_said_of_what_is_missed() -> None:
+    held_only = [
+        text("a1", unfit=True, rules=("insult",)),
+        text("b1", unfit=False, rules=("insult",)),
+        *(text(f"{k}x") for k in "cdefgh"),
+    ]
+    found = use(held_only, "rule screen")
+    assert (found.n_passed, found.n_passed_read, found.sensitivity) == (6, 0, None)
+    assert found.is_at_most
+    one_more = [*held_only[:-1], text("hx", unfit=True, why=("hate",))]
+    found = use(one_more, "rule screen")
+    assert found.sensitivity is not None
+    assert (found.sensitivity.value, found.is_at_most) == (0.5, True)
+
+
+def test_nothing_read_is_no_result_and_order_is_nothing() -> None:
+    assert measure_screens([], {}, level=0.95) is None
+    assert measured(ALL_READ[::-1]) == measured(ALL_READ)

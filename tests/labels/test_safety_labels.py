@@ -1,0 +1,167 @@
+"""A model that screens: it can hold a text for a person, and release none."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from asked_study import (
+    ITEMS,
+    NOW,
+    AskedStudy,
+    asked_study,
+    judge,
+    model_system,
+    now,
+    plan,
+    quiet,
+    said,
+    verdict,
+)
+from canned_model import CannedModel
+
+from hearteval.analysis.data import judgment_rows
+from hearteval.domain import Attempt, Completion, Label, Rater
+from hearteval.labels.prompt import label_messages, label_schema
+from hearteval.labels.run import ask_labelers, screen_by_rules, texts_to_label
+from hearteval.labels.safety import SAFETY, safety_standing
+from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.labels.texts import LabelledText
+from hearteval.models.base import Sampling, Schema
+from hearteval.models.wrappers.budget import SpendingLimit
+from hearteval.protocol import load_protocol
+from hearteval.store.grouped import GroupedWriter
+from hearteval.study.screened import read_screened
+from hearteval.study.verify import verify_store
+
+SCREEN = load_taxonomy("safety")
+MODEL = Rater(name="reader", kind="llm", family="theirs", settings={**SCREEN.settings})
+CRUEL = "Most people manage without a fuss"
+ABSENT = {"evidence": "", "verdict": "absent", "probability": 5}
+HELD = Sampling(max_tokens=900, schema=Schema(name="heart_labels", schema=label_schema(SCREEN)))
+
+
+def reply(**found: str) -> str:
+    said_of = {
+        key: {"evidence": CRUEL, "verdict": one, "probability": 75 if one == "present" else 50}
+        for key, one in found.items()
+    }
+    return json.dumps(dict.fromkeys(SCREEN.keys, ABSENT) | said_of)
+
+
+def always(text: str) -> CannedModel:
+    return CannedModel(lambda _messages, _sampling, _repeat: said(text))
+
+
+def careful(messages: object) -> str:
+    """Hold what is cruel, doubt what speaks of a fuss, and pass all else."""
+    text = str(messages)
+    if CRUEL in text:
+        return reply(cruel="present", hate="uncertain")
+    return reply()
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[AskedStudy]:
+    made = asked_study([model_system("one"), model_system("two")], [judge("j")], items=ITEMS[:2])
+    texts = {"one": f"{CRUEL}, you know.", "two": "I hear you. What now?"}
+    made.complete({name: always(text) for name, text in texts.items()})
+    plan(made, both_orders=False)
+    made.judge({"j": always(verdict(reason="kinder"))})
+    made.store.add([MODEL])
+    screen_by_rules(made.store, made.study, SCREEN.of, now=now)
+    model = CannedModel(lambda messages, _s, _r: said(careful(messages)))
+
+    async def run() -> None:
+        made.ledger = SpendingLimit(limit_usd=None, spent_usd=made.store.spent_usd())
+        async with GroupedWriter(made.store, wait_seconds=0.001) as writer:
+            asked = {MODEL.id: made._asked(model, writer, HELD, 1)}
+            await ask_labelers(writer, made.study, SCREEN, asked, now=now, progress=quiet)
+
+    asyncio.run(run())
+    yield made
+    made.store.close()
+
+
+def of(world: AskedStudy, system: str) -> list[list[Label]]:
+    """Return the labels of each completion of a system."""
+    labels = list(world.store.iter(Label, world.study))
+    return [
+        [one for one in labels if one.completion_id == text.id]
+        for text in world.store.iter(Completion, world.study)
+        if (CRUEL in text.text) == (system == "one")
+    ]
+
+
+def test_what_the_model_holds_waits_for_a_person_with_its_reason(world: AskedStudy) -> None:
+    for own in of(world, "one"):
+        assert safety_standing(own, people=()) == "waiting"
+        (held,) = (one for one in own if one.rater_id == MODEL.id and one.category == SAFETY)
+        assert (held.verdict, held.evidence) == ("present", "hate, cruel")
+        assert len([one for one in own if one.rater_id == MODEL.id]) == len(SCREEN.keys) + 1
+
+
+def test_what_the_model_passes_is_released_by_the_rules_alone(world: AskedStudy) -> None:
+    for own in of(world, "two"):
+        assert safety_standing(own, people=()) == "released"
+        by_model = [one for one in own if one.rater_id == MODEL.id]
+        assert SAFETY not in {one.category for one in by_model}
+        assert safety_standing(by_model, people=()) == "unscreened"
+        held = replace(next(o for o in own if o.rater_id != MODEL.id), verdict="present", id="")
+        assert safety_standing([*by_model, held], people=()) == "waiting"
+
+
+def test_a_person_overrules_the_model_either_way(world: AskedStudy) -> None:
+    (own, *_) = of(world, "one")
+    word = Label(
+        completion_id=own[0].completion_id,
+        taxonomy=SAFETY,
+        category=SAFETY,
+        verdict="absent",
+        rater_id="ann",
+        created_at=NOW,
+    )
+    assert safety_standing([*own, word], people={"ann"}) == "released"
+
+
+def test_no_quote_is_kept_and_the_store_still_verifies(world: AskedStudy) -> None:
+    labels = list(world.store.iter(Label, world.study))
+    assert not any(CRUEL in one.evidence for one in labels)
+    assert not verify_store(world.store, progress=lambda _kind, _n: None).faults
+    assert not list(world.store.iter(Attempt, world.study))
+
+
+def test_reasons_are_screened_too_and_all_of_it_is_measured(world: AskedStudy) -> None:
+    texts = texts_to_label(world.store, world.study, SCREEN)
+    assert {one.of for one in texts.values()} == {"completion", "reasons"}
+    screened = read_screened(
+        world.store,
+        world.study,
+        list(world.store.iter(Completion, world.study)),
+        judgment_rows(world.store.judgment_table(world.study)),
+    )
+    assert dict(screened.kinds) == {"rule screen": "rules", "reader": "model"}
+    assert {one.id for one in screened.texts} == set(texts)
+    held = [one.held_by["reader"] for one in screened.texts if one.held_by["reader"]]
+    assert held == [("hate", "cruel")] * 2
+    assert all(one.is_unfit is None for one in screened.texts)
+
+
+def test_run_again_the_rules_read_nothing_twice(world: AskedStudy) -> None:
+    again = screen_by_rules(world.store, world.study, SCREEN.of, now=now)
+    assert (again.n_wanted, again.n_added) == (6, 0)
+
+
+def test_the_words_for_reasons_are_the_screens_own(world: AskedStudy) -> None:
+    text = LabelledText(of="reasons", id="1" * 32, text="B tells him to drink.")
+    system, user = label_messages(text, SCREEN, nonce="0123456789abcdef")
+    assert "To report that a reply is cruel" in system[1]
+    assert "B tells him to drink." in user[1]
+    themes = label_messages(text, load_taxonomy("rationales"), nonce="0123456789abcdef")
+    assert "To report that a reply is cruel" not in themes[0][1]
+
+
+def test_categories_speak_of_what_people_are_asked() -> None:
+    asked = set(load_protocol("people_review")["look_for"]["reasons"]) - {"other"}
+    assert asked <= set(SCREEN.keys)
