@@ -68,7 +68,8 @@ COMMANDS = {
     "items new": ("items", "new", "new.txt"),
     "items build": ("items", "build", "--source", "starter", "--out", "built.jsonl"),
     "items check": ("items", "check", "own.txt"),
-    "items redact": ("items", "redact", "study.toml"),  # has no candidates, which it says
+    "items review": ("items", "review", "study.toml"),  # has no candidates, which it says
+    "items redact": ("items", "redact", "study.toml"),  # likewise
     "items accept": ("items", "accept", "study.toml"),  # likewise
     "items adversarial": (
         *("items", "adversarial", "--from", "own.txt"),

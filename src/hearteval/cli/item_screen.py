@@ -1,4 +1,4 @@
-"""``heart items redact`` and ``accept``: what the second screen makes of candidates."""
+"""``heart items review``, ``redact`` and ``accept``: the second screen of candidates."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -9,6 +9,7 @@ import click
 
 from hearteval.cli.console import Terminal, emit_json, labelled, working_on
 from hearteval.cli.options import count_option, json_option, study_argument
+from hearteval.cli.serve import Where, address_options, serve_desk
 from hearteval.study import quoted
 
 if TYPE_CHECKING:
@@ -68,6 +69,60 @@ def _say_redacted(done: "Redacted", study_file: Path) -> None:
     if done.details:
         command = f"heart label {quoted(study_file)} --taxonomy item-screen"
         click.echo(labelled("next", command))
+
+
+@click.command("review")
+@study_argument
+@_TOPICS
+@click.option("--all", "everything", is_flag=True, help="Every candidate and every question.")
+@click.option(
+    "--people",
+    type=click.IntRange(1, 2),
+    default=1,
+    show_default=True,
+    help="For each item; where two differ, a third decides.",
+)
+@address_options
+@json_option
+def review(
+    study_file: Path,
+    *,
+    topics: "Topics",
+    everything: bool,
+    people: int,
+    host: str,
+    port: int,
+    expose: bool,
+    is_https: bool,
+    as_json: bool,
+) -> None:
+    """Serve the pages on which people answer what labelers could not settle about candidates.
+
+    Prints a link for you and one for others who read with you. Ctrl-C stops it; what people sent is
+    kept, and `heart items accept` reads it.
+    """
+    from hearteval.config import load_study
+    from hearteval.items.second_screen import ITEM_SCREEN
+    from hearteval.study.people.labelling import label_kind, settle_kind
+    from hearteval.study.people.planning import open_tasks
+    from hearteval.study.second_screen import open_reading
+    from hearteval.web.server import require_safe_host
+
+    require_safe_host(host, is_exposed=expose)
+    tell = Terminal()
+    settings = load_study(study_file, is_of_items=True)
+    with working_on(settings, "review", patience_seconds=2.0) as (session, study):
+        desk = open_reading(session, study, topics=topics, is_of_all=everything, n_people=people)
+        opened = open_tasks(desk)
+        if not opened.n_waiting:
+            tell.note("nothing is left for a person to decide")
+            return
+        tell.note(
+            f"{opened.n_waiting:,} items for {people} {'person' if people == 1 else 'people'} each"
+        )
+        where = Where(host=host, port=port, is_https=is_https, as_json=as_json)
+        kinds = [label_kind(ITEM_SCREEN), settle_kind(ITEM_SCREEN)]
+        serve_desk(desk, where, researcher=kinds, readers=kinds)
 
 
 @click.command("accept")

@@ -11,7 +11,7 @@ import click
 
 from hearteval.cli import escalation
 from hearteval.cli.console import Terminal, emit_json
-from hearteval.cli.item_screen import accept, redact
+from hearteval.cli.item_screen import accept, redact, review
 from hearteval.cli.options import count_option, json_option, names_options
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError
@@ -200,6 +200,7 @@ def convert(
     _say_how_read(read.notes)
 
 
+command.add_command(review)
 command.add_command(redact)
 command.add_command(accept)
 

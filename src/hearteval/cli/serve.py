@@ -1,21 +1,57 @@
 """``heart serve``: the pages on which people write and judge."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from hearteval.cli.console import Terminal, emit_json, labelled, working_on
 from hearteval.cli.options import json_option, study_argument
 
+if TYPE_CHECKING:
+    from hearteval.study.people import Desk
+
+MOST_READERS = 50
+"""People who may come by the link for readers of items."""
+FC = TypeVar("FC", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where pages are served, and how the terminal is told."""
+
+    host: str
+    port: int
+    is_https: bool
+    as_json: bool
+
+
+def address_options(function: FC) -> FC:
+    """Add the options that say where pages are served."""
+    options = (
+        click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve at."),
+        click.option(
+            "--port",
+            type=click.IntRange(0, 65_535),
+            default=8750,
+            show_default=True,
+            help="0 takes any.",
+        ),
+        click.option("--expose", is_flag=True, help="Allow an address that others can reach."),
+        click.option(
+            "--https", "is_https", is_flag=True, help="A server before this one encrypts."
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
 
 @click.command("serve")
 @study_argument
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve at.")
-@click.option(
-    "--port", type=click.IntRange(0, 65_535), default=8750, show_default=True, help="0 takes any."
-)
-@click.option("--expose", is_flag=True, help="Allow an address that others can reach.")
-@click.option("--https", "is_https", is_flag=True, help="A server before this one encrypts.")
+@address_options
 @json_option
 def command(
     study_file: Path, *, host: str, port: int, expose: bool, is_https: bool, as_json: bool
@@ -27,31 +63,52 @@ def command(
     """
     from hearteval.config import load_study
     from hearteval.study.people import Desk
-    from hearteval.study.people.joining import Link, make_invite
-    from hearteval.study.people.kinds import RESEARCH
     from hearteval.study.people.planning import open_tasks
-    from hearteval.web.server import require_safe_host, serve
+    from hearteval.web.server import require_safe_host
 
     require_safe_host(host, is_exposed=expose)
     settings = load_study(study_file)
     tell = Terminal()
     with working_on(settings, "serve", patience_seconds=2.0) as (session, study):
         desk = Desk(session=session, study=study)
-        link = Link(label="researcher", kinds=[RESEARCH, "review"], days=7)
-        token, _ = make_invite(desk, link)
-
-        def say(address: str) -> None:
-            page = f"{address}/join/{token}"
-            if as_json:
-                emit_json("serve", {"study": study.name, "address": address, "researcher": page})
-            else:
-                click.echo(labelled("serving", f"{study.name} at {address}; Ctrl-C stops it"))
-                click.echo(labelled("you", page))
-
         with tell.progress("tasks"):
             opened = open_tasks(desk)
         tell.note(
             f"texts: {opened.n_released:,} may be shown, {opened.n_waiting:,} wait for a person to"
             f" read them, {opened.n_kept_out:,} kept out"
         )
-        serve(desk, host=host, port=port, is_https=is_https, when_ready=say)
+        where = Where(host=host, port=port, is_https=is_https, as_json=as_json)
+        serve_desk(desk, where, researcher=["review"])
+
+
+def serve_desk(
+    desk: "Desk", where: Where, *, researcher: Sequence[str], readers: Sequence[str] = ()
+) -> None:
+    """Serve the pages of a desk whose tasks are open, and say by which links people come.
+
+    `researcher` is what the researcher may do beside watching; `readers` are the kinds of tasks of
+    a link for others, where there is one.
+    """
+    from hearteval.study.people.joining import Link, make_invite
+    from hearteval.study.people.kinds import RESEARCH
+    from hearteval.web.server import serve
+
+    token, _ = make_invite(desk, Link(label="researcher", kinds=[RESEARCH, *researcher], days=7))
+    others = None
+    if readers:
+        link = Link(label="readers", kinds=readers, most_people=MOST_READERS)
+        others, _ = make_invite(desk, link)
+
+    def say(address: str) -> None:
+        page = f"{address}/join/{token}"
+        shared = {} if others is None else {"readers": f"{address}/join/{others}"}
+        if where.as_json:
+            body = {"study": desk.study.name, "address": address, "researcher": page, **shared}
+            emit_json("serve", body)
+            return
+        click.echo(labelled("serving", f"{desk.study.name} at {address}; Ctrl-C stops it"))
+        click.echo(labelled("you", page))
+        for who, at in shared.items():
+            click.echo(labelled(who, at))
+
+    serve(desk, host=where.host, port=where.port, is_https=where.is_https, when_ready=say)

@@ -172,6 +172,26 @@ def read_people(
     )
 
 
+def readers_alone() -> PeopleSettings:
+    """Return what people are told who come to read items, where a study file has no ``[people]``.
+
+    They are the study's own, so no limit of a sitting holds.
+    """
+    most = 10_000
+    people = People(
+        writers_per_item=0,
+        raters_per_pair=0,
+        practice=False,
+        most_per_session=most,
+        most_per_day=most,
+        consent=[],
+        about_you=[],
+    )
+    found = read_people(Path(), people, labels_too=True)
+    assert found is not None
+    return found
+
+
 def _read_scale(path: Path, name: str) -> Scale:
     where = f"{path}: people.scale: {name}"
     try:

@@ -269,10 +269,13 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
     people_labels = _attempt(
         lambda: read_people_labels(path, wire.labels, has_people=has_people), faults
     )
-    labels_too = people_labels is not None
-    people = _attempt(lambda: read_people(path, wire.people, labels_too=labels_too), faults)
+    asked, is_of_items = wire.people, isinstance(wire, _ItemsFile)
+    if asked is not None and is_of_items:  # nobody writes or compares there
+        asked = asked.model_copy(update={"writers_per_item": 0, "raters_per_pair": 0})
+    labels_too = people_labels is not None or is_of_items
+    people = _attempt(lambda: read_people(path, asked, labels_too=labels_too), faults)
     weights = _attempt(lambda: _weights(path, wire.analysis.weights), faults)
-    if judging is not None and not isinstance(wire, _ItemsFile):
+    if judging is not None and not is_of_items:
         faults += _unjudged(path, systems, judging)
         faults += _unpeopled(path, wire, judging, {system.name for system in systems})
     raise_faults(str(path), faults)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hearteval.config import StudySettings
+from hearteval.config.people import readers_alone
 from hearteval.domain import Item, Label, Rater, Study, hash_records
 from hearteval.errors import SettingsError
 from hearteval.items.accepted import Accepted, accept_items
@@ -28,11 +29,13 @@ from hearteval.items.placeholders import (
 from hearteval.items.run import evidence_path, read_item_file, read_screenings
 from hearteval.items.screen_agreement import ScreenAgreement, agree_on_items
 from hearteval.items.screening import Topics, screen_item, topics_of
-from hearteval.items.second_screen import ITEM_SCREEN, Decision, Sources, decide
+from hearteval.items.second_screen import ITEM_SCREEN, Decision, Sources, decide, needs_person
+from hearteval.judgments.plan.pairs import seeded_rank
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.study import write_whole
 from hearteval.study.item_files import require_room
 from hearteval.study.labels import labeler_rater
+from hearteval.study.people import Desk, ItemReading
 from hearteval.study.session import Session
 
 Place = tuple[str, str, int]
@@ -77,7 +80,9 @@ class Redacted:
     refused: Mapping[str, str]
 
 
-def read_screened(session: Session, study: Study, *, topics: Topics) -> Screened:
+def read_screened(
+    session: Session, study: Study, *, topics: Topics, by_people: bool = True
+) -> Screened:
     """Read what labelers and people said of a study's items, and what becomes of each.
 
     What was replaced in an item before must not stand in it again, whoever overlooks it.
@@ -86,12 +91,12 @@ def read_screened(session: Session, study: Study, *, topics: Topics) -> Screened
     raters = (labeler_rater(one, taxonomy) for one in session.settings.labelers if one.model)
     sources = Sources(
         labelers={rater.id: rater.name for rater in raters},
-        people={rater.id for rater in store.iter(Rater) if rater.kind == "human"},
+        people={rater.id for rater in store.iter(Rater) if by_people and rater.kind == "human"},
     )
     items = {item.id: item for item in store.iter(Item, study)}
     known = {_place(item): item.id for item in items.values()}
     before = [one for one in store.iter(Item) if one.id not in items and _place(one) in known]
-    every = store.iter(Label) if before else store.iter(Label, study)
+    every = store.iter(Label) if before else store.labels_of(study, ITEM_SCREEN)
     said: defaultdict[str, list[Label]] = defaultdict(list)
     for label in every:
         if label.taxonomy == ITEM_SCREEN and label.item_id is not None:
@@ -112,6 +117,38 @@ def read_screened(session: Session, study: Study, *, topics: Topics) -> Screened
         sources=sources,
         topics=topics,
         beside={id_: words for id_, (_, words) in without.items() if words},
+    )
+
+
+def open_reading(
+    session: Session, study: Study, *, topics: Topics, is_of_all: bool, n_people: int
+) -> Desk:
+    """Return a desk at which people read candidates: what is open of each, or all of every one.
+
+    What is open is what labelers leave open: it stays the same while people answer. A study without
+    a ``[people]`` has people who come to read and are asked nothing else.
+
+    Raises:
+        SettingsError: The study has no item file of its own.
+    """
+    candidates_file(session.settings)
+    screened = read_screened(session, study, topics=topics, by_people=False)
+    questions = {
+        one.item.id: tuple(one.answers) if is_of_all else needs_person(one)
+        for one in screened.decisions
+    }
+    waits = {one.item.id for one in screened.decisions if one.standing == "waiting"}
+    order = sorted(
+        questions, key=lambda id_: (id_ not in waits, seeded_rank(study.seed, "read", id_))
+    )
+    people = session.settings.people or readers_alone()
+    settings = replace(session.settings, people=people)
+    return Desk(
+        session=replace(session, settings=settings),
+        study=study,
+        reading=ItemReading(
+            questions={id_: questions[id_] for id_ in order if questions[id_]}, n_people=n_people
+        ),
     )
 
 

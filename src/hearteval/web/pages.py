@@ -110,7 +110,7 @@ def door_of(name: str) -> str:
     """Return what a kind of task is called where somebody chooses among kinds."""
     kind, labelling = KINDS[name], load_protocol("people_labelling")["names"]
     if kind.subject:
-        return f"{labelling[kind.template]} ({kind.subject})"
+        return str(labelling.get(name, f"{labelling[kind.template]} ({kind.subject})"))
     names: Mapping[str, str] = {
         "write": load_protocol("people_writing")["heading"],
         "judge": "Compare two replies",
@@ -124,7 +124,8 @@ def task_name(name: str) -> str:
     """Return what the researcher's page calls a kind of task."""
     if name not in KINDS or not KINDS[name].subject:
         return TASK_NAMES[name]
-    return f"{TASK_NAMES[KINDS[name].template]} {KINDS[name].subject}"
+    usual = f"{TASK_NAMES[KINDS[name].template]} {KINDS[name].subject}"
+    return str(load_protocol("people_labelling")["names"].get(name, usual))
 
 
 def _version(name: str) -> str:

@@ -8,6 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from hearteval.errors import SettingsError
+from hearteval.items.second_screen import ITEM_SCREEN
+from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.safety import screen_words
 from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Person
@@ -109,6 +111,8 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         texts=count_standings(site.desk),
         reviews=reviewers_agree(site.desk),
         screens=_screens(site),
+        reading=site.desk.reading is not None,
+        questions={one.key: one.name for one in load_taxonomy(ITEM_SCREEN).categories},
         rows=rows,
         signs=signs,
         waiting=[
@@ -144,6 +148,8 @@ def _is_asked(site: Site, kind: str) -> bool:
     settings = site.desk.settings
     compares = settings.protocol != "rating"
     labels = site.desk.session.settings.people_labels
+    if site.desk.reading is not None:
+        return kind in (label_kind(ITEM_SCREEN), settle_kind(ITEM_SCREEN))
     if KINDS[kind].subject:
         taxonomies = () if labels is None else labels.taxonomies
         return any(kind in (label_kind(one), settle_kind(one)) for one in taxonomies)

@@ -4,6 +4,7 @@ Everything is a function of a `Desk`: an open session and the version of the stu
 describes. Pages show it (`hearteval.web`); the command line can do the same without them.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,19 @@ from hearteval.study.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReading:
+    """The items that people read for a second screen, where they are asked nothing else.
+
+    Attributes:
+        questions: By item id, the questions that are asked of it.
+        n_people: For each item; where two differ, a third decides.
+    """
+
+    questions: Mapping[str, Sequence[str]]
+    n_people: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """A study that people take part in, with its open session."""
 
@@ -21,6 +35,8 @@ class Desk:
     study: Study
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     """Items and pairs that were read, by id: their ids say all that a page shows of them."""
+    reading: ItemReading | None = None
+    """Of a second screen; else None."""
 
     @property
     def settings(self) -> PeopleSettings:

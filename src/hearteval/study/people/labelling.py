@@ -51,6 +51,8 @@ class Asked:
     """What two people have said, by category, where one is to decide between them."""
     same: Sequence[tuple[Category, str]] = ()
     """What they gave the same answer to."""
+    situation: str = ""
+    """What is known of an item beside its conversation."""
 
 
 def label_kind(taxonomy: str) -> str:
@@ -109,7 +111,21 @@ def _show(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
     text = _text(desk, taxonomy, lease)
     if text is None:
         return None
-    return _shown(text, Asked(of=text.of, categories=taxonomy.categories, answers={}))
+    asked = Asked(
+        of=text.of,
+        categories=_asked_of(desk, taxonomy, text),
+        answers={},
+        situation=text.situation,
+    )
+    return _shown(text, asked)
+
+
+def _asked_of(desk: Desk, taxonomy: Taxonomy, text: LabelledText) -> Sequence[Category]:
+    """Return what is asked of a text: all there is, or what of an item is still open."""
+    if desk.reading is None or text.of != "item":
+        return taxonomy.categories
+    keys = desk.reading.questions.get(text.id, ())
+    return [category for category in taxonomy.categories if category.key in keys]
 
 
 def _show_both(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
@@ -129,12 +145,15 @@ def _show_both(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
             for one in taxonomy.categories
             if one.key in first and one.key not in differ
         ],
+        situation=text.situation,
     )
     return _shown(text, asked)
 
 
 def _read(taxonomy: Taxonomy, answer: Answer) -> Answered:
-    return _read_about(taxonomy, taxonomy.categories, answer)
+    text = _text(answer.desk, taxonomy, answer.lease)
+    asked = () if text is None else _asked_of(answer.desk, taxonomy, text)
+    return _read_about(taxonomy, asked, answer)
 
 
 def _read_decision(taxonomy: Taxonomy, answer: Answer) -> Answered:

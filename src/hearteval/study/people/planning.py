@@ -7,11 +7,12 @@ the pairs that the judges get, or a random share of them within strata (SPEC sec
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hearteval.analysis.data import judgment_rows
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.domain import Completion, Item, Label, Pair, Rater, System
+from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.judgments.plan.pairs import (
     Candidate,
     choose_balanced,
@@ -23,7 +24,7 @@ from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.run import screen_by_rules
 from hearteval.labels.safety import SAFETY, Standing
 from hearteval.store.people.tasks import PlannedTask
-from hearteval.study.people import Desk
+from hearteval.study.people import Desk, ItemReading
 from hearteval.study.people.labelling import is_to_settle, label_kind, settle_kind
 from hearteval.study.people.practice import store_examples
 from hearteval.study.screened import read_screened
@@ -50,6 +51,8 @@ class Opened:
 def open_tasks(desk: Desk) -> Opened:
     """Screen what is new, and open the tasks that follow from what is stored."""
     store, study = desk.session.store, desk.study
+    if desk.reading is not None:
+        return _open_reading(desk, desk.reading)
     systems = {s.id: s for s in store.iter(System, study) if s.kind != "stress"}
     items = {item.id: item for item in store.iter(Item, study)}
     texts = [
@@ -75,6 +78,29 @@ def open_tasks(desk: Desk) -> Opened:
     )
 
 
+def _open_reading(desk: Desk, reading: ItemReading) -> Opened:
+    """Open a task for each item that people read, and one more where two differ."""
+    store, kind = desk.session.store, label_kind(ITEM_SCREEN)
+    labels: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in store.labels_by_people(ITEM_SCREEN, sorted(reading.questions)):
+        labels[label.text_id].append(label)
+    here = {one.name for one in store.people.people(desk.study.id) if one.withdrawn_at is None}
+    names = {rater.id: rater.name for rater in store.iter(Rater) if rater.name in here}
+    # In their order: what decides about an item is asked before what is a label and no more.
+    tasks = [
+        replace(_task(desk, kind, id_, n_places=reading.n_people), rank=place)
+        for place, id_ in enumerate(reading.questions)
+    ]
+    for id_ in reading.questions:
+        if is_to_settle(labels[id_]):
+            said = {names[one.rater_id] for one in labels[id_] if one.rater_id in names}
+            settle, barred = settle_kind(ITEM_SCREEN), tuple(sorted(said))
+            tasks.append(_task(desk, settle, id_, n_places=1, writers=barred))
+    n_new = store.people.plan(tasks)
+    store.people.open_only(desk.study.id, {task.id for task in tasks}, now=desk.session.now())
+    return Opened(n_released=0, n_waiting=len(reading.questions), n_kept_out=0, n_new=n_new)
+
+
 def count_standings(desk: Desk) -> Mapping[Standing, int]:
     """Count the texts that were screened and not withdrawn, by what becomes of them."""
     store, study = desk.session.store, desk.study
@@ -84,10 +110,14 @@ def count_standings(desk: Desk) -> Mapping[Standing, int]:
 
 
 def reviewers_agree(desk: Desk) -> tuple[LabelAgreement, ...]:
-    """Return how far people agree who read the same texts, to say whether they may be shown."""
+    """Return how far people agree who read the same texts, or the same items of a second screen.
+
+    They say whether a text may be shown, or answer the questions about an item.
+    """
     store = desk.session.store
+    taxonomy = SAFETY if desk.reading is None else ITEM_SCREEN
     people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
-    return agree_on_labels(store.labels_of(desk.study, SAFETY), people=people)
+    return agree_on_labels(store.labels_of(desk.study, taxonomy), people=people)
 
 
 def screens_measured(desk: Desk) -> SafetyResults | None:
