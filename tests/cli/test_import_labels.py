@@ -174,3 +174,28 @@ def test_evidence_that_stands_there_is_kept_and_what_is_of_no_reply_left_out(
     texts = {one.id for one in stored(answered, Completion)}
     (kept,) = [one for one in stored(answered, Label) if one.evidence == "hears you"]
     assert kept.completion_id in texts
+
+
+def test_a_column_for_each_strategy_says_the_same_and_an_empty_cell_says_nothing(
+    heart: Heart, answered: Path
+) -> None:
+    rows = [
+        {
+            "dialogue": row["dialogue"],
+            "who": row["who"],
+            "Clarification": int(row["who"] == "ours"),
+            "suggest_options": "" if n == 0 else "0",
+            "remark": "none",
+        }
+        for n, row in enumerate(replies(answered, "ours", "theirs"))
+    ]
+    named = ("--item", "dialogue", "--system", "who", "--rater", "eve", "--rater-kind", "human")
+    done = brought(heart, answered, rows, *named).json
+    assert (done["n_rows"], done["n_added"], done["by"]) == (8, 15, {"rater": {"eve": 15}})
+    verdicts = {one.id: one for one in stored(answered, Label)}
+    mine = brought(heart, answered, rows, *named).json
+    assert (mine["n_added"], mine["n_there"]) == (0, 15)
+    present = [one for one in verdicts.values() if one.verdict == "present" and not one.evidence]
+    assert sum(one.category == "clarification" for one in present) >= 4
+    rows[0]["Clarification"] = "perhaps"
+    assert "the verdict is 'perhaps'" in brought(heart, answered, rows, *named).err

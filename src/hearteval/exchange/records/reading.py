@@ -30,6 +30,7 @@ from hearteval.exchange.tables.columns import (
 )
 from hearteval.exchange.votes import OutcomeNames
 from hearteval.exchange.votes.winner import LEFT_WON, RIGHT_WON, WinnerColumn
+from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 
 Kind = Literal["completions", "judgments", "ratings", "labels", "raters"]
 MAX_SHOWN, MAX_PLACES = 20, 3
@@ -70,6 +71,8 @@ NEEDED: Mapping[Kind, tuple[str, ...]] = {
     "labels": ("item", "system", "category", "verdict", "rater"),
     "raters": ("rater",),
 }
+OF_LABEL = ("category", "verdict")
+"""What the columns of categories say by themselves."""
 OTHER_NAMES = {
     "item": ("item_id", "dialogue_id"),
     "winner": ("choice",),
@@ -113,6 +116,7 @@ class RecordTable:
         label: What messages call it.
         n_rows: Its rows.
         used: The column of each thing it says.
+        marked: Columns of a table of labels that are a category each, where none names categories.
         sha256: Of the file.
         is_simulated: Whether it says so of itself.
         warnings: What may be wrong with it although it can be read.
@@ -125,7 +129,8 @@ class RecordTable:
         self._table = table
         self.label, self.name = table.label, path.name
         self.is_simulated = table.says_simulated()
-        self.used, self._constants = _find_columns(table, kind, columns)
+        self.marked = _marked_columns(table, columns) if kind == "labels" else ()
+        self.used, self._constants = _find_columns(table, kind, columns, self.marked)
         check_roles(dict(self.used))
         self._read: dict[str, list[str | None]] = {name: [] for name in self.used.values()}
         self._repeated: dict[str, list[str | None]] = {}
@@ -261,12 +266,25 @@ def _cells(coded: CodedColumn) -> list[str | None]:
     return [values[code] for code in coded.codes.tolist()]
 
 
+def _marked_columns(table: Table, columns: TableColumns) -> tuple[str, ...]:
+    """Return the columns that are called as a category is, by its key or name."""
+    if "category" in columns.named or "category" in table.column_names:
+        return ()
+    known = {
+        name.lower()
+        for taxonomy in map(load_taxonomy, TAXONOMIES)
+        for category in taxonomy.categories
+        for name in (category.key, category.name)
+    }
+    return tuple(name for name in table.column_names if name.strip().lower() in known)
+
+
 def _find_columns(
-    table: Table, kind: Kind, columns: TableColumns
+    table: Table, kind: Kind, columns: TableColumns, marked: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the column of each thing that a table says, and what is said for all of its rows."""
     there = table.column_names
-    used: dict[str, str] = {}
+    used: dict[str, str] = {name: name for name in marked}
     constants: dict[str, str] = {}
     for what in KNOWN[kind]:
         given = columns.named.get(what)
@@ -284,7 +302,8 @@ def _find_columns(
             if axis in given_for or name in there:
                 used[f"{axis}{ending}"] = name
     table.check_columns(list(used.values()))
-    lacking = [what for what in NEEDED[kind] if what not in used and what not in constants]
+    needed = [what for what in NEEDED[kind] if not (marked and what in OF_LABEL)]
+    lacking = [what for what in needed if what not in used and what not in constants]
     if lacking:
         raise SettingsError(_lacking_words(table, lacking), ids=lacking)
     return used, constants

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from hearteval.domain import Label, LabelVerdict, Rater
+from hearteval.domain import Completion, Label, LabelVerdict, Rater
 from hearteval.domain.systems import IMPORTED
 from hearteval.exchange.records.reading import RecordTable, named_first
 from hearteval.labels.reply import plain_text
@@ -77,20 +77,39 @@ class _Labels(Reader):
         if self._said["system"][row] is None:
             self._leave_out(NOT_OF_COMPLETIONS)
             return
-        found = _find_category(self._said["taxonomy"][row], self._said["category"][row])
-        if found is None:
+        named = [
+            (taxonomy, key, verdict)
+            for category, verdict in self._marks(row)
+            for taxonomy, key in _find_category(self._said["taxonomy"][row], category)
+        ]
+        if not named:
             self._leave_out(OTHER_TAXONOMY)
             return
-        taxonomy, key = found
         texts = self._texts(row, {"system": "system"})
-        if texts is None:
+        if texts is None or (rater.kind == "human" and not self._may_judge(rater, texts)):
             return
-        (text,) = texts
-        is_own = rater.kind == "human" and not self._may_judge(rater, texts)
-        if is_own or text.is_withdrawn:
-            if text.is_withdrawn and not is_own:
-                self._leave_out(GONE)
+        if texts[0].is_withdrawn:
+            self._leave_out(GONE)
             return
+        for taxonomy, key, verdict in named:
+            self._take(row, rater, texts[0], taxonomy, key, verdict)
+
+    def _marks(self, row: int) -> list[tuple[str | None, str | None]]:
+        """Return the categories of a row with their verdicts; of many, an empty cell says nothing."""
+        if not self._table.marked:
+            return [(self._said["category"][row], self._said["verdict"][row])]
+        cells = [(name, self._table.column(name)[row]) for name in self._table.marked]
+        return [(name, cell) for name, cell in cells if cell is not None]
+
+    def _take(
+        self,
+        row: int,
+        rater: Rater,
+        text: Completion,
+        taxonomy: Taxonomy,
+        key: str,
+        verdict: str | None,
+    ) -> None:
         if rater.kind == "llm":
             settings = {**rater.settings, **taxonomy.settings}
             rater = replace(rater, settings=settings, id="")
@@ -101,7 +120,7 @@ class _Labels(Reader):
             completion_id=text.id,
             taxonomy=taxonomy.name,
             category=key,
-            verdict=_read_verdict(self._said["verdict"][row]),
+            verdict=_read_verdict(verdict),
             probability=_read_probability(self._said["probability"][row]),
             evidence=evidence,
             rater_id=rater.id,
@@ -122,8 +141,8 @@ class _Labels(Reader):
             )
 
 
-def _find_category(name: str | None, category: str | None) -> tuple[Taxonomy, str] | None:
-    """Return the category of a key or a name; None where its taxonomy is none of completions.
+def _find_category(name: str | None, category: str | None) -> list[tuple[Taxonomy, str]]:
+    """Return the category of a key or a name; none where its taxonomy is none of completions.
 
     Raises:
         ValueError: There is no such category, or several taxonomies have it.
@@ -132,7 +151,7 @@ def _find_category(name: str | None, category: str | None) -> tuple[Taxonomy, st
         raise ValueError("no category is named")
     all_of = [one for one in map(load_taxonomy, TAXONOMIES) if "completion" in one.of]
     if name is not None and name not in {one.name for one in all_of}:
-        return None
+        return []
     wanted = category.strip().lower()
     found = [
         (one, each.key)
@@ -142,7 +161,7 @@ def _find_category(name: str | None, category: str | None) -> tuple[Taxonomy, st
         if wanted in (each.key.lower(), each.name.lower())
     ]
     if len(found) == 1:
-        return found[0]
+        return found
     if found:
         raise ValueError(f"{category!r:.60} is in several taxonomies; name one with --taxonomy")
     keys = [key for one in all_of if name in (None, one.name) for key in one.keys]
