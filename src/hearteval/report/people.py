@@ -171,7 +171,7 @@ def one_by_one_words(found: PeopleResults, *, is_public: bool = False) -> str:
     return (
         f"As if at random: {listed(names)} {'agrees' if len(named) == 1 else 'agree'}"
         f" with other people in {said} of cases, about as often as by chance ({by_chance}) and less"
-        " than the others do. It may be that replies were not read, or they are seen otherwise;"
+        " than the others do. They may answer without reading, or see the replies otherwise;"
         f" nobody is left out of any figure.{left} Exploratory."
     )
 
