@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from people_site import START, Clock, Visitor, World, plain
 
 from hearteval.config import load_study
@@ -93,18 +94,22 @@ def world(tmp_path: Path) -> Iterator[World]:
                 for key, verdict in verdicts.items()
             ]
         )
-    made = world_of(session, study, clock)
-    yield made
-    for client in made.clients:
-        client.close()
+    with start_blocking_portal() as portal:
+        made = world_of(session, study, clock, portal)
+        yield made
+        for client in made.clients:
+            client.close()
     store.close()
 
 
-def world_of(session: Session, study: object, clock: Clock, **more: object) -> World:
+def world_of(
+    session: Session, study: object, clock: Clock, portal: BlockingPortal, **more: object
+) -> World:
     how = {"topics": "paper", "is_of_all": False, "n_people": 1, **more}
     desk = open_reading(session, study, **how)  # type: ignore[arg-type]
     open_tasks(desk)
-    return World(desk=desk, clock=clock, site=Site(desk=desk, written=lambda: None))
+    site = Site(desk=desk, written=lambda: None)
+    return World(desk=desk, clock=clock, site=site, portal=portal)
 
 
 def screened(world: World) -> Screened:
@@ -151,7 +156,7 @@ def test_a_reader_is_asked_what_is_open_and_settles_it(world: World) -> None:
 
 def test_two_readers_who_differ_leave_it_open_until_a_third_decides(world: World) -> None:
     desk = world.desk
-    world = world_of(desk.session, desk.study, world.clock, n_people=2)
+    world = world_of(desk.session, desk.study, world.clock, world.portal, n_people=2)
     readers = [world.come(READ, SETTLE) for _ in range(2)]
     for reader, word in zip(readers, ("present", "absent"), strict=True):
         if "is_hate" not in reader.get(READ):  # the first has left a place there
@@ -172,7 +177,7 @@ def test_two_readers_who_differ_leave_it_open_until_a_third_decides(world: World
 
 def test_all_candidates_and_questions_can_be_read(world: World) -> None:
     desk = world.desk
-    world = world_of(desk.session, desk.study, world.clock, is_of_all=True)
+    world = world_of(desk.session, desk.study, world.clock, world.portal, is_of_all=True)
     assert world.desk.reading is not None
     assert len(world.desk.reading.questions) == 3
     reader = world.come(READ)
