@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from hearteval.domain import (
     Label,
     LatencyProbe,
     Pair,
+    Rater,
     Rating,
     Study,
     System,
@@ -250,6 +251,23 @@ class TestStore:
         gone = {c.id for c in world.completions if c.system_id == world.study.system_ids[0]}
         assert gone.isdisjoint(left)
         assert world.item.id in left
+
+    def test_labels_are_found_by_taxonomy_and_those_of_people_as_they_came(
+        self, store: Store, world: World
+    ) -> None:
+        first = world.labels[0]
+        ann, ben = (Rater(name=name, kind="human", family="human") for name in ("ann", "ben"))
+        later = first.created_at + timedelta(minutes=1)
+        of_ann = replace(first, taxonomy="made", rater_id=ann.id, created_at=later, id="")
+        of_ben = replace(of_ann, rater_id=ben.id, created_at=first.created_at, id="")
+        of_item = replace(of_ben, completion_id=None, item_id=world.item.id, id="")
+        by_model = replace(of_ann, rater_id=world.rater.id, id="")
+        store.add([*world.records, ann, ben, of_ann, of_ben, of_item, by_model])
+        texts = [str(first.completion_id), world.item.id]
+        assert store.labels_by_people("made", texts[:1]) == [of_ben, of_ann]
+        assert set(store.labels_by_people("made", texts)) == {of_ann, of_ben, of_item}
+        assert store.labels_by_people("other", texts) == []
+        assert set(store.labels_of(world.study, "made")) == {of_ann, of_ben, of_item, by_model}
 
     def test_judgment_table_leaves_out_attention_checks(self, store: Store, world: World) -> None:
         check = replace(world.assignments[0], check="second", repeat=1, id="")

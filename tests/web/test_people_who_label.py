@@ -14,6 +14,7 @@ from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.labelling import kinds_of
 from hearteval.study.people.planning import choose_sample
+from hearteval.study.results import analyze
 
 LABELS = '\n[labels]\npeople = 4\npeople_by = ["micro-skills"]\n'
 PEOPLE = "writers_per_item = 1\nraters_per_pair = 0\n"
@@ -159,6 +160,50 @@ def test_where_two_differ_a_third_sees_both_and_decides(world: World) -> None:
     found = {one.category: one.verdict for one in labels_of(world) if one.rater_id == rater}
     assert found == {"tone_shift": "present", "generic_warmth": "absent"}
     assert "Nothing to do right now" in plain(third.get(SETTLE))
+
+
+def test_what_people_settle_is_held_against_a_labeler(world: World) -> None:
+    one, other, third = (world.come(LABEL, SETTLE) for _ in range(3))
+    for _ in range(4):
+        label(one, tone_shift="present")
+    world.clock.wait(minutes=1)
+    texts = [label(other, tone_shift="present" if k < 2 else "absent") for k in range(4)]
+    world.clock.wait(minutes=1)
+    while third.get(SETTLE) and third.ticket:
+        verdict = "present" if lease_of(third) == texts[2] else "absent"
+        third.send(SETTLE, is_tone_shift=verdict)
+    # The labeler finds it in the first of the four, and in the last, where people settled not.
+    reader = Rater(
+        name="reader",
+        kind="llm",
+        family="theirs",
+        settings=load_taxonomy("micro-skills").settings,
+    )
+    said = [
+        Label(
+            completion_id=text,
+            taxonomy="micro-skills",
+            category=key,
+            verdict="present" if key == "tone_shift" and k in (0, 3) else "absent",
+            rater_id=reader.id,
+            created_at=world.clock(),
+        )
+        for k, text in enumerate(texts)
+        for key in KEYS
+    ]
+    world.store.add([reader, *said])
+    (found,) = analyze(world.desk.session, world.desk.study).labels
+    people = found.people
+    assert people is not None
+    assert (people.per_text, people.n_people, people.n_labelled) == (2, 3, 4)
+    assert (people.n_settled, people.n_open) == (2, 0)
+    (row,) = [row for row in found.agreement if row.category == "tone_shift"]
+    assert (row.one, row.other, row.n_completions) == ("people", "reader", 4)
+    assert row.precision is not None
+    assert row.recall is not None
+    assert row.f1 is not None
+    assert (row.precision.value, row.recall.value) == (1 / 2, 1 / 3)
+    assert row.f1.value == pytest.approx(2 / 5)
 
 
 def test_both_answers_stand_on_either_side_as_chance_has_it(world: World) -> None:
