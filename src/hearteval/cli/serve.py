@@ -1,4 +1,4 @@
-"""``heart serve``: the pages on which people write and judge."""
+"""``heart serve``: the pages on which people write, judge and label."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def address_options(function: FC) -> FC:
 def command(
     study_file: Path, *, host: str, port: int, expose: bool, is_https: bool, as_json: bool
 ) -> None:
-    """Serve the pages on which people write, judge and review.
+    """Serve the pages on which people write, judge, review and label.
 
     Prints a link to the researcher's page, where links for people are made. Ctrl-C stops it; what
     people sent is kept.

@@ -16,7 +16,12 @@ from hearteval.store.people.persons import Person
 from hearteval.study.people.joining import GROUPS, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
-from hearteval.study.people.planning import count_standings, reviewers_agree, screens_measured
+from hearteval.study.people.planning import (
+    count_standings,
+    reviewers_agree,
+    same_answers,
+    screens_measured,
+)
 from hearteval.study.people.practice import asks_to_score
 from hearteval.web.app import Known, Sent, Served, Site, go
 from hearteval.web.pages import page
@@ -113,6 +118,7 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         screens=_screens(site),
         reading=site.desk.reading is not None,
         questions={one.key: one.name for one in load_taxonomy(ITEM_SCREEN).categories},
+        labels=same_answers(site.desk),
         rows=rows,
         signs=signs,
         waiting=[

@@ -73,6 +73,13 @@ def said_by_rater(labels: Sequence[Label]) -> dict[str, dict[str, Said]]:
     return dict(found)
 
 
+def both_answers(labels: Sequence[Label]) -> list[dict[str, str]]:
+    """Return the answers by category of those who labelled a text, less who only settled some."""
+    said = said_by_rater(labels).values()
+    most = max(map(len, said))
+    return [{key: one.answer for key, one in each.items()} for each in said if len(each) == most]
+
+
 def open_differences(labels: Sequence[Label]) -> tuple[str, ...]:
     """Return the categories on which two people differ and nobody has decided, of one text."""
     answers: defaultdict[str, list[str]] = defaultdict(list)

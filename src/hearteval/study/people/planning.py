@@ -23,9 +23,10 @@ from hearteval.judgments.plan.run import most_while_people_write, standings_of
 from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.run import screen_by_rules
 from hearteval.labels.safety import SAFETY, Standing
+from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk, ItemReading
-from hearteval.study.people.labelling import is_to_settle, label_kind, settle_kind
+from hearteval.study.people.labelling import both_answers, is_to_settle, label_kind, settle_kind
 from hearteval.study.people.practice import store_examples
 from hearteval.study.screened import read_screened
 from hearteval.study.session import stored_plan
@@ -128,6 +129,25 @@ def screens_measured(desk: Desk) -> SafetyResults | None:
     judged = judgment_rows(store.judgment_table(study))
     screened = read_screened(store, study, texts, judged)
     return measure_screens(screened.texts, screened.kinds, level=LEVEL)
+
+
+def same_answers(desk: Desk) -> list[tuple[str, int, float]]:
+    """Return how many texts two people labelled, by title of a taxonomy, and how much is the same.
+
+    That is the share of their answers.
+    """
+    store, asked, found = desk.session.store, desk.session.settings.people_labels, []
+    for taxonomy in map(load_taxonomy, asked.taxonomies if asked else ()):
+        kind = label_kind(taxonomy.name)
+        begun = store.people.targets(desk.study.id, kind, only_begun=True)
+        by_text: defaultdict[str, list[Label]] = defaultdict(list)
+        for label in store.labels_by_people(taxonomy.name, sorted(begun)):
+            by_text[label.text_id].append(label)
+        pairs = [said[:2] for one in by_text.values() if len(said := both_answers(one)) > 1]
+        same = [first[key] == other[key] for first, other in pairs for key in taxonomy.keys]
+        if same:
+            found.append((taxonomy.title, len(pairs), sum(same) / len(same)))
+    return found
 
 
 def _writing(desk: Desk, items: Sequence[Item]) -> list[PlannedTask]:
