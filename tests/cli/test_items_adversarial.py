@@ -17,7 +17,7 @@ from tiny_model import TINY_MODEL
 from hearteval.domain import PROFILES, Item
 from hearteval.items.files import format_items, parse_items
 from hearteval.models.local import LocalSettings
-from hearteval.study.asking import models
+from hearteval.study.asking import opening
 
 pytestmark = pytest.mark.server
 N = 4
@@ -391,7 +391,7 @@ def test_a_models_file_with_an_unknown_section_says_so(desk: Desk) -> None:
 def test_a_tiny_local_model_rewrites_to_the_letter_of_the_schema_and_is_rejected(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "LocalSettings", partial(LocalSettings, n_threads=1))
+    monkeypatch.setattr(opening, "LocalSettings", partial(LocalSettings, n_threads=1))
     with serving(two_models()) as server:
         desk.describe(server.url)
         text = desk.models.read_text(encoding="utf-8")
