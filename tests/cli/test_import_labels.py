@@ -199,3 +199,5 @@ def test_a_column_for_each_strategy_says_the_same_and_an_empty_cell_says_nothing
     assert sum(one.category == "clarification" for one in present) >= 4
     rows[0]["Clarification"] = "perhaps"
     assert "the verdict is 'perhaps'" in brought(heart, answered, rows, *named).err
+    quoted = [{**row, "evidence": "hears"} for row in rows]
+    assert "evidence is of one category" in brought(heart, answered, quoted, *named).err

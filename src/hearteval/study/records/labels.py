@@ -11,6 +11,7 @@ from typing import get_args
 
 from hearteval.domain import Completion, Label, LabelVerdict, Rater
 from hearteval.domain.systems import IMPORTED
+from hearteval.errors import SettingsError
 from hearteval.exchange.records.reading import RecordTable, named_first
 from hearteval.labels.reply import plain_text
 from hearteval.labels.taxonomy import TAXONOMIES, Taxonomy, load_taxonomy
@@ -71,6 +72,12 @@ class _Labels(Reader):
         self._raters = _Labelers(known, table, self._found, self._faults)
         self._said = {name: table.column(name) for name in CELLS}
         self._plain: dict[str, str] = {}
+        for what in ("evidence", "probability", "verdict"):
+            if table.marked and table.says(what):
+                raise SettingsError(
+                    f"{table.label}: {what} is of one category, and here each has a column; give a"
+                    " row for each, with --category COL"
+                )
 
     def read(self, row: int, rater: Rater) -> None:
         """Take one row, or leave it out; `ValueError` says why it cannot be taken."""
@@ -95,7 +102,7 @@ class _Labels(Reader):
             self._take(row, rater, texts[0], taxonomy, key, verdict)
 
     def _marks(self, row: int) -> list[tuple[str | None, str | None]]:
-        """Return the categories of a row with their verdicts; of many, an empty cell says nothing."""
+        """Return a row's categories with their verdicts; of many, an empty cell says nothing."""
         if not self._table.marked:
             return [(self._said["category"][row], self._said["verdict"][row])]
         cells = [(name, self._table.column(name)[row]) for name in self._table.marked]
