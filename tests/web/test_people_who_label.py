@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from people_site import Visitor, World, people_world, plain
 
-from hearteval.domain import Completion, Item, Label, Rater
+from hearteval.domain import Completion, Item, Label, Rater, System
 from hearteval.labels.reply import plain_text
 from hearteval.labels.taxonomy import Category, Taxonomy, load_taxonomy
 from hearteval.store.people.tasks import PlannedTask
@@ -69,6 +69,15 @@ def test_a_page_asks_each_category_and_nothing_is_chosen_beforehand(page_world: 
         assert page.count(f'name="is_{one.key}"') == 3
     assert " checked" not in page
     assert "seeker" not in plain(page)
+
+
+def test_a_page_tells_no_id_and_no_name(page_world: World) -> None:
+    page = page_world.come(LABEL).get(LABEL)
+    store = page_world.store
+    ids = {one.id for kind in (Completion, Item, System, Rater) for one in store.iter(kind)}
+    names = {one.name for one in store.iter(System)} - {"generic"}
+    assert len(ids) > 10
+    assert not [one for one in {*ids, *names, page_world.desk.study.id} if one in page]
 
 
 def test_an_answer_is_a_label_of_every_category(world: World) -> None:

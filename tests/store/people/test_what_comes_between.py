@@ -112,6 +112,20 @@ def test_what_is_closed_leaves_the_hands_it_is_in_and_a_late_answer_still_counts
     assert store.people.answer(person, lease, answered(person), now=NOW) == "stored"
 
 
+def test_what_opens_again_never_comes_to_whose_answer_it_shows_by_now(store: SqlStore) -> None:
+    ann, ben = comers(store, 2)
+    planned = task(1, n_places=1)
+    store.people.plan([planned])
+    store.people.open_only(planned.study_id, [], now=NOW)
+    store.people.plan([replace(planned, writers=(ann.name,))])
+    store.people.open_only(planned.study_id, [planned.id], now=NOW)
+    given = [
+        store.people.claim(one, "judge", ticket=new_id(), now=NOW, lease=LEASE)
+        for one in (ann, ben)
+    ]
+    assert [lease is None for lease in given] == [True, False]
+
+
 def test_somebody_who_is_let_in_twice_is_one_person(store: SqlStore) -> None:
     # A commit whose answer was lost is tried again.
     invite = invite_to(store, "judge", most=2)
