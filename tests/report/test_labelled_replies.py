@@ -12,7 +12,7 @@ from test_page import outline, words
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.labels.use import LabelResults, LabelSource, analyze_labels
-from hearteval.domain import Completion, Label
+from hearteval.domain import Completion, Label, Rater
 from hearteval.report.page import render_page
 from hearteval.report.page.folder import folder_pages
 from hearteval.report.page.labelled import marked
@@ -201,3 +201,27 @@ def test_the_main_page_leads_there_only_where_there_is_a_folder(found: LabelResu
 )
 def test_what_is_quoted_is_marked_and_all_is_escaped(text: str, evidence: str, shown: str) -> None:
     assert [str(line) for line in marked(text, evidence)] == [shown]
+
+
+def test_what_people_settled_is_shown_by_the_label_of_one_who_said_so(data: StudyData) -> None:
+    people = [Rater(name=name, kind="human", family="human") for name in ("ann", "ben")]
+    (given,) = data.labels
+    by_reader = [row for row in given.labels if row.rater_id == READER.id]
+    said = [row._replace(rater_id=one.id) for one in people for row in by_reader]
+    alone = dataclasses.replace(given, labelers=[], labels=[], people=said, per_text=2)
+    (found,) = analyze_labels(dataclasses.replace(data, labels=[alone]), level=0.95)
+    (source,) = found.sources
+    assert source.kind == "person"
+    first = source.examples[0]
+    of_ann = Label(
+        completion_id=first.completion_id,
+        taxonomy="strategies",
+        category=first.category,
+        verdict="present",
+        rater_id=people[0].id,
+        created_at=NOW,
+    )
+    assert first.label_id == of_ann.id
+    html = pages(data, found, {one.label_id: "" for one in source.examples})["labels.html"]
+    assert html.count('<div class="reply">') >= 6
+    assert "marked is what" not in html

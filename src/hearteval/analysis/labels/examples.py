@@ -6,14 +6,14 @@ choice depends on the study's seed and on the labels, never on the order of rows
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hearteval.analysis.labels.agreement import Marks
-from hearteval.domain import Completion, System, record_id
+from hearteval.domain import Completion, System
 
 if TYPE_CHECKING:
     from hearteval.analysis.labels.use import RateDifference
@@ -56,7 +56,7 @@ def choose_label_examples(
     differences: Sequence["RateDifference"],
     texts: Mapping[str, Completion],
     systems: Sequence[System],
-    label: Mapping[str, str],
+    label_id: Callable[[str, str], str],
     *,
     seed: int,
 ) -> tuple[LabelExample, ...]:
@@ -67,7 +67,7 @@ def choose_label_examples(
         differences: What was compared.
         texts: Completions by id.
         systems: As `marks` numbers them.
-        label: What names its labels, beside completion and category: ``taxonomy``, ``rater_id``.
+        label_id: Of the label that says so, by completion and category.
         seed: Of the study.
     """
     names = {id_: systems[k].name for id_, k in zip(marks.ids, marks.system, strict=True)}
@@ -78,17 +78,16 @@ def choose_label_examples(
         is_present = marks.present[:, marks.categories.index(row.category)] > 0
         ids = [marks.ids[k] for k in np.flatnonzero(is_side & is_present)]
 
-        for id_ in _in_turn(ids, names, texts, chance=f"{seed}/{row.category}"):
-            named = {"completion_id": id_, "judgment_id": None, "category": row.category, **label}
-            found.append(
-                LabelExample(
-                    category=row.category,
-                    item_id=texts[id_].item_id,
-                    system=names[id_],
-                    completion_id=id_,
-                    label_id=record_id("label", named),
-                )
+        found += [
+            LabelExample(
+                category=row.category,
+                item_id=texts[id_].item_id,
+                system=names[id_],
+                completion_id=id_,
+                label_id=label_id(id_, row.category),
             )
+            for id_ in _in_turn(ids, names, texts, chance=f"{seed}/{row.category}")
+        ]
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ items, these labels given. Everything here is exploratory but the agreement of s
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -33,7 +33,7 @@ from hearteval.analysis.labels.people import (
 )
 from hearteval.analysis.labels.wins import LabelWins, opposed_by_label, wins_of_labels
 from hearteval.analysis.people.disagreements import TraitOfChoice
-from hearteval.domain import Completion, Rater, Subset, System
+from hearteval.domain import Completion, Rater, Subset, System, record_id
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, q_where_tested
 from hearteval.stats.special import stdtr, stdtrit
@@ -228,17 +228,15 @@ def analyze_labels(
                 for rater, source in zip(raters, sources, strict=True)
             ]
         by_text, seed = {text.id: text for text in texts}, _seed(data)
-        sources = [  # what people settled has no quotation of its own
-            source
-            if rater is PEOPLES_WORD
-            else replace(
+        sources = [
+            replace(
                 source,
                 examples=choose_label_examples(
                     marks[rater.id],
                     source.differences,
                     by_text,
                     systems,
-                    {"taxonomy": one.taxonomy, "rater_id": rater.id},
+                    _label_ids(one, rater),
                     seed=seed,
                 ),
             )
@@ -268,6 +266,24 @@ def analyze_labels(
             )
         )
     return tuple(found)
+
+
+def _label_ids(labels: TaxonomyLabels, rater: Rater) -> Callable[[str, str], str]:
+    """Return ids of labels that say present, by text and category; of people, of the first who did.
+
+    What people settled is no label of its own.
+    """
+    first: dict[tuple[str, str], str] = {}
+    for row in labels.people if rater is PEOPLES_WORD else ():
+        if row.verdict == "present":
+            first.setdefault((row.text_id, row.category), row.rater_id)
+
+    def label_id(text_id: str, category: str) -> str:
+        fields = {"completion_id": text_id, "judgment_id": None, "category": category}
+        who = first.get((text_id, category), rater.id)
+        return record_id("label", {**fields, "taxonomy": labels.taxonomy, "rater_id": who})
+
+    return label_id
 
 
 def _seed(data: StudyData) -> int:

@@ -44,6 +44,11 @@ class Labelled(NamedTuple):
     source: LabelSource
     categories: Sequence[Category]
 
+    @property
+    def has_quotes(self) -> bool:
+        """Whether the labeler quoted anything; people need not."""
+        return any(one.evidence for category in self.categories for one in category.replies)
+
 
 def labelled(
     all_labels: Sequence[LabelResults],
