@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hearteval.domain import AXES, Rating
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.protocol import load_protocol
 from hearteval.study.people.planning import open_tasks
+from hearteval.study.people.practice import next_example
 from hearteval.study.results import analyze
 
 RATED = STUDY.replace('judges = ["cue"]', 'judges = []\nprotocol = "rating"')
@@ -104,6 +106,16 @@ def test_who_may_not_rate_or_comes_by_a_link_for_known_people_is_asked_nothing(
     known = world.come("rate")
     assert known.client.get("/practice/rate").headers["location"] == "/task/rate?begin=1"
     assert "Practice" not in plain(known.get("rate"))
+
+
+def test_who_has_rated_before_goes_on(world: World) -> None:
+    who = world.come("rate")
+    who.get("rate")
+    assert who.send("rate", **FOUR).status_code == 303
+    (person,) = [
+        one for one in world.store.people.people(world.desk.study.id) if one.name == who.name
+    ]
+    assert next_example(world.desk, replace(person, vetting="none")) is None
 
 
 def test_no_page_tells_a_key(world: World) -> None:

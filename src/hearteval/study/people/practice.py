@@ -53,7 +53,8 @@ def store_examples(desk: Desk) -> None:
 def next_example(desk: Desk, person: Person) -> Example | None:
     """Return what a person is to score first; None where they may rate.
 
-    Whoever came by a link for people who need no practice is asked nothing.
+    Whoever came by a link for people who need no practice is asked nothing, nor who has rated
+    before the study asked for it.
     """
     is_known = person.vetting == "passed" and person.practice is None
     if is_known or not asks_to_score(desk.settings):
@@ -63,7 +64,9 @@ def next_example(desk: Desk, person: Person) -> Example | None:
     ids = [RatingTarget(of_study, text.id, rater.id, 0).id for text in texts]
     scored = {rating.id for rating in desk.session.store.find(Rating, ids)}
     number = next((k for k, id_ in enumerate(ids, start=1) if id_ not in scored), None)
-    return None if number is None else _example(desk, texts, number)
+    if number is None or desk.session.store.people.answered(person, "rate"):
+        return None
+    return _example(desk, texts, number)
 
 
 def find_example(desk: Desk, person: Person, number: str) -> Example | None:
