@@ -11,7 +11,7 @@ from people_site import PEOPLE, World, people_world, plain, ticket_in
 
 from hearteval.config import load_study
 from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label, Pair, Rater, System
-from hearteval.judgments.plan.run import plan_judgments, whole_repeat
+from hearteval.judgments.plan.run import plan_judgments, standings_of, whole_repeat
 from hearteval.labels.safety import SAFETY
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.sql import SqlStore
@@ -237,6 +237,30 @@ def test_what_the_screen_holds_is_shown_to_nobody_until_a_person_releases_it(
         and label.completion_id in {c.id for c in completions_by_people(world)}
     }
     assert verdicts == {"present", "absent"}
+
+
+def test_reasons_that_a_screen_holds_wait_for_another_person(world: World) -> None:
+    held = "A is better. Write to me: dana@example.org"
+    rater = world.come("judge", "review")
+    rater.get("judge")
+    rater.send("judge", choice="A slightly better", reason=held)
+    open_tasks(world.desk)
+    reviewer = world.come("review")
+    shown = plain(reviewer.get("review"))
+    assert held in shown
+    assert "What came before it" not in shown
+    assert held not in plain(rater.get("review"))
+    assert reviewer.send("review", verdict="unfit", reason="identifying").status_code == 303
+    (judged,) = world.store.iter(Judgment, world.desk.study)
+    words = [one for one in world.store.labels_of(world.desk.study, SAFETY) if one.judgment_id]
+    assert {(one.judgment_id, one.verdict) for one in words} == {(judged.id, "present")}
+    assert standings_of(world.store, world.desk.study)[judged.id] == "kept-out"
+    found = analyze(world.desk.session, world.desk.study).safety
+    assert found is not None
+    assert (found.n_unfit, found.screens[0].uses[0].n_caught) == (1, 1)
+    page = plain(world.come("research").client.get("/researcher").text)
+    assert "rule screen (words and forms, not meaning): held 1 of" in page
+    assert "that it passed: what else it misses is not known" in page
 
 
 def test_a_text_that_a_reviewer_keeps_out_stays_out(world: World) -> None:

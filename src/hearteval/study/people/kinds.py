@@ -24,6 +24,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import InvalidReplyError
 from hearteval.labels.safety import SAFETY, label_reasons, safety_rater
+from hearteval.labels.texts import reasons_text
 from hearteval.protocol import load_protocol
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
@@ -83,6 +84,15 @@ def _show_completion(desk: Desk, lease: Lease) -> Shown | None:
     if completion.is_withdrawn:
         return None
     return Shown(turns=turns_of(item_of(desk, completion.item_id)), texts=(completion.text,))
+
+
+def _show_review(desk: Desk, lease: Lease) -> Shown | None:
+    """Return a reply after its conversation, or somebody's reasons by themselves."""
+    given = desk.session.store.find(Judgment, [lease.target_id])
+    if not given:
+        return _show_completion(desk, lease)
+    words = reasons_text(given[0])
+    return Shown(turns=(), texts=(words,)) if words else None
 
 
 def _read_writing(answer: Answer) -> Answered:
@@ -226,8 +236,11 @@ def _read_review(answer: Answer) -> Answered:
     if verdict == "present" and reason not in words["look_for"]["reasons"]:
         raise AnswerError({"reason": words["reason"]["missing"]})
     rater = answer.rater
+    target = answer.lease.target_id
+    is_reasons = bool(answer.desk.session.store.find(Judgment, [target]))
     label = Label(
-        completion_id=answer.lease.target_id,
+        completion_id=None if is_reasons else target,
+        judgment_id=target if is_reasons else None,
         taxonomy=SAFETY,
         category=SAFETY,
         verdict=verdict,
@@ -261,9 +274,7 @@ KINDS: Mapping[str, TaskKind] = {
             keeps=tuple(f"comment_{axis}" for axis in AXES),
             has_examples=True,
         ),
-        TaskKind(
-            name="review", show=_show_completion, read=_read_review, opens=True, is_limited=False
-        ),
+        TaskKind(name="review", show=_show_review, read=_read_review, opens=True, is_limited=False),
         *LABEL_KINDS,
     )
 }

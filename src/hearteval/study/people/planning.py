@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hearteval.analysis.data import judgment_rows
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
-from hearteval.domain import Completion, Item, Label, Pair, Rater, System
+from hearteval.domain import Assignment, Completion, Item, Judgment, Label, Pair, Rater, System
 from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.judgments.plan.pairs import (
     Candidate,
@@ -24,6 +24,7 @@ from hearteval.labels.agreement import LabelAgreement, agree_on_labels
 from hearteval.labels.run import screen_by_rules
 from hearteval.labels.safety import SAFETY, Standing
 from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.labels.texts import reasons_text
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk, ItemReading
 from hearteval.study.people.labelling import both_answers, is_to_settle, label_kind, settle_kind
@@ -158,23 +159,27 @@ def _writing(desk: Desk, items: Sequence[Item]) -> list[PlannedTask]:
 def _reviews(
     desk: Desk, texts: Sequence[Completion], standings: Mapping[str, Standing]
 ) -> list[PlannedTask]:
-    """Open a review of each text that waits; where people differ, for one person more."""
+    """Open a review of each text that waits; where people differ, for one person more.
+
+    Reasons that people gave wait as replies do; what is held of a judge's nobody reads.
+    """
     store = desk.session.store
-    people = {rater.id for rater in store.iter(Rater) if rater.kind == "human"}
-    n_said: defaultdict[str | None, int] = defaultdict(int)
+    people = {rater.id: rater.name for rater in store.iter(Rater) if rater.kind == "human"}
+    n_said: defaultdict[str, int] = defaultdict(int)
+    judged = set()
     for label in store.labels_of(desk.study, SAFETY):
-        n_said[label.completion_id] += label.rater_id in people
+        n_said[label.text_id] += label.rater_id in people
+        if label.judgment_id and standings.get(label.judgment_id) == "waiting":
+            judged.add(label.judgment_id)
+    waiting = {text.id: _writers(text) for text in texts if standings.get(text.id) == "waiting"}
+    reasons = {j.assignment_id: j for j in store.find(Judgment, sorted(judged)) if reasons_text(j)}
+    for asked in store.find(Assignment, sorted(reasons)):
+        if asked.rater_id in people:
+            waiting[reasons[asked.id].id] = (people[asked.rater_id],)
     n_asked = desk.settings.reviewers_per_text
     return [
-        _task(
-            desk,
-            "review",
-            text.id,
-            n_places=max(n_asked, n_said[text.id] + 1),
-            writers=_writers(text),
-        )
-        for text in texts
-        if standings.get(text.id) == "waiting"
+        _task(desk, "review", id_, n_places=max(n_asked, n_said[id_] + 1), writers=writers)
+        for id_, writers in waiting.items()
     ]
 
 
