@@ -34,7 +34,7 @@ PINNED = {
     "replies": ("1", "aa4d67845cc47c50"),
     "rubric": ("2", "1aec0fc545057fc1"),
     "safety": ("1", "53e6e1c3eabf03e8"),
-    "safety_labels": ("1", "1ac36f878eacefab"),
+    "safety_labels": ("1", "4a6b124fbe198aca"),
     "screening": ("1", "eea97a0c43c15be9"),
     "screening_paper": ("paper-1", "89c1b36affc628c5"),
     "stress": ("1", "2bf54871b91a9380"),

@@ -5,7 +5,7 @@ One mechanism for all: the fields of a record are its columns, those of records 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 from hearteval.analysis.study import StudyResults
@@ -288,9 +288,18 @@ def _wording(results: StudyResults) -> Records:
     ]
 
 
+def _counts(words: Mapping[str, int]) -> str:
+    return "; ".join(f"{name} {n}" for name, n in words.items())
+
+
 def _screens(results: StudyResults) -> Records:
     return [
-        {"screen": screen.screen, "kind": screen.kind, **_flat(use)}
+        {
+            "screen": screen.screen,
+            "kind": screen.kind,
+            **_flat(replace(use, held_for={}, missed={})),
+            **{name: _counts(getattr(use, name)) for name in ("held_for", "missed")},
+        }
         for screen in (results.safety.screens if results.safety else ())
         for use in screen.uses
     ]

@@ -137,7 +137,9 @@ def _require_labelers(settings: StudySettings, taxonomy: Taxonomy) -> None:
             " which measures nothing",
             ids=("labels.labelers",),
         )
-    if any(one.model is None for one in settings.labelers) and not has_cues(taxonomy):
+    is_offline = any(one.model is None for one in settings.labelers)
+    # Of what is safe to read the rules are the offline baseline.
+    if is_offline and taxonomy.name != SAFETY and not has_cues(taxonomy):
         raise SettingsError(
             f"{settings.file}: labels.labelers: {CUES!r}, the offline baseline, has no words for"
             f" {taxonomy.title}; name models, two or more, or have people answer them",
