@@ -1,6 +1,8 @@
 """The second screen as a newcomer types it: labelled, redacted, labelled again, accepted."""
 
 import json
+import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,9 +14,9 @@ from heart_command import Heart
 from scripted_server import Answer, say
 from served_study import FREE, healthy, is_probe, serving
 
+from hearteval.cli.main import run_command_line
 from hearteval.domain import Item, Label, Rater, Turn, hash_records
 from hearteval.items.files import format_items, parse_items, parse_screenings
-from hearteval.items.run import read_item_file
 from hearteval.items.second_screen import ITEM_SCREEN, NEEDED
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.sql import SqlStore
@@ -44,6 +46,16 @@ family = "twos"
 {extra}
 [labels]
 labelers = ["one", "two"]
+"""
+COMPARED = """
+[[system]]
+preset = "generic"
+[[system]]
+preset = "original"
+[judging]
+judges = ["cue"]
+stress_items = 0
+repeat_pairs = 0
 """
 LAST_TURNS = {
     "plain": "I sat in the car for an hour before I could go in.",
@@ -120,9 +132,15 @@ def screening_study(folder: Path, labels: str) -> Path:
     return path
 
 
+def candidate(folder: Path, dialogue_id: str) -> Item:
+    text = (folder / "candidates.jsonl").read_text(encoding="utf-8")
+    (item,) = (one for one in parse_items(text, name="c") if one.dialogue_id == dialogue_id)
+    return item
+
+
 def person_says(folder: Path, dialogue_id: str, **changed: str) -> None:
     """Store what a person answers to every question about a candidate."""
-    (item,) = (one for one in candidates() if one.dialogue_id == dialogue_id)
+    item = candidate(folder, dialogue_id)
     person = Rater(name="p1", kind="human", family="human", settings={})
     said = {key: "present" if key in NEEDED else "absent" for key in QUESTIONS.keys} | changed
     store = SqlStore.open(str(folder / "screening.db"))
@@ -146,110 +164,117 @@ def person_says(folder: Path, dialogue_id: str, **changed: str) -> None:
     store.close()
 
 
-def test_candidates_become_a_frozen_item_set(heart: Heart, tmp_path: Path) -> None:
-    out = tmp_path / "items.jsonl"
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose candidates two labelers have labelled."""
+    folder = tmp_path_factory.mktemp("labelled")
     with serving(labelling()) as server:
-        path = screening_study(tmp_path, LABELERS.format(url=server.url, extra=FREE))
-        labelled = heart("label", path, "--taxonomy", "item-screen", "--json").json
-        first = heart("items", "accept", path, "--out", out, "--json")
-        n_calls = len(server.bodies)
-        redacted = heart("items", "redact", path, "--json").json
-        again = heart("items", "redact", path, "--json").json
-        between = heart("items", "accept", path, "--dry-run", "--json").json
-        assert len(server.bodies) == n_calls
-        relabelled = heart("label", path, "--taxonomy", "item-screen", "--json").json
-    # Twelve questions; the two with invented evidence are missing after a second try.
-    assert labelled["labels"]["missing"] == {"evidence-not-in-text": 2}
+        path = screening_study(folder, LABELERS.format(url=server.url, extra=FREE))
+        # One text is missing for its evidence.
+        with pytest.raises(SystemExit, match="1"):
+            run_command_line(["label", str(path), "--taxonomy", "item-screen"])
+    return folder
+
+
+@pytest.fixture
+def screening(labelled: Path, tmp_path: Path) -> Path:
+    """The study file of a copy of it."""
+    return shutil.copytree(labelled, tmp_path / "own") / "screening.toml"
+
+
+def change_place(path: Path, text: str) -> None:
+    """Write another turn into the candidate that named a place."""
+    file = path.with_name("candidates.jsonl")
+    items = [
+        replace(one, context=(Turn(role="seeker", text=text),), id="")
+        if one.dialogue_id == "place"
+        else one
+        for one in parse_items(file.read_text(encoding="utf-8"), name="items")
+    ]
+    file.write_text(format_items(items), encoding="utf-8")
+
+
+def test_candidates_become_a_frozen_item_set(heart: Heart, screening: Path) -> None:
+    folder, out = screening.parent, screening.parent / "items.jsonl"
+    first = heart("items", "accept", screening, "--out", out, "--json")
+    redacted = heart("items", "redact", screening, "--json").json
+    assert heart("items", "redact", screening, "--json").json["n_items"] == 0
+    between = heart("items", "accept", screening, "--dry-run", "--json").json
     assert first.json["standings"] == {"identifying": 1, "in": 2, "out": 1, "waiting": 2}
     assert first.json["shortfall"] == 278
     # The place is gone from the conversation and from the reply, and the log does not name it.
     (new_id,) = redacted["details"]
     assert [one["where"] for one in redacted["details"][new_id]] == ["context[0]", "reference"]
-    assert again["n_items"] == 0
     log = Path(redacted["log"]).read_text(encoding="utf-8")
-    assert "Lindau" not in log + (tmp_path / "candidates.jsonl").read_text(encoding="utf-8")
+    assert "Lindau" not in log + (folder / "candidates.jsonl").read_text(encoding="utf-8")
     assert between["standings"] == {"in": 2, "out": 1, "waiting": 3}
-    assert relabelled["labels"]["n_added"] == 2
-    person_says(tmp_path, "disputed")
-    person_says(tmp_path, "invented", several_replies="absent")
-    done = heart("items", "accept", path, "--out", out, "--json")
-    refused = (done.code, done.err)
-    done = heart("items", "accept", path, "--out", out, "--force", "--json").json
-    assert refused[0] == 2
-    assert "holds other content" in refused[1]
+    with serving(labelling()) as server:
+        whole = screening.read_text(encoding="utf-8")
+        screening.write_text(re.sub(r"http://[\d.:]+/v1", server.url, whole), encoding="utf-8")
+        again = heart("label", screening, "--taxonomy", "item-screen", "--json").json
+        # What is missing for its evidence was asked for twice, and is not again.
+        assert again["labels"]["missing"] == {"evidence-not-in-text": 2}
+        assert again["labels"]["n_added"] == 2
+    person_says(folder, "disputed")
+    person_says(folder, "invented", several_replies="absent")
+    refused = heart("items", "accept", screening, "--out", out, "--json")
+    done = heart("items", "accept", screening, "--out", out, "--force", "--json").json
+    assert refused.code == 2
+    assert "holds other content" in refused.err
     items = parse_items(out.read_text(encoding="utf-8"), name="items")
     assert {one.dialogue_id for one in items} == {"plain", "place", "risk", "disputed"}
     assert done["items_hash"] == hash_records(items)
     assert {one.cue for one in items} == {"implicit"}
     assert done["labels"]["risk"] == 1
-    assert sorted(done["intensities"]) == [3.5, 3.5, 3.5, 3.5]
+    assert done["intensities"] == [3.5, 3.5, 3.5, 3.5]
     lost = {one["rule"]: one["n_in"] - one["n_out"] for one in done["funnel"]}
     assert {rule: n for rule, n in lost.items() if n} == {
         "second-unresolved": 1,
         "second-several-replies": 1,
     }
-    evidence = parse_screenings(
-        (tmp_path / "items.jsonl.screening.jsonl").read_text(encoding="utf-8"), name="evidence"
-    )
+    beside = out.with_name("items.jsonl.screening.jsonl").read_text(encoding="utf-8")
+    evidence = parse_screenings(beside, name="evidence")
     (place,) = (one for one in items if one.dialogue_id == "place")
     assert place.id == new_id
     by_rule = {one.rule: one.evidence for one in evidence if one.item_id == place.id}
     assert by_rule["second-identifying"] == "[place] in context[0], [place] in reference"
     assert by_rule["second-place-name"] == "absent by one and two"
     assert not any("Lindau" in one.evidence for one in evidence)
-    # Agreement: of the questions, one and two differed on hate alone.
     pair = {
         one["question"]: one
         for one in done["agreement"]["questions"]
         if (one["one"], one["other"]) == ("one", "two")
     }
     assert (pair["hate"]["n_items"], pair["hate"]["n_other"], pair["hate"]["same"]) == (5, 1, 0.8)
-    assert pair["risk"]["same"] == 1
-    assert pair["risk"]["kappa"]["value"] == 1
+    assert (pair["risk"]["same"], pair["risk"]["kappa"]["value"]) == (1, 1)
     assert {one["other"] for one in done["agreement"]["questions"]} == {"two", "people"}
-    # The set makes a study, with its funnel.
-    assert read_item_file(out).items == items
+    # Put back by hand, and overlooked by whoever reads it next: seen by what was quoted before.
+    change_place(screening, "In LINDAUS old town I am lost.")
+    heart("items", "accept", screening, "--dry-run")  # the store knows the new candidate
+    person_says(folder, "place")
+    found = heart("items", "accept", screening, "--dry-run", "--json").json
+    assert found["standings"] == {"identifying": 1, "in": 3, "out": 2}
 
 
-def test_a_detail_that_was_put_back_is_seen_though_labelers_overlook_it(
-    heart: Heart, tmp_path: Path
-) -> None:
-    with serving(labelling()) as server:
-        path = screening_study(tmp_path, LABELERS.format(url=server.url, extra=FREE))
-        heart("label", path, "--taxonomy", "item-screen")
-        heart("items", "redact", path)
-        file = tmp_path / "candidates.jsonl"
-        items = [
-            replace(one, reference="Then lindaus loss.", id="")
-            if "place" in one.dialogue_id
-            else one
-            for one in parse_items(file.read_text(encoding="utf-8"), name="items")
-        ]
-        items = [
-            replace(one, context=(Turn(role="seeker", text="In LINDAU I am lost."),), id="")
-            if one.dialogue_id == "place"
-            else one
-            for one in items
-        ]
-        file.write_text(format_items(items), encoding="utf-8")
-        heart("label", path, "--taxonomy", "item-screen")
-    found = heart("items", "accept", path, "--dry-run", "--json").json
-    assert found["standings"]["identifying"] == 1
-
-
-def test_it_says_in_words_what_is_next(heart: Heart, tmp_path: Path) -> None:
-    with serving(labelling()) as server:
-        path = screening_study(tmp_path, LABELERS.format(url=server.url, extra=FREE))
-        heart("label", path, "--taxonomy", "item-screen")
-    said = heart("items", "accept", path, "--dry-run", "--regular", "2").out
+def test_it_says_in_words_what_is_next(heart: Heart, screening: Path) -> None:
+    said = heart("items", "accept", screening, "--dry-run", "--regular", "2").out
     assert "second-unresolved" in said
-    assert f"heart items review {path}" in said
-    assert f"heart items redact {path}" in said
+    assert f"heart items review {screening}" in said
+    assert f"heart items redact {screening}" in said
     assert "labels of the items: reply answers 2, risk 1, trauma 1" in said
     assert "one and two" in said
-    done = heart("items", "redact", path).out
+    done = heart("items", "redact", screening).out
     assert "2 details replaced in 1 items" in done
-    assert f"heart label {path} --taxonomy item-screen" in done
+    assert f"heart label {screening} --taxonomy item-screen" in done
+
+
+def test_an_export_of_labels_holds_no_detail(heart: Heart, screening: Path) -> None:
+    whole = screening.read_text(encoding="utf-8") + COMPARED
+    screening.write_text(whole, encoding="utf-8")
+    heart("export", screening, "--to", "csv", "--out", screening.parent / "out")
+    text = (screening.parent / "out" / "labels.csv").read_text(encoding="utf-8")
+    assert "the crash" in text
+    assert "Lindau" not in text
 
 
 @pytest.mark.parametrize(
@@ -257,21 +282,16 @@ def test_it_says_in_words_what_is_next(heart: Heart, tmp_path: Path) -> None:
     [
         (("label", "--taxonomy", "item-screen"), '[labels]\nlabelers = ["cues"]', "has no words"),
         (("items", "accept"), "", "none of its 6 candidates may be an item yet"),
+        (("items", "redact"), COMPARED, "one item file of candidates"),
     ],
 )
 def test_what_cannot_be_done_is_said(
     heart: Heart, tmp_path: Path, verb: tuple[str, ...], given: str, words: str
 ) -> None:
     path = screening_study(tmp_path, given)
+    if given == COMPARED:
+        whole = path.read_text(encoding="utf-8")
+        path.write_text(whole.replace("candidates.jsonl", "starter"), encoding="utf-8")
     done = heart(*verb, path)
     assert done.code == 2
     assert words in done.err
-
-
-def test_a_second_screen_is_of_a_file(heart: Heart, tmp_path: Path) -> None:
-    path = screening_study(tmp_path, "")
-    whole = path.read_text(encoding="utf-8").replace("candidates.jsonl", "starter")
-    path.write_text(whole, encoding="utf-8")
-    done = heart("items", "redact", path)
-    assert done.code == 2
-    assert "one item file of candidates" in done.err

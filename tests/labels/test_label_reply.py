@@ -231,6 +231,15 @@ def test_of_an_item_evidence_comes_from_the_conversation_and_from_the_reply() ->
     assert caught.value.reason == "evidence-not-in-text"
 
 
+def test_of_an_item_its_situation_is_read_and_quoted_too() -> None:
+    told = replace(ITEM, situation="They closed the plant.")
+    (_, _), (_, user) = label_messages(told, DEMANDS, nonce="a" * 16)
+    assert f"[situation {'a' * 16}]\nThey closed the plant." in user
+    assert read_labels(demanded(evidence="closed the plant"), DEMANDS, told)["intensity"].score == 2
+    with pytest.raises(InvalidReplyError):
+        read_labels(demanded(evidence="closed the plant"), DEMANDS, ITEM)
+
+
 @pytest.mark.parametrize(
     ("intensity", "fault"),
     [

@@ -198,7 +198,9 @@ class _ItemsFile(_StudyFile):
     """A study file that has nobody answer its items."""
 
     system: Annotated[list[System], Field(default_factory=list)]
-    judging: Annotated[Judging, Field(default_factory=lambda: Judging(judges=[]))]
+    judging: Annotated[
+        Judging, Field(default_factory=lambda: Judging(judges=[], stress_items=0, repeat_pairs=0))
+    ]
 
 
 SECTIONS: dict[str, type[BaseModel]] = {
