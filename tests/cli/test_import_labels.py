@@ -165,12 +165,19 @@ def test_who_labelled_is_never_guessed_and_no_label_is_replaced(
 def test_evidence_that_stands_there_is_kept_and_what_is_of_no_reply_left_out(
     heart: Heart, answered: Path
 ) -> None:
-    rows = [{**row, "evidence": ""} for row in marks(answered, "dee", n=1)]
+    plain = {"evidence": "", "taxonomy": "", "taxonomy_version": ""}
+    rows = [{**row, **plain} for row in marks(answered, "dee", n=1)]
     rows[0]["evidence"] = "hears  you"
     rows[1]["who"] = ""
     rows[2]["dialogue"] = "elsewhere"
+    # Nobody releases a text by a table.
+    rows.append({**rows[3], "strategy": "held", "taxonomy": "safety"})
+    rows[4]["taxonomy_version"] = "0"
+    rows[5]["taxonomy_version"] = load_taxonomy("strategies").version
     done = brought(heart, answered, rows, *BY_PEOPLE).json
-    assert sum(done["left_out"].values()) == 2
+    assert sum(done["left_out"].values()) == 4
+    assert done["left_out"]["labels by another version of the taxonomy"] == 1
+    assert done["left_out"]["labels of a taxonomy that is not of what replies do"] == 1
     texts = {one.id for one in stored(answered, Completion)}
     (kept,) = [one for one in stored(answered, Label) if one.evidence == "hears you"]
     assert kept.completion_id in texts

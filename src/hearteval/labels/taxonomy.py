@@ -97,3 +97,8 @@ def load_taxonomy(name: TaxonomyName) -> Taxonomy:
             for category in data["category"]
         ),
     )
+
+
+def taxonomies_of_replies() -> list[Taxonomy]:
+    """Return those of what replies do; what screens say is none of them: it releases texts."""
+    return [one for one in map(load_taxonomy, TAXONOMIES) if one.of == ("completion",)]

@@ -30,7 +30,7 @@ from hearteval.exchange.tables.columns import (
 )
 from hearteval.exchange.votes import OutcomeNames
 from hearteval.exchange.votes.winner import LEFT_WON, RIGHT_WON, WinnerColumn
-from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
+from hearteval.labels.taxonomy import taxonomies_of_replies
 
 Kind = Literal["completions", "judgments", "ratings", "labels", "raters"]
 MAX_SHOWN, MAX_PLACES = 20, 3
@@ -57,7 +57,7 @@ KNOWN: Mapping[Kind, tuple[str, ...]] = {
     ),
     "labels": (
         *("item", "system", "system_completion_id", "system_writer", "system_repeat"),
-        *("taxonomy", "category", "verdict", "probability", "evidence"),
+        *("taxonomy", "taxonomy_version", "category", "verdict", "probability", "evidence"),
         *OF_RATER,
         "created_at",
     ),
@@ -272,7 +272,7 @@ def _marked_columns(table: Table, columns: TableColumns) -> tuple[str, ...]:
         return ()
     known = {
         name.lower()
-        for taxonomy in map(load_taxonomy, TAXONOMIES)
+        for taxonomy in taxonomies_of_replies()
         for category in taxonomy.categories
         for name in (category.key, category.name)
     }

@@ -13,14 +13,25 @@ from hearteval.domain import Completion, Label, LabelVerdict, Rater
 from hearteval.domain.systems import IMPORTED
 from hearteval.errors import SettingsError
 from hearteval.exchange.records.reading import RecordTable, named_first
+from hearteval.labels.cues import FAMILY as CUE_FAMILY
 from hearteval.labels.reply import plain_text
-from hearteval.labels.taxonomy import TAXONOMIES, Taxonomy, load_taxonomy
+from hearteval.labels.taxonomy import Taxonomy, taxonomies_of_replies
 from hearteval.study.records.judgments import Reader
 from hearteval.study.records.known import GONE, Found, Known, Raters, time_of
 
 NOT_OF_COMPLETIONS = "labels of something else than a completion"
-OTHER_TAXONOMY = "labels of a taxonomy that is not labelled by `heart label`"
-CELLS = ("system", "taxonomy", "category", "verdict", "probability", "evidence", "created_at")
+OTHER_VERSION = "labels by another version of the taxonomy"
+OTHER_TAXONOMY = "labels of a taxonomy that is not of what replies do"
+CELLS = (
+    "system",
+    "taxonomy",
+    "taxonomy_version",
+    "category",
+    "verdict",
+    "probability",
+    "evidence",
+    "created_at",
+)
 VERDICTS: Mapping[str, LabelVerdict] = {
     **{verdict: verdict for verdict in get_args(LabelVerdict)},
     **dict.fromkeys(("1", "yes", "true"), "present"),
@@ -92,6 +103,10 @@ class _Labels(Reader):
         if not named:
             self._leave_out(OTHER_TAXONOMY)
             return
+        version = self._said["taxonomy_version"][row]
+        if version is not None and any(one.version != version for one, _, _ in named):
+            self._leave_out(OTHER_VERSION)
+            return
         texts = self._texts(row, {"system": "system"})
         if texts is None or (rater.kind == "human" and not self._may_judge(rater, texts)):
             return
@@ -121,7 +136,7 @@ class _Labels(Reader):
             settings = {**rater.settings, **taxonomy.settings}
             rater = replace(rater, settings=settings, id="")
         evidence = plain_text(self._said["evidence"][row] or "")
-        if evidence and evidence not in self._plain.setdefault(text.id, plain_text(text.text)):
+        if not self._stands(evidence, text, rater):
             raise ValueError(f"the evidence {evidence!r:.60} does not stand in the completion")
         label = Label(
             completion_id=text.id,
@@ -147,6 +162,11 @@ class _Labels(Reader):
                 },
             )
 
+    def _stands(self, evidence: str, text: Completion, rater: Rater) -> bool:
+        """Say whether evidence stands in a completion; the baseline quotes in lower case."""
+        said = self._plain.setdefault(text.id, plain_text(text.text))
+        return evidence in (said.lower() if rater.family == CUE_FAMILY else said)
+
 
 def _find_category(name: str | None, category: str | None) -> list[tuple[Taxonomy, str]]:
     """Return the category of a key or a name; none where its taxonomy is none of completions.
@@ -156,7 +176,7 @@ def _find_category(name: str | None, category: str | None) -> list[tuple[Taxonom
     """
     if category is None:
         raise ValueError("no category is named")
-    all_of = [one for one in map(load_taxonomy, TAXONOMIES) if "completion" in one.of]
+    all_of = taxonomies_of_replies()
     if name is not None and name not in {one.name for one in all_of}:
         return []
     wanted = category.strip().lower()

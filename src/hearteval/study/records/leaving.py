@@ -325,6 +325,7 @@ class _Leaving:
                     "completion_id": one.completion_id,
                     "judgment_id": one.judgment_id,
                     "taxonomy": one.taxonomy,
+                    "taxonomy_version": names[one.rater_id].settings.get("taxonomy_version"),
                     "category": one.category,
                     "verdict": one.verdict,
                     "probability": one.probability,
