@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
+from hearteval.cli.main import run_command_line
 from hearteval.store.engines import open_engine
 
 DEADLINE_SECONDS = 120
@@ -24,14 +26,16 @@ TABLES = {
 }
 
 
-def write_study(folder: Path, *, source: str = "starter") -> Path:
+def write_study(
+    folder: Path, *, source: str = "starter", regular: int = 16, adversarial: int = 8
+) -> Path:
     """Write a study of all keyless systems into a new folder."""
     folder.mkdir(parents=True)
     systems = "".join(f'[[system]]\npreset = "{name}"\n' for name in SYSTEMS)
     path = folder / "long.toml"
     path.write_text(
         f'[study]\nname = "long"\nseed = 11\n[items]\nsource = "{source}"\n'
-        f"regular = 16\nadversarial = 8\n{systems}"
+        f"regular = {regular}\nadversarial = {adversarial}\n{systems}"
         '[judging]\njudges = ["cue"]\n',
         encoding="utf-8",
     )
@@ -56,6 +60,13 @@ def finish(study: Path) -> Any:
     out, err = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 0, err
     return json.loads(out)
+
+
+def finish_here(study: Path) -> None:
+    """Run the study to its end in this process, which starts faster."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HEART_STORE", raising=False)
+        run_command_line(["run", str(study), "--json"])
 
 
 def count(database: Path, table: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from killable_study import content, finish, start, write_study
+from killable_study import content, finish, finish_here, start, write_study
 
 pytestmark = pytest.mark.server
 
@@ -52,7 +52,7 @@ def test_a_full_disk_is_one_clear_line_and_the_run_goes_on_later(
     small_disk: Path, tmp_path: Path
 ) -> None:
     reference = write_study(tmp_path / "undisturbed")
-    finish(reference)
+    finish_here(reference)
     study = write_study(small_disk / "study")
     assert "full" in fail(study)
     assert not list(study.parent.glob("*.html"))
@@ -62,7 +62,7 @@ def test_a_full_disk_is_one_clear_line_and_the_run_goes_on_later(
 
 
 def test_a_read_only_folder_is_one_clear_line(small_disk: Path) -> None:
-    study = write_study(small_disk / "study")
+    study = write_study(small_disk / "study", regular=2, adversarial=1)
     resize(small_disk, "ro")
     assert "cannot be written" in fail(study)
     resize(small_disk, "rw,size=100m")
@@ -73,7 +73,7 @@ def test_a_study_on_a_read_only_disk_is_planned_and_says_what_it_cannot_write(
     small_disk: Path,
 ) -> None:
     resize(small_disk, "size=100m")
-    study = write_study(small_disk / "study")
+    study = write_study(small_disk / "study", regular=2, adversarial=1)
     finish(study)
     resize(small_disk, "ro")
     heart = [sys.executable, "-m", "hearteval"]
@@ -92,7 +92,7 @@ def test_a_study_on_a_read_only_disk_is_planned_and_says_what_it_cannot_write(
 
 def test_a_disk_that_turns_read_only_keeps_what_was_made(small_disk: Path) -> None:
     resize(small_disk, "size=100m")
-    study = write_study(small_disk / "study")
+    study = write_study(small_disk / "study", regular=2, adversarial=1)
     finish(study)
     before = content(study)
     resize(small_disk, "ro")

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from killable_study import DEADLINE_SECONDS, content, count, finish, start, write_study
+from killable_study import DEADLINE_SECONDS, content, count, finish, finish_here, start, write_study
 
 from hearteval.domain import Item, Turn
 from hearteval.items.files import format_items
@@ -75,7 +75,7 @@ def kill_when(study: Path, *, table: str, at_least: int) -> None:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = prepare(tmp_path_factory.mktemp("undisturbed") / "study")
-    finish(study)
+    finish_here(study)
     return study
 
 

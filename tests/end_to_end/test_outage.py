@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from killable_study import finish, write_study
+from killable_study import finish_here, write_study
 from postgres_server import running_server
 
 from hearteval.domain import Judgment
@@ -40,7 +40,7 @@ def test_a_run_waits_for_its_database(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     reference = write_study(tmp_path / "undisturbed")
-    finish(reference)
+    finish_here(reference)
     study = write_study(tmp_path / "study")
     with running_server(tmp_path_factory.mktemp("outage")) as server:
         process = subprocess.Popen(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,7 +49,8 @@ LABELS = ("A is slightly better", "B is slightly better", "A is significantly be
 PLATFORM_ID = "worker-{k}-of-a-recruiting-site"
 DEADLINE_SECONDS = 120
 MOST_LOOKS = 200
-"""At the researcher's page, until all that was written is released."""
+"""At the researcher's page, until all that was written is screened."""
+SCREENED = re.compile(r"may be shown: (\d+)\. Waiting for a reviewer: (\d+).*Kept out: (\d+)\.")
 
 
 def heart(*words: str | Path) -> str:
@@ -130,6 +132,17 @@ def write_all(page: Page, k: int) -> None:
     expect(page.get_by_role("heading", name="Nothing to do right now")).to_be_visible()
 
 
+def wait_for_screening(researcher: Page) -> None:
+    """Look until every reply is screened; a reference that names a crisis line waits."""
+    for _ in range(MOST_LOOKS):
+        researcher.reload()
+        found = SCREENED.search(researcher.locator("main").inner_text())
+        assert found is not None
+        if sum(map(int, found.groups())) == 2 * N_ITEMS + N_ITEMS * N_WRITERS:
+            return
+    pytest.fail("what was written is never screened")
+
+
 def judge_once(page: Page, k: int) -> bool:
     """Judge a pair, people in turn; say whether there is another."""
     done = int(page.locator(".progress").inner_text().split()[0])
@@ -179,11 +192,7 @@ def take_to_the_end(browser: Browser, folder: Path) -> tuple[Path, list[str]]:
             researcher.get_by_role("button", name="Can start").first.click()
         for k, page in enumerate(writers):
             write_all(page, k)
-        may_be_shown = f"Replies that may be shown: {2 * N_ITEMS + N_ITEMS * N_WRITERS}."
-        for _ in range(MOST_LOOKS):
-            researcher.reload()
-            if may_be_shown in researcher.locator("main").inner_text():
-                break
+        wait_for_screening(researcher)
         raters = [
             come(browser, f"{judging}?PROLIFIC_PID={PLATFORM_ID.format(k=f'r{k}')}")
             for k in range(N_RATERS)
