@@ -1,5 +1,6 @@
 """What screens hold of what people read, in words: for the page, and for who watches a study."""
 
+from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.safety import SafetyResults, Screen, ScreenUse
 from hearteval.report.text import (
     count,
@@ -14,6 +15,8 @@ from hearteval.report.text import (
 
 KINDS = {"rules": "words and forms, not meaning", "model": "a model"}
 MOST_NAMED = 3
+FEWEST = 10
+"""Texts of which a share is written."""
 
 
 def screen_words(found: SafetyResults) -> list[str]:
@@ -24,7 +27,7 @@ def screen_words(found: SafetyResults) -> list[str]:
         f" same of {percent(row.same)}, Cohen's κ {hundredths(row.kappa.value)}"
         f" {fine_interval(row.kappa.low, row.kappa.high)}."
         for row in found.agreement
-        if row.kappa is not None
+        if row.kappa is not None and row.n_completions >= FEWEST
     ]
     return lines
 
@@ -41,16 +44,15 @@ def _against_people(use: ScreenUse) -> str:
     said = []
     if use.n_unfit and use.sensitivity is not None:
         most = "at most " if use.is_at_most else ""
+        share = _share(use.n_unfit, use.sensitivity, before=most)
         said.append(
-            f"Of {count(use.n_unfit)} that people would not show it held {count(use.n_caught)}:"
-            f" {most}{percent(use.sensitivity.value)}"
-            f" {interval(use.sensitivity.low, use.sensitivity.high, write=whole_percent)}."
+            f"Of {count(use.n_unfit)} that people would not show, it held"
+            f" {count(use.n_caught)}{share}."
         )
     if use.n_fit and use.specificity is not None:
+        share = _share(use.n_fit, use.specificity)
         said.append(
-            f"Of {count(use.n_fit)} that they would it passed {count(use.n_let_pass)}:"
-            f" {percent(use.specificity.value)}"
-            f" {interval(use.specificity.low, use.specificity.high, write=whole_percent)}."
+            f"Of {count(use.n_fit)} that they would show, it passed {count(use.n_let_pass)}{share}."
         )
     if use.missed:
         named = [f"{reason} ({n})" for reason, n in list(use.missed.items())[:MOST_NAMED]]
@@ -61,3 +63,10 @@ def _against_people(use: ScreenUse) -> str:
             " what else it misses is not known."
         )
     return " ".join(said)
+
+
+def _share(n: int, at: Estimate, *, before: str = "") -> str:
+    """Write a share of enough texts; of fewer the counts say all."""
+    if n < FEWEST:
+        return ""
+    return f": {before}{percent(at.value)} {interval(at.low, at.high, write=whole_percent)}"
