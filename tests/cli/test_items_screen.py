@@ -268,6 +268,14 @@ def test_it_says_in_words_what_is_next(heart: Heart, screening: Path) -> None:
     assert f"heart label {screening} --taxonomy item-screen" in done
 
 
+def test_people_alone_can_decide(heart: Heart, tmp_path: Path) -> None:
+    path = screening_study(tmp_path, "")
+    (tmp_path / "candidates.jsonl").write_text(format_items(candidates()[:1]), encoding="utf-8")
+    heart("items", "accept", path, "--dry-run")  # the store knows the candidate
+    person_says(tmp_path, "plain")
+    assert heart("items", "accept", path, "--dry-run", "--json").json["standings"] == {"in": 1}
+
+
 def test_an_export_of_labels_holds_no_detail(heart: Heart, screening: Path) -> None:
     whole = screening.read_text(encoding="utf-8") + COMPARED
     screening.write_text(whole, encoding="utf-8")

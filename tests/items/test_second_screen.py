@@ -22,6 +22,7 @@ from hearteval.items.second_screen import (
     Sources,
     decide,
     deciding,
+    list_decision,
     needs_person,
     telling,
 )
@@ -366,6 +367,31 @@ def test_the_evidence_never_holds_a_detail_or_a_persons_pseudonym() -> None:
     texts = [screening.evidence for screening in accepted([decided(one, said)]).screenings]
     assert not any("Marisol" in text or "p1" in text for text in texts)
     assert 'present by a person; "laughed at me"' in texts
+
+
+def test_quotes_that_hold_a_name_are_no_evidence() -> None:
+    one = item(turns=("Marisol laughed at me. I'm Vincenza and I left the room.",))
+    quotes = {
+        "person_name": "Marisol",
+        "distress": "MARISOL laughed",
+        "unresolved": "left the room",
+        "several_replies": "I'm Vincenza",
+        "hate": "laughed at me",
+    }
+    said = [
+        label
+        for rater in ("m1", "m2")
+        for label in labels(
+            one, rater, {**GOOD, "person_name": "present", "hate": "present"}, quotes
+        )
+    ]
+    (left_out,) = list_decision(decided(one, said), version="1")
+    assert left_out.evidence == 'present by gpt and reader; "laughed at me"'
+    people = labels(one, "p1", {**GOOD, "person_name": "absent", "hate": "absent"}, quotes)
+    kept = list_decision(decided(one, [*said, *people]), version="1")
+    by_rule = {screening.rule: screening.evidence for screening in kept}
+    assert by_rule["second-unresolved"] == 'present by a person; "left the room"'
+    assert by_rule["second-several-replies"] == "present by a person"
 
 
 def test_an_item_is_screened_again_as_its_couplet_was() -> None:

@@ -115,7 +115,10 @@ def review(
         desk = open_reading(session, study, topics=topics, is_of_all=everything, n_people=people)
         opened = open_tasks(desk)
         if not opened.n_waiting:
-            tell.note("nothing is left for a person to decide")
+            if as_json:
+                emit_json("items_review", {"study": study.name, "n_items": 0})
+            else:
+                click.echo("labelers left nothing for a person to decide; --all has all read")
             return
         tell.note(
             f"{opened.n_waiting:,} items for {people} {'person' if people == 1 else 'people'} each"

@@ -36,7 +36,8 @@ class Label:
     score: int | None = None
     """How much of it, where the category is a scale, which the taxonomy describes; else None."""
     evidence: str = ""
-    """The few words it rests on; may be empty, and holds nothing that identifies a person."""
+    """The few words it rests on; may be empty. They tell who somebody is only where that is the
+    question, and are not exported then."""
     rater_id: str
     created_at: datetime
     id: str = ""

@@ -68,7 +68,7 @@ class Answer(NamedTuple):
     """Why it is open; None where it is settled."""
     by_people: bool
     said: str
-    """Who said what, in words, with what they quote where that tells nobody's name."""
+    """Who said what, in words."""
     quotes: tuple[str, ...]
     """What those quote who say that it holds."""
 
@@ -140,7 +140,7 @@ def settle(question: Category, labels: Iterable[Label], sources: Sources) -> Ans
         score=score,
         why=settled if isinstance(settled, str) else None,
         by_people=bool(by_people) and not is_open,
-        said=_in_words(question, used, sources),
+        said=_in_words(used, sources),
         quotes=tuple(
             dict.fromkeys(one.evidence for one in used if one.verdict == "present" and one.evidence)
         ),
@@ -216,10 +216,10 @@ def list_decision(decision: Decision, *, version: str, replaced: str = "") -> tu
     reasons = decision.reasons
     found: dict[str, str]
     if decision.standing == "in":
-        found = {rule_of(key): _evidence(answer) for key, answer in answers.items()}
+        found = {rule_of(key): _evidence(key, answers) for key in answers}
         found[IDENTIFYING] = replaced
     elif decision.standing == "out":
-        found = {rule_of(reasons[0]): _evidence(answers[reasons[0]])}
+        found = {rule_of(reasons[0]): _evidence(reasons[0], answers)}
     elif decision.standing == "waiting":
         found = {UNDECIDED: "; ".join(f"{key}: {answers[key].why}" for key in reasons)}
     else:
@@ -260,19 +260,26 @@ def _settle_score(
     return ("present", median(scores)) if has_majority and len(scores) > PAIR else "differ"
 
 
-def _in_words(question: Category, labels: Sequence[Label], sources: Sources) -> str:
+def _in_words(labels: Sequence[Label], sources: Sources) -> str:
     by_word: defaultdict[str, list[str]] = defaultdict(list)
     for one in labels:
         word = one.verdict if one.score is None else str(one.score)
         by_word[word].append(sources.name(one.rater_id))
-    words = ", ".join(f"{word} by {' and '.join(names)}" for word, names in by_word.items())
-    quotes = dict.fromkeys(one.evidence for one in labels if one.evidence)
-    if question.placeholder or not quotes:
-        return words
-    return f"{words}; " + "; ".join(f'"{quote}"' for quote in quotes)
+    return ", ".join(f"{word} by {' and '.join(names)}" for word, names in by_word.items())
 
 
-def _evidence(answer: Answer) -> str:
-    if answer.why is None:
-        return answer.said
-    return f"not settled ({answer.why}): {answer.said}" if answer.said else "not asked"
+def _evidence(key: str, answers: Mapping[str, Answer]) -> str:
+    """Say who answered what, with what they quote, but for quotes that tell who somebody is."""
+    answer = answers[key]
+    words = answer.said or "not asked"
+    if answer.why is not None:
+        words = f"not settled ({answer.why}): {words}"
+    details = [quote.casefold() for one in DETAILS for quote in answers[one].quotes]
+    shown = [
+        f'"{quote}"'
+        for quote in answer.quotes
+        if key not in DETAILS
+        and not any(detail in quote.casefold() for detail in details)
+        and not find_identifying(quote)
+    ]
+    return "; ".join([words, *shown])
