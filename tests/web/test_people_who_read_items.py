@@ -15,9 +15,9 @@ from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
 from hearteval.study.grow import gather, register
+from hearteval.study.items.second_screen import Screened, open_reading, read_screened
 from hearteval.study.labels import labeler_rater
 from hearteval.study.people.planning import open_tasks
-from hearteval.study.second_screen import Screened, open_reading, read_screened
 from hearteval.study.session import Session
 from hearteval.web.app import Site
 

@@ -77,7 +77,7 @@ def command(
     its reason and tried again. Run again, it goes on where it was, and pays for nothing twice.
     """
     from hearteval.config.escalation import read_escalation
-    from hearteval.study.escalation import (
+    from hearteval.study.items.escalation import (
         describe,
         describe_spending,
         escalate_items,

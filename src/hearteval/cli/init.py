@@ -59,7 +59,7 @@ def command(
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
     text = (files("hearteval.cli") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
     if items_file is not None:
-        from hearteval.study.item_files import name_own_items
+        from hearteval.study.items.files import name_own_items
 
         text = name_own_items(text, items_file, folder, names)
     elif any(asdict(names).values()):

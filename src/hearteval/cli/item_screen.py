@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hearteval.items.accepted import Accepted
     from hearteval.items.screen_agreement import ScreenAgreement
     from hearteval.items.screening import Topics
-    from hearteval.study.second_screen import Redacted
+    from hearteval.study.items.second_screen import Redacted
 
 _TOPICS = click.option(
     "--topics",
@@ -39,7 +39,7 @@ def redact(study_file: Path, *, topics: "Topics", as_json: bool) -> None:
     and FILE.redacted.jsonl says which kind of detail stood where. Then label again.
     """
     from hearteval.config import load_study
-    from hearteval.study.second_screen import log_path, read_screened, redact_candidates
+    from hearteval.study.items.second_screen import log_path, read_screened, redact_candidates
 
     with working_on(load_study(study_file, is_of_items=True), "redact") as (session, study):
         done = redact_candidates(session, read_screened(session, study, topics=topics))
@@ -103,9 +103,9 @@ def review(
     """
     from hearteval.config import load_study
     from hearteval.items.second_screen import ITEM_SCREEN
+    from hearteval.study.items.second_screen import open_reading
     from hearteval.study.people.labelling import label_kind, settle_kind
     from hearteval.study.people.planning import open_tasks
-    from hearteval.study.second_screen import open_reading
     from hearteval.web.server import require_safe_host
 
     require_safe_host(host, is_exposed=expose)
@@ -158,7 +158,7 @@ def accept(
     up. The items are drawn as `heart items build` draws them, by the study's seed.
     """
     from hearteval.config import load_study
-    from hearteval.study.second_screen import accept_candidates, read_screened, write_accepted
+    from hearteval.study.items.second_screen import accept_candidates, read_screened, write_accepted
 
     with working_on(load_study(study_file, is_of_items=True), "accept") as (session, study):
         screened = read_screened(session, study, topics=topics)

@@ -107,7 +107,7 @@ def build(
     Where fewer dialogue turns qualify than are wanted, the shortfall is reported and never filled.
     """
     from hearteval.domain import hash_records
-    from hearteval.study.item_files import build_item_file
+    from hearteval.study.items.files import build_item_file
 
     tell = Terminal()
     tell.note(f"reading {source} from {folder} …")
@@ -145,7 +145,7 @@ def check(file: Path, *, names: "DialogueNames", as_json: bool) -> None:
     FILE holds items, or dialogues and nothing else: as text ("Seeker: …"), as a table with a row a
     turn (CSV, TSV), or as JSON with a list of turns. All faults are listed at once.
     """
-    from hearteval.study.item_files import init_command, read_checked_items
+    from hearteval.study.items.files import init_command, read_checked_items
 
     read, n_screenings = read_checked_items(file, names)
     items = read.items
@@ -188,7 +188,7 @@ def convert(
 
     The items stay the same: a study made with FILE goes on with the item file.
     """
-    from hearteval.study.item_files import read_checked_items, write_item_file
+    from hearteval.study.items.files import read_checked_items, write_item_file
 
     read, _ = read_checked_items(file, names)
     path = out or file.with_suffix(".items.jsonl")

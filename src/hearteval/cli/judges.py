@@ -75,7 +75,7 @@ def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
     """
     from hearteval.config import load_study
     from hearteval.report.judges import halo_lines
-    from hearteval.study.halo import measure_judges
+    from hearteval.study.judges.halo import measure_judges
     from hearteval.study.pipeline import LEVEL, pair_form
 
     settings = load_study(study_file)
@@ -101,7 +101,7 @@ def calibrate(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """
     from hearteval.config import load_study
     from hearteval.report.rated import calibration_lines
-    from hearteval.study.calibration import calibrate_judges
+    from hearteval.study.judges.calibration import calibrate_judges
 
     settings = load_study(study_file)
     with working_on(settings, "judges-calibrate", yes=yes) as (session, study):

@@ -33,7 +33,7 @@ from hearteval.items.second_screen import ITEM_SCREEN, Decision, Sources, decide
 from hearteval.judgments.plan.pairs import seeded_rank
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.study import write_whole
-from hearteval.study.item_files import require_room
+from hearteval.study.items.files import require_room
 from hearteval.study.labels import labeler_rater
 from hearteval.study.people import Desk, ItemReading
 from hearteval.study.session import Session

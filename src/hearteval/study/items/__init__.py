@@ -1,0 +1,1 @@
+"""Item files, screened and escalated, for the verb heart items."""
