@@ -1,13 +1,15 @@
 """Studies with planted templates and vocabularies: nothing was measured."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
+from small_world import make_item
 
 from hearteval.analysis.data import StudyData
-from hearteval.domain import Completion, Item, System, Turn
+from hearteval.domain import Completion, Item, System
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 GPT = System(name="gpt", kind="model", family="gpt")
@@ -16,23 +18,7 @@ PEOPLE = System(name="People", kind="human", family="human")
 
 
 def items(n: int, language: str = "en") -> list[Item]:
-    return [
-        Item(
-            source="made",
-            dialogue_id=f"d{k}",
-            turn_index=1,
-            situation="s",
-            emotion="sad",
-            problem="job",
-            context=(Turn(role="seeker", text=f"Turn {k}."),),
-            subset="regular",
-            profile=None,
-            licence="l",
-            consent_basis="c",
-            language=language,
-        )
-        for k in range(n)
-    ]
+    return [replace(make_item(k), language=language, id="") for k in range(n)]
 
 
 def said(item: Item, system: System, text: str, writer: str = "w") -> Completion:

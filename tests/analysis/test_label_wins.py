@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from small_world import make_item
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import JudgmentRow, LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels.use import analyze_labels
 from hearteval.analysis.labels.wins import CategoryWins, LabelWins
-from hearteval.domain import Choice, Completion, Item, Pair, Rater, System, Turn
+from hearteval.domain import Choice, Completion, Pair, Rater, System
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SYSTEMS = [System(name=name, kind="model", family=name) for name in ("a", "b", "c")]
@@ -34,19 +35,7 @@ def study(
     rates = hope_of or dict.fromkeys(STRENGTH, 0.5)
     items, texts, pairs, labels, rows = [], [], [], [], []
     for k in range(n_items):
-        item = Item(
-            source="made",
-            dialogue_id=f"d{k}",
-            turn_index=1,
-            situation="s",
-            emotion="sad",
-            problem="job",
-            context=(Turn(role="seeker", text=f"Turn {k}."),),
-            subset="regular",
-            profile=None,
-            licence="l",
-            consent_basis="c",
-        )
+        item = make_item(k)
         items.append(item)
         worth = {}
         for system in SYSTEMS:

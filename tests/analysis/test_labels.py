@@ -1,16 +1,19 @@
 """What completions do: rates, variety and differences, by hand and by independent packages."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import entropy, false_discovery_control, ttest_1samp, ttest_rel
+from small_world import make_item
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, analyze_labels
-from hearteval.domain import Completion, Item, LabelVerdict, Rater, System, Turn
+from hearteval.domain import Completion, Item, LabelVerdict, Rater, System
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 KEYS = ("hope", "facts", "thanks")
@@ -29,27 +32,18 @@ RATERS = {
     CUES: Rater(name=CUES, kind="llm", family="cue", settings={"labels": "x"}),
     ANN: Rater(name=ANN, kind="human", family="human"),
 }
+HOSTILE: Mapping[str, Any] = {
+    "subset": "adversarial",
+    "profile": "always-10",
+    "reference": None,
+    "id": "",
+}
 Rows = Sequence[Sequence[int]]
 VERDICTS: Mapping[int, LabelVerdict] = {1: "present", 0: "absent", 2: "uncertain"}
 
 
 def items(n: int, *, n_adversarial: int = 0) -> list[Item]:
-    return [
-        Item(
-            source="made",
-            dialogue_id=f"d{k}",
-            turn_index=1,
-            situation="s",
-            emotion="sad",
-            problem="job",
-            context=(Turn(role="seeker", text=f"Turn {k}."),),
-            subset="adversarial" if k < n_adversarial else "regular",
-            profile="always-10" if k < n_adversarial else None,
-            licence="l",
-            consent_basis="c",
-        )
-        for k in range(n)
-    ]
+    return [replace(make_item(k), **(HOSTILE if k < n_adversarial else {})) for k in range(n)]
 
 
 def data_of(

@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from scipy.stats import beta
+from small_world import make_item
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels.agreement import compare_marks, with_intervals
 from hearteval.analysis.labels.people import settle
 from hearteval.analysis.labels.use import LabelResults, analyze_labels
-from hearteval.domain import Completion, Item, LabelVerdict, Rater, System, Turn, last_word
+from hearteval.domain import Completion, LabelVerdict, Rater, System, last_word
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SYSTEM = System(name="gpt", kind="model", family="gpt")
@@ -38,21 +39,7 @@ def rows_of(said: Said, texts: Sequence[Completion]) -> list[LabelRow]:
 
 def data_of(people: Said, *, model: Mapping[str, str], per_text: int) -> StudyData:
     n = len(model["hope"])
-    items = [
-        Item(
-            source="made",
-            dialogue_id=f"d{k}",
-            turn_index=1,
-            situation="s",
-            emotion="sad",
-            problem="job",
-            context=(Turn(role="seeker", text=f"Turn {k}."),),
-            subset="regular",
-            licence="l",
-            consent_basis="c",
-        )
-        for k in range(n)
-    ]
+    items = [make_item(k) for k in range(n)]
     texts = [
         Completion(item_id=item.id, system_id=SYSTEM.id, text=f"{k}.", created_at=NOW)
         for k, item in enumerate(items)

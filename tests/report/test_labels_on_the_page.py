@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from invented_results import SIX, TWELVE_MORE, invented_results
+from small_world import make_item
 from test_judges_on_the_page import words
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
@@ -17,7 +18,7 @@ from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.analysis.labels.wins import CategoryWins, LabelWins
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Completion, Item, Rater, System, Turn
+from hearteval.domain import Completion, Rater, System
 from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
@@ -52,22 +53,7 @@ def labelled_study(
     """Draw labels: all alike, but that people do some things at another rate."""
     rng, taxonomy = np.random.default_rng(2), load_taxonomy(name)
     base = dict(zip(taxonomy.keys, np.linspace(0.7, 0.05, len(taxonomy.keys)), strict=True))
-    items = [
-        Item(
-            source="made",
-            dialogue_id=f"d{k}",
-            turn_index=1,
-            situation="s",
-            emotion="sad",
-            problem="job",
-            context=(Turn(role="seeker", text=f"Turn {k}."),),
-            subset="regular",
-            profile=None,
-            licence="l",
-            consent_basis="c",
-        )
-        for k in range(n_items)
-    ]
+    items = [make_item(k) for k in range(n_items)]
     systems, texts, labels = [], [], []
     for system_name, kind, family in SIX + TWELVE_MORE if large else SIX:
         system = System(name=system_name, kind=kind, family=family)  # type: ignore[arg-type]
