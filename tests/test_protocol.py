@@ -18,7 +18,7 @@ PINNED = {
     "escalation": ("1", "1fa102dbf6562c1d"),
     "help": ("1", "9644fbc3df069f6c"),
     "injections": ("1", "3dde2d67e637f4b8"),
-    "item_screen": ("1", "eee104fb22386356"),
+    "item_screen": ("1", "f8a289571f978c35"),
     "judge_prompt": ("2", "fc74ad86b631fda9"),
     "label_cues": ("1", "f551ab2d5c55569e"),
     "label_prompt": ("3", "f26fab67d4e3c0dc"),

@@ -152,6 +152,20 @@ def test_a_reader_is_asked_what_is_open_and_settles_it(world: World) -> None:
     )
     assert found["labelled"]["risk"].verdict == "present"
     assert found["labelled"]["hate"].verdict == "absent"
+    agreement = screened(world).agreement.questions
+    asked = {
+        (one.one, one.question): (one.n_items, one.same)
+        for one in agreement
+        if one.other == "people"
+    }
+    assert asked == {
+        ("one", "hate"): (1, 1.0),
+        ("two", "hate"): (1, 0.0),
+        ("one", "trauma"): (1, 0.0),
+        ("two", "trauma"): (1, 1.0),
+        ("one", "risk"): (1, 0.0),
+        ("two", "risk"): (1, 0.0),
+    }
 
 
 def test_two_readers_who_differ_leave_it_open_until_a_third_decides(world: World) -> None:

@@ -20,6 +20,8 @@ from hearteval.labels.taxonomy import Taxonomy
 from hearteval.stats.agreement.table import CodedRatings
 
 PEOPLE = "people"
+ALL = "all"
+"""Stands for the mean over the questions."""
 LEVEL = 0.95
 RESAMPLES = 200
 Answers = Mapping[str, Mapping[str, Answer]]
@@ -92,7 +94,20 @@ def agree_on_items(
     said = {name: _answers(by_rater[name], taxonomy) for name in order if by_rater[name]}
     items = sorted(items, key=lambda item: item.id)
     names = {one.key: one.name for one in taxonomy.categories}
-    marks = {name: _marks(name, answers, items, taxonomy) for name, answers in said.items()}
+    keys = tuple(one.key for one in taxonomy.categories if not one.levels)
+    # People may have been asked some of the questions: each has the items of its own.
+    rows = [
+        row
+        for one, other in combinations(said, 2)
+        for asked in (keys, *((key,) for key in keys))
+        for row in agree(
+            _marks(one, said[one], items, asked),
+            _marks(other, said[other], items, asked),
+            names,
+            level=LEVEL,
+        )
+        if (row.category == ALL) == (asked == keys)
+    ]
     questions = [
         QuestionAgreement(
             one=row.one,
@@ -106,8 +121,7 @@ def agree_on_items(
             kappa=row.kappa,
             f1=row.f1,
         )
-        for one, other in combinations(marks, 2)
-        for row in agree(marks[one], marks[other], names, level=LEVEL)
+        for row in rows
     ]
     scales = [
         found
@@ -135,8 +149,8 @@ def _answers(labels: Iterable[Label], taxonomy: Taxonomy) -> Answers:
     }
 
 
-def _marks(name: str, answers: Answers, items: Sequence[Item], taxonomy: Taxonomy) -> Marks:
-    keys = tuple(one.key for one in taxonomy.categories if not one.levels)
+def _marks(name: str, answers: Answers, items: Sequence[Item], keys: tuple[str, ...]) -> Marks:
+    """Return what a source says of the items of which it answers all of some questions."""
     dialogues = sorted({(item.source, item.dialogue_id) for item in items})
     place = {dialogue: k for k, dialogue in enumerate(dialogues)}
     whole = [one for one in items if {*keys} <= answers.get(one.id, {}).keys()]
