@@ -12,7 +12,9 @@ from people_site import PEOPLE, World, people_world, plain, ticket_in
 from hearteval.config import load_study
 from hearteval.domain import WITHDRAWN, Assignment, Completion, Judgment, Label, Pair, Rater, System
 from hearteval.judgments.plan.run import plan_judgments, standings_of, whole_repeat
+from hearteval.labels.run import label_by_cues
 from hearteval.labels.safety import SAFETY
+from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
@@ -362,6 +364,24 @@ def test_withdrawing_deletes_every_word_and_keeps_choices_and_ids(world: World) 
     folder = world.desk.session.settings.file.parent
     rest = b"".join(path.read_bytes() for path in folder.iterdir())
     assert b"must go" not in rest
+
+
+def test_reasons_that_were_withdrawn_leave_the_themes_and_no_quote(world: World) -> None:
+    rater, other = world.come("judge"), world.come("judge")
+    rater.judge(reason="It asks a question.")
+    other.judge(reason="It is warmer.")
+    themes = load_taxonomy("rationales")
+    store, study, session = world.store, world.desk.study, world.desk.session
+    label_by_cues(store, study, themes, now=session.now, progress=lambda _done, _n: None)
+
+    def found() -> tuple[int, set[str]]:
+        results = analyze(session, study).rationales
+        quoted = {one.evidence for one in store.labels_of(study, "rationales")} - {""}
+        return (results.sources[0].n_people if results else 0), quoted
+
+    assert found() == (2, {"asks", "warmer"})
+    rater.client.post("/withdraw", data={"confirm": "yes"})
+    assert found() == (1, {"warmer"})
 
 
 def test_a_pair_whose_text_was_withdrawn_is_given_out_no_more(world: World) -> None:
