@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from people_site import Visitor, World, people_world, plain
 
-from hearteval.domain import Completion, Item, Label, Rater, System
-from hearteval.labels.reply import plain_text
+from hearteval.domain import Completion, Item, Label, Rater, System, plain_text
 from hearteval.labels.taxonomy import Category, Taxonomy, load_taxonomy
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people.kinds import KINDS

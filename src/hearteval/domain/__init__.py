@@ -41,7 +41,7 @@ from hearteval.domain.judging import (
     axis_key,
     words_in,
 )
-from hearteval.domain.labels import Label, LabelVerdict, last_word
+from hearteval.domain.labels import Label, LabelVerdict, last_word, plain_text
 from hearteval.domain.study import Study
 from hearteval.domain.systems import (
     WITHDRAWN,
@@ -97,6 +97,7 @@ __all__ = [
     "hash_records",
     "last_word",
     "normalised",
+    "plain_text",
     "record_id",
     "shows_text",
     "words_in",

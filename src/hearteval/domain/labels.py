@@ -1,5 +1,6 @@
 """What is said of a text: whether one category of a taxonomy holds of it (HEART 9.2, 9.10)."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from hearteval.domain.ids import fill_id, require
 
 LabelVerdict = Literal["present", "absent", "uncertain"]
 V = TypeVar("V")
+_PLAIN = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +78,8 @@ def last_word(said: Sequence[V]) -> V | None:
     """
     *before, last = said
     return last if len(set(said)) == 1 or len(set(before)) > 1 else None
+
+
+def plain_text(text: str) -> str:
+    """Return a text as evidence is looked for in it: NFC, straight quotes, one space for any."""
+    return " ".join(unicodedata.normalize("NFC", text).translate(_PLAIN).split())

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
-from hearteval.domain import Label, Rater, content_hash
-from hearteval.labels.reply import plain_text
+from hearteval.domain import Label, Rater, content_hash, plain_text
 from hearteval.labels.taxonomy import Taxonomy, TaxonomyName, load_taxonomy
 from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol

@@ -5,11 +5,10 @@ reason that is counted. Evidence is held against the text: what a labeler quotes
 word for word but for white space and the shape of quotation marks.
 """
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
-from hearteval.domain import LabelVerdict, shows_text
+from hearteval.domain import LabelVerdict, plain_text, shows_text
 from hearteval.errors import InvalidReplyError
 from hearteval.labels.prompt import (
     EVIDENCE,
@@ -48,7 +47,6 @@ LABEL_FAULTS: tuple[LabelFault, ...] = (*get_args(ObjectFault), *get_args(OwnFau
 
 EVEN = 50
 """Percent: what is present is not less probable, what is absent not more."""
-_PLAIN = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
 class Said(NamedTuple):
@@ -94,11 +92,6 @@ def read_labels(
         one.key: (_read_score if one.levels else _read_one)(found[one.key], one, plain, most)
         for one in taxonomy.categories
     }
-
-
-def plain_text(text: str) -> str:
-    """Return a text as evidence is looked for in it: NFC, straight quotes, one space for any."""
-    return " ".join(unicodedata.normalize("NFC", text).translate(_PLAIN).split())
 
 
 def _read_one(value: Any, category: Category, text: str, most: int) -> Said:

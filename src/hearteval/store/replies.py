@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from hearteval.domain import flat_fields, record_id
 from hearteval.store.base import Record, StoredReply
-from hearteval.store.integrity.seal import book, content_of
+from hearteval.store.integrity.seal import book, content_of, rebook
 from hearteval.store.rows import (
     HOLDERS,
     in_groups,
@@ -81,6 +81,16 @@ def refer(connection: Connection, kind: type[Any], records: Sequence[Record]) ->
         values: dict[str, Any] = {"held_in": bindparam("kind"), "held_by": bindparam("holder")}
         connection.execute(update(replies).where(replies.c.id == of).values(values), held)
         connection.execute(delete(reply_texts).where(reply_texts.c.id == of), held)
+
+
+def forget(connection: Connection, reply_ids: Sequence[str]) -> None:
+    """Forget what some replies say, but not what they cost: nobody finds them any more."""
+    for old in find(connection, reply_ids):
+        new = _lost(old)
+        connection.execute(delete(reply_texts).where(reply_texts.c.id == old.id))
+        values = {**flat_fields(new), "held_in": None, "held_by": None, "content": content_of(new)}
+        connection.execute(update(replies).where(replies.c.id == old.id).values(**values))
+        rebook(connection, [old], [new])
 
 
 def _find(connection: Connection, key: Any, value: Any, keys: Sequence[str]) -> Iterator[Any]:

@@ -3,12 +3,21 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
-from hearteval.domain import Assignment, Completion, Item, Judgment, Label, Pair, Rater, Rating
+from hearteval.domain import (
+    Assignment,
+    Completion,
+    Item,
+    Judgment,
+    Label,
+    Pair,
+    Rater,
+    Rating,
+    plain_text,
+)
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
 from hearteval.judgments.form import RATED, JudgeForm, PairProtocol
 from hearteval.judgments.reply import read_rating, read_reply
-from hearteval.labels.reply import plain_text
 from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import TAXONOMIES
 from hearteval.labels.texts import text_of

@@ -7,7 +7,7 @@ rewrite, or no reading. What a reader quotes has to stand in the turn that it co
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from hearteval.domain import Turn, shows_text
+from hearteval.domain import Turn, plain_text, shows_text
 from hearteval.domain.items import MOST_INTENSE
 from hearteval.errors import InvalidReplyError
 from hearteval.items.escalation.checks import Fit, Reading
@@ -21,7 +21,6 @@ from hearteval.items.escalation.prompt import (
     read_turns,
     turn_key,
 )
-from hearteval.labels.reply import plain_text
 from hearteval.models.base import Reply
 from hearteval.protocol import load_protocol
 from hearteval.protocol.strict_json import (

@@ -13,8 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, get_args
 
-from hearteval.domain import Completion, Item, Judgment, Label, LabelVerdict
-from hearteval.labels.reply import plain_text
+from hearteval.domain import Completion, Item, Judgment, Label, LabelVerdict, plain_text
 from hearteval.labels.taxonomy import TAXONOMIES, Category, Taxonomy, Unit, load_taxonomy
 from hearteval.labels.texts import LabelledText, text_of
 from hearteval.protocol import load_protocol

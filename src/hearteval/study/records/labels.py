@@ -9,12 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from hearteval.domain import Completion, Label, LabelVerdict, Rater
+from hearteval.domain import Completion, Label, LabelVerdict, Rater, plain_text
 from hearteval.domain.systems import IMPORTED
 from hearteval.errors import SettingsError
 from hearteval.exchange.records.reading import RecordTable, named_first
 from hearteval.labels.cues import FAMILY as CUE_FAMILY
-from hearteval.labels.reply import plain_text
 from hearteval.labels.taxonomy import Taxonomy, taxonomies_of_replies
 from hearteval.study.records.judgments import Reader
 from hearteval.study.records.known import GONE, Found, Known, Raters, time_of
