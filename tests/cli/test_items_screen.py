@@ -15,8 +15,14 @@ from scripted_server import Answer, say
 from served_study import FREE, healthy, is_probe, serving
 
 from hearteval.cli.main import run_command_line
-from hearteval.domain import Item, Label, Rater, Turn, hash_records
-from hearteval.items.files import format_items, parse_items, parse_screenings
+from hearteval.domain import Item, Label, Rater, Screening, Turn, hash_records
+from hearteval.items.files import (
+    format_items,
+    format_screenings,
+    parse_items,
+    parse_screenings,
+)
+from hearteval.items.screening import screening_version
 from hearteval.items.second_screen import ITEM_SCREEN, NEEDED
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.sql import SqlStore
@@ -266,6 +272,27 @@ def test_it_says_in_words_what_is_next(heart: Heart, screening: Path) -> None:
     done = heart("items", "redact", screening).out
     assert "2 details replaced in 1 items" in done
     assert f"heart label {screening} --taxonomy item-screen" in done
+
+
+def test_what_the_rules_reject_once_it_is_rewritten_is_left_out(
+    heart: Heart, screening: Path
+) -> None:
+    passed = Screening(
+        item_id=candidate(screening.parent, "place").id,
+        rule="history-length",
+        verdict="pass",
+        evidence="5 turns",
+        version=screening_version("paper"),
+    )
+    beside = screening.with_name("candidates.jsonl.screening.jsonl")
+    beside.write_text(format_screenings([passed]), encoding="utf-8")
+    done = heart("items", "redact", screening, "--json").json
+    (new_id,) = done["details"]
+    assert done["refused"] == {new_id: "history-length"}
+    (left,) = parse_screenings(beside.read_text(encoding="utf-8"), name="evidence")
+    assert (left.item_id, left.verdict, left.evidence) == (new_id, "fail", "1 turns")
+    funnel = heart("items", "accept", screening, "--dry-run", "--json").json["funnel"]
+    assert funnel[0] == {"rule": "history-length", "n_in": 6, "n_out": 5}
 
 
 def test_people_alone_can_decide(heart: Heart, tmp_path: Path) -> None:

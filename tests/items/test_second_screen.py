@@ -263,6 +263,14 @@ def test_the_rules_find_what_both_labelers_overlook() -> None:
     assert decided(after.item, both(after.item)).standing == "in"
 
 
+def test_an_everyday_word_that_a_rule_takes_for_a_name_is_left_to_a_person() -> None:
+    one = item(turns=("They call me more and more, and I need more sleep.",))
+    found = decided(one, both(one))
+    after = replace_details(found, QUESTIONS)
+    assert (found.standing, found.reasons) == ("identifying", ("rule name-given",))
+    assert (after.item, after.by_hand) == (one, ("rule name-given",))
+
+
 def test_people_who_find_no_name_overrule_the_rules() -> None:
     one = item(turns=("I'm Vincenza",))
     assert decided(one, [*both(one), *labels(one, "p1")]).standing == "in"

@@ -159,6 +159,9 @@ def _find(
     if any(key not in placeholders for key in decision.reasons):
         for text in texts.values():
             for kind, words in find_identifying(text):
+                if not _is_usable(words):
+                    by_hand.append(f"rule {kind}")
+                    continue
                 placeholder = OF_RULE[kind]
                 shown = _contact_kind(words) if placeholder == "contact" else placeholder
                 found.setdefault(words.casefold(), _Found(f"rule {kind}", shown, words))

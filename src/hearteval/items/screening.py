@@ -3,8 +3,8 @@
 Rules run in a fixed order and stop at the first that fails, so every rejected couplet has one
 reason. Words and bounds are data: ``protocol/screening.toml`` for the topics ``cautious``, and what
 differs for ``paper`` in ``screening_paper.toml`` (docs/decisions/0027). The rules choose too much,
-so a second screen, by a model or a person, is to follow (``selection.build_items`` has the place
-for it). There is no rule for "admits several strategies": as a text filter it rejects nothing.
+so models and people read what they choose (``second_screen``). There is no rule for "admits several
+strategies": as a text filter it rejects nothing.
 """
 
 import re
