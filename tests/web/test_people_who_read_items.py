@@ -72,7 +72,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     (tmp_path / "screening.toml").write_text(STUDY, encoding="utf-8")
     clock = Clock()
     settings = load_study(tmp_path / "screening.toml", is_of_items=True)
-    store = SqlStore.open(":memory:")
+    store = SqlStore.open(settings.store)
     session = Session(settings=settings, store=store, tell=Quiet(), now=clock)
     study = register(session, gather(settings, Quiet(), store))
     one, two = (labeler_rater(entry, QUESTIONS) for entry in settings.labelers)
