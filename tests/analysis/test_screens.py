@@ -62,6 +62,7 @@ def test_what_rules_and_a_model_catch_and_miss_as_counted_by_hand() -> None:
     assert rules.specificity.value == pytest.approx(4 / 5)
     assert (rules.missed, rules.held_for) == ({"dangerous": 2}, {"insult": 2})
     assert not rules.is_at_most
+    assert (rules.n_held_read, rules.sensitivity_is, rules.specificity_is) == (2, "exact", "exact")
     assert (model.n_read, model.n_held, model.n_caught, model.n_fit) == (7, 3, 2, 4)
     assert model.sensitivity is not None
     assert model.sensitivity.value == pytest.approx(2 / 3)
@@ -100,10 +101,47 @@ def test_where_people_read_only_what_is_held_nothing_is_said_of_what_is_missed()
     found = use(held_only, "rule screen")
     assert (found.n_passed, found.n_passed_read, found.sensitivity) == (6, 0, None)
     assert found.is_at_most
+    assert (found.n_held_read, found.n_caught, found.specificity) == (2, 1, None)
     one_more = [*held_only[:-1], text("hx", unfit=True, why=("hate",))]
     found = use(one_more, "rule screen")
     assert found.sensitivity is not None
     assert (found.sensitivity.value, found.is_at_most) == (0.5, True)
+
+
+HALF_UNFIT = {"held": ("insult",), "passed": ()}
+
+
+@pytest.mark.parametrize(
+    ("n_held_read", "n_passed_read", "caught", "of_fit"),
+    [
+        (10, 10, "exact", "exact"),
+        (10, 6, "at-most", "at-least"),
+        (6, 10, "at-least", "at-most"),
+        (6, 6, "of-those-read", "of-those-read"),
+    ],
+)
+def test_a_share_of_what_people_read_is_on_the_side_of_the_truth_that_is_said(
+    n_held_read: int, n_passed_read: int, caught: str, of_fit: str
+) -> None:
+    """All read, 5 of 10 unfit are held and 5 of 10 fit are passed: one half each."""
+    texts = [
+        text(
+            f"{chr(97 + k)}{part}",
+            unfit=(k % 2 == 0) if k < n_read else None,
+            rules=HALF_UNFIT[part],
+        )
+        for part, n_read in (("held", n_held_read), ("passed", n_passed_read))
+        for k in range(10)
+    ]
+    found = use(texts, "rule screen")
+    assert (found.n_held_read, found.n_passed_read) == (n_held_read, n_passed_read)
+    assert (found.sensitivity_is, found.specificity_is) == (caught, of_fit)
+    assert found.is_at_most == (caught == "at-most")
+    assert found.sensitivity is not None
+    assert found.specificity is not None
+    above = {"exact": 0, "at-most": 1, "at-least": -1, "of-those-read": 0}
+    for share, said in ((found.sensitivity, caught), (found.specificity, of_fit)):
+        assert (share.value > 0.5) - (share.value < 0.5) == above[said]
 
 
 def test_nothing_read_is_no_result_and_order_is_nothing() -> None:

@@ -1,7 +1,7 @@
 """What screens hold of what people read, in words: for the page, and for who watches a study."""
 
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.labels.safety import SafetyResults, Screen, ScreenUse
+from hearteval.analysis.labels.safety import PEOPLE, Bound, SafetyResults, Screen, ScreenUse
 from hearteval.report.text import (
     count,
     fine_interval,
@@ -14,17 +14,26 @@ from hearteval.report.text import (
 )
 
 KINDS = {"rules": "words and forms, not meaning", "model": "a model"}
+BOUNDS: dict[Bound, str] = {
+    "exact": "",
+    "at-most": "at most ",
+    "at-least": "at least ",
+    "of-those-read": "of those read ",
+}
 MOST_NAMED = 3
 FEWEST = 10
 """Texts of which a share is written."""
+_NO_SAMPLE = ", no sample of all"
 
 
 def screen_words(found: SafetyResults) -> list[str]:
     """Say what each screen holds and misses, a line each, and how far two of them agree."""
     lines = [_screen(one) for one in found.screens]
+    in_part = {one.screen for one in found.screens if one.uses[0].sensitivity_is != "exact"}
     lines += [
-        f"{row.one} and {row.other}, on {plural(row.n_completions, 'text')} that both read: the"
-        f" same of {percent(row.same)}, Cohen's κ {hundredths(row.kappa.value)}"
+        f"{row.one} and {row.other}, on {plural(row.n_completions, 'text')} that both read"
+        f"{_NO_SAMPLE if row.other == PEOPLE and row.one in in_part else ''}: the same of"
+        f" {percent(row.same)}, Cohen's κ {hundredths(row.kappa.value)}"
         f" {fine_interval(row.kappa.low, row.kappa.high)}."
         for row in found.agreement
         if row.kappa is not None and row.n_completions >= FEWEST
@@ -42,22 +51,28 @@ def _against_people(use: ScreenUse) -> str:
     if not use.n_unfit and not use.n_fit:
         return "No person has read any of them, so what it misses is not known."
     said = []
-    if use.n_unfit and use.sensitivity is not None:
-        most = "at most " if use.is_at_most else ""
-        share = _share(use.n_unfit, use.sensitivity, before=most)
+    if use.sensitivity is not None:
+        share = _share(use.n_unfit, use.sensitivity, before=BOUNDS[use.sensitivity_is])
         said.append(
             f"Of {count(use.n_unfit)} that people would not show, it held"
             f" {count(use.n_caught)}{share}."
         )
-    if use.n_fit and use.specificity is not None:
-        share = _share(use.n_fit, use.specificity)
+    if use.specificity is not None:
+        share = _share(use.n_fit, use.specificity, before=BOUNDS[use.specificity_is])
         said.append(
             f"Of {count(use.n_fit)} that they would show, it passed {count(use.n_let_pass)}{share}."
+        )
+    if not use.n_passed_read:
+        said.append(
+            f"People have read {count(use.n_held_read)} that it held, and would not show"
+            f" {count(use.n_caught)} of them."
         )
     if use.missed:
         named = [f"{reason} ({n})" for reason, n in list(use.missed.items())[:MOST_NAMED]]
         said.append(f"It missed {listed(named)}.")
-    if use.is_at_most:
+    if use.n_passed_read and use.n_held_read < use.n_held:
+        said.append(f"People have read {count(use.n_held_read)} of {count(use.n_held)} it held.")
+    if use.n_passed_read < use.n_passed:
         said.append(
             f"People have read {count(use.n_passed_read)} of {count(use.n_passed)} that it passed:"
             " what else it misses is not known."

@@ -2,8 +2,10 @@
 
 A screen, the rules or a model, holds a text or passes it. People have the last word: a text is
 unfit where they agree that it must not be shown. What nobody has read says nothing, and people read
-first what is held: so what a screen catches of the unfit texts that were read is at most what it
-catches of all, unless people have read all that it passed. Intervals are over items.
+first what is held, so a share of what they have read is no share of all (verification bias; Begg
+and Greenes 1983): where they have read all that a screen held and a part of what it passed, it
+catches at most so much of the unfit and passes at least so much of the fit. Intervals are over
+items.
 """
 
 from collections import Counter
@@ -19,6 +21,8 @@ from hearteval.analysis.estimates import Estimate, mean_estimates
 from hearteval.analysis.labels.agreement import Marks, SourceAgreement, agree
 
 PEOPLE = "people"
+Bound = Literal["exact", "at-most", "at-least", "of-those-read"]
+"""What a share of the texts that people have read says of all that a screen has read."""
 RULES = "rules"
 """The family of the rule screen."""
 
@@ -30,14 +34,18 @@ class ScreenUse:
     Attributes:
         of: ``completion``, ``reasons``, or ``all``.
         n_read: Texts that it has read; `n_held` of these it held, for `held_for`.
+        n_held_read: Of what it held, what people have read.
         n_passed_read: Of what it passed, what people have read; `n_passed` is all that it passed.
         n_unfit: Unfit texts that it has read; `n_caught` of these it held.
         n_fit: Fit ones; `n_let_pass` of these it passed.
         sensitivity: Share of the unfit that it holds; None without one, and where people have read
             nothing that it passed.
-        specificity: Share of the fit that it passes.
-        is_at_most: Whether people have read only a part of what it passed: then it catches as much
-            at most.
+        specificity: Share of the fit that it passes; None likewise.
+        sensitivity_is: What that share says of all it has read: ``exact`` where people have read
+            all of it; ``at-most`` where all that it held and a part of what it passed, ``at-least``
+            the other way round; ``of-those-read`` nothing, where a part of both.
+        specificity_is: Likewise; the bounds are the other way round.
+        is_at_most: Whether `sensitivity_is` ``at-most``.
         missed: What people say of unfit texts that it passed, and how often.
     """
 
@@ -45,6 +53,7 @@ class ScreenUse:
     n_read: int
     n_held: int
     held_for: Mapping[str, int]
+    n_held_read: int
     n_passed: int
     n_passed_read: int
     n_unfit: int
@@ -53,6 +62,8 @@ class ScreenUse:
     n_let_pass: int
     sensitivity: Estimate | None
     specificity: Estimate | None
+    sensitivity_is: Bound
+    specificity_is: Bound
     is_at_most: bool
     missed: Mapping[str, int]
 
@@ -159,7 +170,12 @@ def _use(
 ) -> ScreenUse:
     held = [one for one in texts if one.held_by[name]]
     passed = [one for one in texts if not one.held_by[name]]
-    n_passed_read = sum(one.is_unfit is not None for one in passed)
+    n_held_read, n_passed_read = (
+        sum(one.is_unfit is not None for one in part) for part in (held, passed)
+    )
+    of_unfit, of_fit = _bounds(
+        all_held=n_held_read == len(held), all_passed=n_passed_read == len(passed)
+    )
     unfit = [one for one in texts if one.is_unfit]
     fit = [one for one in texts if one.is_unfit is False]
 
@@ -175,6 +191,7 @@ def _use(
         n_read=len(texts),
         n_held=len(held),
         held_for=_counted(reason for one in held for reason in one.held_by[name]),
+        n_held_read=n_held_read,
         n_passed=len(passed),
         n_passed_read=n_passed_read,
         n_unfit=len(unfit),
@@ -182,12 +199,23 @@ def _use(
         n_fit=len(fit),
         n_let_pass=sum(not one.held_by[name] for one in fit),
         sensitivity=share(unfit, is_held=True) if n_passed_read else None,
-        specificity=share(fit, is_held=False),
-        is_at_most=n_passed_read < len(passed),
+        specificity=share(fit, is_held=False) if n_passed_read else None,
+        sensitivity_is=of_unfit,
+        specificity_is=of_fit,
+        is_at_most=of_unfit == "at-most",
         missed=_counted(
             reason for one in unfit if not one.held_by[name] for reason in one.reasons or ("other",)
         ),
     )
+
+
+def _bounds(*, all_held: bool, all_passed: bool) -> tuple[Bound, Bound]:
+    """Say what the shares of the unfit held and of the fit passed are, by what people have read."""
+    if all_held and all_passed:
+        return "exact", "exact"
+    if all_held:
+        return "at-most", "at-least"
+    return ("at-least", "at-most") if all_passed else ("of-those-read", "of-those-read")
 
 
 def _counted(words: Iterable[str]) -> dict[str, int]:
