@@ -1,6 +1,7 @@
 """``heart judges``: the judges that a study can name, and what they can be trusted with."""
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -20,9 +21,8 @@ def list_all(*, as_json: bool) -> None:
     """List the judges that a study can name, with families, routes, refusals and prices."""
     from hearteval.models.prices import price_list
     from hearteval.study.catalogue import judge_objects, list_judges
-    from hearteval.study.session import utc_now
 
-    rows = judge_objects(when=utc_now())
+    rows = judge_objects(when=datetime.now(UTC))
     if as_json:
         emit_json("judges", {"judges": rows, "prices": price_list()})
     else:

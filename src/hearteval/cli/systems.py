@@ -1,5 +1,7 @@
 """``heart systems``: the systems that a study can name, and how models are reached."""
 
+from datetime import UTC, datetime
+
 import click
 
 from hearteval.cli.console import emit_json
@@ -15,9 +17,8 @@ def command(*, as_json: bool) -> None:
     """
     from hearteval.models.prices import price_list
     from hearteval.study.catalogue import list_systems, system_objects
-    from hearteval.study.session import utc_now
 
-    rows = system_objects(when=utc_now())
+    rows = system_objects(when=datetime.now(UTC))
     if as_json:
         emit_json("systems", {"systems": rows, "prices": price_list()})
     else:
