@@ -256,6 +256,22 @@ def test_people_who_were_imported_are_people_and_may_withdraw(
     assert {name: row["rater_group"] for name, row in people.items() if name in GROUPS} == {
         name: group for name, group in GROUPS.items() if name.startswith("r")
     }
+    with closing(SqlStore.open(load_study(there).store)) as store:
+        (reader,) = (one for one in store.iter(Rater) if one.family == "rules")
+        about_reasons = [
+            Label(
+                judgment_id=one.id,
+                taxonomy="rationales",
+                category="sounds_natural",
+                verdict="present",
+                evidence="like a person",
+                rater_id=reader.id,
+                created_at=NOW,
+            )
+            for one in store.iter(Judgment)
+            if one.rationale
+        ]
+        store.add(about_reasons)
     assert heart("people", "withdraw", there, "w1", "--yes").code == 0
     assert heart("people", "withdraw", there, "r1", "--yes").code == 0
     heart("export", there, "--to", "csv", "--out", out, "--force")
@@ -266,6 +282,14 @@ def test_people_who_were_imported_are_people_and_may_withdraw(
         is_gone = "w1" in (row["first_writer"], row["second_writer"]) or row["rater"] == "r1"
         assert bool(row["rationale"]) != is_gone
         assert row["choice"]
+    kept = {
+        row["judgment_id"]
+        for row in rows_of(out / "judgments.csv")
+        if row["rationale"] and row["rater_kind"] == "human"
+    }
+    quoted = [row for row in rows_of(out / "labels.csv") if row["taxonomy"] == "rationales"]
+    assert {row["judgment_id"] for row in quoted if row["evidence"]} == kept
+    assert len(quoted) == len(about_reasons) > len(kept)
     again = heart(
         "import", there, there.parent / "completions.csv", "--kind", "completions", "--json"
     )

@@ -19,13 +19,16 @@ from asked_study import (
 from canned_model import CannedModel
 
 from hearteval.analysis.data import JudgmentRow
+from hearteval.analysis.labels.rationales import ThemeExample
 from hearteval.domain import (
     AXES,
     Assignment,
+    Completion,
     Judgment,
     Label,
     Pair,
     Rater,
+    System,
     record_id,
 )
 from hearteval.labels.cues import cued_labels
@@ -34,6 +37,7 @@ from hearteval.labels.safety import SAFETY, label_reasons, safety_rater
 from hearteval.labels.sample import choose_comparisons
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.labels.texts import LabelledText
+from hearteval.study.report.reading import read_reasons
 
 THEMES = load_taxonomy("rationales")
 PERSON = Rater(name="p1", kind="human", family="human")
@@ -109,6 +113,31 @@ def test_what_nobody_has_released_is_not_sent(world: AskedStudy) -> None:
     )
     world.store.add([screen])
     assert set(texts_to_label(world.store, world.study, THEMES)) == {fine.id, *judged} - {first}
+
+
+def test_reasons_quote_so_those_about_a_withdrawn_text_are_neither_sent_nor_shown() -> None:
+    people = System(name="People", kind="human", family="human")
+    made = asked_study([model_system("one"), people], [judge("j")], items=ITEMS[:1])
+    made.complete({"one": always("I hear you.")})
+    written = Completion(
+        item_id=ITEMS[0].id, system_id=people.id, text="My own words.", writer_id="w",
+        created_at=NOW,
+    )  # fmt: skip
+    made.store.add([written])
+    plan(made, both_orders=False)
+    made.judge({"j": always(verdict(reason="it says 'my own words'"))})
+    (reasons,) = texts_to_label(made.store, made.study, THEMES)
+    example = ThemeExample(
+        category="tone", given_by="judges", judgment_id=reasons, item_id=ITEMS[0].id,
+        systems=("one", "People"),
+    )  # fmt: skip
+    assert read_reasons(made.store, [example], {written.id}, ())
+    made.store.people.take_in(made.study.id, {"w": None}, now=NOW)
+    (writer,) = made.store.people.people(made.study.id)
+    made.store.people.withdraw(writer, rater_id="1" * 32, now=NOW)
+    assert not texts_to_label(made.store, made.study, THEMES)
+    assert not read_reasons(made.store, [example], {written.id}, ())
+    made.store.close()
 
 
 def test_a_bound_keeps_the_comparison_that_both_kinds_judged(world: AskedStudy) -> None:

@@ -12,7 +12,17 @@ from functools import partial
 
 from hearteval.analysis.data import JudgmentRow, judgment_rows
 from hearteval.analysis.missing import Cause, find_causes, last_attempts
-from hearteval.domain import Attempt, Completion, Item, Judgment, Label, Rater, Study, System
+from hearteval.domain import (
+    Attempt,
+    Completion,
+    Item,
+    Judgment,
+    Label,
+    Pair,
+    Rater,
+    Study,
+    System,
+)
 from hearteval.engine.local import run_tasks
 from hearteval.labels.cues import cued_labels, cues_rater
 from hearteval.labels.prompt import label_again, label_messages
@@ -212,34 +222,45 @@ def _target_of(rater_ids: Collection[str], attempt: Attempt) -> LabelTarget | No
 
 def _completions(store: Store, study: Study, _: Taxonomy) -> list[LabelledText]:
     contexts = {item.id: item.context for item in store.iter(Item, study)}
+    texts = _readable(store, study)
+    return [text_of(text, contexts[text.item_id]) for text in texts]
+
+
+def _readable(store: Store, study: Study) -> list[Completion]:
     stress = _systems(store, study, "stress")
     texts = [
         text
         for text in store.iter(Completion, study)
         if text.system_id not in stress and not text.is_withdrawn
     ]
-    if "people" in study.design:
-        people, standings = _systems(store, study, "human"), _standings(store, study)
-        texts = [
-            text
-            for text in texts
-            if text.system_id not in people or standings.get(text.id) == "released"
-        ]
-    return [text_of(text, contexts[text.item_id]) for text in texts]
+    if "people" not in study.design:
+        return texts
+    people, standings = _systems(store, study, "human"), _standings(store, study)
+    return [
+        text
+        for text in texts
+        if text.system_id not in people or standings.get(text.id) == "released"
+    ]
 
 
 def _reasons(store: Store, study: Study, taxonomy: Taxonomy) -> list[LabelledText]:
     """Return the reasons of first judgments that have any; those of the cue judge are no one's.
 
     What people gave has to be released; what is held of judges' is left out too, unless it is
-    screened. Where the taxonomy bounds them, they are of so many comparisons.
+    screened. Nobody's are sent about a text that may not be: reasons quote. Where the taxonomy
+    bounds them, they are of so many comparisons.
     """
+    readable = {text.id for text in _readable(store, study)}
+    pairs = {
+        pair.id for pair in store.iter(Pair, study) if readable.issuperset(pair.completion_ids)
+    }
     first, standings = _first_judgments(store, study), _standings(store, study)
     people = {rater.id for rater in store.iter(Rater, study) if rater.kind == "human"}
     is_screened = taxonomy.name == SAFETY
     found: dict[str, tuple[LabelledText, JudgmentRow]] = {}
     for one in store.iter(Judgment, study):
-        if row := first.get(one.assignment_id):
+        row = first.get(one.assignment_id)
+        if row and row.pair_id in pairs:
             text, standing = text_of(one), standings.get(one.id, "unscreened")
             may_be_sent = standing == "released" or (
                 row.rater_id not in people and (standing == "unscreened" or is_screened)

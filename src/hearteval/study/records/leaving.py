@@ -27,6 +27,7 @@ from hearteval.domain import (
     Rating,
     Study,
     System,
+    record_id,
 )
 from hearteval.domain.systems import SIMULATED
 from hearteval.exchange.records.writing import Cell, Columns, Format, format_table, write_files
@@ -142,6 +143,16 @@ class _Leaving:
             for text in self._texts.values()
             if text.writer_id is not None and (text.is_withdrawn or text.id not in self._released)
         )
+
+    @cached_property
+    def _about(self) -> dict[str, tuple[str, str]]:
+        """The texts that each judgment is about, by its id."""
+        pairs = {pair.id: pair.completion_ids for pair in self._iter(Pair)}
+        return {
+            record_id("judgment", {"assignment_id": one.id}): pairs[one.pair_id]
+            for one in self._iter(Assignment)
+            if one.pair_id in pairs
+        }
 
     def _make_items(self) -> _Made:
         return _Made([_item_row(item) for item in self.items])
@@ -314,6 +325,8 @@ class _Leaving:
             is_own = one.item_id is not None or (text is not None and text.writer_id is None)
             may_leave = is_own or one.text_id in self._released
             may_leave &= (one.taxonomy, one.category) not in identifying
+            # Reasons quote what they are about.
+            may_leave &= self._unreadable.isdisjoint(self._about.get(one.judgment_id or "", ()))
             n_held_back += not may_leave and bool(one.evidence)
             rows.append(
                 {

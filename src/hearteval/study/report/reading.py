@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from hearteval.analysis.examples import Example, by_interest
+from hearteval.analysis.labels.rationales import ThemeExample
 from hearteval.analysis.labels.use import LabelResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import (
@@ -135,7 +136,9 @@ def write_replies(
             completions[one.item_id].append((systems[one.system_id], one))
     held = {id_ for id_, said in standings.items() if said != "released"}
     evidence = read_quotes(store, results.labels, held)
-    reasons = _read_reasons(store, results, released, held)
+    themed = results.rationales.sources if results.rationales else ()
+    given = [one for source in themed for one in source.examples]
+    reasons = read_reasons(store, given, released, held)
     pages = (
         (name, text.encode())
         for name, text in folder_pages(results, shown, items, completions, evidence, reasons)
@@ -153,20 +156,34 @@ def write_replies(
     return str(folder / INDEX)
 
 
-def _read_reasons(
-    store: Store, results: StudyResults, released: Collection[str], held: Collection[str]
+def read_reasons(
+    store: Store, examples: Sequence[ThemeExample], released: Collection[str], held: Collection[str]
 ) -> dict[str, str]:
     """Return the reasons that were chosen to be read, by the ids of their judgments.
 
-    A person's have to be released; a judge's may not be held.
+    A person's have to be released; a judge's may not be held. Reasons quote: nobody's are read
+    about a person's text that may not be.
     """
     chosen = [
         one.judgment_id
-        for source in (results.rationales.sources if results.rationales else ())
-        for one in source.examples
+        for one in examples
         if one.judgment_id in released or (one.given_by == "judges" and one.judgment_id not in held)
     ]
-    return {one.id: reasons_text(one) for one in store.find(Judgment, sorted({*chosen}))}
+    found = store.find(Judgment, sorted({*chosen}))
+    asked = {
+        one.id: one.pair_id for one in store.find(Assignment, [j.assignment_id for j in found])
+    }
+    ends = {one.id: one.completion_ids for one in store.find(Pair, sorted({*asked.values()}))}
+    unread = {
+        one.id
+        for one in store.find(Completion, sorted({id_ for both in ends.values() for id_ in both}))
+        if one.writer_id is not None and (one.is_withdrawn or one.id not in released)
+    }
+    return {
+        one.id: reasons_text(one)
+        for one in found
+        if unread.isdisjoint(ends[asked[one.assignment_id]])
+    }
 
 
 def read_quotes(
