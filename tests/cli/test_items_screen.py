@@ -255,7 +255,7 @@ def test_candidates_become_a_frozen_item_set(heart: Heart, screening: Path) -> N
     assert (pair["risk"]["same"], pair["risk"]["kappa"]["value"]) == (1, 1)
     assert {one["other"] for one in done["agreement"]["questions"]} == {"two", "people"}
     # Put back by hand, and overlooked by whoever reads it next: seen by what was quoted before.
-    change_place(screening, "In LINDAUS old town I am lost.")
+    change_place(screening, "In the LINDAUER old town I am lost.")
     heart("items", "accept", screening, "--dry-run")  # the store knows the new candidate
     person_says(folder, "place")
     found = heart("items", "accept", screening, "--dry-run", "--json").json

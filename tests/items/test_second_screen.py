@@ -349,7 +349,10 @@ def test_an_item_set_holds_what_is_in_with_its_evidence_and_counts_what_was_lost
 def test_what_was_not_drawn_for_the_second_screen_is_no_quota_of_the_items() -> None:
     one, other = item(1), item(2)
     before = (
-        Screening(item_id=one.id, rule="resolved", verdict="pass", evidence="", version="paper-1"),
+        *(
+            Screening(item_id=id_, rule="resolved", verdict="pass", evidence="", version="paper-1")
+            for id_ in (one.id, other.id)
+        ),
         Screening(item_id="x", rule="quota", verdict="fail", evidence="1 of 3", version="paper-1"),
         Screening(item_id="y", rule="resolved", verdict="fail", evidence="", version="paper-1"),
     )
@@ -359,6 +362,13 @@ def test_what_was_not_drawn_for_the_second_screen_is_no_quota_of_the_items() -> 
     assert steps["candidates"] == (3, 2)
     assert steps["quota"] == (2, 1)
     assert list(steps).index("candidates") < list(steps).index("second-distress")
+    (chosen,) = found.items
+    (left,) = {one.id, other.id} - {chosen.id}
+    of_left = [(each.rule, each.verdict) for each in found.screenings if each.item_id == left]
+    assert of_left == [("quota", "fail")]
+    assert ("resolved", "pass") in {
+        (each.rule, each.verdict) for each in found.screenings if each.item_id == chosen.id
+    }
 
 
 def test_the_evidence_never_holds_a_detail_or_a_persons_pseudonym() -> None:
