@@ -239,12 +239,12 @@ def figure(value: float) -> Estimate:
     return Estimate(value=value, low=value - 0.03, high=value + 0.02)
 
 
-def held_against_people(n_items: int = 40) -> LabelResults:
-    (found,) = invented_labels()
+def held_against_people(n_items: int = 40, *, labeler: Rater = READER) -> LabelResults:
+    (found,) = invented_labels((labeler,))
     rows = tuple(
         SourceAgreement(
             one="people",
-            other="reader",
+            other=labeler.name,
             category=category,
             name=name,
             n_completions=300,
@@ -296,6 +296,11 @@ def test_labelers_are_held_against_people_beside_what_is_published() -> None:
     )
     assert "The paper reports 0.86 for its classifier, from 0.78 to 0.93." in said
     assert "Do labelers agree?" not in said
+
+
+def test_the_offline_baseline_says_what_it_is_where_it_is_held_against_people() -> None:
+    said = words(section((held_against_people(labeler=CUES),)))
+    assert "cues (the offline baseline, which looks for words and measures nothing), on 300" in said
 
 
 def test_too_few_settled_replies_have_no_figure_of_a_labeler() -> None:

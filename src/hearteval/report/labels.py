@@ -241,6 +241,7 @@ def people_words(found: LabelResults) -> str:
 
 def against_people_words(found: LabelResults) -> list[str]:
     """Say how right each labeler is, held against what people have settled."""
+    baselines = {source.labeler for source in found.sources if source.kind == "baseline"}
     lines = []
     for row in found.agreement:
         if row.category != "all" or not _is_peoples(found, row) or row.n_items < FEWEST_ITEMS:
@@ -255,8 +256,9 @@ def against_people_words(found: LabelResults) -> list[str]:
             and one.f1 is not None
         ]
         (low, weakest), (high, strongest) = min(own), max(own)
+        what = f" ({KINDS['baseline']})" if row.other in baselines else ""
         lines.append(
-            f"{row.other}, on {plural(row.n_completions, 'reply', 'replies')}: macro-F1"
+            f"{row.other}{what}, on {plural(row.n_completions, 'reply', 'replies')}: macro-F1"
             f" {_with_ends(row.f1)}, from {hundredths(low)} ({weakest}) to {hundredths(high)}"
             f" ({strongest}); precision {_with_ends(row.precision)}, recall"
             f" {_with_ends(row.recall)}."
