@@ -290,6 +290,9 @@ def test_what_stands_beside_the_conversation_alone_leaves_the_id_and_the_labels(
     assert (after.item.situation, after.item.reference) == ("", "[place]? Oh.")
     assert words == "[place] in situation, [place] in reference"
     assert settle_beside(telling_item(), QUESTIONS) == (telling_item(), "")
+    item_of_rules = replace(before.item, reference="Lindau? Call 555-123-4567.")
+    still = replace(before, item=item_of_rules)
+    assert settle_beside(still, QUESTIONS) == (still, "")
 
 
 def test_a_rewritten_item_is_labelled_again_before_it_is_in() -> None:

@@ -107,12 +107,15 @@ def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
 def settle_beside(decision: Decision, taxonomy: Taxonomy) -> tuple[Decision, str]:
     """Let a candidate in whose conversation tells nobody's name, though a text beside it does.
 
-    Returns it without these details, and where they were in words; else as it is, and none.
+    Returns it without these details, and where they were in words; else as it is, and none. Nobody
+    reads its reply again but the rules: where they still find a detail, it stays as it is.
     """
     if decision.standing != "identifying":
         return decision, ""
     done = replace_details(decision, taxonomy)
     if done.item.id != decision.item.id or done.by_hand or not done.details:
+        return decision, ""
+    if find_identifying(done.item.reference or ""):
         return decision, ""
     words = in_words(done.details)
     return replace(decision, item=done.item, standing="in", reasons=()), words
