@@ -28,10 +28,10 @@ items = [{ text = "I notice how others feel." }, { text = "I get bored.", revers
 """
 MANY = "writers_per_item = 40\nraters_per_pair = 40\n"
 ABOUT = 'about_you = ["age", "language", "country", "culture", "support"]\nscale = "scale.toml"\n'
+LABELS = '[labels]\npeople = 3\npeople_by = ["micro-skills"]\n'
 SETTINGS: Mapping[str, str] = {
     "five-point": MANY + ABOUT + 'results = "https://example.org/results"\n',
-    "forced-strength": MANY
-    + 'protocol = "forced-strength"\naxis_marks = true\n[labels]\npeople = 3\n',
+    "forced-strength": MANY + 'protocol = "forced-strength"\naxis_marks = true\n' + LABELS,
     "rating": MANY + 'protocol = "rating"\n',
     "limits": PEOPLE + "most_per_session = 2\nmost_per_day = 3\nrest_after = 1\n",
 }
@@ -318,12 +318,12 @@ def _nothing_left(tour: Tour) -> Page:
 
 def _settle(tour: Tour) -> Page:
     """What two people differ on, who quoted what is there."""
-    kind = "label-strategies"
+    kind = "label-micro-skills"
     for verdict in ("present", "absent"):
         rater = tour.world.come(kind)
         while rater.get(kind) and rater.ticket:
-            rater.send(kind, **{f"is_{key}": verdict for key in load_taxonomy("strategies").keys})
-    return tour.task("settle-strategies")
+            rater.send(kind, **{f"is_{key}": verdict for key in load_taxonomy("micro-skills").keys})
+    return tour.task("settle-micro-skills")
 
 
 def _after(tour: Tour, n: int, *, day: bool = False) -> Page:
@@ -395,7 +395,7 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "forced": lambda tour: tour.task("judge"),
         "forced-refused": lambda tour: tour.refused("judge"),
         "researcher-empty": _researcher,
-        "label-refused": lambda tour: tour.refused("label-strategies"),
+        "label-refused": lambda tour: tour.refused("label-micro-skills"),
         "settle": _settle,
     },
     "rating": {

@@ -1,7 +1,9 @@
 """People label by a taxonomy; where two differ, a third decides, who sees both and no name."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from people_site import Visitor, World, people_world, plain
 
 from hearteval.domain import Completion, Item, Label, Rater, System, plain_text
 from hearteval.labels.taxonomy import Category, Taxonomy, load_taxonomy
-from hearteval.store.people.tasks import PlannedTask
+from hearteval.store.people.tasks import Lease, PlannedTask
 from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.labelling import kinds_of
 from hearteval.study.people.planning import choose_sample
@@ -130,18 +132,6 @@ def test_a_draft_keeps_what_was_answered(page_world: World) -> None:
     assert 'value="some"' in page
 
 
-def test_two_people_label_each_text_and_none_twice(world: World) -> None:
-    raters = [world.come(LABEL) for _ in range(3)]
-    for rater in raters:
-        while rater.get(LABEL) and rater.ticket:
-            rater.send(LABEL, **answers())
-    by_text: dict[str, set[str]] = {}
-    for one in labels_of(world):
-        by_text.setdefault(str(one.completion_id), set()).add(one.rater_id)
-    assert len(by_text) == 4
-    assert {len(raters) for raters in by_text.values()} == {2}
-
-
 def test_where_two_differ_a_third_sees_both_and_decides(world: World) -> None:
     one, other, third = (world.come(LABEL, SETTLE) for _ in range(3))
     text = label(one, tone_shift="present", generic_warmth="uncertain")
@@ -170,26 +160,65 @@ def test_where_two_differ_a_third_sees_both_and_decides(world: World) -> None:
     assert "Nothing to do right now" in plain(third.get(SETTLE))
 
 
-def test_what_people_settle_is_held_against_a_labeler(world: World) -> None:
-    one, other, third = (world.come(LABEL, SETTLE) for _ in range(3))
-    for _ in range(4):
-        label(one, tone_shift="present")
-    world.clock.wait(minutes=1)
-    texts = [label(other, tone_shift="present" if k < 2 else "absent") for k in range(4)]
-    world.clock.wait(minutes=1)
-    page = plain(world.come("research").client.get("/researcher").text)
+@dataclass(frozen=True, kw_only=True)
+class Worked:
+    """What three people did: two labelled four texts and differ on two, the third decided."""
+
+    world: World
+    texts: Sequence[str]
+    """In the order of the second; on the first two they agree."""
+    third_can_label: bool
+    can_review: bool
+    research: str
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worked]:
+    with people_world(tmp_path_factory.mktemp("worked"), people=PEOPLE + LABELS) as world:
+        one, other, third = (world.come(LABEL, SETTLE) for _ in range(3))
+        for _ in range(4):
+            label(one, tone_shift="present")
+        world.clock.wait(minutes=1)
+        texts = [label(other, tone_shift="present" if k < 2 else "absent") for k in range(4)]
+        world.clock.wait(minutes=1)
+        third.get(LABEL)
+        can_label = bool(third.ticket)
+        research = plain(world.come("research").client.get("/researcher").text)
+        while third.get(SETTLE) and third.ticket:
+            verdict = "present" if lease_of(third) == texts[2] else "absent"
+            third.send(SETTLE, is_tone_shift=verdict)
+        yield Worked(
+            world=world,
+            texts=texts,
+            third_can_label=can_label,
+            can_review="Nothing to do" not in plain(world.come("review").get("review")),
+            research=research,
+        )
+
+
+def test_two_people_label_each_text_and_a_third_only_settles(worked: Worked) -> None:
+    by_text: dict[str, set[str]] = {}
+    for one in labels_of(worked.world):
+        by_text.setdefault(one.text_id, set()).add(one.rater_id)
+    assert [len(by_text[text]) for text in worked.texts] == [2, 2, 3, 3]
+    assert len(by_text) == 4
+    assert not worked.third_can_label
+
+
+def test_labels_decide_nothing_about_who_may_read_a_text(worked: Worked) -> None:
+    assert not worked.can_review
+
+
+def test_the_researcher_reads_how_far_they_agree(worked: Worked) -> None:
     # In 2 of 4 times 6 answers they differ.
-    assert "Two people labelled 4 texts by micro-skills: 92 % of their answers" in page
-    while third.get(SETTLE) and third.ticket:
-        verdict = "present" if lease_of(third) == texts[2] else "absent"
-        third.send(SETTLE, is_tone_shift=verdict)
+    said = "Two people labelled 4 texts by micro-skills: 92 % of their answers"
+    assert said in worked.research
+
+
+def test_what_people_settle_is_held_against_a_labeler(worked: Worked) -> None:
     # The labeler finds it in the first of the four, and in the last, where people settled not.
-    reader = Rater(
-        name="reader",
-        kind="llm",
-        family="theirs",
-        settings=load_taxonomy("micro-skills").settings,
-    )
+    world, settings = worked.world, load_taxonomy("micro-skills").settings
+    reader = Rater(name="reader", kind="llm", family="theirs", settings=settings)
     said = [
         Label(
             completion_id=text,
@@ -199,7 +228,7 @@ def test_what_people_settle_is_held_against_a_labeler(world: World) -> None:
             rater_id=reader.id,
             created_at=world.clock(),
         )
-        for k, text in enumerate(texts)
+        for k, text in enumerate(worked.texts)
         for key in KEYS
     ]
     world.store.add([reader, *said])
@@ -217,19 +246,29 @@ def test_what_people_settle_is_held_against_a_labeler(world: World) -> None:
     assert row.f1.value == pytest.approx(2 / 5)
 
 
-def test_both_answers_stand_on_either_side_as_chance_has_it(world: World) -> None:
-    one, other = world.come(LABEL), world.come(LABEL)
-    for visitor, verdict in ((one, "present"), (other, "absent")):
-        world.clock.wait(minutes=1)
-        for _ in range(4):
-            label(visitor, tone_shift=verdict)
-    third = world.come(SETTLE)
-    first = []
-    for _ in range(4):
-        page = third.get(SETTLE)
-        first.append(re.findall(r"One person</dt><dd><b>(.*?)</b>", page)[0])
-        third.send(SETTLE, is_tone_shift="absent")
-    assert set(first) == {"Not there", "There"}
+def test_which_answer_stands_left_is_chance(page_world: World) -> None:
+    store, desk = page_world.store, page_world.desk
+    ann, ben = (Rater(name=name, kind="human", family="human") for name in ("P-ANN", "P-BEN"))
+    (kind,) = (one for one in kinds_of(load_taxonomy("micro-skills")) if one.name == SETTLE)
+    text = next(iter(store.iter(Completion, desk.study)))
+    present = Label(
+        completion_id=text.id,
+        taxonomy="micro-skills",
+        category="tone_shift",
+        verdict="present",
+        rater_id=ann.id,
+        created_at=page_world.clock(),
+    )
+    later = page_world.clock() + timedelta(minutes=1)
+    absent = replace(present, verdict="absent", rater_id=ben.id, created_at=later, id="")
+    store.add([ann, ben, present, absent])
+    shown = []
+    for side in (0, 1):
+        lease = Lease("t", SETTLE, text.id, "0" * 32, side, "held", page_world.clock(), None)
+        found = kind.show(desk, lease)
+        assert found is not None
+        shown.append([said.answer for said in found.asked.answers["tone_shift"]])
+    assert shown == [["present", "absent"], ["absent", "present"]]
 
 
 def test_writers_do_not_label_their_own_and_withdrawn_texts_are_not_shown(tmp_path: Path) -> None:
@@ -252,16 +291,6 @@ def test_writers_do_not_label_their_own_and_withdrawn_texts_are_not_shown(tmp_pa
             shown.add(lease_of(other))
             other.send(LABEL, **answers())
         assert shown == seen
-
-
-def test_labels_decide_nothing_about_who_may_read_a_text(world: World) -> None:
-    before = len(world.store.people.targets(world.desk.study.id, LABEL))
-    rater = world.come(LABEL)
-    for _ in range(4):
-        label(rater, tone_shift="present")
-    world.site.written()
-    assert len(world.store.people.targets(world.desk.study.id, LABEL)) == before
-    assert "Nothing to do right now" in plain(world.come("review").get("review"))
 
 
 def test_an_item_is_labelled_by_its_conversation_and_a_scale_has_a_score(
