@@ -9,7 +9,7 @@ import pytest
 
 from hearteval.domain import Item, Label, Screening, Turn
 from hearteval.items.accepted import Accepted, accept_items
-from hearteval.items.placeholders import replace_details, settle_beside
+from hearteval.items.placeholders import find_left, replace_details, settle_beside
 from hearteval.items.screening import Topics, list_screenings, screen_couplets, screen_item
 from hearteval.items.second_screen import (
     DELICATE,
@@ -210,6 +210,7 @@ TOLD_TURNS = (
     "What did Dana say?",
     "that I am lazy, in front of Jorunn! Call me: +44 20 7946 0018. danas words still hurt",
 )
+NAMED = {**GOOD, "person_name": "present"}
 QUOTES = {"person_name": "Dana Smith", "place_name": "Lindau", "contact": "+44 20 7946 0018"}
 
 
@@ -251,6 +252,30 @@ def test_what_cannot_be_replaced_without_reading_is_left_to_a_person() -> None:
         after = replace_details(telling_item({"other_identity": quote}), QUESTIONS)
         assert "other_identity" in after.by_hand
         assert "[detail]" not in repr(after.item)
+
+
+def test_each_word_of_a_name_gives_way_and_other_spellings_are_left_to_a_person() -> None:
+    one = item(turns=("Zo\u00eb O\u2019Hara laughed. Zo\u00eb does. O'Hara\u2019s mother cried.",))
+    quotes = {"person_name": "Zo\u00eb O'Hara"}
+    said = [found for who in ("m1", "m2") for found in labels(one, who, NAMED, quotes)]
+    after = replace_details(decided(one, said), QUESTIONS)
+    assert after.item.context[0].text == "[name] laughed. [name] does. [name]\u2019s mother cried."
+    assert after.by_hand == ()
+    for spelling in ("Zoe O'Hara", "Zo\u200b\u00eb OHara", "\uff3a\uff4f\uff45\u0308 O'Hara"):
+        other = item(turns=(f"Zo\u00eb O'Hara laughed, {spelling} did",))
+        said = [found for who in ("m1", "m2") for found in labels(other, who, NAMED, quotes)]
+        assert replace_details(decided(other, said), QUESTIONS).by_hand == ("person_name",)
+
+
+def test_what_was_replaced_is_looked_for_though_others_label_since() -> None:
+    one = item(turns=TOLD_TURNS)
+    said = [found for who in ("m1", "m2") for found in labels(one, who, NAMED, QUOTES)]
+    others = Sources(labelers={"9" * 32: "another"}, people=())
+    now = decide(one, said, others, topics="paper", taxonomy=QUESTIONS)
+    assert now.standing == "waiting"
+    assert find_left(now, said, one) == ("person_name",)
+    assert find_left(now, labels(one, "m3") + said, one) == ()
+    assert find_left(now, said, replace_details(decided(one, said), QUESTIONS).item) == ()
 
 
 def test_the_rules_find_what_both_labelers_overlook() -> None:

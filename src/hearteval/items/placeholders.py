@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from hearteval.domain import Item, Turn
+from hearteval.domain import Item, Label, Turn
 from hearteval.items.screening import find_identifying
 from hearteval.items.second_screen import DETAILS, Decision, texts_of
 from hearteval.labels.taxonomy import Taxonomy
@@ -23,6 +23,9 @@ BESIDE = ("situation", "reference")
 MOST_WORDS = 8
 """Of a quote: more is a sentence, and no name."""
 MIN_PHONE_DIGITS = 7
+NAME = "person_name"
+LEAST_PART = 3
+"""Letters of a word of a name that is also looked for by itself."""
 LONG_ENOUGH = 4
 """Letters of a name that is also looked for at the beginning of longer words."""
 OF_RULE = {
@@ -38,6 +41,7 @@ OF_RULE = {
 }
 """The placeholder of what a rule finds, by its kind."""
 _QUOTES = {"'": "['\u2018\u2019]", '"': '["\u201c\u201d]'}
+_STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _POSSESSIVE = r"(?=(?:['\u2019]?s)?(?!\w))"
 
 
@@ -73,6 +77,12 @@ class _Found(NamedTuple):
     category: str
     kind: str
     words: str
+    is_part: bool = False
+    """One word of somebody's name, which is looked for as it is written."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _pattern(self.words, is_as_written=self.is_part)
 
 
 def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
@@ -88,14 +98,16 @@ def replace_details(decision: Decision, taxonomy: Taxonomy) -> Replaced:
     names = _placeholders(found, texts)
     details: list[Detail] = []
     for one in sorted(found, key=lambda one: -len(one.words)):
-        pattern, placeholder = _pattern(one.words), names[one.words.casefold()]
+        pattern, placeholder = one.pattern, names[one.words.casefold()]
         for where, text in texts.items():
             texts[where], n = pattern.subn(placeholder, text)
             if n:
                 details.append(Detail(where, one.category, placeholder, n))
     if details and all(one.where in BESIDE for one in details):
         texts["situation"] = ""
-    left = [one.category for one in found if any(map(_traces(one.words).search, texts.values()))]
+    left = [
+        one.category for one in found if _is_left(one.words, texts.values(), is_part=one.is_part)
+    ]
     order = {where: place for place, where in enumerate(texts)}
     return Replaced(
         item=_rewritten(item, texts) if details else item,
@@ -126,20 +138,31 @@ def in_words(details: Iterable[Detail]) -> str:
     return ", ".join(dict.fromkeys(f"{one.placeholder} in {one.where}" for one in details))
 
 
-def find_left(before: Decision, item: Item) -> tuple[str, ...]:
-    """Return the questions whose detail, found in what an item was before, stands in it still."""
-    if before.standing != "identifying":
-        return ()
-    quotes = {key: before.answers[key].quotes for key in before.reasons if key in DETAILS}
-    texts = texts_of(item).values()
+def find_left(before: Decision, labels: Iterable[Label], item: Item) -> tuple[str, ...]:
+    """Return the questions whose detail, found in what an item was before, stands in it still.
+
+    Labels are those of what it was before, of whoever gave them: a study may have other labelers
+    since, whose word on it is missing. What anybody but a person disputes is no detail.
+    """
+    quotes: dict[str, list[str]] = {key: [] for key in DETAILS}
+    disputed = set()
+    for label in labels:
+        if label.verdict == "absent":
+            disputed.add(label.category)
+        elif label.verdict == "present" and label.category in quotes:
+            quotes[label.category].append(label.evidence)
+    texts = [*texts_of(item).values()]
     return tuple(
         key
-        for key in before.reasons
+        for key in DETAILS
+        if before.answers[key].verdict == "present"
+        or (before.answers[key].verdict == "uncertain" and key not in disputed)
+        for own in [before.answers[key].quotes or quotes[key]]
         if any(
-            _traces(quote).search(unicodedata.normalize("NFC", text))
-            for quote in quotes.get(key, ())
+            _is_left(quote, texts)
+            or (key == NAME and any(_is_left(part, texts, is_part=True) for part in _parts(quote)))
+            for quote in own
             if _is_usable(quote)
-            for text in texts
         )
     )
 
@@ -158,7 +181,9 @@ def _find(
                 by_hand.append(key)
             for quote in usable:
                 kind = _contact_kind(quote) if key == "contact" else placeholders[key]
-                found.setdefault(quote.casefold(), _Found(key, kind, quote))
+                found[quote.casefold()] = _Found(key, kind, quote)
+                for part in _parts(quote) if key == NAME else ():
+                    found.setdefault(part.casefold(), _Found(key, kind, part, is_part=True))
     if any(key not in placeholders for key in decision.reasons):
         for text in texts.values():
             for kind, words in find_identifying(text):
@@ -169,6 +194,19 @@ def _find(
                 shown = _contact_kind(words) if placeholder == "contact" else placeholder
                 found.setdefault(words.casefold(), _Found(f"rule {kind}", shown, words))
     return [*found.values()], by_hand
+
+
+def _parts(name: str) -> list[str]:
+    """Return the words of a name of several that tell whose it is: the rest is common."""
+    words = [word.strip(".,!?") for word in name.split()]
+    return [
+        word
+        for word in words
+        if len(words) > 1
+        and len(word) >= LEAST_PART
+        and word[0].isupper()
+        and word.lower() not in _everyday()
+    ]
 
 
 def _is_usable(quote: str) -> bool:
@@ -189,7 +227,7 @@ def _placeholders(found: Iterable[_Found], texts: Mapping[str, str]) -> dict[str
     whole = "\n".join(texts.values())
     names: dict[str, str] = {}
     heads: dict[str, list[str]] = {}
-    places = {one: hit.start() for one in found if (hit := _pattern(one.words).search(whole))}
+    places = {one: hit.start() for one in found if (hit := one.pattern.search(whole))}
     for one in sorted(places, key=lambda one: (places[one], -len(one.words))):
         words = one.words.casefold()
         known = heads.setdefault(one.kind, [])
@@ -204,13 +242,17 @@ def _placeholders(found: Iterable[_Found], texts: Mapping[str, str]) -> dict[str
 
 
 @cache
-def _pattern(words: str) -> re.Pattern[str]:
+def _pattern(words: str, *, is_as_written: bool = False) -> re.Pattern[str]:
     """Match a detail as it is written, also with another case where it is no everyday word."""
     spelt = r"\s+".join(
         "".join(_QUOTES.get(character, re.escape(character)) for character in word)
         for word in unicodedata.normalize("NFC", words).split()
     )
-    flags = 0 if all(word.lower() in _everyday() for word in words.split()) else re.IGNORECASE
+    flags = (
+        0
+        if is_as_written or all(word.lower() in _everyday() for word in words.split())
+        else re.IGNORECASE
+    )
     return re.compile(rf"(?<!\w){spelt}{_POSSESSIVE}", flags)
 
 
@@ -221,6 +263,21 @@ def _traces(words: str) -> re.Pattern[str]:
     if len(words) < LONG_ENOUGH:
         return pattern
     return re.compile(pattern.pattern.removesuffix(_POSSESSIVE), pattern.flags)
+
+
+def _is_left(words: str, texts: Iterable[str], *, is_part: bool = False) -> bool:
+    """Say whether a detail stands in texts, or traces of it, spelt with other marks or none."""
+    bare, every = _bare(words), "\n".join(map(_bare, texts))
+    return any(
+        (_pattern(one, is_as_written=True) if is_part else _traces(one)).search(every)
+        for one in {bare, bare.replace("'", "")}
+    )
+
+
+def _bare(text: str) -> str:
+    """Return a text without accents, invisible characters and other forms of the same letters."""
+    plain = unicodedata.normalize("NFKD", text).translate(_STRAIGHT)
+    return "".join(one for one in plain if unicodedata.category(one) not in ("Mn", "Cf"))
 
 
 @cache

@@ -107,7 +107,7 @@ def read_screened(
     }
     for old in before:
         id_ = known[_place(old)]
-        settled[id_] = _without_traces(settled[id_], settled[old.id])
+        settled[id_] = _without_traces(settled[id_], settled[old.id], said[old.id])
     without = {id_: settle_beside(settled[id_], taxonomy) for id_ in items}
     decisions = [decision for decision, _ in without.values()]
     decisions.sort(key=lambda one: (one.item.dialogue_id, one.item.turn_index, one.item.id))
@@ -283,8 +283,8 @@ def _place(item: Item) -> Place:
     return item.source, item.dialogue_id, item.turn_index
 
 
-def _without_traces(now: Decision, before: Decision) -> Decision:
-    left = find_left(before, now.item)
+def _without_traces(now: Decision, before: Decision, labels: Sequence[Label]) -> Decision:
+    left = find_left(before, labels, now.item)
     if not left or now.standing == "out":
         return now
     return replace(now, standing="identifying", reasons=(*now.reasons, *left))
