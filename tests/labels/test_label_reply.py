@@ -53,6 +53,16 @@ def test_a_reply_says_something_of_every_category() -> None:
     assert found["offer_hope"] == Said("absent", 0.05, "")
 
 
+def test_no_quote_is_of_two_turns() -> None:
+    item = LabelledText(of="item", id="1" * 32, text="And now?", context=CONTEXT, situation="Work.")
+    taxonomy = replace(STRATEGIES, of=("item",))
+    for quote in ("Hello.", "I lost my job.", "And now?"):
+        assert read_labels(affirmed(evidence=quote), taxonomy, item)
+    for quotes in ("Work. Hello.", "Hello. I lost my job.", "job. And now?"):
+        with pytest.raises(InvalidReplyError, match="does not stand in the text"):
+            read_labels(affirmed(evidence=quotes), taxonomy, item)
+
+
 @pytest.mark.parametrize(
     "evidence",
     ["all year.  What would've helped?", '"Nothing" is fine', "You kept\n going,", "would\u2019ve"],
@@ -80,6 +90,7 @@ def test_evidence_of_what_is_absent_has_to_stand_there_too() -> None:
     [
         ({"evidence": ""}, "no-evidence"),
         ({"evidence": " \n"}, "no-evidence"),
+        ({"evidence": ",  "}, "no-evidence"),
         ({"evidence": None}, "wrong-evidence"),
         ({"evidence": ["You kept going"]}, "wrong-evidence"),
         ({"evidence": "You " * 200}, "wrong-evidence"),

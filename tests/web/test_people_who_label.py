@@ -246,9 +246,13 @@ def test_what_people_settle_is_held_against_a_labeler(worked: Worked) -> None:
     assert row.f1.value == pytest.approx(2 / 5)
 
 
-def test_which_answer_stands_left_is_chance(page_world: World) -> None:
+def test_which_answer_stands_left_is_chance_also_beside_labels_of_a_part(
+    page_world: World,
+) -> None:
     store, desk = page_world.store, page_world.desk
-    ann, ben = (Rater(name=name, kind="human", family="human") for name in ("P-ANN", "P-BEN"))
+    ann, ben, cas = (
+        Rater(name=name, kind="human", family="human") for name in ("P-ANN", "P-BEN", "P-CAS")
+    )
     (kind,) = (one for one in kinds_of(load_taxonomy("micro-skills")) if one.name == SETTLE)
     text = next(iter(store.iter(Completion, desk.study)))
     present = Label(
@@ -261,7 +265,11 @@ def test_which_answer_stands_left_is_chance(page_world: World) -> None:
     )
     later = page_world.clock() + timedelta(minutes=1)
     absent = replace(present, verdict="absent", rater_id=ben.id, created_at=later, id="")
-    store.add([ann, ben, present, absent])
+    sooner = page_world.clock() - timedelta(minutes=1)
+    part = replace(
+        present, category="generic_warmth", rater_id=cas.id, created_at=sooner, id=""
+    )  # as a table brings it in
+    store.add([ann, ben, cas, present, absent, part])
     shown = []
     for side in (0, 1):
         lease = Lease("t", SETTLE, text.id, "0" * 32, side, "held", page_world.clock(), None)

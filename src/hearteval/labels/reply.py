@@ -5,6 +5,7 @@ reason that is counted. Evidence is held against the text: what a labeler quotes
 word for word but for white space and the shape of quotation marks.
 """
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -105,9 +106,14 @@ def _read_one(value: Any, category: Category, text: str, most: int) -> Said:
     if (verdict == "present" and percent < EVEN) or (verdict == "absent" and percent > EVEN):
         raise _invalid("contradiction", f"{key} is {verdict} and its probability {percent}")
     evidence = _read_evidence(found, key, text, most)
-    if verdict == "present" and not shows_text(evidence):
+    if verdict == "present" and not _says(evidence):
         raise _invalid("no-evidence", f"{key} is present without evidence")
     return Said(verdict, percent / 100, evidence)
+
+
+def _says(evidence: str) -> bool:
+    """Say whether evidence holds more than punctuation: a letter, a number or another symbol."""
+    return any(unicodedata.category(one)[0] in "LNS" for one in evidence if shows_text(one))
 
 
 def _read_score(value: Any, category: Category, text: str, most: int) -> Said:

@@ -27,6 +27,8 @@ _FIELDS: Mapping[Unit, str] = {
 }
 """What names such a text in a `Label` and an `Attempt`."""
 
+BETWEEN = "\n\x00\n"
+
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledText:
@@ -52,9 +54,12 @@ class LabelledText:
 
     @cached_property
     def quotable(self) -> str:
-        """All that evidence may be taken from: of an item, all that is known of it."""
+        """All that evidence may be taken from: of an item, all that is known of it.
+
+        Between its texts stands what no quote can hold: none is of two of them.
+        """
         turns = [turn.text for turn in self.context] if self.of == "item" else []
-        return "\n".join([self.situation, *turns, self.text] if turns else [self.text])
+        return BETWEEN.join([self.situation, *turns, self.text] if turns else [self.text])
 
 
 class LabelTarget(NamedTuple):

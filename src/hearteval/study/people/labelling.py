@@ -140,16 +140,18 @@ def _show_both(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
     differ = open_differences(labels)
     if text is None or not differ:
         return None
-    first, second, *_ = said_by_rater(labels).values()
-    both = (first, second) if lease.side == 0 else (second, first)
+    # Labels that were given elsewhere may be of some categories only.
+    by_rater = list(said_by_rater(labels).values())
+    in_order = by_rater if lease.side == 0 else by_rater[::-1]
+    said = {key: [each[key] for each in in_order if key in each] for key in taxonomy.keys}
     asked = Asked(
         of=text.of,
         categories=[category for category in taxonomy.categories if category.key in differ],
-        answers={key: [said[key] for said in both] for key in differ},
+        answers={key: said[key] for key in differ},
         same=[
-            (one, first[one.key].answer)
+            (one, said[one.key][0].answer)
             for one in taxonomy.categories
-            if one.key in first and one.key not in differ
+            if len({each.answer for each in said[one.key]}) == 1
         ],
         situation=text.situation,
     )

@@ -145,7 +145,12 @@ def same_answers(desk: Desk) -> list[tuple[str, int, float]]:
         for label in store.labels_by_people(taxonomy.name, sorted(begun)):
             by_text[label.text_id].append(label)
         pairs = [said[:2] for one in by_text.values() if len(said := both_answers(one)) > 1]
-        same = [first[key] == other[key] for first, other in pairs for key in taxonomy.keys]
+        same = [
+            first[key] == other[key]
+            for first, other in pairs
+            for key in taxonomy.keys
+            if key in first and key in other
+        ]
         if same:
             found.append((taxonomy.title, len(pairs), sum(same) / len(same)))
     return found
