@@ -1,5 +1,6 @@
 """What people say a text does: their settled word, how far two agree, and labelers against it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -103,6 +104,32 @@ def test_a_labeler_against_people_by_hand() -> None:
     assert hope.f1.low is not None
     assert hope.f1.high is not None
     assert 0 < hope.f1.low < 6 / 9 < hope.f1.high < 1
+
+
+def test_a_rare_category_widens_the_interval_of_macro_f1() -> None:
+    """Facts are all found, of three replies: Wilson's 3 / (3 + 1.96 ** 2) to 1, and no moves."""
+    model = {"hope": "1110010000", "facts": "1110000000", "thanks": "0000000000"}
+    said = {**ANN, "facts": model["facts"]}
+    whole, hope, facts, _ = results({"ann": said, "ben": said}, model=model).agreement
+    assert whole.f1 is not None
+    assert hope.f1 is not None
+    assert facts.f1 is not None
+    assert hope.f1.low is not None
+    assert facts.f1.low is not None
+    assert facts.f1.low == pytest.approx(3 / (3 + 1.959964**2))
+    assert (whole.n_categories, hope.n_categories) == (2, 1)
+    reach = math.hypot(hope.f1.value - hope.f1.low, 1 - facts.f1.low) / 2
+    assert whole.f1.low == pytest.approx(whole.f1.value - reach)
+
+
+def test_categories_that_go_together_are_no_more_certain_than_one() -> None:
+    model = dict.fromkeys(("hope", "facts", "thanks"), "1110010000")
+    said = dict.fromkeys(("hope", "facts", "thanks"), ANN["hope"])
+    whole, hope, *_ = results({"ann": said, "ben": said}, model=model).agreement
+    for one, other in ((whole.f1, hope.f1), (whole.recall, hope.recall)):
+        assert one is not None
+        assert other is not None
+        assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
 def test_agreement_of_two_people_is_fleiss_kappa_whoever_they_are() -> None:

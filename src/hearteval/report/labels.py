@@ -257,10 +257,16 @@ def against_people_words(found: LabelResults) -> list[str]:
         ]
         (low, weakest), (high, strongest) = min(own), max(own)
         what = f" ({KINDS['baseline']})" if row.other in baselines else ""
+        n_all = len(found.categories)
+        of_some = (
+            f" over {row.n_categories} of the {n_all} categories"
+            if row.n_categories < n_all
+            else ""
+        )
         lines.append(
             f"{row.other}{what}, on {plural(row.n_completions, 'reply', 'replies')}: macro-F1"
-            f" {_with_ends(row.f1)}, from {hundredths(low)} ({weakest}) to {hundredths(high)}"
-            f" ({strongest}); precision {_with_ends(row.precision)}, recall"
+            f" {_with_ends(row.f1)}{of_some}, from {hundredths(low)} ({weakest}) to"
+            f" {hundredths(high)} ({strongest}); precision {_with_ends(row.precision)}, recall"
             f" {_with_ends(row.recall)}."
         )
     return lines

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hearteval.analysis.estimates import Estimate, clustered_estimates
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import wilson_interval
+from hearteval.stats.means import ROUNDING, wilson_interval
 
 BoolArray = NDArray[np.bool_]
 
@@ -33,6 +33,7 @@ class SourceAgreement:
         precision: Of what the second says is present, the share of which people say so too; None
             where it says so of none, and where the first is no person's. `recall` is the share
             that it finds of what people say is present.
+        n_categories: Categories that have an F1: those of which the mean of ``all`` is.
     """
 
     one: str
@@ -48,6 +49,7 @@ class SourceAgreement:
     f1: Estimate | None
     precision: Estimate | None = None
     recall: Estimate | None = None
+    n_categories: int = 1
 
 
 class _Figure(NamedTuple):
@@ -58,6 +60,8 @@ class _Figure(NamedTuple):
     """What each row moves it by."""
     counts: BoolArray
     """Rows that enter it."""
+    parts: "tuple[_Figure, ...]" = ()
+    """What it is the mean of."""
 
 
 Column = Mapping[str, _Figure | None]
@@ -120,6 +124,9 @@ def agree(
             n_one=int(x.sum()),
             n_other=int(y.sum()),
             same=float((x == y).mean()),
+            n_categories=sum(each["f1"] is not None for each in columns[1:])
+            if key == "all"
+            else int(column["f1"] is not None),
             **with_intervals(column, item, level=level),
         )
         for key, column, x, y in zip(("all", *keys), columns, (a, *a.T), (b, *b.T), strict=True)
@@ -142,6 +149,7 @@ def compare_marks(a: FloatArray, b: FloatArray, wanted: Sequence[str]) -> list[C
                 float(np.mean([one.value for one in there])),
                 np.mean([one.moves for one in there], axis=0),
                 np.any([one.counts for one in there], axis=0),
+                tuple(there),
             )
     return [means, *columns]
 
@@ -154,11 +162,45 @@ def with_intervals(column: Column, item: IntArray, *, level: float) -> dict[str,
         if figure is None:
             found[name] = None
             continue
-        least = -1.0 if name == "kappa" else -math.inf
-        one = bounded(figure.value, figure.moves, item, judges, low=least, level=level)
-        n_items = len(np.unique(item[figure.counts]))
-        found[name] = one if name == "kappa" else _of_share(one, n_items, level=level)
+        if name == "kappa":
+            moves = figure.moves
+            found[name] = bounded(figure.value, moves, item, judges, low=-1.0, level=level)
+        elif figure.parts:
+            found[name] = _of_mean(figure, item, level=level)
+        else:
+            found[name] = _share(figure, item, level=level)
     return found
+
+
+def _share(figure: _Figure, item: IntArray, *, level: float) -> Estimate:
+    judges = np.full(len(item), -1)
+    one = bounded(figure.value, figure.moves, item, judges, low=-math.inf, level=level)
+    return _of_share(one, len(np.unique(item[figure.counts])), level=level)
+
+
+def _of_mean(figure: _Figure, item: IntArray, *, level: float) -> Estimate:
+    """Return the mean of shares with the interval that follows from theirs.
+
+    Each share's distances to its own ends, joined as standard errors are (Zou and Donner 2008), by
+    the correlations of what items do to them. A share of few that is 0 or 1 moves by nothing, yet
+    its own interval is wide: the mean's is then wide too.
+    """
+    items, places = np.unique(item, return_inverse=True)
+    if len(items) < 2:
+        return Estimate(value=figure.value, low=None, high=None)
+    each = [_share(part, item, level=level) for part in figure.parts]
+    sums = np.stack([np.bincount(places, weights=part.moves) for part in figure.parts])
+    lengths = np.sqrt((sums**2).sum(axis=1, keepdims=True))
+    moves = sums / np.where(lengths > ROUNDING, lengths, 1.0)
+    alike = moves @ moves.T
+    np.fill_diagonal(alike, 1.0)
+    # Of a share that rests on one item nothing is known but that it lies from 0 to 1.
+    below = np.array([one.value - (0.0 if one.low is None else one.low) for one in each])
+    above = np.array([(1.0 if one.high is None else one.high) - one.value for one in each])
+    down, up = (math.sqrt(max(0.0, float(d @ alike @ d))) / len(each) for d in (below, above))
+    return Estimate(
+        value=figure.value, low=max(0.0, figure.value - down), high=min(1.0, figure.value + up)
+    )
 
 
 def _figure(name: str, x: FloatArray, y: FloatArray) -> _Figure | None:
