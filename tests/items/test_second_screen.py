@@ -10,6 +10,7 @@ import pytest
 from hearteval.domain import Item, Label, Screening, Turn
 from hearteval.items.accepted import Accepted, accept_items
 from hearteval.items.placeholders import find_left, replace_details, settle_beside
+from hearteval.items.screen_agreement import agree_on_items
 from hearteval.items.screening import Topics, list_screenings, screen_couplets, screen_item
 from hearteval.items.second_screen import (
     DELICATE,
@@ -459,3 +460,27 @@ def test_an_item_is_screened_again_as_its_couplet_was() -> None:
     for screened in screen_couplets(dialogue):
         made = couplet_item(screened.couplet)
         assert screen_item(made, topics="paper") == list_screenings(made.id, screened)
+
+
+def test_agreement_with_people_is_of_what_they_do_not_leave_open() -> None:
+    """Of four items people say present, present, absent, and one says this and one that."""
+    items = [item(k) for k in range(4)]
+    words = ("present", "present", "absent", "uncertain")
+    found = [
+        label
+        for one, word, by_model in zip(items, words, ("present", "absent") * 2, strict=True)
+        for rater, said in (("p1", word), ("p2", "present" if word == "uncertain" else word))
+        for label in (
+            *labels(one, rater, {"risk": said}),
+            *(labels(one, "m1", {"risk": by_model}) if rater == "p1" else ()),
+        )
+    ]
+    agreed = agree_on_items(items, found, SOURCES, QUESTIONS)
+    (row,) = (one for one in agreed.questions if one.question == "risk")
+    assert (row.one, row.other, row.n_items, row.n_one, row.n_other) == ("gpt", "people", 3, 2, 2)
+    assert row.same == pytest.approx(1 / 3)
+    assert row.f1 is not None
+    assert row.f1.value == pytest.approx(2 / 4)
+    # Each says so of 2/3: 1/3 observed, 5/9 expected.
+    assert row.kappa is not None
+    assert row.kappa.value == pytest.approx((1 / 3 - 5 / 9) / (1 - 5 / 9))

@@ -1,10 +1,11 @@
 """How far labelers agree with each other and with people on the questions of the second screen.
 
-People are one source: what more than half of those who read an item say. Where they read only what
+People are one source: what more than half of those who read an item say; of what they leave open
+nothing is said, as no word is theirs. Where they read only what
 labelers disputed, the figures are of such items; who wants them of all lets people read all.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -16,7 +17,7 @@ from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import Marks, agree
 from hearteval.domain import Item, Label
 from hearteval.items.second_screen import MOST_APART, Answer, Sources, settle
-from hearteval.labels.taxonomy import Taxonomy
+from hearteval.labels.taxonomy import Category, Taxonomy
 from hearteval.stats.agreement.table import CodedRatings
 
 PEOPLE = "people"
@@ -82,7 +83,10 @@ class ScreenAgreement:
 def agree_on_items(
     items: Sequence[Item], labels: Iterable[Label], sources: Sources, taxonomy: Taxonomy
 ) -> ScreenAgreement:
-    """Compare every two sources on the items that both have labelled; intervals over dialogues."""
+    """Compare every two sources on the items that both have labelled.
+
+    Intervals are over dialogues, those of a scale over items.
+    """
     by_rater: defaultdict[str, list[Label]] = defaultdict(list)
     for label in labels:
         name = sources.labelers.get(label.rater_id)
@@ -91,7 +95,11 @@ def agree_on_items(
         elif label.rater_id in sources.people:
             by_rater[PEOPLE].append(label)
     order = [*sources.labelers.values(), PEOPLE]
-    said = {name: _answers(by_rater[name], taxonomy) for name in order if by_rater[name]}
+    said = {
+        name: _answers(by_rater[name], taxonomy, are_people=name == PEOPLE)
+        for name in order
+        if by_rater[name]
+    }
     items = sorted(items, key=lambda item: item.id)
     names = {one.key: one.name for one in taxonomy.categories}
     keys = tuple(one.key for one in taxonomy.categories if not one.levels)
@@ -133,20 +141,29 @@ def agree_on_items(
     return ScreenAgreement(questions=tuple(questions), scales=tuple(scales))
 
 
-def _answers(labels: Iterable[Label], taxonomy: Taxonomy) -> Answers:
+def _answers(labels: Iterable[Label], taxonomy: Taxonomy, *, are_people: bool) -> Answers:
     """Return what one source says of each item: what a labeler does, or most people do."""
-    by_item: defaultdict[str, list[Label]] = defaultdict(list)
+    by_item: defaultdict[str, defaultdict[str, list[Label]]]
+    by_item = defaultdict(lambda: defaultdict(list))
     for label in labels:
         if label.item_id is not None:
-            by_item[label.item_id].append(label)
+            by_item[label.item_id][label.category].append(label)
     return {
         item_id: {
-            one.key: settle(one, own, Sources(labelers={}, people={each.rater_id for each in own}))
+            one.key: settle(
+                one, given, Sources(labelers={}, people={each.rater_id for each in given})
+            )
             for one in taxonomy.categories
-            if any(label.category == one.key for label in own)
+            if (given := own[one.key]) and not (are_people and _is_open(one, given))
         }
         for item_id, own in by_item.items()
     }
+
+
+def _is_open(question: Category, given: Sequence[Label]) -> bool:
+    """Say whether no verdict is that of more than half of some people."""
+    _, most = Counter(one.verdict for one in given).most_common(1)[0]
+    return not question.levels and 2 * most <= len(given)
 
 
 def _marks(name: str, answers: Answers, items: Sequence[Item], keys: tuple[str, ...]) -> Marks:
