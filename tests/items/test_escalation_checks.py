@@ -11,7 +11,12 @@ from escalating_server import source_item
 from hearteval.domain import Profile, Turn
 from hearteval.domain.items import RESISTANCES
 from hearteval.errors import InvalidReplyError, SettingsError
-from hearteval.items.escalation.by_person import format_table, parse_table, read_table
+from hearteval.items.escalation.by_person import (
+    format_table,
+    is_whole,
+    parse_table,
+    read_table,
+)
 from hearteval.items.escalation.checks import (
     Fit,
     Reading,
@@ -314,6 +319,23 @@ def test_a_person_reads_a_table_that_names_no_profile() -> None:
     # What is filled in stays when more is to be read.
     more = format_table(parse_table(text, name="t"), {own: context(), "f" * 32: context()})
     assert read_table(parse_table(more, name="t"), name="t") == {own: found}
+
+
+def test_a_row_that_is_taken_out_or_passed_over_is_no_answer_and_is_asked_for_again() -> None:
+    own = rewrite_id(PLANNED, context())
+    text = filled(
+        format_table({}, {own: context()}), ("2", "3", "6", "10"), ("yes", "uncertain", "No")
+    )
+    whole = read_table(parse_table(text, name="t"), name="t")[own]
+    assert is_whole(whole, context())
+    lines = text.splitlines()
+    for cut in ("\n".join(lines[:-1]), "\n".join(lines[:3] + lines[4:]), text.replace("No", "-")):
+        rows = parse_table(cut, name="t")
+        assert not is_whole(read_table(rows, name="t")[own], context())
+        restored = parse_table(format_table(rows, {own: context()}), name="t")
+        assert read_table(restored, name="t") == {}
+        cells = [row[column] for row in restored[own] for column in ("intensity", "fits")]
+        assert (len(cells), cells.count("")) == (16, 1)
 
 
 def test_a_persons_table_with_a_wrong_cell_says_where() -> None:

@@ -51,8 +51,12 @@ def parse_table(text: str, *, name: str) -> Rows:
 
 
 def format_table(rows: Rows, to_read: Mapping[str, Sequence[Turn]]) -> str:
-    """Write the table with what is still to be read added; what is filled in stays."""
-    whole = {**{id_: _empty_rows(id_, context) for id_, context in to_read.items()}, **rows}
+    """Write the table with what is still to be read added; what is filled in stays.
+
+    Rows and cells of these that were taken out are there again.
+    """
+    added = {id_: _rows(id_, context, rows.get(id_, ())) for id_, context in to_read.items()}
+    whole = {**rows, **added}
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -92,7 +96,31 @@ def read_table(rows: Rows, *, name: str) -> Mapping[str, Reading]:
     return found
 
 
-def _empty_rows(id_: str, context: Sequence[Turn]) -> list[Mapping[str, str]]:
+def is_whole(reading: Reading, context: Sequence[Turn]) -> bool:
+    """Say whether a reading answers all that is asked of a conversation."""
+    return all(
+        place in (reading.intensities if context[place].role == "seeker" else reading.fits)
+        for place in read_turns(context)
+    )
+
+
+def _rows(
+    id_: str, context: Sequence[Turn], filled: Sequence[Mapping[str, str]]
+) -> list[Mapping[str, str]]:
+    """Return the rows of a rewrite, with what a person has filled in of them."""
+    given = {row["turn"]: row for row in filled}
+    return [
+        {
+            column: given[row["turn"]][column]
+            if not cell and given.get(row["turn"], row)[column] not in ("", NOT_ASKED)
+            else cell
+            for column, cell in row.items()
+        }
+        for row in _empty_rows(id_, context)
+    ]
+
+
+def _empty_rows(id_: str, context: Sequence[Turn]) -> list[dict[str, str]]:
     asked = read_turns(context)
     return [
         {

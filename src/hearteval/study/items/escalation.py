@@ -22,7 +22,7 @@ from hearteval.domain.reasons import ADVICE, NOT_ASKED
 from hearteval.engine.local import run_tasks
 from hearteval.errors import ModelCallError, SettingsError
 from hearteval.items.dialogues import DialogueNames
-from hearteval.items.escalation.by_person import format_table, parse_table, read_table
+from hearteval.items.escalation.by_person import format_table, is_whole, parse_table, read_table
 from hearteval.items.escalation.checks import Reading
 from hearteval.items.escalation.outcome import (
     TO_READ,
@@ -312,7 +312,8 @@ async def _run(
     seed = task.settings.asking.seed
 
     async def read_by_person(planned: Planned, context: tuple[Turn, ...]) -> Reading | None:
-        return task.readings.get(rewrite_id(planned, context))
+        found = task.readings.get(rewrite_id(planned, context))
+        return found if found is None or is_whole(found, context) else None
 
     read: Read = reading_by(hands[READER], seed=seed) if READER in hands else read_by_person
     return await escalate(
