@@ -167,7 +167,7 @@ def test_the_offline_baseline_says_what_it_is(heart: Heart, tmp_path: Path) -> N
         ("[labels]\nlabelers = []\n", "expected at least one entry"),
         ("[labels]\n", "nobody is asked to label"),
         ("[labels]\npeople = 9\n", "the study file has no [people]"),
-        ('[people]\n[labels]\npeople = 9\npeople_by = ["rationales"]\n', "not of completions"),
+        ('[people]\n[labels]\npeople = 9\npeople_by = ["item-screen"]\n', "is of items"),
         ("[people]\n[labels]\npeople = 9\npeople_per_text = 3\n", "labels.people_per_text"),
         (
             '[[labeler]]\nname = "x"\npreset = "gpt-5"\n[labels]\nlabelers = ["cues"]\n',

@@ -7,9 +7,20 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from people_site import Visitor, World, people_world, plain
+from people_site import STUDY, Visitor, World, people_world, plain
 
-from hearteval.domain import Completion, Item, Label, Rater, System, plain_text
+from hearteval.analysis.labels.rationales import RationaleResults
+from hearteval.domain import (
+    Assignment,
+    Completion,
+    Item,
+    Judgment,
+    Label,
+    Pair,
+    Rater,
+    System,
+    plain_text,
+)
 from hearteval.labels.taxonomy import Category, Taxonomy, load_taxonomy
 from hearteval.store.people.tasks import Lease, PlannedTask
 from hearteval.study.people.kinds import KINDS
@@ -334,6 +345,137 @@ def test_an_item_is_labelled_by_its_conversation_and_a_scale_has_a_score(
         (item.id, "risk", "present", None, plain_text(words)),
         (item.id, "strength", "present", 2, ""),
     }
+
+
+THEMES = load_taxonomy("rationales")
+OF_REASONS, SETTLE_REASONS = "label-rationales", "settle-rationales"
+WITH_REASONS = """writers_per_item = 0
+raters_per_pair = 2
+[labels]
+people = 9
+people_by = ["rationales"]
+[[judge]]
+name = "judge-of-pairs"
+model = "imported/some-judge"
+family = "some"
+"""
+
+
+def of_themes(verdict: str) -> dict[str, str]:
+    """A form in which one theme has a verdict and all others are absent."""
+    return {**{f"is_{key}": "absent" for key in THEMES.keys}, "is_asks_detail": verdict}
+
+
+def give_reasons_as_judge(world: World) -> None:
+    """Have a judge give reasons for every pair; a rule holds the first."""
+    store, study = world.store, world.desk.study
+    (judge,) = (one for one in store.iter(Rater, study) if one.kind == "llm")
+    for n, pair in enumerate(store.iter(Pair, study)):
+        asked = Assignment(
+            study_id=study.id,
+            pair_id=pair.id,
+            rater_id=judge.id,
+            first_completion_id=pair.completion_ids[0],
+        )
+        words = f"A asks for one detail.{'' if n else ' Call 0171 555 0134.'} Number {n}."
+        given = Judgment(
+            assignment_id=asked.id,
+            choice="first",
+            strength=2,
+            rationale=words,
+            created_at=world.clock(),
+        )
+        store.add([asked, given])
+
+
+def read_by_labeler(world: World, present: set[str], texts: set[str]) -> RationaleResults:
+    """Have a model label reasons, by whether they ask for detail; return the results."""
+    reader = Rater(name="reader", kind="llm", family="theirs", settings=THEMES.settings)
+    said = [
+        Label(
+            judgment_id=text,
+            taxonomy=THEMES.name,
+            category=key,
+            verdict="present" if key == "asks_detail" and text in present else "absent",
+            rater_id=reader.id,
+            created_at=world.clock(),
+        )
+        for text in texts
+        for key in THEMES.keys
+    ]
+    world.store.add([reader, *said])
+    return found_in(world)
+
+
+def found_in(world: World) -> RationaleResults:
+    found = analyze(world.desk.session, world.desk.study).rationales
+    assert found is not None
+    return found
+
+
+def test_people_label_released_reasons_of_others_and_labelers_are_held_against_them(
+    tmp_path: Path,
+) -> None:
+    study_file = STUDY.replace('["cue"]', '["judge-of-pairs"]')
+    with people_world(tmp_path, people=WITH_REASONS, study=study_file) as world:
+        store, study = world.store, world.desk.study
+        one, other, third, fourth = (
+            world.come("judge", OF_REASONS, SETTLE_REASONS) for _ in range(4)
+        )
+        for visitor in (one, other):
+            for n in range(2):
+                held = "" if n or visitor is other else " Write to dana@example.org."
+                visitor.judge(reason=f"Warm, says {visitor is one}.{held} Number {n}.")
+        give_reasons_as_judge(world)
+        world.site.written()
+        given = {judged.id: judged.rationale for judged in store.iter(Judgment, study)}
+        texts = {id_ for id_, words in given.items() if not re.search("dana|0171", words)}
+        assert (len(given), len(texts)) == (6, 4)
+        assert store.people.targets(study.id, OF_REASONS) == texts
+        mine, others = (
+            {id_ for id_ in texts if given[id_].startswith(f"Warm, says {is_one}")}
+            for is_one in (True, False)
+        )
+        by_judge = texts - mine - others
+        kinds = (Completion, Item, System, Rater)
+        secret = {found.id for kind in kinds for found in store.iter(kind)} | given.keys()
+        secret |= {found.name for kind in (System, Rater) for found in store.iter(kind)} - {
+            "generic"
+        }
+        seen: dict[str, set[str]] = {}
+        for visitor in (one, other, third):
+            world.clock.wait(minutes=1)
+            seen[visitor.name] = set()
+            while (page := visitor.get(OF_REASONS)) and visitor.ticket:
+                seen[visitor.name].add(lease_of(visitor))
+                assert given[lease_of(visitor)] in plain(page)
+                assert not [word for word in secret if word in page]
+                verdict = "present" if visitor is one else "absent"
+                assert visitor.send(OF_REASONS, **of_themes(verdict)).status_code == 303
+        assert list(seen.values()) == [others | by_judge, mine | by_judge, mine | others]
+        world.clock.wait(minutes=1)
+        settled = set()
+        while fourth.get(SETTLE_REASONS) and fourth.ticket:
+            settled.add(lease_of(fourth))
+            verdict = "present" if lease_of(fourth) in by_judge else "absent"
+            fourth.send(SETTLE_REASONS, is_asks_detail=verdict)
+        assert settled == others | by_judge
+        # Settled in the judge's alone; the labeler finds it there, and once where it is not.
+        found = read_by_labeler(world, mine | by_judge, texts)
+        assert [source.labeler for source in found.sources] == ["people", "reader"]
+        assert found.people is not None
+        assert (found.people.n_people, found.people.n_labelled) == (4, 4)
+        assert (found.people.n_settled, found.people.n_open) == (3, 0)
+        (row,) = [row for row in found.agreement if row.category == "asks_detail"]
+        assert (row.one, row.other, row.n_completions) == ("people", "reader", 4)
+        measured = [one.value for one in (row.precision, row.recall, row.f1) if one is not None]
+        assert measured == pytest.approx([1 / 2, 1, 2 / 3])
+        # What somebody withdraws is neither shown nor counted any more.
+        other.client.post("/withdraw", data={"confirm": "yes"})
+        left = found_in(world).people
+        assert left is not None
+        assert left.n_labelled == 2
+        assert store.people.targets(study.id, OF_REASONS, only_begun=True) == texts
 
 
 def test_a_sample_gives_each_stratum_its_share_and_keeps_what_was_begun() -> None:

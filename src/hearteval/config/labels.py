@@ -33,7 +33,8 @@ class PeopleLabels:
     """What people label.
 
     Attributes:
-        n_texts: Completions, drawn by the seed within each system and subset of items.
+        n_texts: Completions, drawn by the seed within each system and subset of items; as many
+            reasons, of people and of judges each their share.
         per_text: People for each; where two differ, a third decides.
         taxonomies: By which they label, each a task of its own.
     """
@@ -76,9 +77,10 @@ def read_people_labels(
                 " held (docs/reference/safety-screen.md)",
                 ids=("labels.people_by",),
             )
-        if "completion" not in load_taxonomy(name).of:
+        if "item" in load_taxonomy(name).of:
             raise SettingsError(
-                f"{path}: labels.people_by: {name!r} is not of completions",
+                f"{path}: labels.people_by: {name!r} is of items: people read these with"
+                " `heart items review`",
                 ids=("labels.people_by",),
             )
     return PeopleLabels(

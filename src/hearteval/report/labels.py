@@ -9,6 +9,7 @@ from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import SourceAgreement
 from hearteval.analysis.labels.examples import largest_differences
 from hearteval.analysis.labels.people import PEOPLES_WORD
+from hearteval.analysis.labels.rationales import RationaleResults
 from hearteval.analysis.labels.use import (
     MODELS,
     LabelResults,
@@ -47,6 +48,9 @@ KINDS: Mapping[SourceKind, str] = {
     "baseline": "the offline baseline, which looks for words and measures nothing",
 }
 GROUPS = {"people": "People", "original": "Original replies", "baseline": "Baselines"}
+
+
+Found = LabelResults | RationaleResults
 
 
 class Cell(NamedTuple):
@@ -204,7 +208,12 @@ def variety_rows(source: LabelSource) -> list[tuple[str, list[str]]]:
     ]
 
 
-def agreement_words(found: LabelResults) -> list[str]:
+def texts(found: Found) -> tuple[str, str]:
+    """Return what one of the labelled texts is called, and several."""
+    return ("reply", "replies") if isinstance(found, LabelResults) else ("reason", "reasons")
+
+
+def agreement_words(found: Found) -> list[str]:
     """Say how far each two labelers agree; what people have settled has words of its own."""
     said = []
     for row in found.agreement:
@@ -212,18 +221,18 @@ def agreement_words(found: LabelResults) -> list[str]:
             continue
         kappa = "" if row.kappa is None else f", Cohen's κ {_with_ends(row.kappa)}"
         said.append(
-            f"{row.one} and {row.other}, on {plural(row.n_completions, 'reply', 'replies')}: F1"
-            f" {_with_ends(row.f1)}{kappa}, both the mean over the categories."
+            f"{row.one} and {row.other}, on {plural(row.n_completions, *texts(found))}: F1"
+            f" {_with_ends(row.f1)}{kappa}, {'both ' if kappa else ''}the mean over the categories."
         )
     return said
 
 
-def people_words(found: LabelResults) -> str:
+def people_words(found: Found) -> str:
     """Say what people have labelled and how far two of them agree; empty where none has."""
     people = found.people
     if people is None:
         return ""
-    n = plural(people.n_labelled, "reply", "replies")
+    n = plural(people.n_labelled, *texts(found))
     who = plural(people.n_people, "person", "people")
     each = ", two people each" if people.per_text > 1 else ""
     differ = ""
@@ -239,7 +248,7 @@ def people_words(found: LabelResults) -> str:
     return f"{who} labelled {n}{each}.{differ}{agreed}"
 
 
-def against_people_words(found: LabelResults) -> list[str]:
+def against_people_words(found: Found) -> list[str]:
     """Say how right each labeler is, held against what people have settled."""
     baselines = {source.labeler for source in found.sources if source.kind == "baseline"}
     lines = []
@@ -264,7 +273,7 @@ def against_people_words(found: LabelResults) -> list[str]:
             else ""
         )
         lines.append(
-            f"{row.other}{what}, on {plural(row.n_completions, 'reply', 'replies')}: macro-F1"
+            f"{row.other}{what}, on {plural(row.n_completions, *texts(found))}: macro-F1"
             f" {_with_ends(row.f1)}{of_some}, from {hundredths(low)} ({weakest}) to"
             f" {hundredths(high)} ({strongest}); precision {_with_ends(row.precision)}, recall"
             f" {_with_ends(row.recall)}."
@@ -272,7 +281,7 @@ def against_people_words(found: LabelResults) -> list[str]:
     return lines
 
 
-def _is_peoples(found: LabelResults, row: SourceAgreement) -> bool:
+def _is_peoples(found: Found, row: SourceAgreement) -> bool:
     return found.people is not None and row.one == PEOPLES_WORD.name
 
 

@@ -213,16 +213,6 @@ def _effects(one: ThemeEffects) -> str:
     return f"{one.judged_by.capitalize()}, {plural(one.n_judgments, 'judgment')}: {said}."
 
 
-def agreement_words(found: RationaleResults) -> list[str]:
-    """Say how far each two labelers agree on the same reasons."""
-    return [
-        f"{row.one} and {row.other}, on {plural(row.n_completions, 'reason')}: F1"
-        f" {hundredths(row.f1.value)}{_fine(row.f1)}, the mean over the themes."
-        for row in found.agreement
-        if row.category == "all" and row.f1 is not None
-    ]
-
-
 def themes_to_read(
     source: RationaleSource, definitions: Mapping[str, str], texts: Mapping[str, str]
 ) -> Iterator[Theme]:

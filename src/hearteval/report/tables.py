@@ -345,7 +345,7 @@ def _themes(results: StudyResults) -> Records:
 def _label_people(results: StudyResults) -> Records:
     return [
         {"taxonomy": found.taxonomy, **_flat(row)}
-        for found in results.labels
+        for found in (*results.labels, *((results.rationales,) if results.rationales else ()))
         for row in (found.people.agreement if found.people else ())
     ]
 

@@ -267,7 +267,12 @@ def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
 
 def _reasons(session: Session, labels: Sequence[TaxonomyLabels]) -> dict[str, ReasonRow]:
     """Read how long the reasons are that are labelled by their themes."""
-    ids = {row.text_id for one in labels if one.taxonomy == RATIONALES for row in one.labels}
+    ids = {
+        row.text_id
+        for one in labels
+        if one.taxonomy == RATIONALES
+        for row in (*one.labels, *one.people)
+    }
     return {
         one.id: ReasonRow(one.assignment_id, len(reasons_text(one).split()))
         for one in session.store.find(Judgment, sorted(ids))

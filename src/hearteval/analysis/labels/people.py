@@ -67,7 +67,7 @@ class PeopleLabels:
 
 
 class PeoplesWord(NamedTuple):
-    """What people said of the completions of a study, by one taxonomy."""
+    """What people said of the completions of a study, or of reasons, by one taxonomy."""
 
     settled: tuple[LabelRow, ...]
     """Labels of `PEOPLES_WORD`: of each completion all categories, or none."""
@@ -158,4 +158,16 @@ def people_agree(
         for key, column, x, y in zip(
             ("all", *first.categories), both_orders, (a, *a.T), (b, *b.T), strict=True
         )
+    )
+
+
+def describe_people(
+    labels: TaxonomyLabels, word: PeoplesWord, first: Marks, second: Marks, *, level: float
+) -> PeopleLabels:
+    """Return what people have labelled, and how far the first of two agrees with the second."""
+    return PeopleLabels(
+        per_text=labels.per_text,
+        n_people=len({row.rater_id for row in labels.people}),
+        agreement=people_agree(first, second, labels, level=level),
+        **word.counts,
     )

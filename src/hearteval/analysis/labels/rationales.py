@@ -9,8 +9,8 @@ Intervals are over items, these raters and labels given. All of it is explorator
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -18,12 +18,20 @@ import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import is_vote, majorities, merge_votes
 from hearteval.analysis.columns import JudgmentColumns
-from hearteval.analysis.data import StudyData, TaxonomyLabels
+from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import (
     Estimate,
     mean_estimates,
 )
 from hearteval.analysis.labels.agreement import Marks, SourceAgreement, agree
+from hearteval.analysis.labels.people import (
+    FIRST,
+    PEOPLES_WORD,
+    SECOND,
+    PeopleLabels,
+    describe_people,
+    peoples_word,
+)
 from hearteval.analysis.labels.theme_effects import Reasons, ThemeEffects, theme_effects
 from hearteval.analysis.labels.theme_overlap import (
     ThemeOverlap,
@@ -110,8 +118,10 @@ class RationaleResults:
     """What raters of a study say they choose by.
 
     Attributes:
-        sources: By labeler: people, then models, then the offline baseline.
+        sources: By labeler: people, then models, then the offline baseline. What people have
+            settled is one source, ``people``.
         agreement: How far two labelers agree on the same reasons.
+        people: What people have labelled; None where nobody has.
     """
 
     taxonomy: str
@@ -120,6 +130,8 @@ class RationaleResults:
     level: float
     sources: tuple[RationaleSource, ...]
     agreement: tuple[SourceAgreement, ...]
+    categories: Mapping[str, str] = field(default_factory=dict)
+    people: PeopleLabels | None = None
 
 
 class _Shares(NamedTuple):
@@ -152,8 +164,21 @@ def analyze_rationales(
     if given is None or not len(columns):
         return None
     place = _rows_of_reasons(data, columns)
-    found = {rater.id: _read(given, rater, place, columns, data) for rater in given.labelers}
-    raters = sorted((r for r in given.labelers if len(found[r.id].row)), key=by_kind)
+    word, of_people = peoples_word(given, among=place), None
+    labels, known = given.labels, given.labelers
+    if word is not None:
+        first, second = (
+            _marks(
+                rater, _read(given.categories, word.firsts, rater, place, columns, data), columns
+            )
+            for rater in (FIRST, SECOND)
+        )
+        of_people = describe_people(given, word, first, second, level=level)
+        labels, known = [*labels, *word.settled], [*known, PEOPLES_WORD]
+    found = {
+        rater.id: _read(given.categories, labels, rater, place, columns, data) for rater in known
+    }
+    raters = sorted((rater for rater in known if len(found[rater.id].row)), key=by_kind)
     if not raters:
         return None
     sources = [_describe(one, found[one.id], given, columns, level, seed) for one in raters]
@@ -171,8 +196,11 @@ def analyze_rationales(
                 _marks(right, found[right.id], columns),
                 given.categories,
                 level=level,
+                are_people=left is PEOPLES_WORD,
             )
         ),
+        categories=dict(given.categories),
+        people=of_people,
     )
 
 
@@ -199,7 +227,8 @@ def _rows_of_reasons(data: StudyData, columns: JudgmentColumns) -> dict[str, int
 
 
 def _read(
-    given: TaxonomyLabels,
+    categories: Iterable[str],
+    labels: Iterable[LabelRow],
     rater: Rater,
     place: Mapping[str, int],
     columns: JudgmentColumns,
@@ -207,11 +236,11 @@ def _read(
 ) -> Reasons:
     """Return the reasons that a labeler has labelled by every theme that it labels by."""
     of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for label in given.labels:
+    for label in labels:
         if label.rater_id == rater.id:
             of_text[label.text_id][label.category] = label.verdict
     said = {category for each in of_text.values() for category in each}
-    keys = tuple(key for key in given.categories if key in said)
+    keys = tuple(key for key in categories if key in said)
     whole = [id_ for id_, each in of_text.items() if id_ in place and len(each) == len(keys)]
     whole.sort(key=place.__getitem__)
     verdicts = np.array([[of_text[id_][key] for key in keys] for id_ in whole], dtype=object)

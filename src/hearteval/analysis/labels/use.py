@@ -27,8 +27,7 @@ from hearteval.analysis.labels.people import (
     PEOPLES_WORD,
     SECOND,
     PeopleLabels,
-    PeoplesWord,
-    people_agree,
+    describe_people,
     peoples_word,
 )
 from hearteval.analysis.labels.wins import LabelWins, opposed_by_label, wins_of_labels
@@ -208,7 +207,11 @@ def analyze_labels(
         }
         of_people, word = None, peoples_word(one, among=completions)
         if word is not None:
-            of_people = _of_people(one, word, texts, systems, level=level)
+            first, second = (
+                _read_marks(one.categories, word.firsts, rater, texts, systems)
+                for rater in (FIRST, SECOND)
+            )
+            of_people = describe_people(one, word, first, second, level=level)
             settled = _read_marks(one.categories, word.settled, PEOPLES_WORD, texts, systems)
             marks |= {PEOPLES_WORD.id: settled} if settled.ids else {}
         known = (*one.labelers, PEOPLES_WORD)
@@ -301,26 +304,6 @@ def by_kind(rater: Rater) -> tuple[int, str, str]:
     """Return the order of labelers: people, models, the baseline."""
     order: Mapping[SourceKind, int] = {"person": 0, "model": 1, "baseline": 2}
     return order[source_kind(rater)], rater.name, rater.id
-
-
-def _of_people(
-    labels: TaxonomyLabels,
-    word: PeoplesWord,
-    texts: Sequence[Completion],
-    systems: Sequence[System],
-    *,
-    level: float,
-) -> PeopleLabels:
-    first, second = (
-        _read_marks(labels.categories, word.firsts, rater, texts, systems)
-        for rater in (FIRST, SECOND)
-    )
-    return PeopleLabels(
-        per_text=labels.per_text,
-        n_people=len({row.rater_id for row in labels.people}),
-        agreement=people_agree(first, second, labels, level=level),
-        **word.counts,
-    )
 
 
 def _read_marks(

@@ -101,8 +101,10 @@ def _text(desk: Desk, taxonomy: Taxonomy, lease: Lease) -> LabelledText | None:
     store = desk.session.store
     for unit in taxonomy.of:
         for found in store.find(_RECORDS[unit], [lease.target_id]):
-            if not isinstance(found, Completion):
+            if isinstance(found, Item):
                 return text_of(found)
+            if isinstance(found, Judgment):
+                return text if (text := text_of(found)).text else None
             context = item_of(desk, found.item_id).context
             return None if found.is_withdrawn else text_of(found, context)
     return None

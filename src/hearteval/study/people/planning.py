@@ -8,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hearteval.analysis.data import judgment_rows
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
@@ -21,9 +22,9 @@ from hearteval.judgments.plan.pairs import (
 )
 from hearteval.judgments.plan.run import most_while_people_write, standings_of
 from hearteval.labels.agreement import LabelAgreement, agree_on_labels
-from hearteval.labels.run import screen_by_rules
+from hearteval.labels.run import screen_by_rules, texts_to_label
 from hearteval.labels.safety import SAFETY, Standing
-from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.labels.taxonomy import TaxonomyName, Unit, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk, ItemReading
@@ -60,7 +61,9 @@ def open_tasks(desk: Desk) -> Opened:
     texts = [
         c for c in store.iter(Completion, study) if c.system_id in systems and not c.is_withdrawn
     ]
-    screen_by_rules(store, study, ["completion"], now=desk.session.now)
+    are_reasons_read = any(_is_of_reasons(one) for one in _labelled_by(desk))
+    units: list[Unit] = ["completion", "reasons"] if are_reasons_read else ["completion"]
+    screen_by_rules(store, study, units, now=desk.session.now)
     store_examples(desk)
     standings = standings_of(store, study)
     released = [text for text in texts if standings.get(text.id) == "released"]
@@ -68,7 +71,7 @@ def open_tasks(desk: Desk) -> Opened:
         *_writing(desk, list(items.values())),
         *_reviews(desk, texts, standings),
         *_judging(desk, released, items),
-        *_labelling(desk, released, items),
+        *_labelling(desk, released, items, standings),
     ]
     n_new = store.people.plan(tasks)
     store.people.open_only(study.id, {task.id for task in tasks}, now=desk.session.now())
@@ -137,8 +140,8 @@ def same_answers(desk: Desk) -> list[tuple[str, int, float]]:
 
     That is the share of their answers.
     """
-    store, asked, found = desk.session.store, desk.session.settings.people_labels, []
-    for taxonomy in map(load_taxonomy, asked.taxonomies if asked else ()):
+    store, found = desk.session.store, []
+    for taxonomy in map(load_taxonomy, _labelled_by(desk)):
         kind = label_kind(taxonomy.name)
         begun = store.people.targets(desk.study.id, kind, only_begun=True)
         by_text: defaultdict[str, list[Label]] = defaultdict(list)
@@ -254,8 +257,27 @@ def choose_share(
     return sorted(found, key=lambda one: one.id)
 
 
+def _labelled_by(desk: Desk) -> tuple[TaxonomyName, ...]:
+    asked = desk.session.settings.people_labels
+    return () if asked is None else asked.taxonomies
+
+
+def _is_of_reasons(taxonomy: TaxonomyName) -> bool:
+    return "reasons" in load_taxonomy(taxonomy).of
+
+
+class _Text(NamedTuple):
+    """A text that people may label."""
+
+    stratum: tuple[str, ...]
+    writers: tuple[str, ...]
+
+
 def _labelling(
-    desk: Desk, released: Sequence[Completion], items: Mapping[str, Item]
+    desk: Desk,
+    released: Sequence[Completion],
+    items: Mapping[str, Item],
+    standings: Mapping[str, Standing],
 ) -> list[PlannedTask]:
     """Have people label a sample of the texts; where two differ, somebody else decides."""
     asked = desk.session.settings.people_labels
@@ -265,22 +287,44 @@ def _labelling(
     # Whoever has withdrawn can come to no task, and what they chose stays.
     here = {one.name for one in store.people.people(desk.study.id) if one.withdrawn_at is None}
     names = {rater.id: rater.name for rater in store.iter(Rater) if rater.name in here}
+    replies = {
+        text.id: _Text((text.system_id, items[text.item_id].subset), _writers(text))
+        for text in released
+    }
     for taxonomy in asked.taxonomies:
         kind = label_kind(taxonomy)
         begun = store.people.targets(desk.study.id, kind, only_begun=True)
-        strata = {text.id: (text.system_id, items[text.item_id].subset) for text in released}
+        texts = _reasons(desk, taxonomy, standings) if _is_of_reasons(taxonomy) else replies
+        strata = {text_id: text.stratum for text_id, text in texts.items()}
         chosen = choose_sample(strata, n=asked.n_texts, seed=desk.study.seed, begun=begun)
         labels: defaultdict[str, list[Label]] = defaultdict(list)
         for label in store.labels_by_people(taxonomy, sorted(chosen)):
             labels[label.text_id].append(label)
-        for text in (text for text in released if text.id in chosen):
-            own = _writers(text)
-            found.append(_task(desk, kind, text.id, n_places=asked.per_text, writers=own))
-            if is_to_settle(labels[text.id]):
-                said = {names[one.rater_id] for one in labels[text.id] if one.rater_id in names}
+        for text_id in sorted(chosen):
+            own = texts[text_id].writers
+            found.append(_task(desk, kind, text_id, n_places=asked.per_text, writers=own))
+            if is_to_settle(labels[text_id]):
+                said = {names[one.rater_id] for one in labels[text_id] if one.rater_id in names}
                 barred = (*own, *sorted(said))
                 settle = settle_kind(taxonomy)
-                found.append(_task(desk, settle, text.id, n_places=1, writers=barred))
+                found.append(_task(desk, settle, text_id, n_places=1, writers=barred))
+    return found
+
+
+def _reasons(
+    desk: Desk, taxonomy: TaxonomyName, standings: Mapping[str, Standing]
+) -> dict[str, _Text]:
+    """Return the released reasons that labelers read too, whose they are, and of which kind."""
+    store = desk.session.store
+    asked = replace(load_taxonomy(taxonomy), n_comparisons=desk.session.settings.n_reasons)
+    ids = [id_ for id_ in texts_to_label(store, desk.study, asked) if standings[id_] == "released"]
+    given = {one.assignment_id: one.id for one in store.find(Judgment, ids)}
+    raters = {rater.id: rater for rater in store.iter(Rater, desk.study)}
+    found = {}
+    for one in store.find(Assignment, sorted(given)):
+        rater = raters[one.rater_id]
+        own = (rater.name,) if rater.kind == "human" else ()
+        found[given[one.id]] = _Text((rater.kind,), own)
     return found
 
 
