@@ -317,7 +317,9 @@ def _reasons(
     """Return the released reasons that labelers read too, whose they are, and of which kind."""
     store = desk.session.store
     asked = replace(load_taxonomy(taxonomy), n_comparisons=desk.session.settings.n_reasons)
-    ids = [id_ for id_ in texts_to_label(store, desk.study, asked) if standings[id_] == "released"]
+    ids = [
+        id_ for id_ in texts_to_label(store, desk.study, asked) if standings.get(id_) == "released"
+    ]
     given = {one.assignment_id: one.id for one in store.find(Judgment, ids)}
     raters = {rater.id: rater for rater in store.iter(Rater, desk.study)}
     found = {}
