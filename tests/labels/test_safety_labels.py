@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from asked_study import (
@@ -165,3 +166,31 @@ def test_the_words_for_reasons_are_the_screens_own(world: AskedStudy) -> None:
 def test_categories_speak_of_what_people_are_asked() -> None:
     asked = set(load_protocol("people_review")["look_for"]["reasons"]) - {"other"}
     assert asked <= set(SCREEN.keys)
+
+
+def test_screens_of_one_name_and_other_prompts_are_two(world: AskedStudy) -> None:
+    texts = list(world.store.iter(Completion, world.study))
+    another, as_people = (
+        Rater(name=name, kind="llm", family="theirs", settings={**SCREEN.settings, "of": name})
+        for name in ("reader", "people")
+    )
+    at = now() + timedelta(days=1)
+    world.store.add([another, as_people])
+    for one in (another, as_people):
+        label = Label(
+            completion_id=texts[0].id,
+            taxonomy=SAFETY,
+            category=SAFETY,
+            verdict="present",
+            evidence="insult",
+            rater_id=one.id,
+            created_at=at,
+        )
+        world.store.add([label])
+    screened = read_screened(world.store, world.study, texts, [])
+    # Who came first keeps the name; no screen is taken for people.
+    assert list(screened.kinds) == ["rule screen", "people (2)", "reader", "reader (2)"]
+    (text,) = [one for one in screened.texts if one.id == texts[0].id]
+    assert text.held_by["reader (2)"] == text.held_by["people (2)"] == ("insult",)
+    assert text.held_by["reader"] != ("insult",)
+    assert sum("reader (2)" in one.held_by for one in screened.texts) == 1

@@ -2,14 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from itertools import chain, count
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hearteval.analysis.data import JudgmentRow, ScreenedText, ScreenedUnit
-from hearteval.analysis.labels.safety import RULES
+from hearteval.analysis.labels.safety import PEOPLE, RULES
 from hearteval.domain import Completion, Judgment, Label, Rater, Study
 from hearteval.labels.safety import SAFETY, safety_rater, safety_standing
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.base import Store
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class Screened(NamedTuple):
@@ -31,11 +35,14 @@ def read_screened(
         labels[label.text_id].append(label)
     raters = {one.id: one for one in store.find(Rater, sorted({*_raters(labels)}))}
     taxonomy = load_taxonomy(SAFETY)
-    screens = {
-        one.id: one.name
-        for one in sorted(raters.values(), key=lambda one: (one.family != RULES, one.name))
-        if one.id == safety_rater().id or (one.kind == "llm" and taxonomy.is_of(one))
-    }
+    screens = _named_apart(
+        labels,
+        [
+            one
+            for one in raters.values()
+            if one.id == safety_rater().id or (one.kind == "llm" and taxonomy.is_of(one))
+        ],
+    )
     people = {one.id for one in raters.values() if one.kind == "human"}
     where = _places(store, labels, completions, judgments)
     texts = [
@@ -47,6 +54,23 @@ def read_screened(
         name: "rules" if raters[id_].family == RULES else "model" for id_, name in screens.items()
     }
     return Screened(tuple(texts), kinds)
+
+
+def _named_apart(labels: Mapping[str, Sequence[Label]], raters: Sequence[Rater]) -> dict[str, str]:
+    """Return what each screen is called, by its id: of two that bear one name, the later a number.
+
+    Those of another prompt or model are another screen, and no screen is people.
+    """
+    began: dict[str, datetime] = {}
+    for one in chain.from_iterable(labels.values()):
+        began[one.rater_id] = min(one.created_at, began.get(one.rater_id, one.created_at))
+    names: dict[str, str] = {}
+    raters = sorted(raters, key=lambda it: (it.family != RULES, it.name, began[it.id], it.id))
+    for rater in raters:
+        numbered = (f"{rater.name} ({k})" for k in count(2))
+        taken = {PEOPLE, *names.values()}
+        names[rater.id] = next(name for name in chain([rater.name], numbered) if name not in taken)
+    return names
 
 
 def _raters(labels: Mapping[str, Sequence[Label]]) -> list[str]:
