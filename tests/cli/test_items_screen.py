@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from scripted_server import Answer, say
 from served_study import FREE, healthy, is_probe, serving
 
 from hearteval.cli.main import run_command_line
-from hearteval.domain import Item, Label, Rater, Screening, Turn, hash_records
+from hearteval.domain import Item, Label, Rater, Screening, Study, Turn, hash_records
 from hearteval.items.files import (
     format_items,
     format_screenings,
@@ -301,6 +302,17 @@ def test_people_alone_can_decide(heart: Heart, tmp_path: Path) -> None:
     heart("items", "accept", path, "--dry-run")  # the store knows the candidate
     person_says(tmp_path, "plain")
     assert heart("items", "accept", path, "--dry-run", "--json").json["standings"] == {"in": 1}
+    assert "or have people answer" in heart("label", path, "--taxonomy", "item-screen").err
+    # What holds for every study holds for one that only screens items.
+    (checked,) = (
+        one for one in heart("doctor", path, "--json").json["checks"] if one["name"] == "study file"
+    )
+    assert checked["state"] == "ok"
+    with closing(SqlStore.open(str(tmp_path / "screening.db"))) as store:
+        study = next(iter(store.iter(Study)))
+        store.people.take_in(study.id, {"p1": None}, now=datetime(2026, 11, 23, tzinfo=UTC))
+    assert heart("people", "withdraw", path, "p1", "--yes", "--json").json["person"] == "p1"
+    assert heart("store", "verify", path).code == 0
 
 
 def test_an_export_of_labels_holds_no_detail(heart: Heart, screening: Path) -> None:

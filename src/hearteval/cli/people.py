@@ -31,7 +31,7 @@ def withdraw(study_file: Path, name: str, *, yes: bool, as_json: bool) -> None:
     from hearteval.study.people.joining import find_to_withdraw
     from hearteval.study.people.joining import withdraw as delete
 
-    with working_on(load_study(study_file), "people") as (session, study):
+    with working_on(load_study(study_file, is_of_items=True), "people") as (session, study):
         desk = Desk(session=session, study=study)
         person = find_to_withdraw(desk, name)
         if person is None:

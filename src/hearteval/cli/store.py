@@ -75,7 +75,7 @@ def verify(place: str, *, as_json: bool) -> None:
     from hearteval.study.verify import verify_store
 
     if Path(place).suffix == ".toml":
-        place = load_study(Path(place)).store
+        place = load_study(Path(place), is_of_items=True).store
     _require_there(place)
     with (
         closing(SqlStore.open_to_read(place)) as store,

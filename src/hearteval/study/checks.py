@@ -46,7 +46,7 @@ class Check(NamedTuple):
 def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
     """Look at everything that a study needs, change nothing; call each model once to `probe`."""
     try:
-        settings = load_study(study_file)
+        settings = load_study(study_file, is_of_items=True)
     except HeartError as error:
         return [_missing("study file", error)]
     keys = _check_keys(settings)

@@ -23,6 +23,7 @@ from hearteval.labels.safety import SAFETY, safety_rater
 from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.missing import missing_lines
+from hearteval.study import quoted
 from hearteval.study.asking.cost import Spending, estimate_labels, in_all, spending_lines
 from hearteval.study.asking.models import Asking, ask_models, schema_of_labels
 from hearteval.study.asking.steps import warn_of_unheld_schemas
@@ -131,10 +132,13 @@ def label_study(
 
 def _require_labelers(settings: StudySettings, taxonomy: Taxonomy) -> None:
     if not settings.labelers:
+        words = ' labelers = ["gpt"] or other judges and models, or ["cues"], the offline baseline,'
+        words += " which measures nothing"
+        if taxonomy.of == ("item",):
+            words = ' labelers = ["gpt", "claude"] or other judges and models, two or more, or have'
+            words += f" people answer all questions: heart items review {quoted(settings.file)}"
         raise SettingsError(
-            f"{settings.file}: labels.labelers: nobody is named to label; add [labels] with"
-            ' labelers = ["gpt"] or other judges and models, or ["cues"], the offline baseline,'
-            " which measures nothing",
+            f"{settings.file}: labels.labelers: nobody is named to label; add [labels] with{words}",
             ids=("labels.labelers",),
         )
     is_offline = any(one.model is None for one in settings.labelers)
