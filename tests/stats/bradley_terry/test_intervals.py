@@ -217,9 +217,59 @@ def with_a_late_system(rng: np.random.Generator, *, n_own: int) -> Comparisons:
 
 def test_a_system_has_as_many_degrees_of_freedom_as_items_less_one() -> None:
     comparisons = with_a_late_system(np.random.default_rng(1), n_own=6)
-    assert own_df(comparisons, 59).tolist() == [59, 59, 59, 5]
-    assert own_df(comparisons, 14).tolist() == [14, 14, 14, 5]  # of 15 people
-    assert own_df(with_a_late_system(np.random.default_rng(1), n_own=1), 59).tolist()[-1] == 1
+    assert own_df(comparisons, 59, over_raters=False).tolist() == [59, 59, 59, 5]
+    assert own_df(comparisons, 14, over_raters=True).tolist() == [14, 14, 14, 5]  # of 15 people
+    alone = with_a_late_system(np.random.default_rng(1), n_own=1)
+    assert own_df(alone, 59, over_raters=False).tolist()[-1] == 1
+
+
+def rated_by_few(rng: np.random.Generator, *, n_own: int) -> Comparisons:
+    """Four equal systems on which people's tastes differ; some people see the last."""
+    worth, taste = rng.normal(0, 0.3, (30, 4)), rng.normal(0, 0.8, (12, 4))
+    rows = [
+        (one, other, item, person)
+        for item in range(30)
+        for person in rng.permutation(12)[:4]
+        for one, other in combinations(range(4 if person < n_own else 3), 2)
+    ]
+    left, right, item, person = np.array(rows).T
+    liked = worth[item] + taste[person]
+    at = np.arange(len(rows))
+    return Comparisons(
+        left=left,
+        right=right,
+        score=(rng.random(len(rows)) < expit(liked[at, left] - liked[at, right])).astype(float),
+        weight=np.ones(len(rows)),
+        count=np.ones(len(rows), dtype=np.int64),
+        item=item,
+        rater=person,
+        n_systems=4,
+    )
+
+
+def test_where_people_are_sampled_a_system_has_its_own_people_less_one() -> None:
+    comparisons = rated_by_few(np.random.default_rng(1), n_own=3)
+    assert own_df(comparisons, 11, over_raters=True).tolist() == [11, 11, 11, 2]
+    assert own_df(comparisons, 29, over_raters=False).tolist()[:3] == [29, 29, 29]
+    panel = replace(
+        comparisons, rater=np.where(comparisons.right == 3, -1, comparisons.rater)
+    )  # judges alone see the last, on 20 items or so
+    assert own_df(panel, 11, over_raters=True).tolist() == [11, 11, 11, 11]
+
+
+def test_a_system_of_few_people_is_covered_at_the_stated_rate() -> None:
+    rng, n_covered, n_by_all = np.random.default_rng(0), 0, 0
+    for _ in range(150):
+        comparisons = rated_by_few(rng, n_own=3)
+        fit = fit_bradley_terry(comparisons)
+        moves = influence_on_strengths(comparisons, fit)
+        variance = vary_over_items_and_raters(moves, comparisons.item, comparisons.rater)
+        df = own_df(comparisons, variance.df, over_raters=True)
+        own = clustered(fit.theta, variance, level=0.95, df=df)
+        by_all = clustered(fit.theta, variance, level=0.95)
+        n_covered += bool(own.low[3] <= 0 <= own.high[3])
+        n_by_all += bool(by_all.low[3] <= 0 <= by_all.high[3])
+    assert n_by_all < 0.89 * 150 < n_covered
 
 
 def test_a_system_of_few_items_is_covered_at_the_stated_rate() -> None:
@@ -229,7 +279,9 @@ def test_a_system_of_few_items_is_covered_at_the_stated_rate() -> None:
         comparisons = with_a_late_system(rng, n_own=4)
         fit = fit_bradley_terry(comparisons)
         variance = vary_over_items(influence_on_strengths(comparisons, fit), comparisons.item)
-        own = clustered(fit.theta, variance, level=0.95, df=own_df(comparisons, variance.df))
+        own = clustered(
+            fit.theta, variance, level=0.95, df=own_df(comparisons, variance.df, over_raters=False)
+        )
         by_all = clustered(fit.theta, variance, level=0.95)
         n_covered += bool(own.low[3] <= 0 <= own.high[3])
         n_by_all += bool(by_all.low[3] <= 0 <= by_all.high[3])

@@ -238,7 +238,7 @@ def control(
         wording=wording,
         over_raters=used == "two-way",
     )
-    own = own_df(comparisons, variance.df)
+    own = own_df(comparisons, variance.df, over_raters=used == "two-way")
     raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
     found = _rate(np.concatenate((fit.theta, fit.beta)), variance, own, support.is_enough, level)
     effects = (
@@ -287,7 +287,7 @@ def rank_judge_aware_panel(
         wording=wording,
         over_raters=False,
     )
-    own = own_df(comparisons, variance.df)
+    own = own_df(comparisons, variance.df, over_raters=False)
     raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
     found = _rate(
         np.concatenate((fit.theta, fit.discrimination, fit.position_bias)),

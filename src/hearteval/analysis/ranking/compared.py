@@ -163,6 +163,21 @@ class _Ranked:
         merged = tuple(merge_answers(said) for _, said in sorted(answers.items()))
         return pair_majority(merged).outcome
 
+    def df(self, system: str) -> int:
+        """Return the degrees of freedom of a system's interval, as `own_df` says."""
+        rows = [
+            row
+            for row in self.rows
+            if system in (self.name_of[row.first_system_id], self.name_of[row.second_system_id])
+        ]
+        people = {row.rater_id for row in rows} & {
+            one.id for one in self.side.raters if one.kind == "human"
+        }
+        own = len({row.item_id for row in rows})
+        if self.board.interval_used == "two-way" and people:
+            own = min(own, len(people))
+        return max(1, min(self.board.df, own - 1))
+
     def describe(self) -> Side:
         """Say whose judgments these are."""
         kinds = {one.id: one for one in self.side.raters}
@@ -253,12 +268,12 @@ def _on_shared(
 
 def _moved(one: _Ranked, other: _Ranked) -> tuple[MovedSystem, ...]:
     rows = [{row.system: row.weighted for row in side.board.rows} for side in (one, other)]
-    df = min(one.board.df, other.board.df)
     names = sorted(rows[0].keys() & rows[1].keys())
     ends = 1 - (1 - one.level) / 2, 1 - (1 - one.level) / (2 * len(names))
-    reach, far = (float(stdtrit(df, end)) for end in ends)
     moved = []
     for name in names:
+        df = min(one.df(name), other.df(name))
+        reach, far = (float(stdtrit(df, end)) for end in ends)
         a, b = rows[0][name], rows[1][name]
         difference, low, high, is_apart = b.elo - a.elo, None, None, False
         if a.se is not None and b.se is not None:

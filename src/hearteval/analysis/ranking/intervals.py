@@ -156,7 +156,7 @@ def find_uncertainty(
         return _bootstrapped(fit, policy)
     if has_items:
         variance = vary(fit.influence_of, fit.comparisons, used)
-        own = own_df(fit.comparisons, variance.df)
+        own = own_df(fit.comparisons, variance.df, over_raters=used == "two-way")
     else:
         variance = fit.vary_over_votes()
         own = np.clip(count_comparisons(fit.comparisons) - 1.0, 1, variance.df)
@@ -216,8 +216,8 @@ def _bootstrapped(fit: TiedFit, policy: RankPolicy) -> Uncertainty:
     )
     lost = drawn.n_not_identified
     said = f"{lost} of {n_resamples} bootstrap replicates do not determine the strengths"
+    own = own_df(fit.comparisons, over_items.df, over_raters=False)
     if lost > MAX_NOT_IDENTIFIED * n_resamples:
-        own = own_df(fit.comparisons, over_items.df)
         return _clustered(fit, "item-sandwich", over_items, level, own=own)._replace(
             n_not_identified=lost,
             warnings=(
@@ -234,7 +234,7 @@ def _bootstrapped(fit: TiedFit, policy: RankPolicy) -> Uncertainty:
     return Uncertainty(
         intervals=Intervals(low=low, high=high, se=se, df=np.inf),
         of_differences=np.where(differs, variance.of_differences(), 0.0),
-        df=over_items.df,
+        df=np.minimum.outer(own, own),
         used="item-bootstrap",
         n_not_identified=lost,
         warnings=(Notice(Kind.OTHER_INTERVAL, f"{said} and are left out."),) if lost else (),

@@ -194,9 +194,10 @@ def _ranking(board: Leaderboard) -> list[str]:
         if board.judged_by == "both"
         else "",
         f"{level} intervals are {board.interval_used} ({over}), Student's t with"
-        f" {plural(board.df, 'degree', 'degrees')} of freedom, or a system's own items less one"
-        " where these are fewer. A system's possible places come from its differences from all"
-        " others, Bonferroni-adjusted.",
+        f" {plural(board.df, 'degree', 'degrees')} of freedom, or a system's own items"
+        f"{' or people' if board.interval_used == 'two-way' else ''} less one where these are"
+        " fewer. A system's possible places come from its differences from all others,"
+        " Bonferroni-adjusted.",
     ]
     if any(row.axes for row in board.rows):
         words.append("Standings by axis weigh every judgment alike.")

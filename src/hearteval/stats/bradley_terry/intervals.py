@@ -17,6 +17,7 @@ from hearteval.stats.bradley_terry.clustered_variance import (
 )
 from hearteval.stats.bradley_terry.fit import BradleyTerryFit, centred_inverse
 from hearteval.stats.comparisons import (
+    BoolArray,
     Comparisons,
     FloatArray,
     IntArray,
@@ -51,16 +52,24 @@ def clustered(
     return _symmetric(theta, se, quantile, variance.df)
 
 
-def own_df(comparisons: Comparisons, df: int) -> FloatArray:
+def own_df(comparisons: Comparisons, df: int, *, over_raters: bool) -> FloatArray:
     """Return each system's degrees of freedom: those of all, its own items - 1 at most.
 
-    What is known of a system on a few items varies over these few, however many others have. At
-    least 1, though of one item nothing is known to vary.
+    What is known of a system on a few items varies over these few, however many others have.
+    Likewise its own people - 1, where people are sampled too and any of them judged it. At least 1,
+    though of one item nothing is known to vary.
     """
-    item, n_items = number_labels(comparisons.item)
-    ends = np.concatenate((comparisons.left, comparisons.right))
-    seen = np.unique(ends.astype(np.int64) * n_items + np.concatenate((item, item)))
-    n_own = np.bincount(seen // n_items, minlength=comparisons.n_systems)
+
+    def own(of: IntArray, rows: BoolArray | slice) -> IntArray:
+        number, n_numbers = number_labels(of[rows])
+        ends = np.concatenate((comparisons.left[rows], comparisons.right[rows]))
+        seen = np.unique(ends.astype(np.int64) * n_numbers + np.concatenate((number, number)))
+        return np.bincount(seen // n_numbers, minlength=comparisons.n_systems)
+
+    n_own = own(comparisons.item, slice(None))
+    if over_raters:
+        n_people = own(comparisons.rater, comparisons.rater >= 0)
+        n_own = np.where(n_people > 0, np.minimum(n_own, n_people), n_own)
     return np.clip(n_own - 1.0, 1, df)
 
 
