@@ -46,8 +46,9 @@ def made(heart: Heart, folder: Path, name: str, **given: Any) -> Path:
         "judges": ("strict", "kind"),
         "n_items": 30,
         "words": "hears you",
+        "n_late": 30,
     }
-    systems, judges, n_items, words = (usual | given).values()
+    systems, judges, n_items, words, n_late = (usual | given).values()
     path = folder / f"{name}.toml"
     described = "".join(SYSTEM.format(name=each) for each in systems)
     text = STUDY.format(
@@ -67,7 +68,7 @@ def made(heart: Heart, folder: Path, name: str, **given: Any) -> Path:
         for n, item in enumerate(items)
         for i, a in enumerate(systems)
         for j, b in enumerate(systems)
-        if i < j
+        if i < j and (b != "yew" or n < n_late)
         for judge in judges
     ]
     for kind, rows in (("completions", replies), ("judgments", votes)):
@@ -119,6 +120,18 @@ def test_a_study_against_itself_moves_nothing(heart: Heart, tmp_path: Path) -> N
     assert {row["difference"] for row in found["systems"]} == {0}
     assert not any(row["is_apart"] for row in found["systems"])
     assert found["why"] == ["Nothing differs behind them but what the same raters said."]
+
+
+def test_a_system_of_few_items_has_its_own_degrees_of_freedom_here_too(
+    heart: Heart, tmp_path: Path
+) -> None:
+    """Two intervals of equal width and df give one that is wider by the root of two."""
+    study = made(heart, tmp_path, "trees", judges=("strict",), n_late=5)
+    found = {row["system"]: row for row in compared(heart, study, study)["systems"]}
+    ranked = heart("analyze", study, "--json").json["leaderboard"]["rows"]
+    own = {row["system"]: row["weighted"] for row in ranked}
+    for name in ("ash", "yew"):
+        assert found[name]["high"] == pytest.approx(2**0.5 * (own[name]["high"] - own[name]["elo"]))
 
 
 def test_two_studies_are_compared_on_what_they_share(heart: Heart, tmp_path: Path) -> None:
