@@ -169,6 +169,7 @@ def test_the_offline_baseline_says_what_it_is(heart: Heart, tmp_path: Path) -> N
         ("[labels]\npeople = 9\n", "the study file has no [people]"),
         ('[people]\n[labels]\npeople = 9\npeople_by = ["item-screen"]\n', "is of items"),
         ("[people]\n[labels]\npeople = 9\npeople_per_text = 3\n", "labels.people_per_text"),
+        ('[labels]\nlabelers = ["cues"]\npeople_by = ["strategies"]\n', "set labels.people"),
         (
             '[[labeler]]\nname = "x"\npreset = "gpt-5"\n[labels]\nlabelers = ["cues"]\n',
             "does not name the labeler 'x'",

@@ -54,6 +54,13 @@ def read_people_labels(
     """
     if labels is None:
         return None
+    unasked = {"people_by", "people_per_text"} & labels.model_fields_set
+    if unasked and "people" not in labels.model_fields_set:
+        raise SettingsError(
+            f"{path}: labels.{min(unasked)}: says how people label, and nobody is asked to; set"
+            " labels.people to the number of texts, or to 0",
+            ids=(f"labels.{min(unasked)}",),
+        )
     if not labels.people:
         if not labels.labelers:
             raise SettingsError(
