@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import re
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,13 +11,14 @@ from invented_results import invented_results, rename_system
 from people_study import simulated_study
 from PIL import Image
 from test_labels_on_the_page import CUES, PLANTED, invented_labels
+from test_reasons_on_the_page import results_with, source_of
 
 from hearteval.analysis.study import analyze_study
 from hearteval.analysis.traits.speed import compare_speed
 from hearteval.errors import SettingsError
 from hearteval.report.plots import files, labels, people
 from hearteval.report.plots.files import captions, figure_files, figures_of, require_matplotlib
-from hearteval.report.plots.style import Heat
+from hearteval.report.plots.style import BLUE, ORANGE, Heat
 
 pytest.importorskip("matplotlib")
 RESULTS = invented_results()
@@ -164,6 +166,33 @@ def test_figures_of_the_offline_labeler_say_so_and_too_few_items_stay_empty() ->
     figure = Figure()
     labels.draw_differences(drawn, figure)
     assert "measures nothing" in figure.axes[0].get_xlabel()
+
+
+def test_themes_are_drawn_with_people_beside_judges() -> None:
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    source = source_of(CUES)
+    results = results_with(source)
+    (drawn,) = [one for one in figures_of(results) if one.name == "themes"]
+    assert drawn.find(results) == source
+    figure: Any = Figure()
+    drawn.draw(source, figure)
+    (axes,) = figure.axes
+    rows = [label.get_text() for label in axes.get_yticklabels()]
+    assert (len(rows), rows[0]) == (25, "Asks for a detail (R)")
+    # The share of all is 35 %, and of this theme planted 24 points apart, 6 each way.
+    first = [line for line in axes.lines if -0.5 < line.get_ydata()[0] < 0.5]
+    shown = [(line.get_color(), *line.get_xdata()) for line in first]
+    assert sorted(shown, key=len) == [
+        (BLUE, pytest.approx(47)),
+        (ORANGE, pytest.approx(23)),
+        (BLUE, pytest.approx(41), pytest.approx(53)),
+        (ORANGE, pytest.approx(17), pytest.approx(29)),
+    ]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["people", "judges"]
+    assert "measures nothing" in axes.get_xlabel()
+    assert labels.themes_of(results_with(dataclasses.replace(source, n_items=4))) is None
+    assert labels.themes_of(RESULTS) is None
 
 
 def test_a_heat_is_coloured_against_its_own_middle() -> None:

@@ -178,6 +178,14 @@ FIGURES = (
         for name, what in LABELLED.items()
     ),
     Figure(
+        "themes",
+        "How often people and judges give each theme as a reason, percent who speak of it, with"
+        " intervals; first what people give more. In brackets its axis.",
+        labels.themes_of,
+        labels.draw_themes,
+        lambda source, _: _rows(2 + len(labels.compared_themes(source))),
+    ),
+    Figure(
         "fit",
         "Observed against predicted share of wins, a dot for each pair of systems.",
         _board_if(lambda board: board.fit.pairs),
