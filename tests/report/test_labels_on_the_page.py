@@ -116,6 +116,12 @@ def test_where_nothing_differs_the_page_says_so() -> None:
     assert "No difference between models and people shows" in said
 
 
+def test_of_few_items_the_page_does_not_say_that_nothing_differs() -> None:
+    said = words(section(invented_labels(n_items=4)))
+    assert "Models and people share 4 items: too few to say whether they differ." in said
+    assert "No difference" not in said
+
+
 def test_the_heat_map_has_every_category_and_its_doubt() -> None:
     html = section(invented_labels(people=PLANTED))
     said = words(html)

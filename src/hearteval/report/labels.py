@@ -116,6 +116,11 @@ def answer(source: LabelSource) -> Markup:
 
 
 def _models_and_people(rows: Sequence[RateDifference]) -> Markup:
+    n_items = max(row.n_items for row in rows)
+    if n_items < FEWEST_ITEMS:
+        return Markup("Models and people share {}: too few to say whether they differ.").format(
+            plural(n_items, "item")
+        )
     found = sorted(
         (row for row in rows if row.q is not None and row.q <= FOUND),
         key=lambda row: (-abs(row.difference), row.category),

@@ -80,16 +80,24 @@ def answer(found: WordingResults) -> Markup:
 def _widest(found: WordingResults) -> Markup:
     """Say who repeats itself most, where models and people do not meet."""
     figures = [
-        (one.measures["recurring-phrases"].value, one.system)
+        (one.measures["recurring-phrases"], one.system)
         for one in found.systems
         if "recurring-phrases" in one.measures and one.n_items >= FEWEST_FOR_A_FIGURE
     ]
     if len(figures) < 2:
         return Markup("There is too little text to compare systems.")
-    (least, lowest), (most, highest) = min(figures), max(figures)
+    figures.sort(key=lambda one: (one[0].value, one[1]))
+    (least, lowest), (most, highest) = figures[0], figures[-1]
+    shares = whole_percent(most.value), whole_percent(least.value)
+    if least.high is None or most.low is None or least.high >= most.low:
+        return Markup(
+            "<b>No difference between systems shows in how much they repeat themselves</b>: of the"
+            " phrases of {} {} % recur, of those of {} {} %, and their intervals meet."
+        ).format(highest, shares[0], lowest, shares[1])
     return Markup(
-        "<b>{} repeats itself most</b>: {} % of its phrases recur, {} % of those of {}."
-    ).format(highest, whole_percent(most), whole_percent(least), lowest)
+        "<b>{} repeats itself more than {}</b>. {} % of its phrases recur, {} % of those of the"
+        " other; these are the most and the least of all systems."
+    ).format(highest, lowest, *shares)
 
 
 def _both(row: WordingDifference) -> str:
