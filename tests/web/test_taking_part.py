@@ -265,6 +265,33 @@ def test_reasons_that_a_screen_holds_wait_for_another_person(world: World) -> No
     assert "that it passed: what else it misses is not known" in page
 
 
+def test_reasons_about_a_withdrawn_text_are_reviewed_by_nobody_because_they_quote(
+    world: World,
+) -> None:
+    writer, rater = world.come("write"), world.come("judge")
+    while writer.write("I hear how heavy this is. What helps?").status_code == 303:
+        pass
+    for _ in range(6):
+        if rater.get("judge") and rater.ticket:
+            rater.send("judge", choice="A slightly better", reason="Mail me: dana@example.org")
+    assigned = {one.id: one for one in world.store.iter(Assignment, world.desk.study)}
+    pairs = {one.id: one for one in world.store.iter(Pair, world.desk.study)}
+    written = {one.id for one in completions_by_people(world)}
+    about = {
+        one.id: written.isdisjoint(pairs[assigned[one.assignment_id].pair_id].completion_ids)
+        for one in world.store.iter(Judgment, world.desk.study)
+    }
+    assert {*about.values()} == {True, False}
+    writer.client.post("/withdraw", data={"confirm": "yes"})
+    reviewer, people = world.come("review"), world.store.people
+    reviewed = set()
+    while reviewer.get("review") and reviewer.ticket:
+        lease = people.find_ticket(people.find_name(reviewer.name), reviewer.ticket)
+        reviewed.add(lease.target_id)
+        reviewer.send("review", verdict="fit")
+    assert reviewed == {id_ for id_, is_other in about.items() if is_other}
+
+
 def test_a_text_that_a_reviewer_keeps_out_stays_out(world: World) -> None:
     held = "You should kill yourself."
     world.come("write").write(held)

@@ -169,7 +169,8 @@ def _reviews(
 ) -> list[PlannedTask]:
     """Open a review of each text that waits; where people differ, for one person more.
 
-    Reasons that people gave wait as replies do; what is held of a judge's nobody reads.
+    Reasons that people gave wait as replies do, while the replies that they may quote are there;
+    what is held of a judge's nobody reads.
     """
     store = desk.session.store
     people = {rater.id: rater.name for rater in store.iter(Rater) if rater.kind == "human"}
@@ -181,8 +182,12 @@ def _reviews(
             judged.add(label.judgment_id)
     waiting = {text.id: _writers(text) for text in texts if standings.get(text.id) == "waiting"}
     reasons = {j.assignment_id: j for j in store.find(Judgment, sorted(judged)) if reasons_text(j)}
-    for asked in store.find(Assignment, sorted(reasons)):
-        if asked.rater_id in people:
+    assigned = store.find(Assignment, sorted(reasons))
+    here = {text.id for text in texts}
+    pairs = store.find(Pair, sorted({asked.pair_id for asked in assigned}))
+    whole = {pair.id for pair in pairs if here.issuperset(pair.completion_ids)}
+    for asked in assigned:
+        if asked.rater_id in people and asked.pair_id in whole:
             waiting[reasons[asked.id].id] = (people[asked.rater_id],)
     n_asked = desk.settings.reviewers_per_text
     return [
