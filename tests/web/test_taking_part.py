@@ -16,10 +16,12 @@ from hearteval.labels.run import label_by_cues
 from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store.copy import copy_store, store_hashes
+from hearteval.store.people.tasks import Lease
 from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
 from hearteval.study.grow import gather, register
 from hearteval.study.people.joining import find_link, join
+from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.planning import count_standings, open_tasks, reviewers_agree
 from hearteval.study.report.reading import HELD_BACK, read_examples
 from hearteval.study.results import analyze
@@ -282,6 +284,14 @@ def test_reasons_about_a_withdrawn_text_are_reviewed_by_nobody_because_they_quot
         for one in world.store.iter(Judgment, world.desk.study)
     }
     assert {*about.values()} == {True, False}
+
+    def shows(id_: str) -> set[bool]:
+        """Say whether a page that was opened before, and is loaded again, shows reasons."""
+        names = ("review", "label-rationales")
+        leases = (Lease("t", name, id_, "0" * 32, 0, "held", world.clock(), None) for name in names)
+        return {KINDS[one.kind].show(world.desk, one) is not None for one in leases}
+
+    assert all(shows(id_) == {True} for id_ in about)
     writer.client.post("/withdraw", data={"confirm": "yes"})
     reviewer, people = world.come("review"), world.store.people
     reviewed = set()
@@ -290,6 +300,7 @@ def test_reasons_about_a_withdrawn_text_are_reviewed_by_nobody_because_they_quot
         reviewed.add(lease.target_id)
         reviewer.send("review", verdict="fit")
     assert reviewed == {id_ for id_, is_other in about.items() if is_other}
+    assert all(shows(id_) == {is_other} for id_, is_other in about.items())
 
 
 def test_a_text_that_a_reviewer_keeps_out_stays_out(world: World) -> None:

@@ -24,7 +24,6 @@ from hearteval.domain import (
 )
 from hearteval.errors import InvalidReplyError
 from hearteval.labels.safety import SAFETY, label_reasons, safety_rater
-from hearteval.labels.texts import reasons_text
 from hearteval.protocol import load_protocol
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
@@ -42,6 +41,7 @@ from hearteval.study.people.task import (
     item_of,
     kept,
     read_count,
+    readable_reasons,
     turns_of,
 )
 
@@ -91,7 +91,7 @@ def _show_review(desk: Desk, lease: Lease) -> Shown | None:
     given = desk.session.store.find(Judgment, [lease.target_id])
     if not given:
         return _show_completion(desk, lease)
-    words = reasons_text(given[0])
+    words = readable_reasons(desk, given[0])
     return Shown(turns=(), texts=(words,)) if words else None
 
 

@@ -20,7 +20,14 @@ from hearteval.protocol import load_protocol
 from hearteval.store.people.base import Answered
 from hearteval.store.people.tasks import Lease
 from hearteval.study.people import Desk
-from hearteval.study.people.task import Answer, AnswerError, Shown, TaskKind, item_of
+from hearteval.study.people.task import (
+    Answer,
+    AnswerError,
+    Shown,
+    TaskKind,
+    item_of,
+    readable_reasons,
+)
 
 VERDICT, WORDS = "is_", "words_"
 """What the names of fields begin with; the key of a category follows."""
@@ -104,7 +111,7 @@ def _text(desk: Desk, taxonomy: Taxonomy, lease: Lease) -> LabelledText | None:
             if isinstance(found, Item):
                 return text_of(found)
             if isinstance(found, Judgment):
-                return text if (text := text_of(found)).text else None
+                return text_of(found) if readable_reasons(desk, found) else None
             context = item_of(desk, found.item_id).context
             return None if found.is_withdrawn else text_of(found, context)
     return None

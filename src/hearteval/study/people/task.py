@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from hearteval.domain import Item, Pair, Rater
+from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater
+from hearteval.labels.texts import reasons_text
 from hearteval.store.base import Record
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
@@ -118,6 +119,15 @@ def field_of(form: Form, name: str) -> str:
 def read_count(text: str) -> int:
     """Return a whole number as a form holds it; 0 for anything else."""
     return min(int(text), 10_000) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+
+
+def readable_reasons(desk: Desk, judgment: Judgment) -> str:
+    """Return somebody's reasons; none where a reply that they may quote is withdrawn."""
+    find = desk.session.store.find
+    (asked,) = find(Assignment, [judgment.assignment_id])
+    pair = kept(desk, Pair, asked.pair_id)
+    is_gone = any(text.is_withdrawn for text in find(Completion, pair.completion_ids))
+    return "" if is_gone else reasons_text(judgment)
 
 
 def item_of(desk: Desk, item_id: str) -> Item:
