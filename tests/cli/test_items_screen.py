@@ -302,6 +302,8 @@ def test_people_alone_can_decide(heart: Heart, tmp_path: Path) -> None:
     heart("items", "accept", path, "--dry-run")  # the store knows the candidate
     person_says(tmp_path, "plain")
     assert heart("items", "accept", path, "--dry-run", "--json").json["standings"] == {"in": 1}
+    said = heart("items", "redact", screening_study(tmp_path, "")).out
+    assert "5 wait for labelers, or for a person" in said
     assert "or have people answer" in heart("label", path, "--taxonomy", "item-screen").err
     # What holds for every study holds for one that only screens items.
     (checked,) = (

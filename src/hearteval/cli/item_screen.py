@@ -42,7 +42,8 @@ def redact(study_file: Path, *, topics: "Topics", as_json: bool) -> None:
     from hearteval.study.items.second_screen import log_path, read_screened, redact_candidates
 
     with working_on(load_study(study_file, is_of_items=True), "redact") as (session, study):
-        done = redact_candidates(session, read_screened(session, study, topics=topics))
+        screened = read_screened(session, study, topics=topics)
+        done = redact_candidates(session, screened)
     if as_json:
         body = {
             "path": str(done.path),
@@ -55,6 +56,10 @@ def redact(study_file: Path, *, topics: "Topics", as_json: bool) -> None:
         emit_json("items_redact", body)
         return
     _say_redacted(done, study_file)
+    n_waiting = sum(one.standing == "waiting" for one in screened.decisions)
+    if n_waiting and not done.details:
+        click.echo(f"{n_waiting:,} wait for labelers, or for a person, to say what there is")
+        click.echo(labelled("next", f"heart items review {quoted(study_file)}"))
 
 
 def _say_redacted(done: "Redacted", study_file: Path) -> None:
