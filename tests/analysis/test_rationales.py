@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from people_study import BEACON, EMBER, JUDGES, PeopleStudy, human_raters
+from scipy.stats import t
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import JudgmentRow, LabelRow, ReasonRow, StudyData, TaxonomyLabels
@@ -274,6 +275,30 @@ def test_a_planted_effect_on_strength_is_found_and_verbosity_is_not_taken_for_a_
 def test_without_an_effect_few_tests_find_one() -> None:
     p = [strength_of(many(100 + seed, n_items=25), "asks").p for seed in range(25)]
     assert sum(one is not None and one < 0.05 for one in p) <= 4
+
+
+def test_a_theme_of_few_items_has_their_degrees_of_freedom() -> None:
+    """Of 20 items six have reasons that ask: t has five degrees of freedom, not 19."""
+    data = many(3, n_items=20, effect=0.4)
+    (given,) = data.labels
+    item_of = {row.assignment_id: row.item_id for row in data.judgments}
+    six = sorted(set(item_of.values()))[:6]
+    rows = [
+        row._replace(
+            verdict="present"
+            if item_of[data.reasons[row.text_id].assignment_id] in six
+            else "absent"
+        )
+        if row.category == "asks"
+        else row
+        for row in given.labels
+    ]
+    found = strength_of(replace(data, labels=[replace(given, labels=rows)]), "asks")
+    assert found.n_with == 18
+    assert found.p is not None
+    assert found.effect.high is not None
+    se = (found.effect.high - found.effect.value) / t.ppf(0.975, 5)
+    assert found.p == pytest.approx(2 * t.sf(abs(found.effect.value) / se, 5))
 
 
 def test_with_few_items_or_few_reasons_nothing_is_said_of_effects() -> None:

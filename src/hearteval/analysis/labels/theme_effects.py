@@ -4,7 +4,8 @@ One regression for each theme and outcome, over the judgments of one kind of rat
 raters, so that one who writes much or chooses strongly is compared with nobody else. Regressed out
 of both sides: how much longer the chosen reply is than the other, how far apart the two are in
 length, whether the chosen one was shown first, and how many words the reasons have (as a number and
-as its logarithm). Exploratory.
+as its logarithm). Student's t has the degrees of freedom of the items on which a theme is spoken of
+(or is not, if fewer), less one: what few items tell varies over these few. Exploratory.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,6 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import (
     Estimate,
     clustered_errors,
-    clustered_estimates,
     interval_name,
     two_sided_p,
 )
@@ -26,6 +26,7 @@ from hearteval.analysis.ranking.confounders import count_words
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, false_discovery_q
+from hearteval.stats.special import stdtrit
 
 FEWEST_ITEMS = 10
 FEWEST = 10
@@ -164,9 +165,10 @@ def _measure(
         problem, kept = "it is the same of all", []
     betas = rx[:, kept].T @ ry / squares[kept]
     influence = rx[:, kept] * (ry[:, np.newaxis] - rx[:, kept] * betas) / squares[kept]
-    se, df = clustered_errors(influence, item, sampled) if kept else (np.zeros(0), 0)
-    estimates = clustered_estimates(betas, influence, item, sampled, level=level) if kept else []
-    p = [two_sided_p(float(b), float(s), df) for b, s in zip(betas, se, strict=True)]
+    se, most = clustered_errors(influence, item, sampled) if kept else (np.zeros(0), 0)
+    df = np.minimum(_fewer_items(x[:, kept], item) - 1, most)
+    tested = list(zip(betas.tolist(), se.tolist(), df.tolist(), strict=True))
+    p = [two_sided_p(b, s, max(1, d) if most else 0) for b, s, d in tested]
     known = [one for one in p if one is not None]
     q = iter(false_discovery_q(known).tolist() if known else ())
     return {
@@ -177,7 +179,7 @@ def _measure(
             ThemeEffect(
                 category=found.keys[k],
                 name=names[found.keys[k]],
-                effect=estimates[j],
+                effect=_with_ends(*tested[j], level=level),
                 p=p[j],
                 q=None if p[j] is None else float(next(q)),
                 n_with=int(n_with[k]),
@@ -187,6 +189,23 @@ def _measure(
         "left_out": left_out,
         "problem": problem,
     }
+
+
+def _fewer_items(x: FloatArray, item: IntArray) -> IntArray:
+    """Return on how many items some reasons speak of each theme, or do not, whichever is fewer."""
+    places = np.unique(item, return_inverse=True)[1]
+    n_items = int(places.max()) + 1
+    there = np.zeros((2, n_items, x.shape[1]), dtype=bool)
+    for k, said in enumerate((x > 0, x == 0)):
+        np.logical_or.at(there[k], places, said)
+    return np.asarray(there.sum(axis=1).min(axis=0))
+
+
+def _with_ends(value: float, se: float, df: int, *, level: float) -> Estimate:
+    if se <= ROUNDING:
+        return Estimate(value=value, low=None, high=None)
+    reach = float(stdtrit(max(1, df), (1 + level) / 2)) * se
+    return Estimate(value=value, low=value - reach, high=value + reach)
 
 
 def _residuals(values: FloatArray, controls: FloatArray, group: IntArray) -> FloatArray:
