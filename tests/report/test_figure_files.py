@@ -184,10 +184,10 @@ def test_themes_are_drawn_with_people_beside_judges() -> None:
     first = [line for line in axes.lines if -0.5 < line.get_ydata()[0] < 0.5]
     shown = [(line.get_color(), *line.get_xdata()) for line in first]
     assert sorted(shown, key=len) == [
-        (BLUE, pytest.approx(47)),
-        (ORANGE, pytest.approx(23)),
-        (BLUE, pytest.approx(41), pytest.approx(53)),
-        (ORANGE, pytest.approx(17), pytest.approx(29)),
+        (ORANGE, pytest.approx(47)),
+        (BLUE, pytest.approx(23)),
+        (ORANGE, pytest.approx(41), pytest.approx(53)),
+        (BLUE, pytest.approx(17), pytest.approx(29)),
     ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["people", "judges"]
     assert "measures nothing" in axes.get_xlabel()

@@ -120,7 +120,7 @@ def draw_themes(source: RationaleSource, figure: Any) -> None:
     """Draw how often people and judges give each theme as a reason, with intervals."""
     rows = compared_themes(source)
     axes = figure.subplots()
-    for k, (who, colour) in enumerate((("people", BLUE), ("judges", ORANGE))):
+    for k, (who, colour) in enumerate((("people", ORANGE), ("judges", BLUE))):
         given = [one.people if who == "people" else one.judges for one in rows]
         draw_intervals(
             axes,
