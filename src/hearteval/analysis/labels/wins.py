@@ -165,9 +165,7 @@ def _measure(  # noqa: PLR0913, PLR0917 - what is known of texts, by their place
     except NotIdentifiedError as error:
         problem = str(error)
     effects = [one for one in held.effects if one.covariate in values] if held else []
-    tests = {
-        one.covariate: one for one in (find_tests(effects, df=held.df, level=level) if held else ())
-    }
+    tests = {one.covariate: one for one in (find_tests(effects, level=level) if held else ())}
     return LabelWins(
         judged_by=judged_by,
         n_comparisons=int(counts.sum()),

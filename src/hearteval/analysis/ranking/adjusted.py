@@ -68,6 +68,8 @@ class Effect:
         step: Units that `win_rate` is of: 1/3 is twice as much as the other, 1 being shown first.
         win_rate: Share that left wins against its equal with one step more; 1/2 is no effect.
         win_rate_low: Lower end of its interval; None likewise.
+        df: Degrees of freedom of t: those of all, and at most the items (and people, where they are
+            sampled) less one on whom the two sides differ in it.
     """
 
     covariate: str
@@ -78,6 +80,7 @@ class Effect:
     win_rate: float
     win_rate_low: float | None
     win_rate_high: float | None
+    df: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +187,13 @@ class _Rated(NamedTuple):
 
 
 def make_effect(
-    covariate: str, step: float, beta: float, low: float | None, high: float | None
+    covariate: str,
+    step: float,
+    beta: float,
+    low: float | None,
+    high: float | None,
+    *,
+    df: int | None,
 ) -> Effect:
     """Return an effect with the shares of wins that its log odds imply."""
     return Effect(
@@ -196,6 +205,7 @@ def make_effect(
         win_rate=float(expit(step * beta)),
         win_rate_low=None if low is None else float(expit(step * low)),
         win_rate_high=None if high is None else float(expit(step * high)),
+        df=df,
     )
 
 
@@ -240,9 +250,16 @@ def control(
     )
     own = own_df(comparisons, variance.df, over_raters=used == "two-way")
     raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
-    found = _rate(np.concatenate((fit.theta, fit.beta)), variance, own, support.is_enough, level)
+    of_effects = _df_of_effects(comparisons, covariates, variance.df, over_raters=used == "two-way")
+    found = _rate(
+        np.concatenate((fit.theta, fit.beta)),
+        variance,
+        np.concatenate((own, of_effects)),
+        support.is_enough,
+        level,
+    )
     effects = (
-        make_effect(name, step, float(fit.beta[k]), *found.ends(n + k))
+        make_effect(name, step, float(fit.beta[k]), *found.ends(n + k), df=int(of_effects[k]))
         for k, (name, step) in enumerate(steps.items())
     )
     return Controlled(
@@ -253,6 +270,22 @@ def control(
         level=level,
         warnings=tuple(support.warnings(has_width=found.intervals.se > MIN_SE)),
     )
+
+
+def _df_of_effects(
+    comparisons: Comparisons, covariates: FloatArray, df: int, *, over_raters: bool
+) -> FloatArray:
+    """Return the degrees of freedom of each effect, as `own_df` does of each system.
+
+    What rests on a few items, where alone the two sides differ, varies over these few.
+    """
+    found = []
+    for column in covariates.T:
+        rows = column != 0
+        n_own = len(np.unique(comparisons.item[rows]))
+        n_people = len(np.unique(comparisons.rater[rows & (comparisons.rater >= 0)]))
+        found.append(min(n_own, n_people) if over_raters and n_people else n_own)
+    return np.clip(np.array(found, dtype=np.float64) - 1, 1, df)
 
 
 def rank_judge_aware_panel(
@@ -424,7 +457,7 @@ def _rate(
     is_enough: BoolArray,
     level: float,
 ) -> _Rated:
-    """Give parameters intervals; systems, which come first, by their own degrees of freedom."""
+    """Give parameters intervals; those that come first by their own degrees of freedom."""
     df = np.full(len(parameters), float(variance.df))
     df[: len(own)] = own
     intervals = clustered(parameters, variance, level=level, df=df)

@@ -165,7 +165,7 @@ def measure_confounders(
     effects = tuple(map(_rounded, held.effects)) if held else ()
     return Confounders(
         effects=effects,
-        tests=find_tests(effects, df=held.df, level=level) if held else (),
+        tests=find_tests(effects, level=level) if held else (),
         status_of_effects=PLANNED,
         systems=held.systems if held else (),
         status_of_ratings=EXPLORATORY,
@@ -228,16 +228,15 @@ def control_determined(
     return None, undetermined
 
 
-def find_tests(effects: Sequence[Effect], *, df: int, level: float) -> tuple[EffectTest, ...]:
+def find_tests(effects: Sequence[Effect], *, level: float) -> tuple[EffectTest, ...]:
     """Test each effect that has an interval, by the same t; the tests are one family."""
-    known = [effect for effect in effects if effect.low is not None and effect.high is not None]
-    reach = float(stdtrit(df, (1 + level) / 2))
-    p_values = []
-    for effect in known:
-        assert effect.low is not None
-        assert effect.high is not None
-        se = (effect.high - effect.low) / (2 * reach)
-        p_values.append(2 * float(stdtr(df, -abs(effect.beta) / se)))
+    known, p_values = [], []
+    for effect in effects:
+        if effect.low is None or effect.high is None or effect.df is None:
+            continue
+        se = (effect.high - effect.low) / (2 * float(stdtrit(effect.df, (1 + level) / 2)))
+        p_values.append(2 * float(stdtr(effect.df, -abs(effect.beta) / se)))
+        known.append(effect)
     return tuple(
         EffectTest(covariate=effect.covariate, p=p, q=q)
         for effect, p, q in zip(known, p_values, false_discovery_q(p_values).tolist(), strict=True)
@@ -250,7 +249,7 @@ def _rounded(effect: Effect) -> Effect:
         for value in (effect.beta, effect.low, effect.high)
     )
     assert beta is not None
-    return make_effect(effect.covariate, effect.step, beta, low, high)
+    return make_effect(effect.covariate, effect.step, beta, low, high, df=effect.df)
 
 
 def _describe(
