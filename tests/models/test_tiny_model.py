@@ -13,6 +13,7 @@ from tiny_model import ONE_THREAD, TINY_MODEL
 from tiny_tokenizer import SPECIAL_TOKENS, SYMBOLS, Tokenizer, learn_merges, own_texts
 
 import hearteval
+from hearteval.items import load_starter_items
 from hearteval.models.local import run_local_model
 
 
@@ -38,6 +39,7 @@ def test_its_text_comes_from_the_installed_package_alone() -> None:
             opened.append(Path(arguments[0]).resolve())
 
     own_texts()  # opens modules too
+    load_starter_items.cache_clear()
     watching = True
     sys.addaudithook(note)
     texts = own_texts()
