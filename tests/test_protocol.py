@@ -26,7 +26,7 @@ PINNED = {
     "people_background": ("1", "1653c8bfb9a5b2f5"),
     "people_consent": ("1", "dc692352ee44db2c"),
     "people_judging": ("1", "2b7bf71611e29fa4"),
-    "people_labelling": ("1", "e50892c062b9a58d"),
+    "people_labelling": ("1", "0ce02345f00ff5bf"),
     "people_review": ("1", "269e95ad590d9ccb"),
     "people_writing": ("1", "3ff3568d42f94de9"),
     "rating_prompt": ("2", "99d522e90d4ee9d4"),
