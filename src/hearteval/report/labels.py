@@ -7,17 +7,11 @@ from markupsafe import Markup
 
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import SourceAgreement
+from hearteval.analysis.labels.differences import MODELS, RateDifference
 from hearteval.analysis.labels.examples import largest_differences
 from hearteval.analysis.labels.people import PEOPLES_WORD
 from hearteval.analysis.labels.rationales import RationaleResults
-from hearteval.analysis.labels.use import (
-    MODELS,
-    LabelResults,
-    LabelSource,
-    LabelUse,
-    RateDifference,
-    SourceKind,
-)
+from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, SourceKind
 from hearteval.report.figures import heat_step
 from hearteval.report.page.first_screen import shade
 from hearteval.report.text import (

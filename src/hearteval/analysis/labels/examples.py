@@ -8,15 +8,12 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hearteval.analysis.labels.agreement import Marks
+from hearteval.analysis.labels.differences import RateDifference
 from hearteval.domain import Completion, System
-
-if TYPE_CHECKING:
-    from hearteval.analysis.labels.use import RateDifference
 
 DIFFERING = 0.05
 """The q of a difference of which there are examples."""
@@ -40,7 +37,7 @@ class LabelExample:
     label_id: str
 
 
-def largest_differences(differences: Sequence["RateDifference"]) -> list["RateDifference"]:
+def largest_differences(differences: Sequence[RateDifference]) -> list[RateDifference]:
     """Return where models and people differ most, else one system and the others; by category."""
     met = [row for row in differences if row.comparison == "models-people"]
     rows = met or [row for row in differences if row.comparison == "system-others"]
@@ -53,7 +50,7 @@ def largest_differences(differences: Sequence["RateDifference"]) -> list["RateDi
 
 def choose_label_examples(
     marks: Marks,
-    differences: Sequence["RateDifference"],
+    differences: Sequence[RateDifference],
     texts: Mapping[str, Completion],
     systems: Sequence[System],
     label_id: Callable[[str, str], str],
@@ -91,7 +88,7 @@ def choose_label_examples(
     return tuple(found)
 
 
-def _sides(row: "RateDifference", systems: Sequence[System]) -> tuple[list[int], list[int]]:
+def _sides(row: RateDifference, systems: Sequence[System]) -> tuple[list[int], list[int]]:
     """Return the systems of both sides of a comparison, by their places."""
     if row.comparison == "models-people":
         kinds = ("model", "human")

@@ -7,7 +7,6 @@ completions, so that an item with many writers weighs as much as one with few; i
 items, these labels given. Everything here is exploratory but the agreement of sources.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,12 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
 from hearteval.analysis.labels.agreement import BoolArray, Marks, SourceAgreement, agree
+from hearteval.analysis.labels.differences import (
+    PEOPLE,
+    RateDifference,
+    differences_of_rates,
+    item_means,
+)
 from hearteval.analysis.labels.examples import LabelExample, choose_label_examples
 from hearteval.analysis.labels.people import (
     FIRST,
@@ -33,14 +38,11 @@ from hearteval.analysis.labels.people import (
 from hearteval.analysis.labels.wins import LabelWins, opposed_by_label, wins_of_labels
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.domain import Completion, Rater, Subset, System, record_id
-from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import ROUNDING, q_where_tested
-from hearteval.stats.special import stdtr, stdtrit
+from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.means import ROUNDING
 
 BASELINE = "cue"
 """The family of the offline labeler."""
-PEOPLE, MODELS, OTHERS = "people", "models", "the others"
-Comparison = Literal["models-people", "family-people", "system-others"]
 SourceKind = Literal["person", "model", "baseline"]
 
 
@@ -91,29 +93,6 @@ class LabelUse:
     spread: Estimate | None
     range: float
     rates: tuple[CategoryRate, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateDifference:
-    """How much more often one group does something than another, on items that both have.
-
-    Attributes:
-        comparison: ``models-people``, ``family-people``, or a system with all others.
-        p: Two-sided, t over items; None where nothing varies.
-        q: Benjamini-Hochberg over the tests of one comparison; of systems, over all of them.
-    """
-
-    comparison: Comparison
-    group: str
-    against: str
-    category: str
-    name: str
-    difference: float
-    low: float | None
-    high: float | None
-    p: float | None
-    q: float | None
-    n_items: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,7 +333,9 @@ def _describe(rater: Rater, marks: Marks, ground: _Ground) -> LabelSource:
         systems=found,
         families=_uses("family", of_families, marks, ground),
         by_subset=_by_subset(of_families, marks, ground),
-        differences=_differences(marks, systems, of_families, ground),
+        differences=differences_of_rates(
+            marks, systems, of_families, ground.names, level=ground.level
+        ),
     )
 
 
@@ -400,17 +381,9 @@ def _family_order(family: str) -> tuple[int, str]:
     return {PEOPLE: 0, "original": 1, "baseline": 3}.get(family, 2), family
 
 
-def _item_means(item: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the items of some rows, and the mean of their values on each."""
-    items, place = np.unique(item, return_inverse=True)
-    sums = np.zeros((len(items), values.shape[1]))
-    np.add.at(sums, place, values)
-    return items, sums / np.bincount(place)[:, None]
-
-
 def _use(marks: Marks, names: Mapping[str, str], *, level: float) -> dict[str, Any]:
     """Return what completions do, by the fields of a `LabelUse`."""
-    items, means = _item_means(marks.item, marks.present)
+    items, means = item_means(marks.item, marks.present)
     judges = np.full(len(items), -1)
     number = np.arange(len(items))
     rates = mean_estimates(means, number, judges, level=level)
@@ -452,91 +425,3 @@ def _use(marks: Marks, names: Mapping[str, str], *, level: float) -> dict[str, A
             for k, (key, one) in enumerate(zip(marks.categories, rates, strict=True))
         ),
     }
-
-
-def _differences(
-    marks: Marks,
-    systems: Sequence[System],
-    families: Mapping[str, list[int]],
-    ground: _Ground,
-) -> tuple[RateDifference, ...]:
-    """Compare models with people, each family of models with people, each system with the rest."""
-    present = set(marks.system.tolist())
-    people = [k for k in families.get(PEOPLE, []) if k in present]
-    models = {
-        family: [k for k in members if systems[k].kind == "model" and k in present]
-        for family, members in families.items()
-    }
-    models = {family: members for family, members in models.items() if members}
-    every = [k for members in models.values() for k in members]
-    wanted: dict[Comparison, list[tuple[str, list[int], str, list[int]]]] = {
-        "models-people": [(MODELS, every, PEOPLE, people)],
-        "family-people": [(family, own, PEOPLE, people) for family, own in models.items()],
-        "system-others": _each_and_others(systems, sorted(present)),
-    }
-    found: list[RateDifference] = []
-    for comparison, pairs in wanted.items():
-        rows = [
-            row
-            for group, own, against, others in pairs
-            if own and others
-            for row in _compare(comparison, (group, own), (against, others), marks, ground)
-        ]
-        found += _with_q(rows)
-    return tuple(found)
-
-
-def _each_and_others(
-    systems: Sequence[System], present: Sequence[int]
-) -> list[tuple[str, list[int], str, list[int]]]:
-    """Return each system and the others; of two only the first, whose mirror the second is."""
-    if len(present) == 2:
-        one, other = present
-        return [(systems[one].name, [one], systems[other].name, [other])]
-    return [
-        (systems[k].name, [k], OTHERS, [other for other in present if other != k]) for k in present
-    ]
-
-
-def _compare(
-    comparison: Comparison,
-    one: tuple[str, list[int]],
-    other: tuple[str, list[int]],
-    marks: Marks,
-    ground: _Ground,
-) -> list[RateDifference]:
-    sides = []
-    for _, members in (one, other):
-        rows = np.isin(marks.system, members)
-        sides.append(_item_means(marks.item[rows], marks.present[rows]))
-    (items, left), (other_items, right) = sides
-    both, at, other_at = np.intersect1d(items, other_items, return_indices=True)
-    n = len(both)
-    if not n:
-        return []
-    apart = left[at] - right[other_at]
-    means = apart.mean(axis=0)
-    errors = apart.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.zeros_like(means)
-    reach = float(stdtrit(n - 1, (1 + ground.level) / 2)) if n > 1 else 0.0
-    return [
-        RateDifference(
-            comparison=comparison,
-            group=one[0],
-            against=other[0],
-            category=key,
-            name=ground.names[key],
-            difference=float(mean),
-            low=max(-1.0, float(mean - reach * se)) if se > ROUNDING else None,
-            high=min(1.0, float(mean + reach * se)) if se > ROUNDING else None,
-            p=2 * float(stdtr(n - 1, -abs(mean) / se)) if se > ROUNDING else None,
-            q=None,
-            n_items=n,
-        )
-        for key, mean, se in zip(marks.categories, means, errors, strict=True)
-    ]
-
-
-def _with_q(rows: Sequence[RateDifference]) -> list[RateDifference]:
-    """Return differences with the q of each that was tested, over all of them."""
-    q = q_where_tested([row.p for row in rows])
-    return [replace(row, q=one) for row, one in zip(rows, q, strict=True)]

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from hearteval.analysis.labels.differences import RateDifference
 from hearteval.analysis.labels.examples import LabelExample
-from hearteval.analysis.labels.use import LabelResults, LabelSource, RateDifference
+from hearteval.analysis.labels.use import LabelResults, LabelSource
 from hearteval.domain import Completion, Item
 from hearteval.report import labels
 from hearteval.report.page import replies

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from hearteval.analysis.labels.differences import RateDifference
 from hearteval.analysis.labels.rationales import RationaleSource, ThemeRate
-from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, RateDifference
+from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse
 from hearteval.analysis.study import StudyResults
 from hearteval.report import rationales
 from hearteval.report.labels import FEWEST_ITEMS, GROUPS, headline_source
