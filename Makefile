@@ -54,7 +54,7 @@ demo: install
 
 # Four workers on two cores: many tests wait, for servers, browsers and leases.
 test: install-tests
-	$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder
 
 soak: install-tests
 	HEART_TEST_KILLS=50 HEART_TEST_OUTAGE_SECONDS=60 $(PYTEST) tests/end_to_end
