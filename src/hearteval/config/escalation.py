@@ -11,17 +11,12 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
+from hearteval.config.explained import raise_explained
 from hearteval.config.judging import JudgingSettings
 from hearteval.config.labels import described_models
 from hearteval.config.model_settings import Judge, JudgeSettings, ModelSettings, Section
 from hearteval.config.models import find_judge
-from hearteval.config.study_file import (
-    SECTIONS,
-    Budget,
-    StudySettings,
-    raise_explained,
-    read_toml,
-)
+from hearteval.config.study_file import SECTIONS, Budget, StudySettings, read_toml
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import USUAL
 from hearteval.judgments.plan import PlanPolicy
@@ -114,7 +109,7 @@ def _read_file(path: Path) -> _ModelFile:
     try:
         return _ModelFile.model_validate(wanted)
     except ValidationError as error:
-        raise_explained(path, error)
+        raise_explained(path, error, SECTIONS)
 
 
 _PASSED_OVER = SECTIONS.keys() - _ModelFile.model_fields.keys()

@@ -10,18 +10,17 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from hearteval.analysis.missing import FAIL_ON_MISSING
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
+from hearteval.config.explained import raise_explained
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging
 from hearteval.config.labels import (
@@ -37,7 +36,6 @@ from hearteval.config.model_settings import (
     Section,
     System,
     SystemSettings,
-    guess_meant,
 )
 from hearteval.config.models import read_system
 from hearteval.config.people import People, PeopleSettings, read_people
@@ -46,7 +44,6 @@ from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults
 
 STOP_WAIT_S = 10.0
-MAX_SHOWN = 60
 NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\:]*@|password=|\x00", re.IGNORECASE)
 """What a store's place never holds where it is a path; it is not repeated in messages."""
 WRITTEN = (
@@ -57,15 +54,6 @@ WRITTEN = (
 _NOT_LATIN = "АВЕКМНОРСТХаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"  # noqa: RUF001 - which is the point
 LOOK_ALIKE = str.maketrans(_NOT_LATIN, "ABEKMHOPCTXaeopcyxijsdhABEZHIKMNOPTYXo")
 """Letters of Cyrillic and Greek that look like Latin ones."""
-EXPECTED = {
-    "string_pattern_mismatch": "letters, digits, '.', '_' and '-', a letter or digit first",
-    "too_short": "at least one entry",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
-    "string_type": "text in quotes",
-    "list_type": "a list in brackets",
-    "model_type": "one section, its name in single brackets",
-}
 LEAST_SYSTEMS = 2
 _Read = TypeVar("_Read")
 
@@ -146,7 +134,7 @@ def load_study(path: Path, *, is_of_items: bool = False) -> StudySettings:
         lacks_rest = is_of_items and data.keys().isdisjoint(("system", "judging"))
         wire = (_ItemsFile if lacks_rest else _StudyFile).model_validate(data)
     except ValidationError as error:
-        raise_explained(path, error, is_one_table=_is_one(data.get("items")))
+        raise_explained(path, error, SECTIONS, is_one_table=_is_one(data.get("items")))
     return _settings(path, wire)
 
 
@@ -444,65 +432,3 @@ def _unpeopled(
             )
             faults.append(SettingsError(f"{path}: {words}", ids=("people.protocol",)))
     return faults
-
-
-def raise_explained(path: Path, error: ValidationError, *, is_one_table: bool = True) -> NoReturn:
-    """Raise what is wrong with a file, in words.
-
-    Raises:
-        SettingsError: A line for each fault.
-    """
-    explained = _explain(error, is_one_table=is_one_table)
-    faults = [SettingsError(f"{path}: {said}", ids=(place,)) for place, said in explained]
-    raise_faults(str(path), faults)
-    raise error
-
-
-def _explain(error: ValidationError, *, is_one_table: bool) -> list[tuple[str, str]]:
-    """Return each setting at fault and what is wrong with it, once.
-
-    The one table of items has no number.
-    """
-    faults = error.errors(include_url=False)
-    if is_one_table:
-        for fault in faults:
-            if fault["loc"][:2] == ("items", 0):
-                fault["loc"] = ("items", *fault["loc"][2:])
-    # What is missing may stand there under another name: that is the better clue.
-    misnamed = [
-        next((m for m in faults if _is_misspelt_as(m, other)), None)
-        for other in faults
-        if other["type"] == "extra_forbidden"
-    ]
-    return list(dict.fromkeys(_explain_one(fault) for fault in faults if fault not in misnamed))
-
-
-def _is_misspelt_as(missing: ErrorDetails, other: ErrorDetails) -> bool:
-    """Say whether an unknown setting looks like the one that is missing in its section."""
-    (*section, name), (*place, given) = missing["loc"], other["loc"]
-    is_near = bool(get_close_matches(str(given), [str(name)]))
-    return missing["type"] == "missing" and section == place and is_near
-
-
-def _explain_one(fault: ErrorDetails) -> tuple[str, str]:
-    """Return the setting at fault and what is wrong with it."""
-    place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in fault["loc"])
-    if place.startswith("study.store") or "://" in place:  # it may hold a password
-        return "study.store", "study.store: expected one path or address in quotes"
-    if fault["type"] == "extra_forbidden":
-        known = _known_keys(fault["loc"])
-        guess = guess_meant(str(fault["loc"][-1]), known)
-        return place, f"{place}: unknown setting{guess}; known: {', '.join(known)}"
-    if fault["type"] == "missing":
-        return place, f"{place}: is missing; the study file must set it (`heart init` shows how)"
-    if fault["type"] in EXPECTED:
-        return place, f"{place}: expected {EXPECTED[fault['type']]}, not {fault['input']!r:.60}"
-    given = repr(fault["input"])
-    shown = given if len(given) <= MAX_SHOWN else f"{given[:MAX_SHOWN]}…"
-    message = fault["msg"][:1].lower() + fault["msg"][1:]
-    return place, f"{place}: {message}, not {shown}"
-
-
-def _known_keys(place: tuple[int | str, ...]) -> tuple[str, ...]:
-    model = SECTIONS[str(place[0])] if len(place) > 1 else _StudyFile
-    return tuple(known.alias or name for name, known in model.model_fields.items())

@@ -20,6 +20,7 @@ from hearteval.analysis.people.study import PeopleResults
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
+    TOO_FEW,
     bare_percent,
     count,
     interval,
@@ -44,7 +45,6 @@ MAX_Q = 0.05
 MAX_OF_FAMILY = 24
 """Most rows of a page's table for each family; the file has all."""
 HIGHER, LOWER = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
-TOO_FEW = "too few items"
 EACH_MODEL = "each model: head to head, and in the file"
 
 

@@ -15,7 +15,9 @@ from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, S
 from hearteval.report.figures import heat_step
 from hearteval.report.page.first_screen import shade
 from hearteval.report.text import (
+    FEWEST_ITEMS,
     NO_VALUE,
+    TOO_FEW,
     count,
     fine_interval,
     hundredths,
@@ -30,7 +32,6 @@ MANY_SYSTEMS = 8
 """More of them are shown by family."""
 MANY_COLUMNS = 6
 """More of them have no interval in their cells; the colour still says what is open."""
-FEWEST_ITEMS = 5
 FOUND = 0.05
 """The q of a difference that is named."""
 MOST_NAMED = 3
@@ -185,7 +186,7 @@ def heat_rows(source: LabelSource) -> list[HeatRow]:
 def _cell(use: LabelUse, k: int, average: float, *, is_wide: bool) -> Cell:
     at = use.rates[k]
     if use.n_items < FEWEST_ITEMS:
-        return Cell(NO_VALUE, "" if is_wide else "too few items", "few")
+        return Cell(NO_VALUE, "" if is_wide else TOO_FEW, "few")
     shown = shade(heat_step(0.5 + at.rate - average), at.low, at.high, middle=average, is_few=False)
     ends = ""
     if not is_wide and at.low is not None and at.high is not None:

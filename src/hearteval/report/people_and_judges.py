@@ -1,15 +1,12 @@
 """How far people and judges agree, in words and as rows of the page: its section "agreement"."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hearteval.analysis.agreement.ratings import AgreementMeasure
-from hearteval.analysis.agreement.votes import Coefficients
-from hearteval.analysis.axis_weights import AxisWeight, AxisWeights, KindWeights, WeightDifference
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, PeopleAgreement
 from hearteval.analysis.people.ambiguity import Ambiguity
-from hearteval.analysis.people.consensus import AxisAgreement
 from hearteval.analysis.people.disagreements import Disagreement, TraitOfChoice
 from hearteval.analysis.people.judges_against_people import (
     MAJORITY,
@@ -19,11 +16,11 @@ from hearteval.analysis.people.judges_against_people import (
 )
 from hearteval.analysis.people.with_judges import PeopleAndJudges
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXIS_NAMES, Axis
-from hearteval.report.figures import Scale, scale_around
+from hearteval.report.axis_weights import weight_words
 from hearteval.report.text import (
-    MINUS,
+    FEWEST_ITEMS,
     NO_VALUE,
+    TOO_FEW,
     bare_percent,
     count,
     hundredths,
@@ -40,9 +37,6 @@ from hearteval.report.text import (
 if TYPE_CHECKING:
     from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 
-FEWEST_ITEMS = 5
-"""Of fewer items no figure is shown."""
-TOO_FEW = "too few items"
 MOST_PEOPLE, MOST_JUDGES = "most people", "most judges"
 N_READ = 4
 """Pairs on which people and judges are opposed, that the page names."""
@@ -85,20 +79,6 @@ class Heat(NamedTuple):
     height: float
     left: float
     words: str
-
-
-class AxisRow(NamedTuple):
-    """One axis: agreement on it, and what it weighs in the choice."""
-
-    axis: Axis
-    name: str
-    people: Coefficients | None
-    judges: Coefficients | None
-    same: AxisAgreement | None
-    """How often both majorities are one."""
-    weights: tuple[AxisWeight | None, ...]
-    """By kind, in the order of `weight_kinds`."""
-    difference: WeightDifference | None
 
 
 class JudgeRow(NamedTuple):
@@ -373,75 +353,6 @@ def subsample_words(found: Sequence[Subsample]) -> str:
     return f"By how many judges decide, their majority agrees with people in {listed(said)}."
 
 
-def weight_kinds(weights: AxisWeights | None) -> list[KindWeights]:
-    """Return the kinds of raters whose weights rest on enough items."""
-    kinds = weights.kinds if weights else ()
-    return [kind for kind in kinds if kind.weights and kind.n_items >= FEWEST_ITEMS]
-
-
-def weight_problems(weights: AxisWeights | None) -> str:
-    """Say for which kind there are no weights, and why."""
-    return " ".join(
-        f"For {kind.judged_by} there are no weights: {kind.problem}."
-        for kind in (weights.kinds if weights else ())
-        if kind.problem
-    )
-
-
-def axis_rows(results: StudyResults) -> list[AxisRow]:
-    """Return the axes on which anybody agrees, or which weigh anything."""
-    found, weights = compared(results), results.axis_weights
-    by_both = {one.axis: one for one in (found.axes if found else ())}
-    of_judges = results.judge_agreement.axes if results.judge_agreement else ()
-    by_judges = {one.axis: one.found for one in of_judges}
-    kinds = [{one.axis: one for one in kind.weights} for kind in weight_kinds(weights)]
-    is_both = weights is not None and len(kinds) > 1
-    differs = {one.axis: one for one in (weights.differences if weights and is_both else ())}
-    return [
-        AxisRow(
-            axis=axis,
-            name=name,
-            people=by_both[axis].people if axis in by_both else None,
-            judges=by_judges.get(axis),
-            same=by_both.get(axis),
-            weights=tuple(kind.get(axis) for kind in kinds),
-            difference=differs.get(axis),
-        )
-        for axis, name in AXIS_NAMES.items()
-        if axis in by_both or axis in by_judges or any(axis in kind for kind in kinds)
-    ]
-
-
-def weight_scale(rows: Iterable[AxisRow]) -> Scale:
-    """Return a scale of weights around an even share."""
-    return scale_around(
-        0.2,
-        [
-            end
-            for row in rows
-            for at in row.weights
-            if at is not None
-            for end in (at.weight.low, at.weight.value, at.weight.high)
-        ],
-    )
-
-
-def weight_words(results: StudyResults) -> str:
-    """Say which axes weigh more with people than with judges; nothing where neither is known."""
-    weights = results.axis_weights
-    if weights is None or not weights.differences or len(weight_kinds(weights)) < 2:
-        return ""
-    more = [one for one in weights.differences if one.q is not None and one.q <= 1 - weights.level]
-    if not more:
-        return "No axis is shown to weigh more with people than with judges, or less."
-    said = [
-        f"{listed(names)} {'weighs' if len(names) == 1 else 'weigh'} {which}"
-        for which, is_more in (("more", True), ("less", False))
-        if (names := [AXIS_NAMES[x.axis] for x in more if (x.difference.value > 0) == is_more])
-    ]
-    return f"With people {listed(said)} than with judges."
-
-
 def opposed_words(found: PeopleAndJudges) -> str:
     """Say on how many pairs most people and most judges are opposed, and how choices differ."""
     opposed = found.disagreements
@@ -492,11 +403,6 @@ def opposed_reading(one: Disagreement) -> str:
         f"{one.n_judges_for} of {one.n_judges} judges choose {one.judges_choice},"
         f" {one.n_people_for} of {one.n_people} people {one.peoples_choice}{more}."
     )
-
-
-def weight_text(weight: float) -> str:
-    """Write a weight in percent, which may be below 0."""
-    return bare_percent(weight).replace("-", MINUS)
 
 
 def estimate_words(at: Estimate) -> str:

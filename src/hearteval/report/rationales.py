@@ -16,6 +16,7 @@ from hearteval.analysis.labels.theme_effects import ThemeEffects
 from hearteval.report.figures import Scale, scale_around
 from hearteval.report.labels import FOUND, KINDS
 from hearteval.report.text import (
+    FEWEST_ITEMS,
     NO_VALUE,
     count,
     fine_interval,
@@ -29,7 +30,6 @@ from hearteval.report.text import (
     whole_percent,
 )
 
-FEWEST_ITEMS = 5
 MOST_ROWS = 8
 """Themes on the page; all of them are in the table file."""
 MOST_NAMED = 3

@@ -19,6 +19,9 @@ MIN_WIDTH = 40
 """What is narrower is left to the terminal to wrap."""
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
+FEWEST_ITEMS = 5
+"""Under which no figure is shown."""
+TOO_FEW = "too few items"
 NO_VALUE = "\N{EN DASH}"
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 SERIOUS, ASIDE = "!", "\N{MIDDLE DOT}"

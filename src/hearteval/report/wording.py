@@ -20,11 +20,16 @@ from hearteval.analysis.traits.wording import (
 )
 from hearteval.report.figures import z_step
 from hearteval.report.page.first_screen import shade
-from hearteval.report.text import NO_VALUE, decimal, listed, whole_percent
+from hearteval.report.text import (
+    FEWEST_ITEMS,
+    NO_VALUE,
+    decimal,
+    listed,
+    whole_percent,
+)
 
-FEWEST_ITEMS = 30
+FEWEST_TO_NAME = 30
 """Over fewer a difference is not named: its test finds too many (`benchmarks/RESULTS.md`)."""
-FEWEST_FOR_A_FIGURE = 5
 FOUND = 0.05
 HEADINGS: Mapping[Measure, str] = {
     "recurring-phrases": f"{PHRASE}-word phrases that recur, %",
@@ -59,7 +64,7 @@ def answer(found: WordingResults) -> Markup:
     rows = [row for row in found.differences if row.comparison == "models-people"]
     if not rows:
         return _widest(found)
-    if rows[0].n_items < FEWEST_ITEMS:
+    if rows[0].n_items < FEWEST_TO_NAME:
         return Markup(
             "Models and people share {} items: too few to say whether they differ."
         ).format(rows[0].n_items)
@@ -82,7 +87,7 @@ def _widest(found: WordingResults) -> Markup:
     figures = [
         (one.measures["recurring-phrases"], one.system)
         for one in found.systems
-        if "recurring-phrases" in one.measures and one.n_items >= FEWEST_FOR_A_FIGURE
+        if "recurring-phrases" in one.measures and one.n_items >= FEWEST_ITEMS
     ]
     if len(figures) < 2:
         return Markup("There is too little text to compare systems.")
@@ -137,7 +142,7 @@ def _mean_and_sd(found: WordingResults, measure: Measure) -> tuple[float, float]
 
 def _cell(one: SystemWording, measure: Measure, mean: float, sd: float) -> Cell:
     at = one.measures.get(measure)
-    if at is None or one.n_items < FEWEST_FOR_A_FIGURE:
+    if at is None or one.n_items < FEWEST_ITEMS:
         return Cell(NO_VALUE, "few")
     step = z_step((at.value - mean) / (2 * sd) if sd else 0.0)
     shown = shade(step, at.low, at.high, middle=mean, is_few=False)

@@ -21,6 +21,7 @@ from hearteval.domain import AXIS_NAMES
 from hearteval.report import (
     against,
     agreement,
+    axis_weights,
     factors,
     figures,
     headline,
@@ -195,6 +196,7 @@ def environment() -> Environment:
     )
     modules = [
         against,
+        axis_weights,
         agreement,
         factors,
         figures,

@@ -8,7 +8,7 @@ from hearteval.analysis.labels.rationales import RationaleSource, ThemeRate
 from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse
 from hearteval.analysis.study import StudyResults
 from hearteval.report import rationales
-from hearteval.report.labels import FEWEST_ITEMS, GROUPS, headline_source
+from hearteval.report.labels import GROUPS, headline_source
 from hearteval.report.plots.style import (
     BLUE,
     GREY,
@@ -19,6 +19,7 @@ from hearteval.report.plots.style import (
     draw_intervals,
     names_of,
 )
+from hearteval.report.text import FEWEST_ITEMS
 
 BASELINE = "the offline baseline: it looks\nfor words, measures nothing"
 
@@ -103,7 +104,7 @@ def themes_of(results: StudyResults) -> RationaleSource | None:
     if results.rationales is None:
         return None
     source = rationales.headline_source(results.rationales)
-    is_enough = source.n_items >= rationales.FEWEST_ITEMS
+    is_enough = source.n_items >= FEWEST_ITEMS
     return source if is_enough and compared_themes(source) else None
 
 
