@@ -90,22 +90,22 @@ def sse(*events: Mapping[str, Any] | str) -> bytes:
     return "".join(f"data: {text}\n\n" for text in texts).encode()
 
 
-def text_events(text: str) -> bytes:
+def text_events(text: str, *, model: str = "tiny-1") -> bytes:
     """The stream of a healthy reply."""
-    usage = {"choices": [], "model": "tiny-1", "usage": USAGE}
+    usage = {"choices": [], "model": model, "usage": USAGE}
     pieces = [text[start : start + 4] for start in range(0, len(text), 4)]
-    chunks = [chunk({"role": "assistant", "content": ""})]
-    chunks += [chunk({"content": piece}) for piece in pieces]
-    return sse(*chunks, chunk({}, "stop"), usage, "[DONE]")
+    chunks = [chunk({"role": "assistant", "content": ""}, model=model)]
+    chunks += [chunk({"content": piece}, model=model) for piece in pieces]
+    return sse(*chunks, chunk({}, "stop", model=model), usage, "[DONE]")
 
 
-def say(text: str) -> Answer:
+def say(text: str, *, model: str = "tiny-1") -> Answer:
     """Answer in a healthy way, streamed if asked."""
 
     async def answer(request: web.Request, body: Mapping[str, Any]) -> web.StreamResponse:
         if body.get("stream"):
-            return await stream(text_events(text))(request, body)
-        return web.json_response(completion(text))
+            return await stream(text_events(text, model=model))(request, body)
+        return web.json_response({**completion(text), "model": model})
 
     return answer
 

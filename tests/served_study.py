@@ -87,11 +87,15 @@ def serving(*answers: Answer) -> Iterator[ScriptedServer]:
         thread.join()
 
 
-def healthy(text: str = "") -> Answer:
-    """Answer judges by the schema they send, and everyone else with a sentence."""
+def healthy(text: str = "", *, model: str | None = "tiny-1") -> Answer:
+    """Answer judges by the schema they send, and everyone else with a sentence.
+
+    It answers any name, and calls its model `model`; None repeats the name it is asked by.
+    """
 
     async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
-        return await say(text or fitting_reply(body))(request, body)
+        name = model or str(body["model"])
+        return await say(text or fitting_reply(body), model=name)(request, body)
 
     return answer
 

@@ -148,9 +148,9 @@ def test_the_tutorial_makes_a_study_of_own_dialogues_and_an_endpoint(tmp_path: P
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     commands = [line for line in console_commands(page) if line.startswith("heart ")]
     (block,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
-    (address,) = set(re.findall(r'base_url = "(.*)"', block))
+    of_model, of_judge = re.findall(r'base_url = "(.*)"', block)
     assert [line.split()[1] for line in commands[:3]] == ["items", "items", "init"]
-    with serving(healthy()) as server:
+    with serving(healthy(model="a")) as server, serving(healthy(model="b")) as judge:
         for number, line in enumerate(commands):
             said = type_command(line, tmp_path)
             if number == 2:
@@ -158,13 +158,15 @@ def test_the_tutorial_makes_a_study_of_own_dialogues_and_an_endpoint(tmp_path: P
                 text = study.read_text(encoding="utf-8")
                 assert 'judges = ["cue"]' in text
                 text = text.replace('judges = ["cue"]', 'judges = ["my judge"]')
-                text += "\n" + block.replace(address, server.url)
+                text += "\n" + block.replace(of_model, server.url).replace(of_judge, judge.url)
                 study.write_text(text, encoding="utf-8")
             if line.startswith("heart run"):
                 assert "my model" in said
     assert (tmp_path / "my-study" / "my-study.report.html").is_file()
-    asked = {str(body["model"]) for body in server.bodies}
-    assert asked == {"my-model", "my-judge"}
+    assert {str(body["model"]) for body in server.bodies} == {"my-model"}
+    assert {str(body["model"]) for body in judge.bodies} == {"my-judge"}
+    results = (tmp_path / "my-study" / "my-study.results.json").read_text(encoding="utf-8")
+    assert "under two names" not in results
 
 
 @pytest.mark.server

@@ -14,6 +14,8 @@ class Kind(StrEnum):
 
     SIMULATED = "simulated"
     BASELINE_JUDGE = "baseline-judge"
+    SAME_MODEL = "same-model"
+    """Of a judge that judges itself under another name."""
     NO_RESULT = "no-result"
     MISFIT = "misfit"
     LEADER_LOSES = "leader-loses"
@@ -35,6 +37,7 @@ class Kind(StrEnum):
     AXIS = "axis"
     NAMES_ITSELF = "names-itself"
     """Of replies that give away whose they are."""
+    SAME_JUDGE = "same-judge"
     OTHER_MODEL = "other-model"
     MODEL_ENDS = "model-ends"
     LOOK_ALIKES = "look-alikes"

@@ -413,7 +413,9 @@ def test_doctor_probes_every_model_once(
     assert (unheld.code, judge["state"]) == (0, "optional")
     assert "does not enforce" in judge["detail"]
     (served,) = (c for c in other.json["checks"] if c["name"] == "probe system ours")
-    assert (other.code, served["state"]) == (0, "optional")
+    assert served["state"] == "optional"
+    (same,) = (c for c in other.json["checks"] if c["name"] == "one model, two names")
+    assert (other.code, same["state"]) == (1, "missing")  # the judge is answered by it too
     assert served["detail"] == "our-model was asked for, and our-model-mini answers"
     assert without_key.code == 1
     assert "OUR_KEY" in without_key.out

@@ -163,6 +163,8 @@ def test_tiny_models_complete_and_judge_and_a_second_run_starts_none(
 
     assert done.code == 1, done.err  # four tokens are no reply
     assert "cut" in {failure["name"] for failure in done.json["failures"]}
+    first = "One model under two names: tiny answers as the judge outsider and as the system short."
+    assert done.json["warnings"][0].startswith(first)
     store = SqlStore.open(load_study(path).store)
     assert_completions_are_there_or_missing(store, done.json["completions"])
     assert_completions_say_how_they_were_made(store)

@@ -43,6 +43,7 @@ from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
+from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.labels.rationales import RationaleResults, analyze_rationales
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.analysis.labels.use import LabelResults, analyze_labels
@@ -221,6 +222,7 @@ def analyze_study(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
             *warn_of_difference(differences),
             *warn_of_own_family(data),
+            *warn_of_same_models(ranked, data.judges, data.calls),
             *warn_of_models(spending),
             *([Notice(Kind.SIMULATED, SIMULATED_WORDS)] if data.provenance.simulated else []),
         ),

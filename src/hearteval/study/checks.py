@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -9,11 +10,11 @@ from typing import Literal, NamedTuple
 from hearteval.analysis.calls import NOTHING_SPENT, is_same_model, warn_of_models
 from hearteval.config import ModelSettings, StudySettings, has_key, load_study
 from hearteval.errors import HeartError, SettingsError
-from hearteval.models.asking import probe_model
+from hearteval.models.asking import ProbeResult, probe_model
 from hearteval.models.base import AskedModel
 from hearteval.models.local import NO_LLAMA_CPP
 from hearteval.models.presets import end_words, load_model_presets
-from hearteval.notices import Kind
+from hearteval.notices import Kind, Notice
 from hearteval.report.text import listed
 from hearteval.store.engines import is_readable_as_is, probe_store
 from hearteval.store.sql import SqlStore
@@ -27,7 +28,16 @@ from hearteval.study.imports import (
     stored_imports,
     unjudged_imports,
 )
-from hearteval.study.results import read_spending
+from hearteval.study.one_model import (
+    NO_SUCH_MODEL,
+    Named,
+    SameModel,
+    answered_same,
+    declared_same,
+    named_models,
+    unsure_endpoints,
+)
+from hearteval.study.results import read_same_models, read_spending
 from hearteval.study.session import Session, open_session, study_id, utc_now
 
 
@@ -60,6 +70,7 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         *_check_local(settings),
         *_check_prices(settings),
         *_check_ends(settings),
+        *map(_check_same, declared_same(settings)),
         *_check_calls(settings, tell),
     ]
     if probe and all(check.state == "ok" for check in keys):
@@ -129,12 +140,14 @@ def _check_ends(settings: StudySettings) -> list[Check]:
 
 def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
     """Say what models have answered so far, under what name, with which settings, at what cost."""
-    spending = NOTHING_SPENT
+    spending, warned = NOTHING_SPENT, list[Notice]()
     try:
         if is_readable_as_is(settings.store):
             with open_session(settings, tell, is_only_read=True) as session:
                 study = session.store.latest_study(study_id(settings))
-                spending = spending if study is None else read_spending(session, study)
+                if study is not None:
+                    spending = read_spending(session, study)
+                    warned += read_same_models(session, study)
     except HeartError:
         return []  # the check of the store has said so
     checks = [
@@ -148,7 +161,7 @@ def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
         if use.n_calls
     ]
     remedy = "see docs/reference/warnings.md"
-    warned = [one for one in warn_of_models(spending) if one.kind is Kind.OTHER_MODEL]
+    warned += [one for one in warn_of_models(spending) if one.kind is Kind.OTHER_MODEL]
     return [*checks, *(Check("models", "optional", str(one), remedy) for one in warned)]
 
 
@@ -192,27 +205,54 @@ def _check_imports(settings: StudySettings, tell: Tell) -> list[Check]:
     return checks
 
 
+def _check_same(found: SameModel) -> Check:
+    state: Literal["missing", "optional"] = "missing" if found.judges_itself else "optional"
+    return Check("one model, two names", state, found.words, found.remedy)
+
+
 def _probe_models(settings: StudySettings, tell: Tell) -> list[Check]:
+    named = named_models(settings)
+    unsure = unsure_endpoints(named)
+    nobody = {
+        place: replace(asked_directly(one.model), model=NO_SUCH_MODEL)
+        for place, one in unsure.items()
+    }
     systems, judges = (
         {id_: asked_directly(model) for id_, model in models.items()}
         for models in (system_models(settings), judge_models(settings))
     )
 
     async def probe(asking: Asking) -> list[Check]:
-        asked = [*asking.systems.values(), *asking.judges.values()]
-        named = zip(paid_models(settings), asked, strict=True)
-        return [await _probe(f"probe {name}", one) for (name, _), one in named]
+        asked = [*(asking.systems[id_] for id_ in systems), *asking.judges.values()]
+        probed = [await _probe(*of) for of in zip(named, asked, strict=True)]
+        answers_any = {place for place in nobody if await _answers(asking.systems[place])}
+        same = answered_same([one for _, one in probed], answers_any)
+        return [*(check for check, _ in probed), *map(_check_same, same)]
 
     with closing(SqlStore.in_memory()) as store:
         session = Session(settings=settings, store=store, tell=tell, now=utc_now)
-        return ask_models(session, probe, systems=systems, judges=judges)
+        return ask_models(session, probe, systems={**systems, **nobody}, judges=judges)
 
 
-async def _probe(name: str, asked: AskedModel) -> Check:
+async def _answers(asked: AskedModel) -> bool:
+    try:
+        await probe_model(asked)
+    except HeartError:
+        return False
+    return True
+
+
+async def _probe(one: Named, asked: AskedModel) -> tuple[Check, Named]:
+    """Ask one question; return what was found, and the entry with what its reply says it is."""
+    name = f"probe {one.role} {one.name}"
     try:
         found = await probe_model(asked)
     except HeartError as error:
-        return _missing(name, error)
+        return _missing(name, error), one
+    return _read_probe(name, asked.model.name, found), one._replace(answer=found.model)
+
+
+def _read_probe(name: str, asked_for: str, found: ProbeResult) -> Check:
     if found.follows_schema is False:
         return Check(
             name,
@@ -220,11 +260,11 @@ async def _probe(name: str, asked: AskedModel) -> Check:
             f"{found.model} answers, but its endpoint does not enforce the JSON schema",
             "a reply of another form is missing: where many are, take another endpoint",
         )
-    if found.model and not is_same_model(asked.model.name, found.model):
+    if found.model and not is_same_model(asked_for, found.model):
         return Check(
             name,
             "optional",
-            f"{asked.model.name} was asked for, and {found.model} answers",
+            f"{asked_for} was asked for, and {found.model} answers",
             "see docs/reference/warnings.md#other-model",
         )
     held = ", and the JSON schema is enforced" if found.follows_schema else ""

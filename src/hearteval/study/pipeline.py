@@ -54,6 +54,7 @@ from hearteval.study.asking.steps import (
 )
 from hearteval.study.asking.verbs import agree_to, find_stop, log_failures
 from hearteval.study.grow import gather, imported_systems, judge_models, system_models
+from hearteval.study.one_model import declared_same
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
 from hearteval.study.report.write import write_report, write_results
@@ -97,6 +98,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     session.tell.note(title_words(settings, items, spending))
     tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
     tell(plan_words(settings, items, spending))
+    warn_of_same_models(settings, session.tell)
     require_keys(settings, session.store, study, done)
     confirm_spending(session, in_all(spending))
     completions = complete_step(session, study, free)
@@ -139,7 +141,14 @@ def show_plan(settings: StudySettings, tell: Tell) -> tuple[tuple[Item, ...], Sp
             done = plan_unwritten(session, gathered)
     else:
         gathered, done = gather(settings, tell), NOTHING_DONE
+    warn_of_same_models(settings, tell)
     return gathered.items, estimate_spending(settings, gathered.items, done, when=utc_now())
+
+
+def warn_of_same_models(settings: StudySettings, tell: Tell) -> None:
+    """Warn of judges that the study file itself makes a system, or another judge."""
+    for found in declared_same(settings):
+        tell.warn(f"{found.words}; {found.remedy}")
 
 
 def ceiling(settings: StudySettings, items: Sequence[Item], spending: Spending) -> dict[str, Any]:

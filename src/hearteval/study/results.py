@@ -27,6 +27,7 @@ from hearteval.analysis.data import (
     judgment_rows,
     withdrawn_pairs,
 )
+from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.labels.rationales import RATIONALES
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
@@ -52,6 +53,7 @@ from hearteval.judgments.stress_set.audit import audit_study_id
 from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.labels.texts import reasons_text
+from hearteval.notices import Notice
 from hearteval.study.covariates import read_covariates
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, is_rated, stored_plan
@@ -165,6 +167,14 @@ def read_spending(session: Session, study: Study) -> Spending:
         total_usd=store.spent_usd(),
         made=session.now().isoformat(),
     )
+
+
+def read_same_models(session: Session, study: Study) -> list[Notice]:
+    """Read which models a study has asked under two names; see `warn_of_same_models`."""
+    store = session.store
+    systems = [system for system in store.iter(System, study) if system.kind != "stress"]
+    judges = [rater for rater in store.iter(Rater, study) if rater.kind == "llm"]
+    return warn_of_same_models(systems, judges, read_calls(session, study))
 
 
 def read_calls(session: Session, study: Study) -> list[CallSum]:

@@ -106,15 +106,3 @@ def test_judge_of_the_same_family_is_warned_of_where_it_may_judge_it() -> None:
     assert warning.kind is Kind.OWN_FAMILY
     assert warning.kind.is_serious
     assert "ours (by judge a), theirs (by judge b). Judges" in warning
-
-
-def test_model_that_judges_itself_under_another_family_is_warned_of() -> None:
-    same = {"model": "m", "provider": "openai-compatible"}
-    system = System(name="me", kind="model", family="x", settings=same)
-    judge = Rater(name="my judge", kind="llm", family="y", settings=same)
-    elsewhere = replace(judge, settings={**same, "provider": "local"})
-    for rater, said in ((judge, 1), (elsewhere, 0)):
-        data = replace(
-            StudyMaker(make_items(1), [system, PLAIN], [rater]).data(), exclude_own_family=True
-        )
-        assert len(warn_of_own_family(data)) == said

@@ -13,7 +13,7 @@ import numpy as np
 from hearteval.analysis.coverage import BASELINE_FAMILY
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.judges import Share, means_by_id, score_of, share_over_items
-from hearteval.domain import Rater, System
+from hearteval.domain import Rater
 from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.means import mean_interval, mean_p_value
@@ -43,29 +43,20 @@ class OwnFamily:
 
 
 def warn_of_own_family(data: StudyData) -> list[Notice]:
-    """Name the ranked systems that models of their own family judged, or they themselves."""
+    """Name the ranked systems that models of their own family judged."""
     pairs = [
         f"{system.name} (by {rater.name})"
         for system in data.ranked
         for rater in data.judges
-        if _is_own_model(rater, system)
-        or (rater.family == system.family and not data.exclude_own_family)
+        if rater.family == system.family and not data.exclude_own_family
     ]
     if not pairs:
         return []
     text = (
-        f"Judged by a model of the same family, or by itself: {', '.join(pairs)}."
+        f"Judged by a model of the same family: {', '.join(pairs)}."
         " Judges tend to prefer their own."
     )
     return [Notice(Kind.OWN_FAMILY, text)]
-
-
-def _is_own_model(rater: Rater, system: System) -> bool:
-    """Whether both are one model under two families, which keeps them from being held apart."""
-    model, settings = rater.settings.get("model"), system.settings
-    is_same = model is not None and model == settings.get("model")
-    same_provider = rater.settings.get("provider") == settings.get("provider")
-    return is_same and same_provider and rater.family != system.family
 
 
 def own_family_preference(data: StudyData, rater: Rater, *, level: float) -> OwnFamily:
