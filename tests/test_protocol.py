@@ -31,7 +31,7 @@ PINNED = {
     "people_writing": ("1", "3ff3568d42f94de9"),
     "rating_prompt": ("2", "99d522e90d4ee9d4"),
     "rationales": ("1", "84b1f4cebaa93dd9"),
-    "replies": ("1", "aa4d67845cc47c50"),
+    "replies": ("2", "f3ea1a62ed36da6b"),
     "rubric": ("2", "1aec0fc545057fc1"),
     "safety": ("1", "53e6e1c3eabf03e8"),
     "safety_labels": ("1", "4a6b124fbe198aca"),

@@ -25,6 +25,7 @@ from hearteval.errors import InvalidReplyError
 from hearteval.exchange.inspect.samples import inspect_messages
 from hearteval.items.run import GatheredItems, gather_items
 from hearteval.items.screening import Topics
+from hearteval.models.inspect import read_end
 
 
 @task
@@ -74,9 +75,8 @@ def usable_reply() -> Scorer:
         message = state.output.message if state.output.choices else None
         text = "" if message is None else message.text
         try:
-            check_completion(
-                text, finish_reason=None if message is None else state.output.stop_reason
-            )
+            end = None if message is None else read_end(state.output.stop_reason, None)
+            check_completion(text, finish_reason=end)
         except InvalidReplyError as error:
             return Score(value=0, answer=text, explanation=f"{error.reason}: {error}")
         return Score(value=1, answer=text, explanation="can be a completion; not judged here")

@@ -279,6 +279,17 @@ def test_a_judge_decides_on_no_system_of_its_own_family(heart: Heart, answered: 
     assert done["by"] == {"rater": {"kind judge": 4}}
 
 
+@pytest.mark.parametrize("end", ["error", "incomplete", "length", "content_filter"])
+def test_a_verdict_of_a_reply_that_was_not_whole_is_left_out(
+    heart: Heart, answered: Path, end: str
+) -> None:
+    rows = votes(answered, finish_reason="stop")
+    rows[0]["finish_reason"] = end
+    done = judgments(heart, answered, rows).json
+    assert done["n_added"] == len(rows) - 1
+    assert done["left_out"] == {"a reply that its endpoint did not finish": 1}
+
+
 def test_judgments_come_after_their_completions(heart: Heart, ours: Path) -> None:
     done = judgments(heart, ours, votes(ours))
     assert done.code == 2

@@ -8,6 +8,8 @@ from hearteval.errors import InvalidReplyError
 FINE = "That sounds like a long week. What would help you most tonight?"
 MAX_WORDS = 120
 MAX_CHARACTERS = 900
+WHOLE = ("stop", "end_turn", "stop_sequence", "eos_token", "COMPLETE", "STOP", "", None)
+NOT_FINISHED = ("error", "incomplete", "abort", "tool_calls", "insufficient_system_resource", "odd")
 
 
 def fault(text: str, *, finish_reason: str | None = "stop", refusal: str | None = None) -> str:
@@ -17,7 +19,7 @@ def fault(text: str, *, finish_reason: str | None = "stop", refusal: str | None 
     return caught.value.reason
 
 
-@pytest.mark.parametrize("finish_reason", ["stop", "end_turn", "STOP", "", None])
+@pytest.mark.parametrize("finish_reason", WHOLE)
 def test_a_reply_that_ends_by_itself_is_fine(finish_reason: str | None) -> None:
     assert check_completion(FINE, finish_reason=finish_reason) == FINE
 
@@ -42,6 +44,11 @@ def test_white_space_alone_is_empty(text: str) -> None:
 @pytest.mark.parametrize("finish_reason", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
 def test_a_reply_that_the_endpoint_cut_is_cut_off(finish_reason: str) -> None:
     assert fault(FINE, finish_reason=finish_reason) == "cut-off"
+
+
+@pytest.mark.parametrize("finish_reason", NOT_FINISHED)
+def test_a_reply_that_did_not_end_by_itself_is_not_finished(finish_reason: str) -> None:
+    assert fault(FINE, finish_reason=finish_reason) == "not-finished"
 
 
 def test_reasoning_that_used_up_all_tokens_is_cut_off_rather_than_empty() -> None:

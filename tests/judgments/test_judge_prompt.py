@@ -233,12 +233,16 @@ def test_a_repair_names_the_fault_under_the_same_question(reason: str) -> None:
     system, (role, content) = repair_messages(asked, error.reason)
     assert (system, role) == (asked[0], "user")
     note = content.removeprefix(asked[1][1])
-    assert load_protocol("judge_prompt")["repair"]["errors"][reason] in note
+    shared = load_protocol("replies")["repair"]
+    assert {**load_protocol("judge_prompt")["repair"]["errors"], **shared}[reason] in note
     assert "BAD WORDS" not in content
 
 
 def test_repairs_of_different_faults_differ() -> None:
-    errors = load_protocol("judge_prompt")["repair"]["errors"]
+    errors = {
+        **load_protocol("judge_prompt")["repair"]["errors"],
+        **load_protocol("replies")["repair"],
+    }
     assert set(errors) == set(REPLY_FAULTS)
     assert all(one != other for one, other in pairwise(sorted(errors.values())))
 

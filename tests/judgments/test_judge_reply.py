@@ -27,6 +27,7 @@ KEYS = (
     "overall",
 )
 MAX_CHARACTERS = 20_000
+NOT_FINISHED = ("error", "incomplete", "abort", "tool_calls", "insufficient_system_resource", "odd")
 
 
 def satisfies(value: Any, schema: Mapping[str, Any]) -> bool:
@@ -152,6 +153,11 @@ def test_a_reply_that_breaks_off_is_truncated(length: int) -> None:
 @pytest.mark.parametrize("finish_reason", ["length", "max_tokens", "MAX_TOKENS"])
 def test_a_reply_that_the_endpoint_cut_is_never_read(finish_reason: str) -> None:
     assert fault(json.dumps(reply()), finish_reason=finish_reason) == "truncated"
+
+
+@pytest.mark.parametrize("finish_reason", NOT_FINISHED)
+def test_a_reply_that_did_not_end_by_itself_is_never_read(finish_reason: str) -> None:
+    assert fault(json.dumps(reply()), finish_reason=finish_reason) == "not-finished"
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,7 @@ def test_what_the_endpoint_cut_off_or_refused_is_never_read() -> None:
     whole = json.dumps(labels())
     assert fault_of(whole, finish_reason="length") == "truncated"
     assert fault_of(whole, finish_reason="content_filter") == "refused"
+    assert fault_of(whole, finish_reason="incomplete") == "not-finished"
     assert fault_of(whole, refusal="no") == "refused"
 
 
@@ -190,7 +191,8 @@ def test_every_taxonomy_is_another_prompt() -> None:
 
 
 def test_every_fault_is_named_when_asked_again() -> None:
-    assert set(load_protocol("label_prompt")["repair"]["errors"]) == set(LABEL_FAULTS)
+    own = load_protocol("label_prompt")["repair"]["errors"]
+    assert {*own, *load_protocol("replies")["repair"]} == set(LABEL_FAULTS)
     asked = label_messages(REPLY, STRATEGIES, nonce="a" * 16)
     (_, system), (_, user) = label_again(asked, "evidence-not-in-text")
     assert system == asked[0][1]

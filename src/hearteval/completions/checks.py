@@ -1,4 +1,4 @@
-"""Whether a model's reply can be a completion: empty, refused, cut off, over-long, or fine.
+"""Whether a model's reply can be a completion: empty, refused, cut off, failed, over-long, or fine.
 
 A reply is taken whole or not at all. Only white space around it goes; quotation marks, a name in
 front or a fourth sentence stay, because they are what the system says and raters may mark it down
@@ -10,9 +10,11 @@ from typing import Any, Literal, get_args
 
 from hearteval.domain import shows_text
 from hearteval.errors import InvalidReplyError
-from hearteval.protocol import load_protocol
+from hearteval.protocol import load_protocol, read_ending
 
-CompletionFault = Literal["refused", "cut-off", "empty", "shows-reasoning", "over-long"]
+CompletionFault = Literal[
+    "refused", "cut-off", "not-finished", "empty", "shows-reasoning", "over-long"
+]
 COMPLETION_FAULTS: tuple[CompletionFault, ...] = get_args(CompletionFault)
 
 _LAST_MARKS = re.compile(r"[.!\s]+$")
@@ -31,16 +33,19 @@ def check_completion(
         InvalidReplyError: It cannot be a completion; `reason` is one of `COMPLETION_FAULTS`.
     """
     accepted = load_protocol("replies")
-    finish = (finish_reason or "").lower()
+    ending = read_ending(finish_reason)
     whole = text.strip()
     bounds = accepted["completion"]
     # What is longer is no stock refusal, and looking for one would take hours in megabytes.
     may_be_stock = len(whole) <= bounds["max_characters"]
-    is_refusal = bool(refusal) or finish in accepted["finish"]["refused"]
+    is_refusal = bool(refusal) or ending == "refused"
     if is_refusal or (may_be_stock and _is_refusal(whole, accepted)):
         raise _fault("refused", "the model refused")
-    if finish in accepted["finish"]["cut_off"]:
-        raise _fault("cut-off", f"the endpoint cut the reply off ({finish}); raise its token limit")
+    if ending == "cut_off":
+        advice = "raise its token limit"
+        raise _fault("cut-off", f"the endpoint cut the reply off ({finish_reason}); {advice}")
+    if ending == "not_finished":
+        raise _fault("not-finished", f"the reply did not end by itself ({finish_reason!r:.40})")
     if not shows_text(whole):
         raise _fault("empty", "the reply holds no text")
     if any(mark in whole for mark in bounds["reasoning_marks"]):

@@ -67,8 +67,11 @@ def ask_again(
     """Write the one request to repair: the same question again, with the fault named.
 
     Nothing of the bad reply goes back in, neither as the model's turn nor as a quotation: it may
-    hold words of the texts that are asked about. `repair` holds a note, and what to say by fault.
+    hold words of the texts that are asked about. `repair` holds a note, and what to say by fault;
+    what it has no words for, any reply can be.
     """
-    note = repair["note"].format(error=repair["errors"][fault])
+    # Words in the file of a prompt are part of its hash: a fault of the endpoint is no new prompt.
+    error = repair["errors"].get(fault) or load_protocol("replies")["repair"][fault]
+    note = repair["note"].format(error=error)
     *before, (role, content) = messages
     return (*before, (role, f"{content}\n\n{note}"))

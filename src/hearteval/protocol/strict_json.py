@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple
 
 from hearteval.domain import shows_text
 from hearteval.errors import InvalidReplyError
-from hearteval.protocol import load_protocol
+from hearteval.protocol import read_ending
 
 ObjectFault = Literal[
     "refused",
     "truncated",
+    "not-finished",
     "empty",
     "too-long",
     "not-json",
@@ -52,17 +53,18 @@ def read_object(
 ) -> dict[str, Any]:
     """Read a reply as one JSON object; numbers in it come as `Number`.
 
-    A reply that the endpoint cut off or calls a refusal is never read.
+    A reply that the endpoint cut off, calls a refusal or did not end by itself is never read.
 
     Raises:
         InvalidReplyError: The reply is none; `reason` is an `ObjectFault`.
     """
-    accepted = load_protocol("replies")["finish"]
-    finish = (finish_reason or "").lower()
-    if refusal or finish in accepted["refused"]:
+    ending = read_ending(finish_reason)
+    if refusal or ending == "refused":
         raise _invalid("refused", "the model refused")
-    if finish in accepted["cut_off"]:
-        raise _invalid("truncated", f"the endpoint cut the reply off ({finish})")
+    if ending == "cut_off":
+        raise _invalid("truncated", f"the endpoint cut the reply off ({finish_reason})")
+    if ending == "not_finished":
+        raise _invalid("not-finished", f"the reply did not end by itself ({finish_reason!r:.40})")
     if len(text) > max_characters:
         raise _invalid("too-long", f"the reply has {len(text)} characters")
     if not shows_text(text):

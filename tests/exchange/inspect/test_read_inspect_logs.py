@@ -8,7 +8,7 @@ from zipfile import ZipFile
 import pytest
 from inspect_ai.log import EvalError, EvalSample, ProvenanceData
 from inspect_ai.log import EvalSampleLimit as Limit
-from inspect_ai.model import ContentReasoning, ContentText, GenerateConfig, ModelOutput
+from inspect_ai.model import ContentReasoning, ContentText, GenerateConfig, ModelCall, ModelOutput
 from inspect_ai.tool import ToolInfo
 from inspect_runs import MODEL, TEXT, WHEN, answered, call, prompt, sample, write_run
 
@@ -45,6 +45,14 @@ def test_a_reply_is_what_was_sent_and_what_came(tmp_path: Path, name: str) -> No
     assert logged.messages == support_messages(ITEM, known_briefs()["paper"])
     assert (logged.reply.text, logged.reply.finish_reason) == (TEXT, "stop")
     assert logged.reply.model == "gpt-test-2026-01-01"
+
+
+def test_the_end_of_a_reply_is_the_one_that_the_provider_sent(tmp_path: Path) -> None:
+    output = answered(stop="unknown")
+    event = call(prompt(ITEM), output)
+    event.call = ModelCall.create({}, {"choices": [{"finish_reason": "error"}]})
+    reply = only(tmp_path, sample(ITEM, output, events=[event])).reply
+    assert reply.finish_reason == "error"
 
 
 def test_cached_tokens_are_part_of_the_prompt(tmp_path: Path) -> None:

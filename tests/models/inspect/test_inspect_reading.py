@@ -9,6 +9,7 @@ from hearteval.models.base import Usage
 from hearteval.models.inspect import (
     converted_fault,
     fault_of,
+    read_end,
     read_usage,
     retry_after_of,
     settings_in,
@@ -122,3 +123,25 @@ def test_reply_made_of_an_unknown_error_is_a_bad_request() -> None:
     response = {"Error": {"Message": "no such thing", "Code": "ValidationException"}}
     fault = converted_fault("stop", response, sent=())
     assert (fault.reason, fault.said) == ("bad-request", "no such thing")
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "response", "end"),
+    [
+        ("stop", None, "stop"),
+        ("unknown", None, None),
+        ("max_tokens", {"stop_reason": "end_turn"}, "length"),
+        ("unknown", {"stop_reason": "pause_turn"}, "pause_turn"),
+        ("unknown", {"stopReason": "malformed_model_output"}, "malformed_model_output"),
+        ("unknown", {"choices": [{"finish_reason": "error"}]}, "error"),
+        ("unknown", {"candidates": [{"finishReason": "OTHER"}]}, "OTHER"),
+        ("unknown", {"choices": [{"finish_reason": None}]}, None),
+        ("stop", {"object": "response", "status": "incomplete"}, "incomplete"),
+        ("stop", {"object": "response", "status": "failed"}, "failed"),
+        ("stop", {"object": "response", "status": "completed"}, "stop"),
+    ],
+)
+def test_the_end_is_the_providers_own_where_inspect_has_no_word_for_it(
+    stop_reason: str, response: dict[str, Any] | None, end: str | None
+) -> None:
+    assert read_end(stop_reason, response) == end

@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError
 from hearteval.models.base import LoggedReply, Reply, ReplyLog
-from hearteval.models.inspect import has_no_candidate, read_output, read_usage
+from hearteval.models.inspect import has_no_candidate, read_end, read_output, read_usage
 
 if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent
@@ -144,12 +144,14 @@ def _reply(output: "ModelOutput", call: "ModelEvent | None") -> Reply:
     reply, usage = read_output(output, None), output.usage
     is_cached = call is not None and call.cache == "read"
     seconds = None if is_cached else output.time
+    made = None if call is None else call.call
     return replace(
         reply,
+        finish_reason=read_end(output.stop_reason, None if made is None else made.response),
         refusal=reply.refusal or output.error,
         usage=read_usage(usage if usage is not None and usage.total_tokens else None),
         requested={} if call is None else _settings(call.config.model_dump(exclude_none=True)),
-        effective={} if call is None or call.call is None else _settings(call.call.request),
+        effective={} if made is None else _settings(made.request),
         total_ms=None if seconds is None else 1000 * seconds,
         cached=is_cached,
     )

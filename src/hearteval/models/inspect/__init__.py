@@ -26,6 +26,8 @@ FINISH: Mapping[str, str | None] = {
     "unknown": None,
 }
 """Inspect's words for why a reply ends, where the core client has another; None says nothing."""
+ENDS = ("stop_reason", "stopReason", "finish_reason", "finishReason")
+"""Providers' names for why a reply ends; of a Responses object, its status says it."""
 PLACES = ("extra_body", "generation_config", "inferenceConfig", "additionalModelRequestFields")
 """Where providers keep settings, besides the top of the request."""
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -110,11 +112,28 @@ def read_output(output: Any, response: JsonObject | None) -> Reply:
     return Reply(
         text=text,
         reasoning=reasoning,
-        finish_reason=FINISH.get(output.stop_reason, output.stop_reason),
+        finish_reason=read_end(output.stop_reason, response),
         refusal=refusal,
         model=output.model,
         usage=read_usage(output.usage),
     )
+
+
+def read_end(stop_reason: str, response: JsonObject | None) -> str | None:
+    """Return why a reply ends, in the provider's own word where Inspect knows none for it.
+
+    Of the Responses interface Inspect also calls a reply that failed or is incomplete a stop.
+    """
+    said = FINISH.get(stop_reason, stop_reason)
+    if response is None or stop_reason not in ("stop", "unknown"):
+        return said
+    if response.get("object") == "response":
+        return said if response.get("status") in (None, "completed") else str(response["status"])
+    if stop_reason == "stop":
+        return said
+    choices = response.get("choices") or response.get("candidates") or ()
+    places = (response, *(each for each in choices[:1] if isinstance(each, Mapping)))
+    return next((str(place[name]) for place in places for name in ENDS if place.get(name)), said)
 
 
 def has_no_candidate(response: JsonObject | None) -> bool:

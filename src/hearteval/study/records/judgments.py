@@ -30,6 +30,7 @@ from hearteval.errors import SettingsError
 from hearteval.exchange.records.reading import Faults, RecordTable
 from hearteval.exchange.votes import OutcomeNames
 from hearteval.labels.safety import label_reasons, safety_rater
+from hearteval.protocol import read_ending
 from hearteval.study.people.kinds import FIVE_POINTS
 from hearteval.study.records.completions import MOST_REPEATS
 from hearteval.study.records.known import (
@@ -48,6 +49,7 @@ from hearteval.study.records.known import (
 
 OWN_FAMILY = "a judge's own family"
 OWN_TEXT = "a person's own text"
+NOT_WHOLE = "a reply that its endpoint did not finish"
 SAME_TEXT = "both texts are the same"
 RATING = "rating"
 STRENGTHS = {"five-point": sorted({n for _, n in FIVE_POINTS.values() if n is not None})}
@@ -108,6 +110,9 @@ class Reader(ABC):
         for row in range(self._table.n_rows):
             rater = self._raters.find(row)
             if rater is None:
+                continue
+            if read_ending(self._cells["finish_reason"][row]) != "whole":
+                self._leave_out(NOT_WHOLE)
                 continue
             try:
                 self.read(row, rater)
