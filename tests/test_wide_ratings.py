@@ -159,11 +159,14 @@ def test_several_columns_of_raters_are_a_wide_table() -> None:
 
 def test_wide_on_the_command_line(heart: Heart, path: Path) -> None:
     words = ("agree", path, "--wide", "--unit", "unit", "--unit", "part", "--level", "interval")
+    named = "Raters: ann, bob, cyd, dee."
     done = heart(*words, "--json")
     turned = heart(*words, "--reverse", "bob", "--min", "1", "--max", "10", "--json")
     some = heart(*words, "--rater", "ann", "--rater", "bob", "--json")
 
     assert (done.json["n_raters"], some.json["n_raters"]) == (4, 2)
+    assert some.json["raters"] == ["ann", "bob"]
+    assert heart(*words).out.splitlines()[0] == named
     assert round(done.json["icc_1"]["value"], 2) == 0.14
     assert turned.json["cronbach_alpha"]["value"] < done.json["cronbach_alpha"]["value"]
     assert max(map(len, heart(*words).out.splitlines())) <= 80
@@ -178,3 +181,99 @@ def test_several_columns_of_items_on_the_command_line(heart: Heart, tmp_path: Pa
     done = heart("rank", path, "--cluster", "dialogue", "--cluster", "turn", "--json")
 
     assert done.json["settings"]["n_items"] == 40
+
+
+# By hand, of two raters and 26 texts: both say 1 twice and 0 22 times, and they differ on two. So
+# observed disagreement is 2/26; of 52 values 6 are 1, so that expected by chance is
+# 2 * 6 * 46 / (52 * 51); alpha = 1 - (2/26) / (552/2652) = .630.
+PAIRS = [(1, 1)] * 2 + [(1, 0), (0, 1)] + [(0, 0)] * 22
+TWO = pd.DataFrame(PAIRS, columns=["ann", "bob"])
+ALPHA = 0.630
+EXTRA = {
+    "an id": ("text_id", [f"t{k}" for k in range(26)], "is named like an id"),
+    "a number by that name": ("ID", range(100, 126), "is named like an id"),
+    "in camels": ("replyId", [0, 1] * 13, "is named like an id"),
+    "a text": ("text", ["I see.", "Go on."] * 13, "is named like no rating"),
+    "a comment": ("ann_comment", ["", "Hm."] * 13, "is named like no rating"),
+    "a name": ("name", ["elm", "ash"] * 13, "is named like no rating"),
+    "an age": ("age", [0, 1] * 13, "is named like no rating"),
+    "numbers of rows": ("x", range(1, 27), "numbers the rows"),
+    "other in every row": ("story", [f"story {k}" for k in range(26)], "differs in every row"),
+    "words": ("city", ["Bonn", "Rome"] * 13, "holds words, the others numbers"),
+    "off the scale": ("length", [40, 52] * 13, "holds 40 to 52, the others 0 to 1"),
+    "nothing": ("later", [None] * 26, "is empty"),
+}
+
+
+@pytest.mark.parametrize(("column", "cells", "why"), EXTRA.values(), ids=EXTRA)
+def test_what_looks_like_no_rater_is_refused_with_the_command(
+    heart: Heart, tmp_path: Path, column: str, cells: Any, why: str
+) -> None:
+    path = tmp_path / "labels.csv"
+    TWO.assign(**{column: list(cells)}).to_csv(path, index=False)
+    words = ("--wide", "--level", "nominal", "--resamples", "100")
+    refused = heart("agree", path, *words)
+    assert refused.code == 2
+    assert f"{column!r} {why}" in refused.err
+    ready = refused.err.splitlines()[-1].split()
+    done = heart(*ready[1:], "--json")
+    assert done.json["raters"] == ["ann", "bob"]
+    assert round(done.json["krippendorff_alpha"]["value"], 3) == ALPHA
+
+
+def test_the_id_is_the_unit_of_the_command(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    TWO.assign(text_id=[f"t{k}" for k in range(26)], text="Hm.").to_csv(path, index=False)
+    error = heart("agree", path, "--wide", "--level", "nominal").err
+    assert error.splitlines()[-1].strip() == (
+        f"heart agree {path} --unit text_id --rater ann --rater bob --wide --level nominal"
+    )
+
+
+def test_a_flag_beside_a_scale_is_no_rater() -> None:
+    table = WIDE.assign(flag=[0, 1, 1] * 4)
+    with pytest.raises(SettingsError, match="'flag' holds 0 and 1, which the others do not"):
+        he.agree(table, wide=True, level="interval")
+
+
+def test_a_column_that_is_named_is_a_rater_whatever_it_looks_like() -> None:
+    table = TWO.assign(text_id=[0, 1] * 13)
+    found = he.agree(table, wide=True, rater=["ann", "text_id"], level="nominal")
+    assert found.raters == ("ann", "text_id")
+
+
+def test_raters_who_hardly_share_a_value_are_raters() -> None:
+    assert he.agree(WIDE, wide=True, level="interval").raters == ("ann", "bob", "cyd", "dee")
+
+
+def test_a_measure_that_differs_in_every_row_is_a_rating() -> None:
+    metres = pd.DataFrame({"ann": [1.5 + 0.37 * k for k in range(20)]})
+    metres["bob"] = metres.ann + [0.1, -0.2] * 10
+    assert he.agree(metres, wide=True, level="ratio").n_values == 40
+
+
+def test_columns_without_a_name_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    TWO.to_csv(path)  # the index has no name
+    assert he.agree(path, wide=True, level="nominal").raters == ("ann", "bob")
+
+
+def test_a_column_of_lists_is_refused_like_any_other() -> None:
+    rows = [{"ann": a, "bob": b, "turns": ["Hi."]} for a, b in PAIRS]
+    with pytest.raises(SettingsError, match="'turns' holds lists, or several types"):
+        he.agree(rows, wide=True, level="nominal")
+
+
+def test_where_no_two_columns_are_alike_all_are_named() -> None:
+    table = pd.DataFrame({"ann": [1, 2, 1, 2], "bob": [50, 60, 50, 60]})
+    with pytest.raises(SettingsError) as caught:
+        he.agree(table, wide=True, level="interval")
+    assert caught.value.remedies[0].arguments == {"rater": ("ann", "bob")}
+
+
+def test_raters_of_groups_are_named_once(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    pd.concat([TWO.assign(half=1), TWO.assign(half=2)]).to_csv(path, index=False)
+    done = heart("agree", path, "--wide", "--level", "nominal", "--by", "half")
+    assert done.out.splitlines()[0] == "Raters: ann, bob."
+    assert done.out.count("Raters:") == 1

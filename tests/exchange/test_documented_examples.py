@@ -76,3 +76,14 @@ def test_wide_ratings(
     found = heart(*examples[8].split()[1:], "--json").json
 
     assert (found["n_units"], found["n_values"], found["excluded"]) == (2, 3, {"missing": 1})
+
+
+def test_columns_that_are_no_raters(
+    examples: list[str], heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"t{i},{i % 2},{i % 3 % 2}" for i in range(9)]
+    Path("labels.csv").write_text("text_id,ann,ben\n" + "\n".join(rows) + "\n")
+    command, _, message = examples[9].partition("\n")
+
+    assert heart(*command.split()[2:]).err == message

@@ -118,8 +118,12 @@ class GroupedResults(Shown, Generic[R]):
         return Display(tuple(parts))
 
     def _first_line(self) -> tuple[str, ...]:
-        results = [cast("Shown", group.result) for group in self.groups if group.result is not None]
-        return results[0]._first_line() if results else ()
+        result = next((group.result for group in self.groups if group.result is not None), None)
+        return () if result is None else cast("Shown", result)._first_line()
+
+    def _simulated_line(self) -> tuple[str, ...]:
+        result = next((group.result for group in self.groups if group.result is not None), None)
+        return () if result is None else cast("Shown", result)._simulated_line()
 
     def _shared_warnings(self) -> tuple[Notice, ...]:
         """Return what is warned of every group, where there are several."""

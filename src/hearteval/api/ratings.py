@@ -35,7 +35,7 @@ from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, RankPolicy
 from hearteval.api.groups import AgreementsBy, make_groups
 from hearteval.api.shown import Shown
 from hearteval.domain import flat_fields
-from hearteval.errors import SettingsError
+from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.arguments import (
     check_also,
     check_level,
@@ -53,6 +53,7 @@ from hearteval.exchange.ratings import (
 from hearteval.exchange.tables import open_table
 from hearteval.exchange.tables.columns import Report, report_nothing, warn_of_look_alikes
 from hearteval.exchange.tables.frames import find_frame_kind
+from hearteval.exchange.tables.views import WideTable
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.report.agreement import MEASURES, agreement_display
 from hearteval.report.files.agreement_parts import categories_table, pairs_table, raters_table
@@ -68,6 +69,7 @@ class Agreements(Agreement, Shown):
     """Measures of agreement; see `hearteval.analysis.agreement.ratings` for every other field.
 
     Attributes:
+        raters: The columns of a wide table that were taken for raters; None for a long table.
         by_pair: Every two raters; None where not asked for.
         by_rater: Each rater beside the others; likewise.
         by_category: Each category against the others; likewise.
@@ -75,6 +77,7 @@ class Agreements(Agreement, Shown):
 
     schema: ClassVar = "heart.agree/1"
     frame: nw.Implementation = field(repr=False)
+    raters: tuple[str, ...] | None = None
     by_pair: tuple[PairAgreement, ...] | None = None
     by_rater: tuple[RaterAgreement, ...] | None = None
     by_category: tuple[CategoryAgreement, ...] | None = None
@@ -83,7 +86,11 @@ class Agreements(Agreement, Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``heart agree --json`` prints."""
         body = Shown.to_dict(self)
-        return {k: v for k, v in body.items() if k not in PARTS or v is not None}
+        return {k: v for k, v in body.items() if k not in (*PARTS, "raters") or v is not None}
+
+    def _first_line(self) -> tuple[str, ...]:
+        named = () if self.raters is None else (f"Raters: {first_few(self.raters, MAX_NAMED)}.",)
+        return (*self._simulated_line(), *named)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [{"measure": name, **asdict(getattr(self, name))} for name in MEASURES]
@@ -105,6 +112,8 @@ PARTS: Mapping[str, Callable[[CodedRatings, AgreementSettings], tuple[Any, ...]]
     "by_category": agree_by_category,
 }
 """What is measured too where it is asked for, by the name of its field."""
+MAX_NAMED = 30
+"""Columns of raters that the first line names."""
 AlsoMeasured = Literal["by_pair", "by_rater", "by_category", "pooled"]
 
 
@@ -163,7 +172,7 @@ def agree(
             row is one rating.
         unit: Column of what is rated, or several that name it together.
         rater: Column of who rates. Of a wide table the columns of the raters, or of the items of a
-            questionnaire; all but `unit` and `by` where none are named.
+            questionnaire; where none are named, all but `unit` and `by`, if they look alike.
         value: Column of the rating; none in a wide table.
         level: Level of measurement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
         wide: Whether there is one column for each rater; a row is then a unit, and `unit` optional.
@@ -181,8 +190,8 @@ def agree(
 
     Raises:
         InvalidVotesError: A row cannot be read, or a rater rates one unit twice.
-        SettingsError: A column is missing or named twice, or limits do not go with each other or
-            with the level of measurement.
+        SettingsError: A column is missing or named twice, one of a wide table may be no rater's, or
+            limits do not go with each other or with the level of measurement.
         TypeError: As in `rank`.
         ValueError: As in `rank`.
     """
@@ -209,6 +218,7 @@ def agree(
     roles = {"unit": unit, "rater": rater, "value": value, "by": by}
     table, columns = find_wide(table, roles) if wide else find_long(table, roles)
     frame = find_frame_kind(ratings)
+    named = table.raters if isinstance(table, WideTable) else None
 
     asked = check_also(also, get_args(AlsoMeasured))
     if "pooled" in asked and by is None:
@@ -221,7 +231,7 @@ def agree(
             for name, measure in PARTS.items()
             if name in asked
         }
-        return Agreements(**flat_fields(found), frame=frame, **more)
+        return Agreements(**flat_fields(found), frame=frame, raters=named, **more)
 
     if by is None:
         return make(read_ratings(table, columns))

@@ -56,9 +56,12 @@ class Shown(ABC):
     @property
     def is_simulated(self) -> bool:
         """Whether it rests on data that `heart simulate` made."""
-        return bool(self._first_line())
+        return bool(self._simulated_line())
 
     def _first_line(self) -> tuple[str, ...]:
+        return self._simulated_line()
+
+    def _simulated_line(self) -> tuple[str, ...]:
         return simulated_line(getattr(self, "warnings", ()))
 
     def _rows(self) -> Sequence[Mapping[str, Any]]:

@@ -15,14 +15,16 @@ from hearteval.cli.options import (
     json_option,
     resamples_option,
     seed_option,
+    write_commands,
 )
+from hearteval.errors import HeartError
 
 
 @click.command("agree", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--unit", multiple=True, metavar="COL", help="Column of what is rated.")
 @click.option(
-    "--rater", multiple=True, metavar="COL", help="Column of who rates; if wide, of one of them."
+    "--rater", multiple=True, metavar="COL", help="Column of who rates; if wide, one of each."
 )
 @click.option("--value", metavar="COL", help="Column of the rating.")
 @click.option("--wide", is_flag=True, help="There is one column for each rater, or each item.")
@@ -77,8 +79,12 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     _require(file, {name: options[name] or None for name in needed})
     parts = ("by_pair", "by_rater", "by_category", "pooled")
     options["also"] = [name for name in parts if options.pop(name)]
-    with Terminal().progress("reading") as report:
-        found = agree(file, report=report, **options)
+    try:
+        with Terminal().progress("reading") as report:
+            found = agree(file, report=report, **options)
+    except HeartError as error:
+        write_commands(error)
+        raise
     show_result("agree", found, as_json=as_json)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hearteval.errors import HeartError, InvalidVotesError, SettingsError
 from hearteval.exchange.arguments import check_columns_named, check_roles, read_names
+from hearteval.exchange.rater_columns import choose_raters
 from hearteval.exchange.tables.columns import (
     Int32Array,
     MissingWords,
@@ -173,14 +174,15 @@ def find_long(table: Table, roles: Mapping[str, Any]) -> tuple[Table, RatingColu
     return table, RatingColumns(unit, others["rater"], others["value"], others["by"])
 
 
-def find_wide(table: Table, roles: Mapping[str, Any]) -> tuple[Table, RatingColumns]:
+def find_wide(table: Table, roles: Mapping[str, Any]) -> tuple[WideTable, RatingColumns]:
     """Return a table with one column for each rater as one with one rating a row.
 
-    Without columns of raters, all are that are not the unit's and not what parts the table.
+    Without columns of raters, all are that are not the unit's and not what parts the table, as far
+    as they look alike.
 
     Raises:
         SettingsError: A column is named for two roles or there is none of it, a column of values is
-            named, or there are under two raters.
+            named, a column that nobody names looks like no rater, or there are under two raters.
         TypeError: What names a column is no text.
     """
     units, raters = (read_names(role, roles[role]) for role in ("unit", "rater"))
@@ -189,8 +191,8 @@ def find_wide(table: Table, roles: Mapping[str, Any]) -> tuple[Table, RatingColu
     if roles["value"] is not None:
         raise SettingsError("a wide table has its values in the columns of the raters: name none")
     taken = {*units, by}
-    raters = raters or tuple(name for name in table.column_names if name not in taken)
     table.check_columns([*units, *raters])
+    raters = raters or choose_raters(table, taken)
     for rater in raters:
         for part in units or (None,):
             check_roles({"unit": part, "rater": rater, "by": by})

@@ -67,7 +67,7 @@ class WideTable(_View):
             raise SettingsError(
                 f"a wide table needs two columns of raters or more, not {len(raters)}"
             )
-        self._unit, self._raters = unit, tuple(raters)
+        self._unit, self.raters = unit, tuple(raters)
         self.unit = unit or self.UNIT
         super().__init__(table, (*table.column_names, self.UNIT, self.RATER, self.VALUE))
 
@@ -83,12 +83,12 @@ class WideTable(_View):
         made = {self.UNIT, self.RATER, self.VALUE} - {self._unit}
         others = [name for name in names if name not in made]
         n_rows = 0
-        for batch in self._table.batches(tuple(dict.fromkeys((*others, *self._raters)))):
-            n = len(batch[self._raters[0]].codes)
+        for batch in self._table.batches(tuple(dict.fromkeys((*others, *self.raters)))):
+            n = len(batch[self.raters[0]].codes)
             rows = np.arange(n, dtype=np.int32)
             numbers = tuple(str(n_rows + 1 + row) for row in range(n))
             n_rows += n
-            for rater in self._raters:
+            for rater in self.raters:
                 yield {
                     **{name: batch[name] for name in others},
                     self.unit: batch[self._unit]
