@@ -141,11 +141,12 @@ def reading(intensities: Sequence[int], fits: Sequence[Fit] = ("yes", "yes", "ye
         ("mid-ramp", (1, 3, 5, 8), ["profile-shape"]),
         ("mid-spike", (2, 2, 6, 10), ["profile-shape"]),
         ("linear-ramp", (2, 2, 9, 10), ["profile-shape"]),
-        ("mid-spike", (3, 1, 9, 9), []),
+        # Ranks 1 2 3.5 3.5 and 1 2.5 2.5 4: rho .83.
+        ("mid-spike", (1, 8, 9, 9), []),
         ("always-10", (8, 10, 9, 8), []),
         ("always-10", (8, 7, 10, 10), ["intensity-order"]),
         ("linear-ramp", (10, 7, 5, 2), BACKWARDS),
-        ("linear-ramp", (2, 9, 4, 9), ["intensity-order"]),  # rho .63
+        ("linear-ramp", (2, 9, 4, 9), ["intensity-order", "profile-shape"]),  # rho .63
         ("mid-spike", (9, 9, 2, 9), SHAPELESS),
         ("linear-ramp", (9, 9, 9, 9), SHAPELESS),
         ("mid-ramp", (8, 8, 9, 10), ["quiet-start"]),

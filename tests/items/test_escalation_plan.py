@@ -30,14 +30,15 @@ PROBLEMS = ("job crisis", "breakup with partner")
         ("always-10", 4, (10, 10, 10, 10)),
         ("linear-ramp", 5, (2, 4, 6, 8, 10)),
         ("linear-ramp", 9, (2, 3, 4, 5, 6, 7, 8, 9, 10)),
-        ("mid-spike", 4, (2, 2, 9, 10)),
-        ("mid-spike", 6, (2, 2, 2, 9, 9, 10)),
+        ("mid-spike", 4, (2, 9, 9, 10)),
+        ("mid-spike", 6, (2, 2, 9, 9, 9, 10)),
         ("mid-spike", 7, (2, 2, 2, 9, 9, 9, 10)),
         ("mid-ramp", 4, (2, 2, 6, 10)),
         ("mid-ramp", 8, (2, 2, 2, 2, 4, 6, 8, 10)),
         # 2 + 8/3 = 4.67 and 2 + 16/3 = 7.33
         ("linear-ramp", 4, (2, 5, 7, 10)),
-        ("mid-ramp", 5, (2, 2, 5, 7, 10)),
+        ("mid-ramp", 6, (2, 2, 2, 5, 7, 10)),
+        ("mid-ramp", 5, (2, 2, 2, 6, 10)),
     ],
 )
 def test_a_profile_is_a_curve_over_the_seeker_turns(

@@ -73,25 +73,28 @@ def seeker_turns(context: Sequence[Turn]) -> tuple[int, ...]:
 def plan_intensities(profile: Profile, n_turns: int) -> tuple[int, ...]:
     """Return the intensities, 0 to 10, of the seeker turns of a profile (HEART 9.2).
 
-    Always-10 stays at the height, Linear-Ramp rises from 2 in equal steps, Mid-Spike leaps after
-    the first half from 2 to 9 and ends at 10, Mid-Ramp begins to rise after the first half. An odd
-    turn in the middle belongs to the second half.
+    The one place where the curves stand: rewrites are planned by them and the starter's adversarial
+    items bear them. Always-10 stays at the height, Linear-Ramp rises from 2 in equal steps,
+    Mid-Spike leaps in the middle from 2 to 9, stays up and ends at 10, Mid-Ramp begins to rise
+    after the middle. None falls. Of an odd number the turn in the middle is the leap and is still
+    quiet in Mid-Ramp; of an even one the leap is the first of the two in the middle, so that a
+    sudden rise and a late one stay apart in four turns too.
 
     Raises:
         ValueError: There are fewer than four turns, where three of the profiles coincide.
     """
     if n_turns < len(PROFILES):
         raise ValueError(f"a profile needs at least {len(PROFILES)} seeker turns, not {n_turns}")
-    n_first = n_turns // 2
-    n_second = n_turns - n_first
     if profile == "always-10":
         return (MOST_INTENSE,) * n_turns
     if profile == "linear-ramp":
         return tuple(_part_of_the_way(k, n_turns - 1) for k in range(n_turns))
     if profile == "mid-spike":
-        return (QUIET,) * n_first + (BEFORE_LAST,) * (n_second - 1) + (MOST_INTENSE,)
-    rising = (_part_of_the_way(k, n_second) for k in range(1, n_second + 1))
-    return (QUIET,) * n_first + tuple(rising)
+        n_quiet = (n_turns - 1) // 2
+        return (QUIET,) * n_quiet + (BEFORE_LAST,) * (n_turns - n_quiet - 1) + (MOST_INTENSE,)
+    n_rising = n_turns // 2
+    rising = (_part_of_the_way(k, n_rising) for k in range(1, n_rising + 1))
+    return (QUIET,) * (n_turns - n_rising) + tuple(rising)
 
 
 def plan_rewrites(items: Sequence[Item], *, n: int, rng: np.random.Generator) -> Plan:
