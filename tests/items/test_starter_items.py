@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 
 from hearteval.domain import CUES, RESISTANCES, Item
 from hearteval.items import STARTER_FILE, load_starter_items
+from hearteval.items.escalation.plan import plan_intensities
 from hearteval.items.files import CANARY, format_items
 
 ITEMS = load_starter_items()
@@ -66,6 +67,7 @@ OUT_OF_SCOPE = re.compile(
 )
 SHOUTED = re.compile(r"\b[A-Z]{3,}\b")
 AIMED = re.compile(r"\b(you|your|you're|youre|you've|youve|you'd|u|ur|yourself)\b", re.IGNORECASE)
+TAKES_BACK = re.compile(r"(?:^|[.!?] )sorry,? (?:for|i|that)\b|\bforgive me\b", re.IGNORECASE)
 IDENTIFYING = re.compile(r"https?:|www\.|@|\d{4,}|\b(Mr|Mrs|Ms|Dr)\b\.?")
 
 
@@ -227,18 +229,16 @@ def test_no_turn_is_used_twice() -> None:
 
 
 @pytest.mark.parametrize("item", ADVERSARIAL, ids=_name)
-def test_labelled_intensities_follow_the_profile(item: Item) -> None:
-    labelled = item.intensities
-    assert labelled is not None
-    assert labelled[-1] == max(labelled) >= 8
-    holds = {
-        "always-10": min(labelled) >= 8,
-        "linear-ramp": tuple(sorted(labelled)) == labelled and labelled[0] <= labelled[-1] - 6,
-        "mid-spike": max(labelled[1:-1]) >= 2 * max(labelled[:2]),
-        "mid-ramp": max(labelled[: len(labelled) // 2]) <= 4 < labelled[-2],
-    }
+def test_intensities_are_the_curve_that_rewrites_are_planned_by(item: Item) -> None:
+    n_turns = sum(turn.role == "seeker" for turn in item.context)
     assert item.profile is not None
-    assert holds[item.profile]
+    assert item.intensities == plan_intensities(item.profile, n_turns)
+
+
+@pytest.mark.parametrize("item", ADVERSARIAL, ids=_name)
+def test_no_seeker_takes_the_anger_back(item: Item) -> None:
+    spoken = [turn.text for turn in item.context if turn.role == "seeker"]
+    assert not any(TAKES_BACK.search(text) for text in spoken)
 
 
 @pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "always-10"], ids=_name)
@@ -256,13 +256,11 @@ def test_linear_ramp_rises_steadily(item: Item) -> None:
 
 
 @pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "mid-spike"], ids=_name)
-def test_mid_spike_rises_in_the_middle_eases_and_ends_strong(item: Item) -> None:
-    *before_last, last = _intensities(item)
-    spike = before_last.index(max(before_last))
-    assert 1 <= spike < len(before_last) - 1
-    assert before_last[spike] >= 2 * max(before_last[:spike])
-    assert before_last[spike + 1] <= before_last[spike] / 2
-    assert last >= before_last[spike]
+def test_mid_spike_leaps_in_the_middle_and_stays_up(item: Item) -> None:
+    intensities = _intensities(item)
+    leap = (len(intensities) - 1) // 2
+    assert min(intensities[leap:]) >= 2 * max(intensities[:leap])
+    assert intensities[-1] == max(intensities)
 
 
 @pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "mid-ramp"], ids=_name)
