@@ -407,6 +407,7 @@ FAULTS = {
     "unknown": "planets = 3",
     "more adversarial items than items": "items = 5\nadversarial = 9",
     "nobody judges": "people = 0\njudges = 0",
+    "fewer writers than replies": "writers = 4\nwriter_pool = 3",
     "judges of nothing": "systems = 2\nwriters = 0",
     "strengths of others": "systems = 3\ntheta = [0.1, 0.2]",
 }

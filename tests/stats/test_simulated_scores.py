@@ -15,7 +15,7 @@ SYSTEMS = Systems(
     on_axes=np.array([[0.3, -0.3, 0.0], [-0.3, 0.3, 0.0]]),
     on_adversarial=np.array([0.0, 0.0, 0.6]),
     log_words=np.log([20.0, 30.0, 45.0]),
-    completion_sd=0.6,
+    completion_sd=np.array([0.6, 0.6, 1.2]),
     length=0.8,
     n_completions=np.ones(N, dtype=np.int64),
 )
@@ -36,7 +36,7 @@ def mean_of_draw(raters: Raters, leniency: FloatArray, rater: int, system: int) 
     n, rng = 60_000, np.random.default_rng(5)
     rated = Rated(
         system=np.full(n, system),
-        quality=SYSTEMS.completion_sd * rng.normal(size=n),
+        quality=SYSTEMS.completion_sd[system] * rng.normal(size=n),
         words=np.exp(SYSTEMS.log_words[system] + 0.35 * rng.normal(size=n)),
         is_adversarial=rng.random(n) < SHARE,
         rater=np.full(n, rater),
@@ -66,7 +66,7 @@ def test_people_are_averaged_over_others_like_them() -> None:
     rows = 120_000
     rated = Rated(
         system=np.zeros(rows, dtype=np.int64),
-        quality=SYSTEMS.completion_sd * rng.normal(size=rows),
+        quality=SYSTEMS.completion_sd[0] * rng.normal(size=rows),
         words=np.exp(SYSTEMS.log_words[0] + 0.35 * rng.normal(size=rows)),
         is_adversarial=np.zeros(rows, dtype=bool),
         rater=rng.integers(n, size=rows),

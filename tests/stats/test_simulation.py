@@ -33,7 +33,7 @@ def systems(**given: object) -> Systems:
         on_axes=np.zeros((5, N)),
         on_adversarial=np.zeros(N),
         log_words=np.full(N, np.log(30)),
-        completion_sd=0.0,
+        completion_sd=np.zeros(N),
         length=0.0,
         n_completions=np.ones(N, dtype=np.int64),
     )
@@ -128,7 +128,8 @@ def test_forced_strengths_are_one_to_five_and_ties_are_small() -> None:
 @pytest.mark.parametrize(("item_sd", "rater_sd"), [(0.6, 0.3), (1.0, 0.5)])
 def test_strengths_tend_to_where_another_integration_says(item_sd: float, rater_sd: float) -> None:
     setting = Setting(rater_sd, 0.0, Nodes(400, 1))
-    found = expect(systems(completion_sd=item_sd), raters(), setting).theta(use_strength=False)
+    seen = systems(completion_sd=np.full(N, item_sd))
+    found = expect(seen, raters(), setting).theta(use_strength=False)
     limit = population_strengths(Population(theta=THETA, item_sd=item_sd, rater_sd=rater_sd))
     assert found == pytest.approx(limit, abs=2e-3)
 
@@ -136,7 +137,8 @@ def test_strengths_tend_to_where_another_integration_says(item_sd: float, rater_
 def test_a_panel_of_judges_tends_to_where_another_integration_says() -> None:
     panel = np.array([[0.3, 0, 0, -0.3], [0, -0.5, 0.5, 0]])
     setting = Setting(0.0, 0.0, Nodes(400, 1))
-    found = expect(systems(completion_sd=0.6), raters(2, departure=panel), setting)
+    seen = systems(completion_sd=np.full(N, 0.6))
+    found = expect(seen, raters(2, departure=panel), setting)
     limit = population_strengths(Population(theta=THETA, item_sd=0.6, panel=panel))
     assert found.theta(use_strength=False) == pytest.approx(limit, abs=2e-3)
 
@@ -144,7 +146,7 @@ def test_a_panel_of_judges_tends_to_where_another_integration_says() -> None:
 def drawn_points(who: Raters, seen: Systems, n: int) -> tuple[float, float, float]:
     """Win, tie and points of system 0 against system 3, by a large draw."""
     rng = np.random.default_rng(3)
-    quality = tuple(seen.completion_sd * rng.normal(size=n) for _ in range(2))
+    quality = tuple(seen.completion_sd[s] * rng.normal(size=n) for s in (0, 3))
     words = tuple(np.exp(seen.log_words[s] + 0.35 * rng.normal(size=n)) for s in (0, 3))
     rows = shown(n, quality=quality, words=words)
     said = draw_answers(rows, seen, who, steadiness=0.0, halo=0.0, rng=rng).overall
@@ -155,7 +157,9 @@ def drawn_points(who: Raters, seen: Systems, n: int) -> tuple[float, float, floa
 
 @pytest.mark.parametrize("has_ties", [True, False])
 def test_expected_shares_and_points_are_those_of_a_large_draw(has_ties: bool) -> None:
-    seen = systems(completion_sd=0.6, length=1.0, log_words=np.log([20, 30, 40, 45]))
+    # The last of them as people who write are: further apart.
+    spread = np.array([0.6, 0.6, 0.6, 1.4])
+    seen = systems(completion_sd=spread, length=1.0, log_words=np.log([20, 30, 40, 45]))
     who = raters(has_ties=has_ties, tie_size=0.6 * has_ties)
     found: Expected = expect(seen, who, Setting(0.0, 0.0))
     drawn = drawn_points(who, seen, 200_000)
@@ -164,7 +168,7 @@ def test_expected_shares_and_points_are_those_of_a_large_draw(has_ties: bool) ->
 
 
 def test_ties_are_as_many_as_asked_for() -> None:
-    who, seen = raters(has_ties=True), systems(completion_sd=0.6)
+    who, seen = raters(has_ties=True), systems(completion_sd=np.full(N, 0.6))
     setting = Setting(0.3, 0.2)
     size = find_tie_size(seen, who, 0.17, setting)
     found = expect(seen, replace(who, tie_size=size), setting)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from planted_studies import NOTHING, PLANTED
 
@@ -15,7 +16,7 @@ from hearteval.study.simulation.drawing import Drawn
 from hearteval.study.simulation.making import draw_world
 from hearteval.study.simulation.texts import simulated_items
 from hearteval.study.simulation.truth import limits
-from hearteval.study.simulation.world import World, plant
+from hearteval.study.simulation.world import PEOPLE, World, plant
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +76,118 @@ def test_judges_are_kept_from_their_own_family_unless_they_favour_it() -> None:
     }
     assert {judge for judge, _ in judged} == {"line-a", "line-b", "line-c"}
     assert not any(judge == system for judge, system in judged)
+
+
+WRITTEN = SimulationPlan(
+    systems=2, items=30, adversarial=0, people=5, pool=15, judges=1, writers=2, repeat_pairs=0
+)
+
+
+def test_that_writers_differ_changes_no_other_draw() -> None:
+    """So a study without such differences is the one it was before they could be planted."""
+    plan = WRITTEN.model_copy(update={"ties": 0.0})  # else the size of a tie changes
+    _, alike = draw_world("same", plan)
+    _, apart = draw_world("same", plan.model_copy(update={"writer_sd": 2.0}))
+    assert [one.id for one in apart.completions] == [one.id for one in alike.completions]
+    assert apart.assignments == alike.assignments
+    written = {one.id for one in alike.completions if one.writer_id is not None}
+    of_pair = {one.id: set(one.completion_ids) for one in alike.pairs}
+    changed = [
+        bool(of_pair[one.pair_id] & written)
+        for one, other in zip(alike.rows, apart.rows, strict=True)
+        if one.choice != other.choice
+    ]
+    assert len(changed) > 100
+    assert all(changed), "of models alone nothing changes"
+
+
+def shares_of_writers(plan: SimulationPlan, seed: int) -> dict[str, float]:
+    """Return how often each writer's replies are preferred to models', a tie counting half."""
+    _, found = draw_world("writers", plan, seed=seed)
+    writer = {one.id: one.writer_id for one in found.completions}
+    of_pair = {one.id: one.completion_ids for one in found.pairs}
+    won: dict[str, list[float]] = {}
+    for row in found.rows:
+        first, second = row.first_completion_id, of_pair[row.pair_id]
+        other = second[second[0] == first]
+        for text, choice in ((first, "first"), (other, "second")):
+            if (name := writer[text]) is not None:
+                score = 0.5 if row.choice == "tie" else float(row.choice == choice)
+                won.setdefault(name, []).append(score)
+    return {name: float(np.mean(scores)) for name, scores in won.items()}
+
+
+def test_writers_differ_and_others_are_drawn_with_each_study() -> None:
+    plan = WRITTEN.model_copy(update={"writer_sd": 1.5, "item_sd": 0.0})
+    one, other = (shares_of_writers(plan, seed) for seed in (1, 2))
+    assert len(one) == len(other) == 12
+    alike = shares_of_writers(plan.model_copy(update={"writer_sd": 0.0}), 1)
+    assert np.std(list(one.values())) > 2 * np.std(list(alike.values()))
+    assert abs(np.corrcoef(list(one.values()), [other[name] for name in one])[0, 1]) < 0.7
+
+
+@pytest.mark.parametrize("unequal", [0.0, 1.5])
+def test_shares_of_writers_are_as_unequal_as_planned(unequal: float) -> None:
+    plan = WRITTEN.model_copy(update={"writer_pool": 6, "busiest_writers": unequal, "items": 120})
+    _, found = draw_world("shares", plan)
+    written = Counter(one.writer_id for one in found.completions if one.writer_id is not None)
+    assert sum(written.values()) == 240
+    by_item = Counter((one.item_id, one.writer_id) for one in found.completions if one.writer_id)
+    assert set(by_item.values()) == {1}, "nobody writes twice for an item"
+    most, least = max(written.values()), min(written.values())
+    assert most / least > 4 if unequal else most / least < 2
+
+
+def test_limits_are_those_of_the_population_of_writers() -> None:
+    """Against a very large draw: 500 writers, 1,500 items."""
+    plan = SimulationPlan(
+        systems=3,
+        theta=[1.4, 0.2, -0.6],
+        people_theta=0.5,
+        items=1_500,
+        adversarial=0,
+        people=2,
+        pool=200,
+        judges=2,
+        judge_own_family=True,
+        both_orders=False,
+        writers=1,
+        writer_pool=500,
+        writer_sd=0.8,
+        comparisons=10**6,
+        repeat_pairs=0,
+    )
+    world, found = draw_world("large", plan)
+    limit = limits(world)
+    alike = limits(plant(plan.model_copy(update={"writer_sd": 0.0})))
+    people = {one.id for one in found.raters if one.kind == "human"}
+    names = {one.id: one.name for one in found.systems}
+    for kind, is_person in (("people", True), ("judges", False)):
+        scores = [
+            0.5 if row.choice == "tie" else float(row.choice == side)
+            for row in found.rows
+            if (row.rater_id in people) is is_person
+            for own, other, side in (
+                (row.first_system_id, row.second_system_id, "first"),
+                (row.second_system_id, row.first_system_id, "second"),
+            )
+            if names[own] != PEOPLE and names[other] == PEOPLE
+        ]
+        share, without = (one[kind]["against_models"]["all"] for one in (limit, alike))
+        expected = share["model"] + share["tie"] / 2
+        # 4,500 replies by 500 writers: standard error about .008.
+        assert np.mean(scores) == pytest.approx(expected, abs=0.025)
+        assert limit[kind]["elo"][PEOPLE] != alike[kind]["elo"][PEOPLE]
+        assert abs(expected - 0.5) < abs(without["model"] + without["tie"] / 2 - 0.5)
+
+
+def test_each_model_counts_the_same_though_judges_are_kept_from_some() -> None:
+    """Symmetric models and people in their middle: one half, whoever judges whom."""
+    plan = SimulationPlan(systems=4, spread=1.6, judges=2, judge_sd=0.0, adversarial=0)
+    found = limits(plant(plan))
+    for kind in ("people", "judges"):
+        share = found[kind]["against_models"]["all"]
+        assert share["model"] + share["tie"] / 2 == pytest.approx(0.5, abs=2e-3)
 
 
 def test_what_is_missing_is_an_attempt() -> None:

@@ -36,6 +36,11 @@ class SimulationPlan(Section):
     judges: Annotated[int, Field(ge=0, le=MOST_SYSTEMS)] = 3
     writers: Annotated[int, Field(ge=0, le=10)] = 3
     """Replies by people for each item; 0 leaves the people out."""
+    writer_pool: Annotated[int, Field(ge=1, le=500)] = 12
+    """From how many people those come."""
+    busiest_writers: Annotated[float, Field(ge=0, le=5)] = 0.0
+    """How unequal their shares are: the k-th of them is k to the power of this less likely drawn
+    than the first; 0 has all write as much."""
     comparisons: Annotated[int, Field(ge=1)] = 2_500
     """Pairs, at most: where there are more, as many are chosen in balance."""
     both_orders: bool = True
@@ -46,7 +51,7 @@ class SimulationPlan(Section):
     theta: Annotated[list[LogOdds] | None, Field(min_length=2)] = None
     """Strengths of the models, in place of `spread`."""
     people_theta: LogOdds = 0.0
-    """Strength of the people who write."""
+    """Strength of the people who write, on average."""
     judge_theta: Annotated[list[LogOdds] | None, Field(min_length=2)] = None
     """Strengths of the models as judges see them, where these are others."""
     item_sd: Positive = 0.6
@@ -55,6 +60,8 @@ class SimulationPlan(Section):
     """Of each person around each system's strength."""
     judge_sd: Positive = 0.2
     """The same of each judge."""
+    writer_sd: Positive = 0.0
+    """Of each person who writes around the strength of people; others are drawn with each study."""
     leniency_sd: Positive = 0.3
     """Of how much raters score above or below 3, in points."""
     axis_sd: Positive = 0.3
@@ -106,6 +113,11 @@ class SimulationPlan(Section):
             )
         if self.people > self.pool:
             faults.append("people: the pool is smaller than the raters of each pair")
+        if self.writers > self.writer_pool:
+            faults.append(
+                f"writers: {self.writers} replies for each item are by as many people, and the pool"
+                f" has {self.writer_pool}; give --writer-pool {self.writers} or more"
+            )
         if self.random_raters > self.pool:
             faults.append("random_raters: the pool is smaller")
         if not self.people and not self.judges:

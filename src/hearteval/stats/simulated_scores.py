@@ -73,7 +73,7 @@ def expected_scores(
     words = np.exp(systems.log_words[:, None] + spread)
     longer = systems.length * relative_difference(words, np.full(words.shape, USUAL_WORDS))
     hidden = SCALE**2 * (systems.completion_sd**2 + setting.rater_sd**2)
-    sd = np.sqrt(hidden + leniency_sd**2 + NOISE_SD**2)
+    sd = np.sqrt(hidden + leniency_sd**2 + NOISE_SD**2)[:, None, None]
     own = np.zeros_like(raters.own) if people else raters.departure + raters.own
     found = np.zeros(own.shape)
     share = setting.adversarial

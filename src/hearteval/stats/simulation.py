@@ -4,10 +4,11 @@ A rater prefers the first of two completions by more than the second by
 
     x = q1 - q2 + length (w1 - w2) / (w1 + w2) + own family + shown first + logistic noise,
 
-q being a completion's own strength: that of its system, a normal departure of its own, another of
-the rater from this system. The sign is the choice, the size the strength, a small size is a tie
-where the protocol has ties. What a fit estimates is not the system's strength: chances averaged
-over completions and raters lie nearer to 1/2. `expect` gives what every figure does tend to.
+q being a completion's own strength: that of its system, normal departures of its own and of the
+person who wrote it, another of the rater from this system. The sign is the choice, the size the
+strength, a small size is a tie where the protocol has ties. What a fit estimates is not the
+system's strength: chances averaged over completions and raters lie nearer to 1/2. `expect` gives
+what every figure does tend to.
 """
 
 from collections.abc import Iterator
@@ -86,8 +87,8 @@ class Systems:
     """What each adds to it on adversarial items."""
     log_words: FloatArray
     """Mean of the logarithm of the words of its completions."""
-    completion_sd: float
-    """Of completions around it."""
+    completion_sd: FloatArray
+    """Of completions of each around it, whoever wrote them."""
     length: float
     """Log odds for one unit of relative difference in length."""
     n_completions: IntArray
@@ -314,8 +315,9 @@ def _unseen(
         for side, values in zip(ends, (spread, turned), strict=True)
     )
     longer = relative_difference(words, other_words)
-    size = np.sqrt(2 * (systems.completion_sd**2 + setting.rater_sd**2))
-    unseen = size * normal[None, :, None] + systems.length * longer[:, None, :]
+    variance = systems.completion_sd**2
+    size = np.sqrt(variance[ends[0]] + variance[ends[1]] + 2 * setting.rater_sd**2)
+    unseen = size[:, None, None] * normal[:, None] + systems.length * longer[:, None, :]
     return unseen.reshape(len(longer), -1), longer
 
 

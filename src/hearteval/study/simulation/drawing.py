@@ -8,6 +8,7 @@ import numpy as np
 
 from hearteval.analysis.data import JudgmentRow
 from hearteval.config import StudySettings
+from hearteval.config.simulation import SimulationPlan
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -45,7 +46,7 @@ from hearteval.stats.simulation import (
 from hearteval.study.grow import study_raters, study_systems
 from hearteval.study.session import study_id
 from hearteval.study.simulation.texts import simulated_text
-from hearteval.study.simulation.world import WRITER_POOL, World, stream
+from hearteval.study.simulation.world import World, stream
 
 LEFT_OUT = "left-out"
 """Why what a plan leaves out is missing."""
@@ -207,14 +208,15 @@ def _write(
     who = stream(seed, WRITERS)
     is_gone = stream(seed, GONE).random((len(items), plan.systems)) < plan.missing
     records, system, gone = list[Completion](), list[int](), list[Attempt]()
-    words, adversarial = list[int](), list[bool]()
+    words, adversarial, of_writer = list[int](), list[bool](), list[float]()
     groups: dict[str, str] = {}
+    departure = plan.writer_sd * stream(seed, WRITERS, 1).normal(size=plan.writer_pool)
     log_words = world.for_people.log_words
     n_of_item = plan.systems + plan.writers
     sizes = rng.normal(size=(len(items), n_of_item))
     marks = rng.poisson(MARKS, size=(len(items), n_of_item))
     for i, item in enumerate(items):
-        writers = who.permutation(max(WRITER_POOL, plan.writers))[: plan.writers]
+        writers = _choose_writers(plan, who)
         for k in range(n_of_item):
             s = min(k, plan.systems)
             writer = None if k < plan.systems else int(writers[k - plan.systems])
@@ -244,16 +246,25 @@ def _write(
             )
             system.append(s)
             words.append(n)
+            of_writer.append(0.0 if writer is None else departure[writer])
             adversarial.append(item.subset == "adversarial")
     quality = plan.item_sd * rng.normal(size=len(records))
     texts = _Texts(
         records=records,
         system=np.array(system, dtype=np.int64),
-        quality=quality,
+        quality=quality + np.array(of_writer),
         words=np.array(words, dtype=np.float64),
         is_adversarial=np.array(adversarial, dtype=bool),
     )
     return texts, groups, gone
+
+
+def _choose_writers(plan: SimulationPlan, who: np.random.Generator) -> IntArray:
+    """Return who of the pool writes for an item."""
+    if not plan.busiest_writers:
+        return who.permutation(plan.writer_pool)[: plan.writers]
+    share = np.arange(1.0, plan.writer_pool + 1) ** -plan.busiest_writers
+    return who.choice(plan.writer_pool, plan.writers, replace=False, p=share / share.sum())
 
 
 def _ask_people(

@@ -3,7 +3,7 @@
 A figure is compared with its own limit, never with the strength that was planted: chances averaged
 over completions and raters lie nearer to 1/2 than those of an average one, so Elo shrinks. The
 limits here are exact averages (`hearteval.stats.simulation.expect`) over completions, over people
-like those of the pool, and over the judges that there are.
+like those of the pools who write and judge, and over the judges that there are.
 """
 
 from collections.abc import Callable, Mapping
@@ -232,19 +232,21 @@ def _win_rates(world: World, expected: Expected) -> dict[str, float | None]:
 
 
 def _against_models(world: World, kind: str) -> dict[str, Any]:
-    """Return how often models' completions beat people's, by subset."""
+    """Return how often models' completions beat people's, by subset; each model counts the same.
+
+    So people and judges compare people with one mix of models, though own families are excluded.
+    """
     shares = {"all": world.adversarial_share, "regular": 0.0, "adversarial": 1.0}
     if not 0 < world.plan.adversarial < world.plan.items:
         shares = {"all": shares["all"]}
     found = {}
     for subset, share in shares.items():
         expected = _expect(world, kind, share)
-        weight = expected.weight[:-1, -1]
-        if not weight.any():
+        is_met = expected.weight[:-1, -1] > 0
+        if not is_met.any():
             return {}
         model, tie = (
-            float((matrix[:-1, -1] * weight).sum() / weight.sum())
-            for matrix in (expected.win, expected.tie)
+            float(matrix[:-1, -1][is_met].mean()) for matrix in (expected.win, expected.tie)
         )
         found[subset] = {
             "model": _round(model),

@@ -1,7 +1,7 @@
 """What is true of a simulated study: its systems, people and judges, drawn once from its seed."""
 
 from dataclasses import dataclass, replace
-from math import log
+from math import hypot, log
 
 import numpy as np
 
@@ -18,7 +18,6 @@ WORDS = (22, 45)
 """Mean words of the first model's completions, and of the last's."""
 MIDDLE_WORDS = 30
 ANOTHER_FAMILY = "line-other"
-WRITER_POOL = 12
 JUDGE_DEPARTURES, AXIS_DEPARTURES, LENIENCY = 11, 12, 13
 """Streams of the seed; others belong to the draws."""
 
@@ -77,7 +76,7 @@ def plant(plan: SimulationPlan) -> World:
         on_adversarial=np.array([0.0] * n_models + [plan.better_on_adversarial] * has_writers),
         # In another order than the strengths, so that length is not worth.
         log_words=np.append(_shuffled(words), [log(MIDDLE_WORDS)] * has_writers),
-        completion_sd=plan.item_sd,
+        completion_sd=_completion_sd(plan),
         length=plan.length_effect,
         # A balanced design compares every two systems equally often.
         n_completions=np.array([1] * n_models + [n_texts] * has_writers),
@@ -117,6 +116,12 @@ def _theta(plan: SimulationPlan, models: list[float] | None) -> FloatArray:
     given = np.linspace(plan.spread, -plan.spread, plan.systems) if models is None else models
     found = np.append(given, [plan.people_theta] * (plan.writers > 0))
     return np.asarray(found - found.mean())
+
+
+def _completion_sd(plan: SimulationPlan) -> FloatArray:
+    """Return how far completions of each system lie around it, over all who could write them."""
+    by_people = hypot(plan.item_sd, plan.writer_sd)
+    return np.array([plan.item_sd] * plan.systems + [by_people] * (plan.writers > 0))
 
 
 def _shuffled(values: FloatArray) -> FloatArray:
