@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -460,6 +461,46 @@ def test_votes_replace_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().err
     assert "is already there; name a new file" in said
     assert "--force" not in said, "the verb has no such option"
+
+
+@pytest.mark.parametrize("name", ["votes.csv", "votes.jsonl", "votes.parquet", "my votes.csv"])
+@pytest.mark.parametrize(
+    ("who", "asked"),
+    {
+        (): "--cluster item --by rater_kind",
+        ("--judges", 0): "--cluster item --rater rater",
+        ("--judges", 0, "--people", 1): "--cluster item --rater rater",
+        ("--people", 0): "--cluster item",
+        ("--people", 0, "--judges", 1, "--writers", 0): "--cluster item",
+    }.items(),
+)
+def test_the_command_it_prints_ranks_the_votes_and_takes_no_judge_for_a_sampled_person(
+    name: str,
+    who: tuple[object, ...],
+    asked: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    assert heart("simulate", "--votes", name, *SMALL, *who) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    command = shlex.split(last.removeprefix("next").strip())
+    assert command[:3] == ["heart", "rank", name]
+    assert " ".join(command[3:]) == asked
+    assert heart(*command[1:]) == 0
+    assert capsys.readouterr().out.startswith(FIRST)
+
+
+def test_a_plan_that_leaves_no_vote_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ("--systems", 2, "--items", 2, "--adversarial", 0, "--writers", 0, "--missing", 0.9)
+    capsys.readouterr()
+    assert heart("simulate", "--votes", tmp_path / "v.csv", *few, "--judges", 0) == 2
+    assert "nothing is left to vote on; give more --items" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_votes_are_of_pairs(tmp_path: Path) -> None:

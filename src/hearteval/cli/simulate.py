@@ -87,9 +87,11 @@ def command(
     plan = read_plan(plan_file, given)
     if votes is not None:
         tell.say_simulated()
-        body = make_votes(votes, plan)
+        body = make_votes(votes, study_name(votes.with_suffix("")), plan)
         words = f"{body['n_votes']:,} votes"
-        made, after = votes, f"heart rank {quoted(votes)} --cluster item --rater rater"
+        # Judges are a fixed panel, never sampled raters, so `--rater` is for votes of people alone.
+        by = "" if not plan.people else " --by rater_kind" if plan.judges else " --rater rater"
+        made, after = votes, f"heart rank {quoted(votes)} --cluster item{by}"
     else:
         assert folder is not None
         body = make_study(folder, study_name(folder), plan, tell)

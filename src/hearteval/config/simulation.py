@@ -112,14 +112,20 @@ class SimulationPlan(Section):
                 f" {self.items} or less"
             )
         if self.people > self.pool:
-            faults.append("people: the pool is smaller than the raters of each pair")
+            faults.append(
+                f"people: {self.people} for each pair, and the pool has {self.pool}; give --people"
+                f" {self.pool} or less, or a larger pool in --plan"
+            )
         if self.writers > self.writer_pool:
             faults.append(
                 f"writers: {self.writers} replies for each item are by as many people, and the pool"
                 f" has {self.writer_pool}; give --writer-pool {self.writers} or more"
             )
         if self.random_raters > self.pool:
-            faults.append("random_raters: the pool is smaller")
+            faults.append(
+                f"random_raters: {self.random_raters}, and the pool has {self.pool}; give"
+                f" --random-raters {self.pool} or less, or a larger pool in --plan"
+            )
         if not self.people and not self.judges:
             faults.append("judges: somebody has to judge; give people or judges")
         if self.protocol == "rating" and self.position_bias:

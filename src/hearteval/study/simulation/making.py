@@ -89,11 +89,12 @@ def _made_study(
     return settings, drawn, len(items)
 
 
-def make_votes(file: Path, plan: SimulationPlan) -> dict[str, Any]:
-    """Write the votes of a simulated study alone, and beside them what was planted.
+def make_votes(file: Path, name: str, plan: SimulationPlan) -> dict[str, Any]:
+    """Write the votes of a simulated study of that name alone, and beside them what was planted.
 
     Raises:
-        SettingsError: The file's name ends in no known way, or another file is there.
+        SettingsError: The file's name ends in no known way, another file is there, or the plan
+            leaves no vote.
         StoreError: It cannot be written.
     """
     form: Any = FORMATS.get(file.suffix.lower())
@@ -101,11 +102,15 @@ def make_votes(file: Path, plan: SimulationPlan) -> dict[str, Any]:
         raise SettingsError(f"{file}: expected a name that ends in {', '.join(FORMATS)}")
     if plan.protocol == "rating":
         raise SettingsError(f"{file}: votes are of pairs, and this plan has completions rated")
-    world, drawn = draw_world(file.stem or SIMULATED, plan)
+    world, drawn = draw_world(name, plan)
     names = {system.id: system.name for system in drawn.systems}
     raters = {rater.id: rater for rater in drawn.raters}
     items = {id_: f"simulated-{k + 1}" for k, id_ in enumerate(_items_of(drawn))}
     rows = [row for row in drawn.rows if not row.repeat]
+    if not rows:
+        raise SettingsError(
+            f"{file}: nothing is left to vote on; give more --items, less --missing"
+        )
     said = {"first": "left", "second": "right"}
     columns: Columns = {
         SIMULATED: [True] * len(rows),
@@ -120,7 +125,7 @@ def make_votes(file: Path, plan: SimulationPlan) -> dict[str, Any]:
     truth = file.with_name(f"{file.stem}.truth.json")
     files = {
         file.name: format_table(columns, form),
-        truth.name: truth_text(file.stem, expected_truth(world)).encode(),
+        truth.name: truth_text(name, expected_truth(world)).encode(),
     }
     for path in (file, truth):
         if path.exists() and path.read_bytes() != files[path.name]:
