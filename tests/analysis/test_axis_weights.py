@@ -8,7 +8,13 @@ import pytest
 import statsmodels.api as sm
 from judged_study import make_items
 
-from hearteval.analysis.axis_weights import SEPARATED, AxisWeights, fit_logistic, weigh_axes
+from hearteval.analysis.axis_weights import (
+    NO_SUM,
+    SEPARATED,
+    AxisWeights,
+    fit_logistic,
+    weigh_axes,
+)
 from hearteval.analysis.columns import JudgmentColumns, Names
 from hearteval.domain import AXES, Rater
 from hearteval.stats.comparisons import FloatArray, IntArray
@@ -152,6 +158,28 @@ def test_a_judge_that_counts_axes_has_no_weights_and_the_reason_is_said() -> Non
     (found,) = weigh(made).kinds
     assert found.weights == ()
     assert found.problem == SEPARATED
+
+
+def test_marks_that_do_not_go_with_the_choice_have_no_weights() -> None:
+    n_told = 0
+    for seed in range(40):
+        made = columns(np.random.default_rng(seed), np.zeros(5), None)
+        (found,) = weigh(made).kinds
+        n_told += bool(found.weights)
+        assert found.problem == (None if found.weights else NO_SUM)
+    assert n_told <= 4  # 1 expected, one side of 5 %; more than 4 have a chance of .4 %
+
+
+def test_the_sum_that_weights_are_shares_of_is_that_of_another_package() -> None:
+    made = columns(np.random.default_rng(2), FAVOUR_A_AND_R, None, ties=0.2)
+    (found,) = weigh(made).kinds
+    fitted = sm.GLM(made.score, design(made), family=sm.families.Binomial()).fit(
+        cov_type="cluster", cov_kwds={"groups": made.item, "use_correction": False}
+    )
+    se = np.sqrt(fitted.cov_params()[:5, :5].sum() * 40 / 39)
+    assert found.total is not None
+    assert found.total.value == pytest.approx(fitted.params[:5].sum(), abs=1e-7)
+    assert found.total.low == pytest.approx(found.total.value - 2.0226909 * se, abs=1e-6)
 
 
 def test_axes_that_are_never_marked_apart_have_no_weights() -> None:

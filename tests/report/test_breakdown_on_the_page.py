@@ -15,6 +15,7 @@ from hearteval.report.breakdown import ablations, difficulty, speed, strata
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
+from hearteval.report.plots.files import figures_of
 from hearteval.report.tables import all_tables
 
 THETA = {"beacon": 0.6, "ember": -0.4, "harbour": 0.1, "People": 0.0}
@@ -140,12 +141,41 @@ def test_a_public_page_names_items_by_number_only(results: StudyResults) -> None
 
 def test_no_item_is_listed_twice(results: StudyResults) -> None:
     assert results.difficulty is not None
-    groups = difficulty.item_groups(results.difficulty)
+    turned = tuple(replace(row, discrimination=-0.5) for row in results.difficulty.items)
+    groups = difficulty.item_groups(replace(results.difficulty, items=turned))
     ids = [row.item_id for group in groups for row in group.items]
     assert len(ids) == len(set(ids)) == 13
-    few = replace(results.difficulty, items=results.difficulty.items[:6])
+    few = replace(results.difficulty, items=turned[:6])
     ids = [row.item_id for group in difficulty.item_groups(few) for row in group.items]
     assert len(ids) == len(set(ids)) == 6
+
+
+def test_only_items_that_turn_the_ranking_round_have_another_order(results: StudyResults) -> None:
+    assert results.difficulty is not None
+    rows = tuple(
+        replace(row, discrimination=-0.2 if k == 8 else 0.1)
+        for k, row in enumerate(results.difficulty.items)
+    )
+    found = replace(results.difficulty, items=rows)
+    groups = {group.title: group.items for group in difficulty.item_groups(found)}
+    assert groups["Another order than the ranking"] == (rows[8],)
+    alike = replace(found, items=tuple(replace(row, discrimination=0.1) for row in rows))
+    assert len(difficulty.item_groups(alike)) == 2
+
+
+def test_items_that_chance_alone_sets_apart_are_not_listed(results: StudyResults) -> None:
+    assert results.difficulty is not None
+    by_chance = replace(results, difficulty=replace(results.difficulty, shrinkage=0.0))
+    said = text_of(section(render_page(by_chance), "items"))
+    assert said == (
+        "The most demanding items No item is shown to be more demanding than another: how far"
+        " apart the systems are differs between the 24 items by no more than chance. Exploratory."
+    )
+    assert "<svg" not in section(render_page(by_chance), "items")
+    assert "items" not in all_tables(by_chance)
+    assert "items" not in [figure.name for figure in figures_of(by_chance)]
+    assert "items" in all_tables(results)
+    assert "items" in [figure.name for figure in figures_of(results)]
 
 
 def test_items_that_add_nothing_do_not_stand_out(results: StudyResults) -> None:

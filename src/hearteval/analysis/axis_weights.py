@@ -3,8 +3,9 @@
 The choice is regressed on the axis marks of the same judgment, by logistic regression: a mark is
 +1/2 for the reply shown first, -1/2 for the other, 0 for a tie or none; a tie overall is half a
 choice. An intercept takes up a lean to the reply shown first. Weights are coefficients divided by
-their sum. They say what a choice goes with, not what a rater meant: axes that are always marked
-alike share their weight by chance.
+their sum, so there are none where that sum may as well be 0: shares of nothing have no limit. They
+say what a choice goes with, not what a rater meant: axes that are always marked alike share their
+weight by chance.
 """
 
 from collections.abc import Mapping
@@ -35,7 +36,9 @@ MAX_COEFFICIENT: Final = 15.0
 SEPARATED: Final = (
     "the marks foretell every choice, or some marks are always the same: no weights can be told"
 )
-NO_SUM: Final = "the marks do not go with the choice, so there is nothing to divide among them"
+NO_SUM: Final = (
+    "it is not shown that the marks go with the choice, so there is nothing to divide among them"
+)
 NO_MARKS: Final = "no marks on all five axes"
 _LEVELS: Final = 3
 
@@ -64,6 +67,8 @@ class KindWeights:
     """In the order of the axes; empty where there are none."""
     first: float | None
     """Log-odds by which the reply shown first is ahead, marks being equal."""
+    total: Estimate | None
+    """Sum of the five coefficients, what the weights are shares of; None where there is no fit."""
     problem: str | None
     interval_used: str
 
@@ -97,7 +102,7 @@ class _Cells(NamedTuple):
     item: IntArray
     rater: IntArray
     influence: FloatArray
-    """Of each cell on the weights, (cells, 5)."""
+    """Of each cell, (cells, 5): on the coefficients, or on the weights made from them."""
 
 
 class _Fit(NamedTuple):
@@ -127,24 +132,18 @@ def weigh_axes(columns: JudgmentColumns, *, level: float) -> AxisWeights | None:
 
 def _fit_kind(kind: str, columns: JudgmentColumns, rows: BoolArray, *, level: float) -> _Fit:
     """Fit one kind of rater, its rows merged by pattern of marks and choice."""
-    pattern = np.rint(2 * columns.score[rows]).astype(np.int64)
-    for axis in AXES:
-        mark = np.nan_to_num(columns.marks[axis][rows], nan=0.5)
-        pattern = pattern * _LEVELS + np.rint(2 * mark).astype(np.int64)
-    seen, pattern = np.unique(pattern, return_inverse=True)
-    digits = seen[:, np.newaxis] // _LEVELS ** np.arange(len(AXES), -1, -1) % _LEVELS
-    y, marks = digits[:, 0] / 2, digits[:, 1:] / 2 - 0.5
-    x = np.column_stack((marks, np.ones(len(seen))))
-    item, rater = columns.item[rows], columns.sampled_rater[rows]
-    counts = np.bincount(pattern, minlength=len(seen)).astype(np.float64)
+    x, y, counts, of_rows = _patterns(columns, rows)
+    item, rater, _ = of_rows
     beta = fit_logistic(x, y, counts)
-    total = None if beta is None else float(beta[:-1].sum())
-    problem = SEPARATED if total is None else NO_SUM if total <= DONE else None
+    cells = None if beta is None else _influence(x, y, counts, beta, of_rows)
+    problem, total = (None if cells else SEPARATED), None
     shown: tuple[AxisWeight, ...] = ()
-    cells = None
-    if beta is not None and total is not None and problem is None:
-        weights = beta[:-1] / total
-        cells = _influence(x, y, counts, beta, (item, rater, pattern))
+    if beta is not None and cells is not None:
+        total = _sum_of(beta, cells, level=level)
+        problem = None if total.low is not None and total.low > 0 else NO_SUM
+    if beta is not None and cells is not None and problem is None:
+        cells = _of_weights(cells, beta)
+        weights = beta[:-1] / beta[:-1].sum()
         found = clustered_estimates(weights, cells.influence, cells.item, cells.rater, level=level)
         shown = tuple(
             AxisWeight(axis=axis, weight=one, coefficient=float(b))
@@ -157,10 +156,27 @@ def _fit_kind(kind: str, columns: JudgmentColumns, rows: BoolArray, *, level: fl
         n_items=len(np.unique(item)),
         weights=shown,
         first=float(beta[-1]) if beta is not None and shown else None,
+        total=total,
         problem=problem,
         interval_used=interval_name(rater),
     )
-    return _Fit(result, cells)
+    return _Fit(result, cells if shown else None)
+
+
+def _patterns(
+    columns: JudgmentColumns, rows: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[IntArray, IntArray, IntArray]]:
+    """Return marks, choice and number of each pattern; item, rater and pattern of each row."""
+    pattern = np.rint(2 * columns.score[rows]).astype(np.int64)
+    for axis in AXES:
+        mark = np.nan_to_num(columns.marks[axis][rows], nan=0.5)
+        pattern = pattern * _LEVELS + np.rint(2 * mark).astype(np.int64)
+    seen, pattern = np.unique(pattern, return_inverse=True)
+    digits = seen[:, np.newaxis] // _LEVELS ** np.arange(len(AXES), -1, -1) % _LEVELS
+    y, marks = digits[:, 0] / 2, digits[:, 1:] / 2 - 0.5
+    x = np.column_stack((marks, np.ones(len(seen))))
+    counts = np.bincount(pattern, minlength=len(seen)).astype(np.float64)
+    return x, y, counts, (columns.item[rows], columns.sampled_rater[rows], pattern)
 
 
 def fit_logistic(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray | None:
@@ -202,25 +218,38 @@ def _influence(
     beta: FloatArray,
     of_rows: tuple[IntArray, IntArray, IntArray],
 ) -> _Cells:
-    """Return what each cell moves the weights by.
+    """Return what each cell moves the coefficients of the axes by.
 
-    w_j = b_j / sum b, so dw = (db - w sum db) / sum b. db of a row is its score times the inverse
-    information (Liang and Zeger 1986).
+    That of a row is its score times the inverse information (Liang and Zeger 1986).
     """
     item, rater, pattern = of_rows
     p = expit(x @ beta)
     with one_blas_thread():
         information = (x * (counts * p * (1 - p))[:, np.newaxis]).T @ x
         of_beta = np.linalg.solve(information, (x * (y - p)[:, np.newaxis]).T).T[:, :-1]
-    total = beta[:-1].sum()
-    of_weight = (of_beta - of_beta.sum(axis=1, keepdims=True) * (beta[:-1] / total)) / total
     n_raters = int(rater.max()) + 2
     keys, cell = np.unique(item * n_raters + rater + 1, return_inverse=True)
     influence: FloatArray = np.stack(
-        [np.bincount(cell, weights=column[pattern], minlength=len(keys)) for column in of_weight.T],
+        [np.bincount(cell, weights=column[pattern], minlength=len(keys)) for column in of_beta.T],
         axis=1,
     )
     return _Cells(keys // n_raters, keys % n_raters - 1, influence)
+
+
+def _sum_of(beta: FloatArray, cells: _Cells, *, level: float) -> Estimate:
+    """Return the sum of the axes' coefficients."""
+    influence = cells.influence.sum(axis=1, keepdims=True)
+    (total,) = clustered_estimates(
+        [float(beta[:-1].sum())], influence, cells.item, cells.rater, level=level
+    )
+    return total
+
+
+def _of_weights(cells: _Cells, beta: FloatArray) -> _Cells:
+    """Return what each cell moves the weights by: w_j = b_j / s, so dw = (db - w ds) / s."""
+    total = beta[:-1].sum()
+    of_sum = cells.influence.sum(axis=1, keepdims=True)
+    return cells._replace(influence=(cells.influence - of_sum * (beta[:-1] / total)) / total)
 
 
 def _differences(fits: Mapping[str, _Fit], *, level: float) -> tuple[WeightDifference, ...]:

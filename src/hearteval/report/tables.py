@@ -194,6 +194,11 @@ def _axis_weights(results: StudyResults) -> Records:
     ]
 
 
+def _items(results: StudyResults) -> Records:
+    found = results.difficulty
+    return found.items if found is not None and found.tells_items_apart else ()
+
+
 def _labels(results: StudyResults) -> Records:
     return [
         {
@@ -418,7 +423,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
     "strata": ("the ranking on every kind of item", _strata),
     "strata-tests": ("whether it differs between kinds of items", _strata_tests),
-    "items": ("how far apart the systems are on every item", "difficulty.items"),
+    "items": ("how far apart the systems are on every item", _items),
     "other-methods": ("the ranking by other methods", _other_methods),
     "other-methods-in-short": ("how far it moves", "ablations.others"),
     "weights-of-axes": ("places over all weights of the axes", "ablations.axis_weights.systems"),

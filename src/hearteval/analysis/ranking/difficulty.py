@@ -82,6 +82,11 @@ class ItemDifficulty:
     mean_discrimination: float | None
     status: str = EXPLORATORY
 
+    @property
+    def tells_items_apart(self) -> bool:
+        """Whether items differ in spread by more than chance; else their order means nothing."""
+        return self.shrinkage > 0
+
 
 def measure_difficulty(cells: Cells) -> ItemDifficulty | None:
     """Return how far apart systems are on every item; None under five items, or three systems.

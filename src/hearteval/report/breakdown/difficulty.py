@@ -54,6 +54,11 @@ def dialogues(shown: replies.Shown, found: ItemDifficulty | None) -> Mapping[str
 
 def answer(found: ItemDifficulty) -> Markup:
     """Say in a sentence or two how much depends on the item."""
+    if not found.tells_items_apart:
+        return Markup(
+            "<b>No item is shown to be more demanding than another:</b> how far apart the systems"
+            " are differs between the {} items by no more than chance."
+        ).format(len(found.items))
     if not found.sd_of_items:
         return Markup(
             "<b>No item stands out.</b> On every item the systems win as much as elsewhere, but for"
@@ -81,8 +86,12 @@ def item_groups(found: ItemDifficulty) -> list[ItemGroup]:
     items = found.items
     most, least = items[:N_MOST], items[::-1][:N_LEAST]
     chosen = {row.item_id for row in (*most, *least)}
-    known = [row for row in items if row.discrimination is not None and row.item_id not in chosen]
-    against = sorted(known, key=lambda row: (row.discrimination or 0.0, row.item_id))
+    turned = [
+        (row.discrimination, row.item_id, row)
+        for row in items
+        if row.discrimination is not None and row.discrimination < 0 and row.item_id not in chosen
+    ]
+    against = [row for *_, row in sorted(turned, key=lambda one: one[:2])]
     groups = [
         ItemGroup("Systems differ most", most),
         ItemGroup("Another order than the ranking", tuple(against[:N_AGAINST])),

@@ -64,6 +64,11 @@ def _factors(results: StudyResults) -> Any:
     return results.factors if results.factors and results.factors.factors else None
 
 
+def _items_apart(results: StudyResults) -> Any:
+    found = results.difficulty
+    return found if found and found.tells_items_apart else None
+
+
 def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
     def find(results: StudyResults) -> Any:
         board = results.leaderboard
@@ -144,7 +149,7 @@ FIGURES = (
         "items",
         "Each item: how far apart systems are on it (dotted: as the ranking expects), and how far"
         " it orders them as the ranking.",
-        lambda results: results.difficulty,
+        _items_apart,
         kinds.draw_difficulty,
         _square,
     ),
