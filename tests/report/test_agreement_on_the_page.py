@@ -149,6 +149,26 @@ def test_one_kind_of_rater_is_said_to_agree_with_itself(
     assert "opposed" not in shown
 
 
+def test_a_share_of_majorities_stands_beside_all_pairs_and_beside_chance() -> None:
+    people = results().people
+    assert people is not None
+    both = people.agreement[0].majorities
+    assert both is not None
+    assert both.n_pairs < both.n_pairs_both
+    said = words(" ".join(agreement_words(results())))
+    for part in (
+        f"of {both.n_pairs} pairs on which both have a majority (by chance alone",
+        f"of all {both.n_pairs_both} pairs that both judged",
+    ):
+        assert part in said
+    shown = words(section(results()))
+    assert shown.count(f"{both.n_pairs} of {both.n_pairs_both}") == 2  # all items, most judges
+    assert "No majority as disagreement, %" in " ".join(shown.split())
+    assert {"majorities_by_chance", "majorities_same_of_all_value"} <= {
+        column.heading for column in all_tables(results())["agreement-of-people"].columns
+    }
+
+
 def test_few_items_have_no_figures() -> None:
     shown = words(section(analyze_study(marked_study(4))))
     assert "There are too few items to say." in shown

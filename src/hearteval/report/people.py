@@ -9,7 +9,12 @@ from typing import NamedTuple
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.coverage import Coverage, PeopleCoverage
 from hearteval.analysis.people.against_models import OutcomeShare
-from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, AgreementPart
+from hearteval.analysis.people.agreement import (
+    AMBIGUOUS,
+    CLEAR,
+    AgreementPart,
+    MajoritiesAgreement,
+)
 from hearteval.analysis.people.groups import PeopleGroups
 from hearteval.analysis.people.meetings import MIN_ITEMS
 from hearteval.analysis.people.study import PeopleResults
@@ -139,11 +144,31 @@ def _agreement_words(part: AgreementPart) -> list[str]:
             said += ", no more than chance alone would"
         words.append(f"{said}.")
     if both is not None and both.same.value is not None and both.n_items >= MIN_ITEMS:
-        words.append(
-            "What most people choose is also what most judges choose in"
-            f" {percent(both.same.value)} of {plural(both.n_pairs, 'pair')}."
-        )
+        words.append(majorities_words(both))
     return words
+
+
+def majorities_words(both: MajoritiesAgreement, by_clarity: str = "") -> str:
+    """Say how often two majorities are one, of how many pairs, beside chance and beside no answer.
+
+    Args:
+        both: With a figure of `same`.
+        by_clarity: What it is on clear and on ambiguous pairs.
+    """
+    is_all = both.n_pairs == both.n_pairs_both
+    where = "" if is_all else " on which both have a majority"
+    said = (
+        f"Most judges choose what most people choose in {percent(both.same.value or 0)} of"
+        f" {plural(both.n_pairs, 'pair')}{where}"
+    )
+    said += "" if both.by_chance is None else f" (by chance alone {percent(both.by_chance)})"
+    if is_all or both.same_of_all.value is None:
+        return f"{said}{by_clarity}."
+    return (
+        f"{said}{by_clarity}. With no majority counted as disagreement it is"
+        f" {percent(both.same_of_all.value)} of all {plural(both.n_pairs_both, 'pair')} that both"
+        " judged."
+    )
 
 
 def one_by_one_words(found: PeopleResults, *, is_public: bool = False) -> str:
@@ -291,12 +316,9 @@ class AgreementRow(NamedTuple):
     fleiss_kappa: AgreementMeasure | None
     krippendorff_alpha: AgreementMeasure | None
     n_pairs: int
-    majorities: AgreementMeasure | None
-    n_pairs_both: int
-    """Pairs with a majority of both kinds."""
+    both: MajoritiesAgreement | None
     n_items: int
-    """Items that two people judged a pair of; and with a majority of both kinds."""
-    n_items_both: int
+    """Items that two people judged a pair of."""
 
 
 def agreement_rows(found: PeopleResults) -> list[AgreementRow]:
@@ -309,10 +331,8 @@ def agreement_rows(found: PeopleResults) -> list[AgreementRow]:
             fleiss_kappa=part.people.fleiss_kappa if part.people else None,
             krippendorff_alpha=part.people.krippendorff_alpha if part.people else None,
             n_pairs=part.people.n_pairs if part.people else 0,
-            majorities=part.majorities.same if part.majorities else None,
-            n_pairs_both=part.majorities.n_pairs if part.majorities else 0,
+            both=part.majorities,
             n_items=part.people.n_items if part.people else 0,
-            n_items_both=part.majorities.n_items if part.majorities else 0,
         )
         for part in (*found.agreement, *(clarity.parts if clarity else ()))
     ]
@@ -332,11 +352,12 @@ def agreement_table(found: PeopleResults) -> Table | None:
                 lambda row: coefficient_words(row.fleiss_kappa),
             ),
             ("\N{GREEK SMALL LETTER ALPHA}", lambda row: coefficient_words(row.krippendorff_alpha)),
-            ("majorities", lambda row: share_words(row.majorities)),
+            ("majorities", lambda row: share_words(row.both.same if row.both else None)),
         ],
         notes=[
-            "two people: percent of equal answers to a pair. majorities: percent of pairs in which"
-            " most people and most judges choose the same. Intervals are over items."
+            "two people: percent of equal answers to a pair. majorities: percent of the pairs with"
+            " a majority of both kinds in which most people and most judges choose the same."
+            " Intervals are over items."
         ],
     )
 

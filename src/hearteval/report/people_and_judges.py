@@ -17,6 +17,7 @@ from hearteval.analysis.people.judges_against_people import (
 from hearteval.analysis.people.with_judges import PeopleAndJudges
 from hearteval.analysis.study import StudyResults
 from hearteval.report.axis_weights import weight_words
+from hearteval.report.people import majorities_words
 from hearteval.report.text import (
     FEWEST_ITEMS,
     NO_VALUE,
@@ -91,6 +92,9 @@ class JudgeRow(NamedTuple):
     n_flips: int | None
     """None of the majority."""
     n_pairs: int
+    """With a majority of the people and a vote of the judge."""
+    n_pairs_both: int
+    """That people and the judge judged."""
 
 
 def compared(results: StudyResults) -> PeopleAndJudges | None:
@@ -143,10 +147,7 @@ def _people_words(results: StudyResults, by_clarity: str) -> str:
     people = _known(whole.people.same, whole.people.n_items) if whole.people else None
     words = []
     if both is not None and judges is not None:
-        words.append(
-            f"Most judges choose what most people choose in {percent(judges)} of"
-            f" {plural(both.n_pairs, 'pair')}{by_clarity}."
-        )
+        words.append(majorities_words(both, by_clarity))
     if people is not None:
         words.append(f"Two people who judge a pair agree in {percent(people)}.")
     return " ".join(words)
@@ -326,13 +327,30 @@ def judge_rows(results: StudyResults) -> list[JudgeRow]:
         return []
     places = {one.judge: one for one in (found.ceiling.judges if found.ceiling else ())}
     rows = [
-        JudgeRow(one.judge, one.same, one.n_items, places.get(one.judge), one.n_flips, one.n_pairs)
+        JudgeRow(
+            judge=one.judge,
+            same=one.same,
+            n_items=one.n_items,
+            place=places.get(one.judge),
+            n_flips=one.n_flips,
+            n_pairs=one.n_pairs,
+            n_pairs_both=one.n_pairs_both,
+        )
         for one in found.judges
     ]
     whole = results.people.agreement[0].majorities
     if whole is not None and len(rows) > 1:
-        place = places.get(MAJORITY)
-        rows.append(JudgeRow(MOST_JUDGES, whole.same, whole.n_items, place, None, whole.n_pairs))
+        rows.append(
+            JudgeRow(
+                judge=MOST_JUDGES,
+                same=whole.same,
+                n_items=whole.n_items,
+                place=places.get(MAJORITY),
+                n_flips=None,
+                n_pairs=whole.n_pairs,
+                n_pairs_both=whole.n_pairs_both,
+            )
+        )
     return rows
 
 
@@ -359,9 +377,9 @@ def opposed_words(found: PeopleAndJudges) -> str:
     if opposed is None:
         return ""
     said = (
-        f"On {opposed.n_opposed} of {plural(opposed.n_pairs, 'pair')} most people and most judges"
+        f"Of {plural(opposed.n_pairs, 'pair')} on which most people and most judges choose a reply,"
+        f" they choose opposite ones on {count(opposed.n_opposed)}"
     )
-    said += " choose opposite replies"
     known = [one for one in opposed.traits if one.q is not None and one.q <= 0.05]
     if opposed.n_items < FEWEST_ITEMS:
         return f"{said}: {TOO_FEW} to say how these differ."
@@ -403,6 +421,11 @@ def opposed_reading(one: Disagreement) -> str:
         f"{one.n_judges_for} of {one.n_judges} judges choose {one.judges_choice},"
         f" {one.n_people_for} of {one.n_people} people {one.peoples_choice}{more}."
     )
+
+
+def of_pairs(n_pairs: int, n_pairs_both: int) -> str:
+    """Write how many pairs a share is of, of how many that both judged."""
+    return f"{count(n_pairs)} of {count(n_pairs_both)}"
 
 
 def estimate_words(at: Estimate) -> str:

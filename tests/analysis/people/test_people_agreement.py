@@ -14,7 +14,11 @@ from statsmodels.stats import inter_rater
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import pair_sides, to_columns
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.people.agreement import AgreementPart, measure_people
+from hearteval.analysis.people.agreement import (
+    AgreementPart,
+    chance_of_majorities,
+    measure_people,
+)
 from hearteval.domain import Choice
 
 LIKED = {"beacon": 0.9, "ember": -0.6, "harbour": 0.2, "People": 0.0}
@@ -127,6 +131,31 @@ def test_majorities_are_compared_where_both_kinds_have_one() -> None:
     assert found.same.value == pytest.approx(1 / 3)
     assert found.same.low is None
     assert "6 items" in str(found.same.reason)
+    assert found.same_of_all.value == pytest.approx(1 / 5)  # one of all that both judged
+
+
+def test_majorities_that_go_by_their_shares_alone_agree_by_chance() -> None:
+    people = np.array([0, 0, 0, 1, 1, 2, -1, 0])
+    judges = np.array([0, 1, 0, 1, 0, 0, 1, -1])
+    # Six pairs with both: people 3, 2 and 1 of them, judges 4, 2 and none.
+    assert chance_of_majorities(people, judges) == pytest.approx((3 * 4 + 2 * 2) / 36)
+    compared = np.array([[2, 1, 0], [1, 1, 0], [1, 0, 0]])
+    kappa = inter_rater.cohens_kappa(compared, return_results=False)
+    assert (3 / 6 - kappa) / (1 - kappa) == pytest.approx(chance_of_majorities(people, judges))
+    assert chance_of_majorities(people[-2:], judges[-2:]) is None
+
+
+def test_majorities_by_coin_agree_as_often_as_chance_says() -> None:
+    whole = measure(simulated_study(ALIKE, ALIKE, n_items=60))[0].majorities
+    assert whole is not None
+    assert whole.by_chance is not None
+    assert whole.same.low is not None
+    assert whole.same.high is not None
+    assert whole.same.low < whole.by_chance < whole.same.high
+    assert whole.same.value is not None
+    assert whole.same_of_all.value == pytest.approx(
+        whole.same.value * whole.n_pairs / whole.n_pairs_both
+    )
 
 
 def test_a_person_who_answers_twice_and_otherwise_has_no_vote() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import (
     ABSENT,
+    CATEGORIES,
     TIE,
     PairVotes,
     agree,
@@ -20,7 +21,7 @@ from hearteval.analysis.agreement.pair_votes import (
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.domain import flat_fields
-from hearteval.stats.comparisons import BoolArray
+from hearteval.stats.comparisons import BoolArray, IntArray
 
 CLEAR: Final = "clear"
 AMBIGUOUS: Final = "ambiguous"
@@ -50,6 +51,10 @@ class MajoritiesAgreement:
     """Of these, where the people's majority is a tie, which judges who must choose never say."""
     same: AgreementMeasure
     """Share of the pairs with one majority; a tie is an answer."""
+    by_chance: float | None
+    """Share that chance alone would make, as `chance_of_majorities` says."""
+    same_of_all: AgreementMeasure
+    """Share of `n_pairs_both` with one majority: that a kind has none counts as disagreement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,4 +134,22 @@ def _agreement_of_majorities(
         same=measure_share(
             same, both.item, level=level, seed=seed, undefined="no pair has both majorities"
         ),
+        by_chance=chance_of_majorities(people, judges),
+        same_of_all=measure_share(np.nan_to_num(same), both.item, level=level, seed=seed),
     )
+
+
+def chance_of_majorities(people: IntArray, judges: IntArray) -> float | None:
+    """Return how often two majorities would be one by chance alone; None where no pair has both.
+
+    sum_c p_c q_c over the two sides and the tie, p_c and q_c the shares of pairs, of those with
+    both, on which most people and most judges choose c: what Cohen (1960) expects of two raters.
+    """
+    is_compared = is_vote(people) & is_vote(judges)
+    if not is_compared.any():
+        return None
+    shares = [
+        np.bincount(given[is_compared], minlength=len(CATEGORIES)) / is_compared.sum()
+        for given in (people, judges)
+    ]
+    return float(shares[0] @ shares[1])

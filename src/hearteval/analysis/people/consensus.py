@@ -11,11 +11,18 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.agreement.pair_votes import PairVotes, agree, count_votes, majorities
+from hearteval.analysis.agreement.pair_votes import (
+    ABSENT,
+    PairVotes,
+    agree,
+    count_votes,
+    majorities,
+)
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import Coefficients, measure_share
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.judges.agreement import AxisCoefficients, measure_axes
+from hearteval.analysis.people.agreement import chance_of_majorities
 from hearteval.analysis.people.judges_against_people import measure_ceiling
 from hearteval.domain import Axis
 from hearteval.stats.comparisons import FloatArray, number_labels
@@ -52,8 +59,12 @@ class Third:
     lowest: float
     """People's agreement on an item, from `lowest` to `highest` in this third."""
     highest: float
+    n_pairs_both: int
+    """Pairs that people and judges judged."""
+    n_pairs: int
+    """Of these, with a majority of both kinds."""
     majorities: AgreementMeasure
-    """How often the judges' majority is the people's."""
+    """How often the judges' majority is the people's, of `n_pairs`."""
     person: Estimate | None
     """How often one person says what most of the others say; None where nobody can be left out."""
 
@@ -76,11 +87,17 @@ class AxisAgreement:
     people: Coefficients | None
     """Among people who marked it; None where no pair has marks of two."""
     judges: Coefficients | None
+    n_pairs_both: int
+    """Pairs on which people and judges marked it."""
     n_pairs: int
-    """Pairs with a majority of both kinds on this axis."""
+    """Of these, with a majority of both kinds on this axis."""
     n_items: int
     same: AgreementMeasure
-    """How often both are one."""
+    """How often both are one, of `n_pairs`."""
+    by_chance: float | None
+    """The same by chance alone, as `chance_of_majorities` says."""
+    same_of_all: AgreementMeasure
+    """The same of `n_pairs_both`: that a kind has none counts as disagreement."""
 
 
 def measure_consensus(votes: PairVotes, *, level: float, seed: int) -> Consensus | None:
@@ -154,6 +171,8 @@ def _third(
         n_items=len(agreed),
         lowest=min(agreed),
         highest=max(agreed),
+        n_pairs_both=len(votes),
+        n_pairs=int((~np.isnan(alike)).sum()),
         majorities=measure_share(alike, votes.item, level=level, seed=seed),
         person=ceiling.person if ceiling else None,
     )
@@ -170,12 +189,15 @@ def compare_axes(votes: PairVotes, *, level: float, seed: int) -> tuple[AxisAgre
         by_people, by_judges = given[:, votes.is_person], given[:, ~votes.is_person]
         if (by_people < 0).all():
             continue
-        same = agree(majorities(by_people), majorities(by_judges))
+        most = majorities(by_people), majorities(by_judges)
+        same = agree(*most)
+        is_both = (by_people != ABSENT).any(axis=1) & (by_judges != ABSENT).any(axis=1)
         found.append(
             AxisAgreement(
                 axis=axis,
                 people=_coefficients(of_people.get(axis)),
                 judges=_coefficients(of_judges.get(axis)),
+                n_pairs_both=int(is_both.sum()),
                 n_pairs=int((~np.isnan(same)).sum()),
                 n_items=len(np.unique(votes.item[~np.isnan(same)])),
                 same=measure_share(
@@ -184,6 +206,13 @@ def compare_axes(votes: PairVotes, *, level: float, seed: int) -> tuple[AxisAgre
                     level=level,
                     seed=seed,
                     undefined="no pair has both majorities on this axis",
+                ),
+                by_chance=chance_of_majorities(*most),
+                same_of_all=measure_share(
+                    np.where(is_both, np.nan_to_num(same), np.nan),
+                    votes.item,
+                    level=level,
+                    seed=seed,
                 ),
             )
         )

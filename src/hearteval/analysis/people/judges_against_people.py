@@ -45,8 +45,10 @@ class JudgeAgainstPeople:
     """How often one judge says what most people say."""
 
     judge: str
+    n_pairs_both: int
+    """Pairs that people and the judge judged."""
     n_pairs: int
-    """Pairs with a majority of the people and a vote of the judge."""
+    """Of these, with a majority of the people and a vote of the judge."""
     n_items: int
     n_flips: int
     """Pairs with such a majority on which the judge contradicts itself: no vote, so left out."""
@@ -113,6 +115,7 @@ def compare_each_judge(
         found.append(
             JudgeAgainstPeople(
                 judge=name,
+                n_pairs_both=int((given != ABSENT).sum()),
                 n_pairs=int((~np.isnan(same)).sum()),
                 n_items=len(np.unique(votes.item[~np.isnan(same)])),
                 n_flips=int((is_vote(people) & (given == FLIP)).sum()),
