@@ -49,6 +49,11 @@ from hearteval.report.text import (
 HEADINGS = {"people": "People", "judges": "Judges", "both": "Both"}
 PART_NAMES = {None: "all items", CLEAR: "clear pairs", AMBIGUOUS: "ambiguous pairs"}
 MAX_NAMED = 3
+HONEST_TOO = (
+    "That happens to honest people too: in simulated studies to 77 of 600 who were unsteady, with"
+    " 100 answers each; and it finds few of those who toss coins where many do (119 of 1,200)."
+)
+"""benchmarks/RESULTS.md, "Whose answers agree with others' no more than chance would"."""
 
 
 class Beside(NamedTuple):
@@ -172,7 +177,10 @@ def majorities_words(both: MajoritiesAgreement, by_clarity: str = "") -> str:
 
 
 def one_by_one_words(found: PeopleResults, *, is_public: bool = False) -> str:
-    """Say who answers as if at random, by pseudonym where not all may read it."""
+    """Say whose answers agree with others' no more than chance would, and that honest ones may.
+
+    By pseudonym where not all may read it. It says what was seen, not what anybody did.
+    """
     each = found.one_by_one
     if each is None or not each.people:
         return ""
@@ -185,7 +193,10 @@ def one_by_one_words(found: PeopleResults, *, is_public: bool = False) -> str:
     )
     if not named:
         of = plural(len(each.people), "person", "people")
-        return f"Of {of} nobody is seen to answer as if at random.{left} Exploratory."
+        return (
+            f"Of {of} there is none whose answers are seen to agree with the others' no more than"
+            f" chance would.{left} Exploratory."
+        )
     names = [] if is_public else [one.person for one in named[:MAX_NAMED]]
     if len(named) > len(names):
         left_over = len(named) - len(names)
@@ -193,11 +204,12 @@ def one_by_one_words(found: PeopleResults, *, is_public: bool = False) -> str:
     said, by_chance = (
         _range([getattr(one, name) for one in named]) for name in ("same", "by_chance")
     )
+    pairs = [count(one.n_pairs) for one in sorted(named, key=lambda one: one.n_pairs)]
+    of_pairs = pairs[0] if pairs[0] == pairs[-1] else f"{pairs[0]} to {pairs[-1]}"
     return (
-        f"As if at random: {listed(names)} {'agrees' if len(named) == 1 else 'agree'}"
-        f" with other people in {said} of cases, about as often as by chance ({by_chance}) and less"
-        " than the others do. They may answer without reading, or see the replies otherwise;"
-        f" nobody is left out of any figure.{left} Exploratory."
+        f"The answers of {listed(names)} agree with those of other people no more than chance"
+        f" would: in {said} of {of_pairs} pairs, by chance {by_chance}. {HONEST_TOO} Nobody is left"
+        f" out of any figure.{left} Exploratory."
     )
 
 

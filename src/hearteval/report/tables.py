@@ -186,6 +186,16 @@ def _one_person(results: StudyResults) -> Records:
     return [person, *ceiling.judges]
 
 
+def _each_person(results: StudyResults) -> Records:
+    """Return people with what was seen of them, under a name that does not say what they did."""
+    each = results.people.one_by_one if results.people else None
+    renamed = {"is_as_if_random": "agrees_no_more_than_chance"}
+    return [
+        {renamed.get(name, name): value for name, value in _flat(one).items()}
+        for one in (each.people if each else ())
+    ]
+
+
 def _axis_weights(results: StudyResults) -> Records:
     return [
         {"judged_by": kind.judged_by, **_flat(row), "interval_used": kind.interval_used}
@@ -407,7 +417,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "opposed-pairs": ("pairs on which judges and people are opposed", _OPPOSED + ".examples"),
     "axis-weights": ("what axes weigh in the choice", _axis_weights),
     "axis-weight-differences": ("people's weights less judges'", "axis_weights.differences"),
-    "each-person": ("each person and the other people", "people.one_by_one.people"),
+    "each-person": ("each person and the other people", _each_person),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
     "models-against-people": ("whose reply is preferred", "people.against_models"),
     "models-against-people-by": (

@@ -1,9 +1,10 @@
-"""Whether a person answers as if at random: `PeopleOneByOne`, each person beside the others.
+"""Whose answers agree with others' no more than chance would: `PeopleOneByOne`.
 
 A person's agreement with the others is how often they say what each other person says of the same
 pairs. What chance alone would make of it follows from how often they and the others give each
 answer; what is beyond is 0 for whoever does not read, whichever answers they like. Who sees replies
-otherwise than all others shows the same. So nobody is left out of any figure because of it.
+otherwise than all others shows the same, and of honest people who are unsteady some do. So it says
+what was seen and not what a person did, and nobody is left out of any figure because of it.
 """
 
 from dataclasses import dataclass
