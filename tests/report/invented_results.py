@@ -18,7 +18,7 @@ from hearteval.analysis.ranking.adjusted import (
     JudgeAwareStrengths,
     JudgeTraits,
 )
-from hearteval.analysis.ranking.axes import AxisInterval, AxisStanding, WinRate
+from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
 from hearteval.analysis.ranking.confounders import Confounders, SystemTexts
 from hearteval.analysis.ranking.head_to_head import HeadToHead, LackOfFit
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
@@ -193,6 +193,7 @@ def _rows(systems: tuple[tuple[str, str, str], ...]) -> tuple[LeaderboardRow, ..
                     low=None if axis == "T" else elos[k] - 40,
                     high=None if axis == "T" else elos[k] + 40,
                     n_comparisons=N_PER_PAIR * (n - 1),
+                    n_asked=N_PER_PAIR * (n - 1),
                 )
                 for j, axis in enumerate(AXES)
             },
@@ -267,6 +268,15 @@ def _leaderboard(systems: tuple[tuple[str, str, str], ...]) -> Leaderboard:
         axis_problems={"T": "not identified: generic lost every comparison, groups [generic]."},
         axis_intervals={
             axis: AxisInterval(interval_used="item-sandwich", df=N_ITEMS - 1) for axis in AXES[:4]
+        },
+        axes_asked={
+            axis: AxisAsked(
+                n_judgments=N_PER_PAIR * len(rows) * (len(rows) - 1) // 2,
+                n_marked=N_PER_PAIR * len(rows) * (len(rows) - 1) // 2,
+                n_people=0,
+                judges=("judge-a", "judge-b"),
+            )
+            for axis in AXES
         },
         interval_used="item-sandwich",
         level=0.95,

@@ -15,6 +15,7 @@ from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice
 from hearteval.report.headline import news, results_notices, sentence
+from hearteval.report.leaderboard import TOO_FEW
 from hearteval.report.page import render_page
 from hearteval.report.page.chips import Chip, chips
 from hearteval.report.page.first_screen import AxisCell, shade, standings
@@ -54,6 +55,7 @@ def first_cell(**changes: object) -> AxisCell:
         high=1680.0,
         n_comparisons=700,
         n_items=40,
+        n_asked=800,
     )
     at = dataclasses.replace(at, **changes)  # type: ignore[arg-type]
     row = dataclasses.replace(first, n_comparisons=800, axes={**first.axes, "H": at})
@@ -137,6 +139,32 @@ def test_full_colour_needs_an_interval_that_leaves_out_the_middle() -> None:
 )
 def test_few_marks_or_no_interval_are_hatched(change: dict[str, object]) -> None:
     assert first_cell(**change).shade == "few"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"n_items": 9}, "Not shown bare: fewer than 10 items."),
+        (
+            {"n_comparisons": 399},
+            "Not shown bare: no difference was marked in most judgments that asked.",
+        ),
+    ],
+)
+def test_what_a_terminal_leaves_blank_is_blank_here_with_its_numbers_inside(
+    change: dict[str, object], why: str
+) -> None:
+    cell = first_cell(**change)
+    assert (cell.text, cell.shade) == (TOO_FEW, "few")
+    assert plain(cell.words[1]).startswith("Won 80.0 % of")
+    assert cell.words[2] == why
+
+
+def test_a_cell_of_an_axis_without_an_order_is_blank_as_on_a_terminal() -> None:
+    drawn = standings(invented_results())
+    assert drawn is not None
+    assert [row.cells[4].text for row in drawn.rows] == [TOO_FEW] * 6
+    assert "No Elo: these comparisons do not give one order." in drawn.rows[0].cells[4].words
 
 
 def test_a_shade_is_pale_on_either_side() -> None:

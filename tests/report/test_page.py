@@ -253,7 +253,9 @@ def test_axis_with_another_interval_names_it() -> None:
     assert results.leaderboard is not None
     two_way = dataclasses.replace(results.leaderboard, interval_used="two-way", df=7)
     text = words(render_page(dataclasses.replace(results, leaderboard=two_way)))
-    assert "; H: item-sandwich; E: item-sandwich" in text
+    assert (
+        "H, E, A and R marked by the judges judge-a and judge-b; intervals: item-sandwich" in text
+    )
 
 
 def test_table_names_votes_and_interval() -> None:

@@ -11,7 +11,7 @@ from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice
 from hearteval.report.headline import results_notices, sentence
-from hearteval.report.leaderboard import has_few_marks
+from hearteval.report.leaderboard import marked_words, why_blank
 from hearteval.report.summary import (
     brief_display,
     details_display,
@@ -33,6 +33,7 @@ rank: the places that stay open. ┊ the average, 1500. win and H E A R T: perce
   won, a tie counting half. · too little marked, or no order.
 H Human Alignment, E Empathic Responsiveness, A Attunement, R Resonance,
   T Task-following.
+Axes marked by the judges judge-a and judge-b.
 original: the replies recorded in the items.
 
 ! 4 judgments are missing; coverage is 99.8 %.
@@ -131,11 +132,35 @@ def test_axis_with_few_marks_or_items_has_no_number() -> None:
     board = invented_results().leaderboard
     assert board is not None
     row = board.rows[0]
-    for changes in ({"n_items": 9}, {"n_comparisons": row.n_comparisons // 2 - 1}):
+    n_asked = row.axes["H"].n_asked
+    for changes in ({"n_items": 9}, {"n_comparisons": n_asked // 2 - 1}):
         thin = dataclasses.replace(row, axes={"H": dataclasses.replace(row.axes["H"], **changes)})
-        assert has_few_marks(thin, "H")
-    assert has_few_marks(dataclasses.replace(row, axes={}), "H")
-    assert not has_few_marks(row, "H")
+        assert why_blank(board, thin, "H")
+    assert why_blank(board, dataclasses.replace(row, axes={}), "H")
+    assert not why_blank(board, row, "H")
+
+
+def test_judgments_that_asked_for_no_axis_blank_nothing() -> None:
+    board = invented_results().leaderboard
+    assert board is not None
+    row = board.rows[0]
+    people_too = dataclasses.replace(row, n_comparisons=6 * row.n_comparisons)
+    assert not why_blank(board, people_too, "H")
+
+
+def test_words_say_who_marked_the_axes() -> None:
+    board = invented_results().leaderboard
+    assert board is not None
+    assert marked_words(board) == "Axes marked by the judges judge-a and judge-b."
+    both = dataclasses.replace(board, judged_by="both", interval_used="two-way")
+    assert marked_words(both).startswith(
+        "H, E, A and R marked by the judges judge-a and judge-b; people were not asked; intervals:"
+        " item-sandwich, conditional on these raters."
+    )
+    of_all = dataclasses.replace(board.axes_asked["H"], n_people=1, judges=("cue",))
+    asked = dict.fromkeys(board.axes_asked, of_all)
+    said = marked_words(dataclasses.replace(board, judged_by="both", axes_asked=asked))
+    assert said == "Axes marked by 1\N{NO-BREAK SPACE}person and the judge cue."
 
 
 def test_next_step_is_the_first_thing_that_is_lacking() -> None:

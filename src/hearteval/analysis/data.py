@@ -246,6 +246,8 @@ class StudyData:
     """What `heart latency` has timed."""
     covariates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Columns of a joined table, by name: value by system."""
+    asks_people_axes: bool = False
+    """Whether the pages on which people judge ask for axis marks (``people.axis_marks``)."""
     n_pairs_of_people: int = 0
     """Pairs that people are given to judge; 0 where none is known, and all may be theirs."""
     n_identical: int = 0

@@ -66,7 +66,7 @@ from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.traits.speed import SpeedResults, compare_speed
 from hearteval.analysis.traits.wording import WordingResults, measure_wording
-from hearteval.domain import Axis, Rater, RatingTarget, System
+from hearteval.domain import Axis, RatingTarget, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
@@ -175,7 +175,7 @@ def analyze_study(
     rows = [row for row in of_ranked if row.repeat == 0]
     columns = to_columns(rows, data)
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
-    leaderboard, problem = _rank(rows, ranked, data.raters, level=level)
+    leaderboard, problem = _rank(rows, ranked, data, level=level)
     bias_audit, judge_panel = _explain(rows, leaderboard, data, level=level)
     coverage = cover_study(data, rows)
     judge_audits = collect_audits(data, level=level)
@@ -329,12 +329,13 @@ def _with_ratings(
 
 
 def _rank(
-    rows: Sequence[JudgmentRow], systems: Sequence[System], raters: Sequence[Rater], *, level: float
+    rows: Sequence[JudgmentRow], systems: Sequence[System], data: StudyData, *, level: float
 ) -> tuple[Leaderboard | None, str | None]:
     if not rows:
         return None, "there is no judgment yet; see what is missing"
     try:
-        return rank_systems(rows, systems, raters, level=level), None
+        asks = data.asks_people_axes
+        return rank_systems(rows, systems, data.raters, level=level, asks_people=asks), None
     except NotIdentifiedError as error:
         return None, str(error)
 

@@ -5,14 +5,16 @@ and a notebook get rounded numbers, the CSV every number in full.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from hearteval.analysis.judges.each_alone import JudgePanel
 from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
-from hearteval.analysis.ranking.axes import WinRate
+from hearteval.analysis.ranking.axes import AxisAsked, WinRate
 from hearteval.analysis.ranking.confounders import Confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate
@@ -38,6 +40,8 @@ from hearteval.report.text import (
     count,
     interval,
     level_percent,
+    listed,
+    plural,
     ranks,
     recorded_words,
     tick,
@@ -50,8 +54,8 @@ TOO_FEW = "\N{MIDDLE DOT}"
 WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
 """Who judged, in words, by `Leaderboard.judged_by`."""
 MIN_MARKS = 0.5
-"""An axis marked in a smaller share of a system's judgments has no number in a table."""
-AXIS_FIELDS = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons")
+"""An axis marked in a smaller share of a system's judgments that asked has no number in a table."""
+AXIS_FIELDS = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons", "n_asked")
 ENDS = ("elo", "low", "high", "published_low", "published_high")
 CSV_FIELDS: Mapping[str, str] = {
     "rank": "weighted.rank",
@@ -103,15 +107,43 @@ def interval_words(leaderboard: Leaderboard) -> str:
     return ", ".join(words)
 
 
-def has_few_marks(row: LeaderboardRow, axis: Axis) -> bool:
-    """Return whether what is said of a system on an axis rests on too little to be shown bare.
-
-    Few items, or few of its judgments: raters marked no difference in the others.
-    """
+def why_blank(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> str:
+    """Say why a system's share on an axis is not shown bare; empty where it is."""
     at = row.axes.get(axis)
     if at is None:
-        return True
-    return at.n_items < FEW_ITEMS or at.n_comparisons < MIN_MARKS * row.n_comparisons
+        return "No marks."
+    if axis in board.axis_problems:
+        return "No Elo: these comparisons do not give one order."
+    if at.n_items < FEW_ITEMS:
+        return f"Not shown bare: fewer than {FEW_ITEMS} items."
+    if at.n_comparisons < MIN_MARKS * at.n_asked:
+        return "Not shown bare: no difference was marked in most judgments that asked."
+    return ""
+
+
+def marked_words(board: Leaderboard) -> str:
+    """Say who marked the axes, and what their intervals are where they are others than overall."""
+    said = defaultdict[str, list[Axis]](list)
+    for axis, asked in board.axes_asked.items():
+        said[_marked_by(board, axis, asked)].append(axis)
+    return " ".join(
+        f"{'Axes' if len(said) == 1 else listed(axes)} marked by {words}."
+        for words, axes in said.items()
+    )
+
+
+def _marked_by(board: Leaderboard, axis: Axis, asked: AxisAsked) -> str:
+    n = {"people": asked.n_people, "judges": len(asked.judges)}
+    judges = f"the {'judge' if n['judges'] == 1 else 'judges'} {listed(asked.judges)}"
+    words = " and ".join(
+        compress((plural(n["people"], "person", "people"), judges), tuple(n.values()))
+    )
+    if board.judged_by == "both":
+        words += "".join(f"; {kind} were not asked" for kind in n if not n[kind])
+    at = board.axis_intervals.get(axis)
+    if at is not None and at.interval_used != board.interval_used:
+        words += f"; intervals: {at.interval_used}, conditional on these raters"
+    return words
 
 
 def board_table(board: Leaderboard) -> Table:
@@ -134,6 +166,7 @@ def board_table(board: Leaderboard) -> Table:
         ],
         notes=[
             *_how_to_read(axes, has_few=TOO_FEW in cells),
+            marked_words(board),
             *recorded_words({row.system: row.kind for row in board.rows}),
         ],
     )
@@ -176,6 +209,7 @@ def paper_board(board: Leaderboard) -> Table:
             "Places: those that the differences from the others leave open. Unweighted: every"
             " judgment counts once. Axes: percent won, ties half.",
             axes_words(axes),
+            marked_words(board),
         ],
     )
     caption = f"Elo by {WHO[board.judged_by]}, {count(board.n_judgments)} judgments"
@@ -188,7 +222,7 @@ def _elo_bar(strength: EloEstimate) -> Bar:
 
 
 def _axis_rate(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> str:
-    if axis in board.axis_problems or has_few_marks(row, axis):
+    if why_blank(board, row, axis):
         return TOO_FEW
     return whole_percent(row.axes[axis].win_rate)
 

@@ -124,6 +124,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         screened=screened.texts,
         screens=screened.kinds,
         exclude_own_family=study.design["exclude_own_family"],
+        asks_people_axes=study.design.get("people", {}).get("axis_marks", False),
         targets=targets,
         ratings=ratings,
         n_identical=count_identical(ranked),

@@ -1,23 +1,32 @@
 """How systems stand on each axis: win rate, percentile and axis Elo (SPEC section 6).
 
-Axis Elos are unweighted. An axis whose marks do not determine them keeps its win rates and says
-why it has no Elo; the other axes and the overall ranking go on. Overall and axis win rates alone
-are known also where there is no ranking.
+An axis counts the judgments that asked about it: where people are asked who is better overall and
+judges for each axis too, people have not said that there is no difference on an axis. Axis Elos are
+unweighted. An axis whose marks do not determine them keeps its win rates and says why it has no
+Elo; the other axes and the overall ranking go on. Overall and axis win rates alone are known also
+where there is no ranking.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from hearteval.analysis.data import JudgmentRow
-from hearteval.analysis.ranking.comparisons import SCORES, rank_field, to_comparisons
+from hearteval.analysis.ranking.comparisons import (
+    SCORES,
+    people_among,
+    rank_field,
+    to_comparisons,
+)
 from hearteval.analysis.ranking.rank import EloEstimate, Ranked
-from hearteval.domain import AXIS_NAMES, Axis, Choice, System
+from hearteval.domain import AXES, AXIS_NAMES, Axis, Choice, Rater, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import (
+    Comparisons,
     FloatArray,
     count_items,
     count_wins,
@@ -53,6 +62,9 @@ class AxisStanding:
     n_comparisons: int
     n_items: int
     """Items these are of; an axis Elo needs two, and its t counts the axis's items."""
+    n_asked: int
+    """Judgments of the system that asked about the axis; in those not compared on it no difference
+    was marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +75,25 @@ class AxisInterval:
     df: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisAsked:
+    """Who was asked about an axis, and how often."""
+
+    n_judgments: int
+    """Those that asked about it, of the systems ranked."""
+    n_marked: int
+    """Those of them that mark a difference, or a tie."""
+    n_people: int
+    """People who were asked."""
+    judges: tuple[str, ...]
+    """Names of the judges that were, sorted."""
+
+
 class AxisTable(NamedTuple):
     """All systems with marks on one axis, by name; the ranking, or why there is none."""
 
     axis: Axis
+    asked: AxisAsked
     standings: Mapping[str, AxisStanding]
     ranked: Ranked | None
     problem: str | None
@@ -102,41 +129,87 @@ def win_rates(judgments: Sequence[JudgmentRow], systems: Sequence[System]) -> tu
     )
 
 
+def axes_asked(
+    judgments: Sequence[JudgmentRow], raters: Sequence[Rater], *, asks_people: bool
+) -> Mapping[str, frozenset[Axis]]:
+    """Return the axes that each rater was asked about, by rater id.
+
+    No judgment says what it asked; its rater does. A judge was asked about the axes that it ever
+    marked, and where marks are left to it about all in its settings. People were asked where the
+    study's pages ask them for marks (`asks_people`); elsewhere, as in imported tables, who ever
+    marked an axis was asked about all that people marked.
+    """
+    # Marks of many judgments are one object in the store.
+    said = {(row.rater_id, id(row.axes)): row.axes for row in judgments}
+    marked = defaultdict[str, set[Axis]](set)
+    for (rater, _), axes in said.items():
+        marked[rater].update(axes)
+    is_person = {rater.id: rater.kind == "human" for rater in raters}
+    of_people = set(AXES) if asks_people else set[Axis]()
+    of_people.update(*(marked[rater] for rater in marked if is_person[rater]))
+    optional: dict[str, list[Axis]] = {
+        rater.id: rater.settings.get("axes", [*AXES])
+        for rater in raters
+        if rater.settings.get("marks") == "optional"
+    }
+    return {
+        rater: frozenset(of_people if asks_people or own else ())
+        if is_person[rater]
+        else frozenset(own.union(optional.get(rater, ())))
+        for rater, own in marked.items()
+    }
+
+
 def axis_tables(
     judgments: Sequence[JudgmentRow],
     systems: Sequence[System],
+    raters: Sequence[Rater],
     *,
-    people: Sequence[str],
+    asks_people: bool,
     level: float,
 ) -> tuple[AxisTable, ...]:
     """Return a table for each axis on which these systems have marks, in the rubric's order.
 
-    `people` are the ids of the human raters, sorted.
+    Judgments are of these systems, and name no other rater; `asks_people` as in `axes_asked`.
     """
-    marked = {axis for row in judgments for axis in row.axes}
-    tables = [
-        _axis_table(axis, judgments, systems, people=people, level=level)
-        for axis in AXIS_NAMES
-        if axis in marked
-    ]
+    asked = axes_asked(judgments, raters, asks_people=asks_people)
+    people, names = people_among(raters), {rater.id: rater.name for rater in raters}
+    met = Counter((row.first_system_id, row.second_system_id, row.rater_id) for row in judgments)
+    n_marked = Counter(chain.from_iterable(row.axes for row in judgments))
+    tables = []
+    for axis in AXIS_NAMES:
+        n_asked = {ends: n for ends, n in met.items() if axis in asked[ends[-1]]}
+        who = {rater for _, _, rater in n_asked}
+        of_axis = AxisAsked(
+            n_judgments=sum(n_asked.values()),
+            n_marked=n_marked[axis],
+            n_people=len(who.intersection(people)),
+            judges=tuple(sorted(names[rater] for rater in who.difference(people))),
+        )
+        if of_axis.n_marked:
+            comparisons = to_comparisons(
+                judgments,
+                axis=axis,
+                use_strength=False,
+                system_ids=[system.id for system in systems],
+                rater_ids=people,
+            )
+            n_of = Counter[str]()
+            for (first, second, _), n in n_asked.items():
+                n_of.update({first: n, second: n})
+            tables.append(_axis_table(axis, of_axis, comparisons, systems, n_of, level=level))
     return tuple(table for table in tables if table.standings)
 
 
 def _axis_table(
     axis: Axis,
-    judgments: Sequence[JudgmentRow],
+    asked: AxisAsked,
+    comparisons: Comparisons,
     systems: Sequence[System],
+    n_asked: Mapping[str, int],
     *,
-    people: Sequence[str],
     level: float,
 ) -> AxisTable:
-    comparisons = to_comparisons(
-        judgments,
-        axis=axis,
-        use_strength=False,
-        system_ids=[system.id for system in systems],
-        rater_ids=people,
-    )
     ranked, problem = None, None
     try:
         ranked = rank_field(comparisons, systems, level=level)
@@ -159,8 +232,9 @@ def _axis_table(
             high=estimate.high if estimate else None,
             n_comparisons=int(n[i]),
             n_items=int(n_items[i]),
+            n_asked=n_asked[systems[place].id],
         )
-    return AxisTable(axis, standings, ranked, problem)
+    return AxisTable(axis, asked, standings, ranked, problem)
 
 
 def percentiles(values: FloatArray) -> FloatArray:

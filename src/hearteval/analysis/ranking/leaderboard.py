@@ -5,13 +5,18 @@ once stands beside it, and a system whose rank differs is marked. People are sam
 judges a fixed panel; where both judged a pair they have equal total weight in it.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from hearteval.analysis.data import JudgmentRow
-from hearteval.analysis.ranking.axes import AxisInterval, AxisStanding, AxisTable, axis_tables
+from hearteval.analysis.ranking.axes import (
+    AxisAsked,
+    AxisInterval,
+    AxisStanding,
+    AxisTable,
+    axis_tables,
+)
 from hearteval.analysis.ranking.comparisons import (
     MIN_ITEMS,
     count_pairs_of_one_kind,
@@ -27,7 +32,7 @@ from hearteval.analysis.ranking.rank import (
     Ranked,
 )
 from hearteval.analysis.ranking.warnings import MIN_RATERS
-from hearteval.domain import AXIS_NAMES, Axis, Rater, System
+from hearteval.domain import Axis, Rater, System
 from hearteval.notices import Kind, Notice, by_severity
 from hearteval.stats.comparisons import (
     TIE_SCORE,
@@ -37,7 +42,7 @@ from hearteval.stats.comparisons import (
 )
 
 FEW_MARKS = 0.9
-"""An axis marked in a smaller share of the judgments is named in the warnings."""
+"""An axis marked in a smaller share of the judgments that asked is named in the warnings."""
 SOURCES = {
     frozenset({"human"}): "people",
     frozenset({"llm"}): "judges",
@@ -82,6 +87,8 @@ class Leaderboard:
     """Why an axis has no Elo, by axis, naming the components."""
     axis_intervals: Mapping[Axis, AxisInterval]
     """Interval really used and its degrees of freedom, by axis with an Elo."""
+    axes_asked: Mapping[Axis, AxisAsked]
+    """Who was asked about each axis that has marks."""
     interval_used: str
     """Name of the interval really used by both overall rankings, ``two-way`` or
     ``item-sandwich``."""
@@ -109,6 +116,7 @@ def rank_systems(
     raters: Sequence[Rater],
     *,
     level: float = 0.95,
+    asks_people: bool = False,
 ) -> Leaderboard:
     """Rank systems by judgments; neither the order of judgments nor that of systems matters.
 
@@ -120,6 +128,8 @@ def rank_systems(
         systems: Every system that the judgments name, and others of the study.
         raters: Every rater that the judgments name.
         level: Nominal coverage of the intervals.
+        asks_people: Whether the study's pages ask people for axis marks; where not, only who
+            marked an axis was asked.
 
     Raises:
         NotIdentifiedError: The judgments do not determine one ranking, or stand on one item only;
@@ -135,11 +145,11 @@ def rank_systems(
     among = {system.id for system in field}
     judgments = [row for row in judgments if row.is_among(among)]
     weighted = rank_judgments(judgments, field, use_strength=True, rater_ids=people, level=level)
-    tables = axis_tables(judgments, field, people=people, level=level)
     wins, direct = unweighted.fit.points, unweighted.compare_directly()
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
+    tables = axis_tables(judgments, field, raters, asks_people=asks_people, level=level)
     return Leaderboard(
         rows=_rows(field, weighted, unweighted, tables),
         differences=weighted.differences(),
@@ -154,6 +164,7 @@ def rank_systems(
             for table in tables
             if table.ranked
         },
+        axes_asked={table.axis: table.asked for table in tables},
         interval_used=weighted.interval_used,
         level=level,
         df=int(weighted.df),
@@ -171,7 +182,7 @@ def rank_systems(
                 *(_warn_of_two_kinds(judgments, people, weighted) if judged_by == "both" else ()),
                 *weighted.support_warnings,
                 *_warn_of_unweighted(weighted, unweighted),
-                *_warn_of_axes(judgments, weighted, tables),
+                *_warn_of_axes(weighted, tables),
                 *_warn_of_absence([system.name for system in candidates], weighted.names, tables),
             )
         ),
@@ -254,12 +265,18 @@ def _warn_of_unweighted(weighted: Ranked, unweighted: Ranked) -> list[Notice]:
     ]
 
 
-def _warn_of_axes(
-    judgments: Sequence[JudgmentRow], overall: Ranked, tables: Sequence[AxisTable]
-) -> list[Notice]:
-    """Name axes on which many judgments say nothing, or whose intervals rest on less."""
+def _warn_of_axes(overall: Ranked, tables: Sequence[AxisTable]) -> list[Notice]:
+    """Name axes on which judgments that asked say nothing, or whose intervals rest on less.
+
+    Where no person was asked, few people are no news: who marked stands beside the axes.
+    """
     ranked = {table.axis: table.ranked for table in tables if table.ranked}
-    other = [a for a, axis in ranked.items() if axis.interval_used != overall.interval_used]
+    asked = {table.axis: table.asked for table in tables}
+    other = [
+        axis
+        for axis, found in ranked.items()
+        if found.interval_used != overall.interval_used and asked[axis].n_people
+    ]
     warnings = []
     if other:
         text = (
@@ -267,12 +284,12 @@ def _warn_of_axes(
             " speak for other people."
         )
         warnings.append(Notice(Kind.FEW_RATERS, text))
-    n_marked = Counter(chain.from_iterable(row.axes for row in judgments))
-    shares = {axis: n_marked[axis] / len(judgments) for axis in AXIS_NAMES}
-    few = {axis: share for axis, share in shares.items() if 0 < share < FEW_MARKS}
+    shares = {axis: at.n_marked / at.n_judgments for axis, at in asked.items()}
+    few = {axis: share for axis, share in shares.items() if share < FEW_MARKS}
     if few:
         text = ", ".join(f"{axis} in {100 * share:.0f} %" for axis, share in few.items())
-        warnings.append(Notice(Kind.AXIS, f"A difference was marked on {text} of judgments only."))
+        said_of = f"A difference was marked on {text} of the judgments that asked for it."
+        warnings.append(Notice(Kind.AXIS, said_of))
     said: dict[Notice, list[str]] = defaultdict(list)
     for axis, found in ranked.items():
         for warning in found.support_warnings:

@@ -2,7 +2,8 @@
 
 Everything is drawn from one shape, whether judges compare or rate. Nothing is computed here but
 places on a scale and how much colour a cell may bear: full only where its interval leaves out the
-middle, pale where that is open, none and hatched where few marks stand behind it.
+middle, pale where that is open. What a terminal leaves blank is blank here, hatched, its numbers
+where it opens.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES, Axis
 from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
-from hearteval.report.leaderboard import has_few_marks, marked_axes
+from hearteval.report.leaderboard import TOO_FEW, marked_axes, why_blank
 from hearteval.report.scores import scored_axes
 from hearteval.report.text import (
     count,
@@ -191,33 +192,33 @@ def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> AxisCell:
     at = row.axes.get(axis)
     if at is None:
         return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No marks."))
-    is_few = has_few_marks(row, axis)
-    shown = shade(heat_step(at.win_rate), at.low, at.high, middle=MEAN_ELO, is_few=is_few)
-    return AxisCell(axis, f"{100 * at.win_rate:.0f}", shown, _axis_words(board, row, at, axis))
+    why = why_blank(board, row, axis)
+    shown = shade(heat_step(at.win_rate), at.low, at.high, middle=MEAN_ELO, is_few=bool(why))
+    text = TOO_FEW if why else f"{100 * at.win_rate:.0f}"
+    words = (AXIS_NAMES[axis], _marked(at), *filter(None, (why, _axis_elo(board, at))))
+    return AxisCell(axis, text, shown, words)
 
 
-def _axis_words(
-    board: Leaderboard, row: LeaderboardRow, at: AxisStanding, axis: Axis
-) -> tuple[str, ...]:
-    marked = (
+def _marked(at: AxisStanding) -> str:
+    words = (
         f"Won {percent(at.win_rate)} of {plural(at.n_comparisons, 'comparison')} on"
         f" {plural(at.n_items, 'item')}"
     )
-    if at.n_comparisons < row.n_comparisons:
-        marked += (
-            f"; in {count(row.n_comparisons - at.n_comparisons)} others no difference was marked"
-        )
+    if at.n_comparisons < at.n_asked:
+        words += f"; in {count(at.n_asked - at.n_comparisons)} others no difference was marked"
+    return f"{words}."
+
+
+def _axis_elo(board: Leaderboard, at: AxisStanding) -> str:
     if at.elo is None:
-        return AXIS_NAMES[axis], f"{marked}.", "No Elo: these comparisons do not give one order."
+        return ""
     elo = f"Elo on this axis {whole(at.elo)}"
     if at.low is None or at.high is None:
-        return AXIS_NAMES[axis], f"{marked}.", f"{elo}, without an interval."
+        return f"{elo}, without an interval."
     side = "it may be on either side of" if at.low <= MEAN_ELO <= at.high else "clear of"
     return (
-        AXIS_NAMES[axis],
-        f"{marked}.",
         f"{elo}, {level_percent(board.level)} interval {interval(at.low, at.high)}:"
-        f" {side} the mean, {whole(MEAN_ELO)}.",
+        f" {side} the mean, {whole(MEAN_ELO)}."
     )
 
 

@@ -10,7 +10,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
-from hearteval.report.leaderboard import marked_axes
+from hearteval.report.leaderboard import marked_axes, marked_words
 from hearteval.report.plots import kinds, labels, people, ranking
 from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS
 from hearteval.report.radar import elo_radars
@@ -258,5 +258,7 @@ def captions(results: StudyResults) -> str:
     lines += [f"Figures of {made.study}, version {made.version}, {made.created_at[:10]}."]
     if results.judge_notice:
         lines.append(results.judge_notice)
-    lines += [f"{figure.name}: {figure.caption}" for figure in figures_of(results)]
+    who = marked_words(results.leaderboard) if results.leaderboard else ""
+    of_axes = dict.fromkeys(("axes", "radars"), f" {who}")
+    lines += [f"{f.name}: {f.caption}{of_axes.get(f.name, '')}" for f in figures_of(results)]
     return "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.report.figures import MEAN_ELO, half_width, pairs_by_gap
-from hearteval.report.leaderboard import has_few_marks, interval_words, marked_axes
+from hearteval.report.leaderboard import interval_words, marked_axes, why_blank
 from hearteval.report.plots.style import (
     BLUE,
     GREY,
@@ -69,7 +69,7 @@ def draw_axes(board: Leaderboard, figure: Any) -> None:
     """Draw the share of comparisons that each system won on each axis, as in Figure 4."""
     marked = marked_axes(board)
     cells = [
-        [None if has_few_marks(row, axis) else _standing(row.axes[axis]) for axis in marked]
+        [None if why_blank(board, row, axis) else _standing(row.axes[axis]) for axis in marked]
         for row in board.rows
     ]
     draw_heat(
