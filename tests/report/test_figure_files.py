@@ -7,20 +7,28 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from drawn_text import cut_off, overlapping, with_long_names
 from invented_results import invented_results, rename_system
 from people_study import simulated_study
 from PIL import Image
 from test_labels_on_the_page import CUES, PLANTED, invented_labels
 from test_reasons_on_the_page import results_with, source_of
 
-from hearteval.analysis.study import analyze_study
+from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.analysis.traits.speed import compare_speed
 from hearteval.errors import SettingsError
 from hearteval.report.plots import files, labels, people
-from hearteval.report.plots.files import captions, figure_files, figures_of, require_matplotlib
-from hearteval.report.plots.style import BLUE, ORANGE, Heat
+from hearteval.report.plots.files import (
+    WIDTHS,
+    captions,
+    figure_files,
+    figures_of,
+    lay_out,
+    require_matplotlib,
+)
+from hearteval.report.plots.style import BLUE, ORANGE, SETTINGS, Heat
 
-pytest.importorskip("matplotlib")
+MATPLOTLIB: Any = pytest.importorskip("matplotlib")
 RESULTS = invented_results()
 THETA = {"beacon": 0.4, "ember": -0.2, "harbour": 0.1, "People": 0.0}
 
@@ -48,6 +56,47 @@ def test_every_figure_is_drawn() -> None:
     for figure in figures_of(RESULTS):
         _, svg = next(figure_files(RESULTS, figure))
         assert ET.fromstring(svg).tag.endswith("svg")
+
+
+def of_all_figures() -> tuple[StudyResults, StudyResults]:
+    """Return results that between them have every figure, with what stands below a figure."""
+    met = analyze_study(simulated_study(THETA, THETA, n_items=24))
+    assert met.leaderboard is not None
+    times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
+    speed = compare_speed((), (), times, met.leaderboard, level=0.95)
+    provenance = dataclasses.replace(met.provenance, simulated=True)
+    told = dataclasses.replace(
+        invented_results(large=True, cue_judge=True),
+        labels=invented_labels((CUES,), people=PLANTED, n_items=12),
+        rationales=results_with(source_of(CUES)).rationales,
+    )
+    return dataclasses.replace(met, speed=speed, provenance=provenance), told
+
+
+@pytest.mark.parametrize("is_long", [False, True], ids=["names as they are", "long names"])
+def test_no_word_of_a_figure_is_cut_off_or_upon_another(*, is_long: bool) -> None:
+    drawn = set()
+    for results in of_all_figures():
+        named = with_long_names(results) if is_long else results
+        for figure in figures_of(named):
+            drawn.add(figure.name)
+            for width_name, width in WIDTHS.items():
+                with MATPLOTLIB.rc_context(SETTINGS):
+                    canvas = lay_out(named, figure, width)
+                    where = f"{figure.name}-{width_name}"
+                    assert (where, cut_off(canvas), overlapping(canvas)) == (where, [], [])
+    assert drawn >= {figure.name for figure in files.FIGURES} - {"micro-skills", "factors"} - {
+        "micro-skills-of-models-and-people"
+    }
+
+
+def test_systems_whose_names_begin_alike_are_told_apart_in_radars() -> None:
+    results = with_long_names(RESULTS)
+    (figure,) = [one for one in figures_of(results) if one.name == "radars"]
+    with MATPLOTLIB.rc_context(SETTINGS):
+        canvas = lay_out(results, figure, WIDTHS["column"])
+    titles = [axes.get_title() for axes in canvas.axes if axes.get_visible()]
+    assert len(set(titles)) == len(titles) > 1
 
 
 def test_the_same_results_give_the_same_files() -> None:

@@ -224,23 +224,34 @@ def figure_files(results: StudyResults, figure: Figure) -> Iterator[tuple[str, b
     Raises:
         SettingsError: matplotlib is not installed.
     """
-    matplotlib, drawing = require_matplotlib()
-    found = figure.find(results)
+    matplotlib, _ = require_matplotlib()
     with matplotlib.rc_context(SETTINGS), catch_warnings():
         filterwarnings("ignore", message="Glyph .* missing from font")  # a box says it well enough
         for width_name, width in WIDTHS.items():
-            canvas = drawing.Figure(
-                figsize=(width, figure.height(found, width)), layout="constrained"
-            )
-            figure.draw(found, canvas)
-            if footnote := _footnote(results):
-                canvas.supxlabel(footnote, fontsize=6, color="#555555")
-            canvas.draw_without_rendering()
-            canvas.set_layout_engine("none")  # laid out once for all formats
+            canvas = lay_out(results, figure, width)
             for kind in FORMATS:
                 out = io.BytesIO()
                 canvas.savefig(out, format=kind, metadata=MADE_WITHOUT_A_DATE[kind])
                 yield f"{figure.name}-{width_name}.{kind}", out.getvalue()
+
+
+def lay_out(results: StudyResults, figure: Figure, width: float) -> Any:
+    """Return a figure of matplotlib so many inches wide, laid out once for all formats.
+
+    Raises:
+        SettingsError: matplotlib is not installed.
+    """
+    _, drawing = require_matplotlib()
+    found = figure.find(results)
+    canvas = drawing.Figure(figsize=(width, figure.height(found, width)), layout="constrained")
+    figure.draw(found, canvas)
+    if footnote := _footnote(results):
+        canvas.supxlabel(footnote, fontsize=6, color="#555555", wrap=True)
+    for axes in canvas.axes:
+        axes.xaxis.label.set_wrap(True)
+    canvas.draw_without_rendering()
+    canvas.set_layout_engine("none")
+    return canvas
 
 
 def _footnote(results: StudyResults) -> str:

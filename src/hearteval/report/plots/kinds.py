@@ -16,6 +16,7 @@ from hearteval.report.plots.style import (
     MARKS,
     ORANGE,
     PAGE_INCHES,
+    SHORT_NAME,
     draw_intervals,
     names_of,
 )
@@ -24,7 +25,7 @@ MOST_ACROSS = 4
 MOST_FAMILIES = 8
 MOST_NAMED = 10
 """Of more systems only those on the front are named."""
-SHORT_NAME = 16
+STRATUM_NAME = 22
 MOST_STRATA = 4
 """Of one factor in one picture; more are told by the table."""
 LIGHT_BAND = "#e6f0e6"
@@ -58,6 +59,7 @@ def draw_strata(found: tuple[StratifiedRanking, Leaderboard], figure: Any) -> No
         axes.set_visible(False)
     for axes, factor in zip(drawn.ravel(), factors, strict=False):
         ranked = [one for one in factor.strata if one.standings]
+        labels = names_of([one.name for one in ranked], STRATUM_NAME)
         axes.axvline(MEAN_ELO, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
         for k, stratum in enumerate(ranked):
             at = {one.system: one for one in stratum.standings if one.elo is not None}
@@ -71,10 +73,11 @@ def draw_strata(found: tuple[StratifiedRanking, Leaderboard], figure: Any) -> No
                 ],
                 colour=COLOURS[k],
                 mark=MARKS[k],
-                label=f"{names_of([stratum.name])[0]} ({stratum.n_items})",
+                label=f"{labels[k]} ({stratum.n_items})",
             )
         axes.set_title(factor.factor)
         axes.set_xlabel("Elo")
+        axes.locator_params(axis="x", nbins=3)
         axes.legend(
             loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.5, handletextpad=0.2
         )
@@ -86,6 +89,9 @@ def draw_speed(found: SpeedResults, figure: Any) -> None:
     """Draw Elo against the time to first text, with the front of what is quick and good."""
     axes = figure.subplots()
     families = sorted({one.family for one in found.systems})
+    labels = names_of(families, SHORT_NAME)
+    shown = names_of([one.system for one in found.systems], SHORT_NAME)
+    names = dict(zip((one.system for one in found.systems), shown, strict=True))
     front = [one for one in found.systems if one.is_on_front]
     axes.step(
         [one.first_token_ms for one in front],
@@ -98,7 +104,7 @@ def draw_speed(found: SpeedResults, figure: Any) -> None:
     for k, family in enumerate(families):
         own = [one for one in found.systems if one.family == family]
         style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKS[k % len(MARKS)]}
-        axes.plot([], [], linestyle="none", label=names_of([family])[0], **style)
+        axes.plot([], [], linestyle="none", label=labels[k], **style)
         for one in own:
             if one.low is not None and one.high is not None:
                 ends = [one.low, one.high]
@@ -106,7 +112,7 @@ def draw_speed(found: SpeedResults, figure: Any) -> None:
             axes.plot([one.first_token_ms], [one.elo], **style)
             if one.is_on_front or len(found.systems) <= MOST_NAMED:
                 axes.annotate(
-                    names_of([one.system], SHORT_NAME)[0],
+                    names[one.system],
                     (one.first_token_ms, one.elo),
                     xytext=(4, 3),
                     textcoords="offset points",
@@ -124,7 +130,8 @@ def draw_speed(found: SpeedResults, figure: Any) -> None:
     axes.set_xlabel("time to first text, median, ms (log scale)")
     axes.set_ylabel("Elo")
     if len(families) <= MOST_FAMILIES:
-        figure.legend(loc="outside upper center", ncols=4, handletextpad=0.2)
+        n_across = 4 if figure.get_figwidth() >= PAGE_INCHES else 2
+        figure.legend(loc="outside upper center", ncols=n_across, handletextpad=0.2)
 
 
 def draw_difficulty(found: ItemDifficulty, figure: Any) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hearteval.analysis.judges.agreement import JudgesAgreement
 from hearteval.analysis.people.against_models import AgainstModels
 from hearteval.analysis.people.study import PeopleResults
-from hearteval.report.plots.style import BLUE, GREY, ORANGE, Heat, draw_heat, names_of
+from hearteval.report.plots.style import BLUE, GREY, ORANGE, Heat, draw_heat_of_pairs
 
 if TYPE_CHECKING:
     from hearteval.analysis.agreement.ratings import AgreementMeasure
@@ -97,5 +97,4 @@ def agreement_cells(found: Agreeing) -> tuple[list[str], list[list[Heat | None]]
 def draw_agreement(found: Agreeing, figure: Any) -> None:
     """Draw how often every two of people's majority and the judges give the same answer."""
     names, cells = agreement_cells(found)
-    shown = names_of(names)
-    draw_heat(figure.subplots(), cells, rows=shown, columns=shown)
+    draw_heat_of_pairs(figure.subplots(), cells, names)

@@ -13,8 +13,11 @@ from hearteval.report.plots.style import (
     BLUE,
     GREY,
     MAX_NAME,
+    PAGE_INCHES,
+    SHORT_NAME,
     Heat,
     draw_heat,
+    draw_heat_of_pairs,
     draw_intervals,
     names_of,
 )
@@ -61,7 +64,7 @@ def draw_leaderboard(board: Leaderboard, figure: Any) -> None:
     )
     axes.set_yticks(range(len(board.rows)), names_of([row.system for row in board.rows]))
     axes.set_ylim(len(board.rows) - 0.5, -0.5)
-    axes.set_xlabel(f"Elo ({interval_words(board)})", wrap=True)
+    axes.set_xlabel(f"Elo ({interval_words(board)})")
     figure.legend(loc="outside upper right", ncols=2)
 
 
@@ -84,8 +87,7 @@ def draw_matrix(board: Leaderboard, figure: Any) -> None:
     won |= {(right, left): Heat(1 - at.share, at.is_sure) for (left, right), at in won.items()}
     cells = [[won.get((row, other)) for other in names] for row in names]
     axes = figure.subplots()
-    numbered = [f"{k} {name}" for k, name in enumerate(names_of(names), 1)]
-    draw_heat(axes, cells, rows=numbered, columns=[str(k) for k in range(1, len(names) + 1)])
+    draw_heat_of_pairs(axes, cells, names)
     axes.set_xlabel("won against")
 
 
@@ -133,6 +135,8 @@ def draw_radars(board: Leaderboard, figure: Any) -> None:
     drawn = figure.subplots(
         n_rows, RADARS_IN_A_ROW, squeeze=False, subplot_kw={"projection": "polar"}
     )
+    is_wide = figure.get_figwidth() >= PAGE_INCHES
+    titles = names_of([row.system for row in rows], MAX_NAME if is_wide else SHORT_NAME)
     for place, axes in enumerate(drawn.ravel()):
         if place >= len(rows):
             axes.set_visible(False)
@@ -148,4 +152,4 @@ def draw_radars(board: Leaderboard, figure: Any) -> None:
         axes.set_yticks(frame.ring_values, [])
         axes.set_xticks(angles[:-1], frame.axes)
         axes.tick_params(pad=-3)
-        axes.set_title(names_of([row.system], MAX_NAME)[0])
+        axes.set_title(titles[place])

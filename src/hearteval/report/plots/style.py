@@ -17,6 +17,9 @@ PAGE_INCHES: Final = 6.9
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#767676"
 MARKS: Final = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 MAX_NAME = 26
+SHORT_NAME = 16
+MOST_IN_A_COLUMN = 9
+"""Systems in a matrix of every two, one column wide, in letters of the usual size."""
 PALE = 0.3
 SETTINGS: Mapping[str, Any] = {
     "font.size": 8,
@@ -69,13 +72,14 @@ def draw_heat(
     *,
     rows: Sequence[str],
     columns: Sequence[str],
+    size: float = 6,
 ) -> None:
     """Draw shares as coloured cells, each with its percent; a missing one stays empty."""
     for row, values in enumerate(cells):
         for column, value in enumerate(values):
             if value is not None:
                 words = f"{100 * value.share:.0f}"
-                axes.text(column, row, words, ha="center", va="center", fontsize=6)
+                axes.text(column, row, words, ha="center", va="center", fontsize=size)
     shown = [
         [float("nan") if value is None else value.colour for value in values] for values in cells
     ]
@@ -85,6 +89,19 @@ def draw_heat(
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+def draw_heat_of_pairs(
+    axes: Any, cells: Sequence[Sequence[Heat | None]], names: Sequence[str]
+) -> None:
+    """Draw shares of every two; a column bears the number of its row, which always fits."""
+    is_dense = len(names) > MOST_IN_A_COLUMN and axes.figure.get_figwidth() < PAGE_INCHES
+    shown = names_of(names, SHORT_NAME if is_dense else MAX_NAME)
+    numbered = [f"{k} {name}" for k, name in enumerate(shown, 1)]
+    columns = [str(k) for k in range(1, len(names) + 1)]
+    draw_heat(axes, cells, rows=numbered, columns=columns, size=4 if is_dense else 6)
+    if is_dense:
+        axes.tick_params(labelsize=5)
 
 
 def draw_intervals(
