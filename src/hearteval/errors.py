@@ -47,6 +47,10 @@ class HeartError(Exception):
         super().__init__(message)
         self.headline = message
         self.ids = tuple(ids)
+        self.offer(remedies)
+
+    def offer(self, remedies: Sequence[Remedy]) -> None:
+        """Name the ways out, in place of those named before."""
         self.remedies = tuple(remedies)
         self.ways = tuple(map(_in_python, remedies))
 

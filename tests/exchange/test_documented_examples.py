@@ -58,7 +58,7 @@ def test_what_zeros_and_ones_may_mean(
 
 def test_ratings(examples: list[str], tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_text(examples[5], encoding="utf-8")
+    path.write_text(examples[6], encoding="utf-8")
 
     columns = RatingColumns("reply", "rater", "warmth")
     found = read_ratings(open_table(path), columns).ratings
@@ -71,9 +71,9 @@ def test_wide_ratings(
     examples: list[str], heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("wide.csv").write_text(examples[7], encoding="utf-8")
+    Path("wide.csv").write_text(examples[8], encoding="utf-8")
 
-    found = heart(*examples[8].split()[1:], "--json").json
+    found = heart(*examples[9].split()[1:], "--json").json
 
     assert (found["n_units"], found["n_values"], found["excluded"]) == (2, 3, {"missing": 1})
 
@@ -84,6 +84,6 @@ def test_columns_that_are_no_raters(
     monkeypatch.chdir(tmp_path)
     rows = [f"t{i},{i % 2},{i % 3 % 2}" for i in range(9)]
     Path("labels.csv").write_text("text_id,ann,ben\n" + "\n".join(rows) + "\n")
-    command, _, message = examples[9].partition("\n")
+    command, _, message = examples[10].partition("\n")
 
     assert heart(*command.split()[2:]).err == message

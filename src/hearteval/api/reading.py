@@ -1,16 +1,17 @@
 """How `rank` and its kin open a table of votes and settle what its columns mean."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hearteval.analysis.ranking.votes import Votes
-from hearteval.errors import NotIdentifiedError
+from hearteval.errors import HeartError, NotIdentifiedError, Remedy
 from hearteval.exchange.arguments import (
     Label,
     check_columns_named,
     check_roles,
     find_columns,
+    find_items,
     read_labels,
     read_names,
 )
@@ -24,6 +25,7 @@ from hearteval.exchange.votes import (
     read_parted_votes,
     read_votes,
 )
+from hearteval.exchange.votes.layouts import check_no_names, open_layout
 
 if TYPE_CHECKING:
     from hearteval.exchange.tables import Source
@@ -40,6 +42,7 @@ class VoteSource(NamedTuple):
     names: OutcomeNames
     report: Report
     by: str | None = None
+    baseline: str | None = None
 
     def open(self, others: Mapping[str, Any]) -> "VoteReading":
         """Settle what the columns mean, those of `others` by role too.
@@ -53,13 +56,19 @@ class VoteSource(NamedTuple):
         optional |= {"by": self.by, "cluster": None}
         check_columns_named({**self.sides, **optional}, optional=(*self.sides, *optional))
         table = open_table(self.source, self.report)
-        known: Mapping[str, Any] = find_columns(table.column_names, self.sides)
+        taken = [*self.sides.values(), *optional.values()]
+        with proposing_items(table, taken, has_items=bool(clusters)):
+            seen = open_layout(table, self.sides, self.baseline)
+            sides = self.sides if seen is table else {**self.sides, "winner": None}
+            if seen is not table:
+                check_no_names(self.names, table.label)
+            known: Mapping[str, Any] = find_columns(seen.column_names, sides)
         for cluster in clusters or (None,):
             check_roles({**known, **optional, "cluster": cluster})
         roles = {**known, **others, "by": self.by, "cluster": None}
         if clusters:
-            table, roles["cluster"] = join_columns(table, clusters)
-        return VoteReading(table, VoteColumns(**roles), self.names)
+            seen, roles["cluster"] = join_columns(seen, clusters)
+        return VoteReading(seen, VoteColumns(**roles), self.names)
 
 
 class VoteReading(NamedTuple):
@@ -71,11 +80,39 @@ class VoteReading(NamedTuple):
 
     def whole(self) -> Votes:
         """Read all votes as one."""
-        return read_votes(self.table, self.columns, self.names)
+        with self._proposing():
+            return read_votes(self.table, self.columns, self.names)
 
     def parted(self) -> PartedVotes:
         """Read them apart by the values of a column."""
-        return read_parted_votes(self.table, self.columns, self.names)
+        with self._proposing():
+            return read_parted_votes(self.table, self.columns, self.names)
+
+    def _proposing(self) -> AbstractContextManager[None]:
+        taken = [*self.columns.by_role().values(), self.columns.by, *self.columns.covariates]
+        has_items = self.columns.cluster is not None
+        return proposing_items(self.table, taken, has_items=has_items)
+
+
+@contextmanager
+def proposing_items(
+    table: Table, taken: Collection[str | None], *, has_items: bool
+) -> Iterator[None]:
+    """Add to the ways out of an error the column of the prompt, where nobody named one."""
+    try:
+        yield
+    except HeartError as error:
+        if not has_items and error.remedies:
+            error.offer([_with_items(table, taken, remedy) for remedy in error.remedies])
+        raise
+
+
+def _with_items(table: Table, taken: Collection[str | None], remedy: Remedy) -> Remedy:
+    used = {each for each in remedy.arguments.values() if isinstance(each, str)}
+    items = find_items([n for n in table.column_names if n not in {*taken, *used}])
+    if items is None:
+        return remedy
+    return remedy._replace(arguments={**remedy.arguments, "cluster": (items,)})
 
 
 @contextmanager

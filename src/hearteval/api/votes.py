@@ -130,6 +130,7 @@ class RankOptions(TypedDict, total=False):
     right_name: Names
     tie_name: Names
     own_name: bool
+    baseline: str | None
     strength: str | None
     cluster: str | Sequence[str] | None
     rater: str | None
@@ -165,6 +166,7 @@ def rank(
     right_name: Names = (),
     tie_name: Names = (),
     own_name: bool = False,
+    baseline: str | None = None,
     strength: str | None = None,
     cluster: str | Sequence[str] | None = None,
     rater: str | None = None,
@@ -194,6 +196,7 @@ def rank(
         tie_name: Value or values that mean a tie.
         own_name: Whether the winner column holds the winner's own name; found out by itself unless
             the names can be read in another way too.
+        baseline: What every model of a file with Arena-Hard's ``games`` was compared with.
         strength: Column of how strongly; adds a ranking weighted by it.
         cluster: Column of the item (prompt, dialogue) voted on, or several that name it together:
             what intervals resample.
@@ -231,7 +234,7 @@ def rank(
     )
     names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
     sides = {"left": left, "right": right, "winner": winner}
-    source = VoteSource(votes, sides, names, report, by)
+    source = VoteSource(votes, sides, names, report, by, baseline)
     plain = source.open({"strength": strength, "cluster": cluster, "rater": rater})
     shown, frame = check_also(also, get_args(AlsoShown)), find_frame_kind(votes)
     beside: dict[str, tuple[VoteReading, Callable[[Votes], Shown]]] = {}

@@ -28,6 +28,7 @@ from hearteval.errors import HeartError
 @click.option("--right-name", multiple=True, metavar="V", help="Winner value that means right.")
 @click.option("--tie-name", multiple=True, metavar="V", help="Winner value that means a tie.")
 @click.option("--own-name", is_flag=True, help="The winner column holds the winner's own name.")
+@click.option("--baseline", metavar="NAME", help="Whom Arena-Hard's games compare models with.")
 @click.option("--strength", metavar="COL", help="Column of strengths; adds Elo weighted by them.")
 @click.option(
     "--cluster",

@@ -26,6 +26,12 @@ MEANT_WORDS = {
 }
 """Words in the name of a column that may have a role, the likeliest first."""
 
+ITEM_COLUMNS = (
+    *("questionid", "promptid", "itemid", "dialogueid", "instructionid", "conversationid", "uid"),
+    *("question", "prompt", "item", "dialogue", "instruction", "conversation"),
+)
+"""Names of columns that tell prompts apart, without what is no letter, the likeliest first."""
+
 Label = str | float | bool
 """A value of the winner column."""
 
@@ -139,6 +145,12 @@ def check_controls(controls: Any, *, position: bool) -> dict[str, tuple[str, str
         if pair[0] == pair[1]:
             raise SettingsError(f"the control {name!r} names {pair[0]!r} for both sides")
     return {name: (pair[0], pair[1]) for name, pair in controls.items()}
+
+
+def find_items(there_are: Sequence[str]) -> str | None:
+    """Return the column that tells prompts apart by its name; None for none."""
+    by_letters = {re.sub("[^a-z]", "", name.casefold()): name for name in reversed(there_are)}
+    return next((by_letters[name] for name in ITEM_COLUMNS if name in by_letters), None)
 
 
 def _find_meant(role: str, there_are: Sequence[str]) -> str | None:

@@ -93,6 +93,16 @@ class Table(ABC):
             InvalidVotesError: The source is cut short or damaged, or a column mixes types.
         """
 
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield each row with all that it holds, lists and objects too.
+
+        Raises:
+            SettingsError: The source has columns and no such rows.
+        """
+        raise SettingsError(
+            f"{self.label}: nested rows are read from .jsonl files and lists of dictionaries only"
+        )
+
     def check_columns(self, names: Sequence[str]) -> None:
         """Raise `SettingsError` when a column that is asked for is not there, or there twice."""
         for name in names:

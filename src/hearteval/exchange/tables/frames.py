@@ -109,6 +109,10 @@ class RowsTable(Table):
             }
             self.report(min(start + BATCH_ROWS, len(self._rows)), len(self._rows))
 
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield each dictionary."""
+        yield from self._rows
+
 
 def is_rows(source: object) -> TypeGuard[Rows]:
     """Say whether a source is a list of rows."""

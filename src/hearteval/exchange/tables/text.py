@@ -158,6 +158,11 @@ class JsonLinesTable(Table):
         self.column_names = tuple(keys)
         self.check_columns(names)
 
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield each object."""
+        with self._open() as (rows, _):
+            yield from (row for _, row in rows)
+
     def place(self, row: int) -> str:
         """Say in which row and line something stands."""
         with self._open() as (rows, _):

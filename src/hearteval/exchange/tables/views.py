@@ -16,24 +16,24 @@ BETWEEN = " / "
 """Between their cells."""
 
 
-class _View(Table):
+class View(Table):
     """A table that stands for another: messages and warnings are those of the other."""
 
     def __init__(self, table: Table, column_names: Sequence[str]) -> None:
         super().__init__(table.label, column_names, table.report)
-        self._table = table
+        self.table = table
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What may be wrong with the table."""
-        return self._table.warnings
+        return self.table.warnings
 
     def place(self, row: int) -> str:
         """Say where a row is."""
-        return self._table.place(row)
+        return self.table.place(row)
 
 
-class JoinedTable(_View):
+class JoinedTable(View):
     """A table with more columns, each made of several: a cell for each combination of theirs."""
 
     def __init__(self, table: Table, joined: Mapping[str, Sequence[str]]) -> None:
@@ -44,7 +44,7 @@ class JoinedTable(_View):
     def batches(self, names: Sequence[str]) -> Iterator[Mapping[str, CodedColumn]]:
         """Yield the rows, a cell that is made of several missing where one of them is."""
         needed = [part for name in names for part in self._joined.get(name, (name,))]
-        for batch in self._table.batches(tuple(dict.fromkeys(needed))):
+        for batch in self.table.batches(tuple(dict.fromkeys(needed))):
             yield {
                 name: _join([batch[part] for part in self._joined[name]])
                 if name in self._joined
@@ -53,7 +53,7 @@ class JoinedTable(_View):
             }
 
 
-class WideTable(_View):
+class WideTable(View):
     """A table with one column for each rater, as one with a rating a row.
 
     Its columns are those of `names`, and what else the table has. Without a column of units every
@@ -76,14 +76,14 @@ class WideTable(_View):
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Raise `SettingsError` when a column that is asked for is not in the table."""
-        self._table.check_columns(names)
+        self.table.check_columns(names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Mapping[str, CodedColumn]]:
         """Yield each batch of the table once for each rater."""
         made = {self.UNIT, self.RATER, self.VALUE} - {self._unit}
         others = [name for name in names if name not in made]
         n_rows = 0
-        for batch in self._table.batches(tuple(dict.fromkeys((*others, *self.raters)))):
+        for batch in self.table.batches(tuple(dict.fromkeys((*others, *self.raters)))):
             n = len(batch[self.raters[0]].codes)
             rows = np.arange(n, dtype=np.int32)
             numbers = tuple(str(n_rows + 1 + row) for row in range(n))

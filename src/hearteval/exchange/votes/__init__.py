@@ -126,7 +126,17 @@ def _read_rows(table: Table, columns: VoteColumns, names: OutcomeNames) -> tuple
     rows = _count(table, coder, columns)
     outcomes = coder.winner.decide(table, columns.winner)
     rows.columns["outcome"] = outcomes[rows.columns.pop("winner")]
-    return _Source(table, columns, coder, table.warnings, table.says_simulated()), rows
+    warnings = (*table.warnings, *_strong_warnings(coder.winner.n_strong, columns))
+    return _Source(table, columns, coder, warnings, table.says_simulated()), rows
+
+
+def _strong_warnings(n_strong: int, columns: VoteColumns) -> list[str]:
+    if not n_strong or columns.strength is not None:
+        return []
+    return [
+        f"{n_strong:,} verdicts say >> or <<: each counts as one vote here; Arena-Hard's own table"
+        " counts it as three"
+    ]
 
 
 def _finish(source: _Source, rows: VoteRows) -> Votes:

@@ -87,7 +87,7 @@ class VoteCoder:
         self.systems = Names()
         self.groups = Names()
         self.lost_systems: defaultdict[int, set[int]] = defaultdict(set)
-        self.winner = WinnerColumn(names, self.systems)
+        self.winner = WinnerColumn(names, self.systems, (columns.left, columns.right))
         self.missing_words = MissingWords()
         self._meant = {*names.left, *names.right, *names.tie}
         self.bad_strength: tuple[int, str] | None = None

@@ -94,6 +94,17 @@ KNOWN = (
 )
 
 
+STRONG = frozenset({"A>>B", "B>>A", "A<<B", "B<<A"})
+VERDICTS = Vocabulary(
+    title="A>>B/A>B/A=B/B>A/B>>A",
+    outcomes=dict.fromkeys(("A>>B", "A>B", "B<A", "B<<A"), LEFT_WON)
+    | dict.fromkeys(("B>>A", "B>A", "A<B", "A<<B"), RIGHT_WON)
+    | dict.fromkeys(("A=B", "B=A"), TIED)
+    | _TIES,
+)
+"""Of Arena-Hard: beside the columns model_a and model_b A is model_a."""
+VERDICT_SIDES = ("model_a", "model_b")
+
 CODES = frozenset({"0", "1", "2"})
 """Numbers that stand for a side or a tie; where a 0 is among them, in several ways."""
 
@@ -117,12 +128,16 @@ class WinnerColumn:
 
     What a cell means depends on its label, if a vocabulary knows it, and on whose name that is.
     These few combinations are numbered as they come; the first rows of each are remembered for
-    messages. `texts` holds the codes of labels and systems.
+    messages. `texts` holds the codes of labels and systems, `sides` the columns of these.
     """
 
-    def __init__(self, names: OutcomeNames, texts: Names) -> None:
+    def __init__(
+        self, names: OutcomeNames, texts: Names, sides: tuple[str, str] | None = None
+    ) -> None:
         self._names = names
         self._candidates = list_candidates(names)
+        if sides == VERDICT_SIDES and not (names.left or names.own_name):
+            self._candidates += (VERDICTS,)
         self._known = frozenset(label for v in self._candidates for label in v.outcomes)
         self._labels: list[str | None] = [None]
         self._texts = texts
@@ -194,6 +209,12 @@ class WinnerColumn:
                     remedies=_list_remedies([*ways.values()][::-1]),
                 )
         return np.array(readings[first], dtype=np.int64)
+
+    @property
+    def n_strong(self) -> int:
+        """Rows whose label says that the win is a clear one, where such labels are known."""
+        is_known = any(vocabulary is VERDICTS for vocabulary in self._candidates)
+        return sum(n for label, n in self._count_labels().items() if is_known and label in STRONG)
 
     def _read(self, vocabulary: Vocabulary) -> list[int]:
         return [
