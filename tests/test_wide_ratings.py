@@ -277,3 +277,12 @@ def test_raters_of_groups_are_named_once(heart: Heart, tmp_path: Path) -> None:
     done = heart("agree", path, "--wide", "--level", "nominal", "--by", "half")
     assert done.out.splitlines()[0] == "Raters: ann, bob."
     assert done.out.count("Raters:") == 1
+
+
+def test_a_word_for_missing_is_no_value_at_any_level() -> None:
+    table = WIDE.astype(object).astype(str)
+    table.loc[0, "ann"] = "N/A"
+    for level in ("nominal", "ordinal"):
+        found = he.agree(table, wide=True, level=level)
+        assert found.excluded == {"missing": 1}
+        assert any("they count as missing" in warning for warning in found.warnings)

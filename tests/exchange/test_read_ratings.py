@@ -91,14 +91,20 @@ def test_a_missing_column_is_named() -> None:
         read(pl.DataFrame({"unit": ["a"], "rater": ["r"], "valeu": [1]}))
 
 
-def test_words_for_missing_and_raters_that_look_alike_are_warned_of() -> None:
-    frame = {"unit": ["a", "None"], "rater": ["ann", "Ann"], "value": ["NA", "NA"]}
+def test_words_for_missing_are_missing_and_raters_that_look_alike_are_warned_of() -> None:
+    units = ["a", "None", "a", "b"]
+    values = ["NA", "1", "2", "N/A"]
+    frame = {"unit": units, "rater": ["ann", "ann", "Ann", "Ann"], "value": values}
 
-    assert read(pl.DataFrame(frame)).warnings == (
-        "column 'unit' has cells that read 'None' (1), taken as they stand; leave a cell empty"
-        " if it means missing",
-        "column 'value' has cells that read 'NA' (2), taken as they stand; leave a cell empty"
-        " if it means missing",
+    found = read(pl.DataFrame(frame))
+    assert found.ratings.units == ("a", "b")
+    assert found.ratings.value.tolist() == [-1, 0, -1]
+    assert found.n_dropped == {"missing unit": 1}
+    assert found.warnings == (
+        "column 'unit' has cells that read 'None' (1): they count as missing; write another word"
+        " where that is a name or a value",
+        "column 'value' has cells that read 'N/A' (1), 'NA' (1): they count as missing; write"
+        " another word where that is a name or a value",
         "raters that differ only in case, white space or encoding (1): 'Ann' and 'ann'; write them"
         " alike if they are one",
     )

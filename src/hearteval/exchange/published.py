@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hearteval.analysis.agreement.ratings import finite_number
 from hearteval.errors import InvalidVotesError, SettingsError
-from hearteval.exchange.tables.columns import Table, list_hidden, list_names
+from hearteval.exchange.tables.columns import MissingWords, Table, list_hidden, list_names
 
 KNOWN_COLUMNS = {
     "system": ("system", "model", "name", "player", "modelname"),
@@ -49,7 +49,9 @@ def read_printed(table: Table, named: Mapping[str, str | None]) -> PrintedNumber
     columns = _find(table, named)
     roles = [role for role in columns if role != "system"]
     rows: list[tuple[str | None, ...]] = []
+    words = MissingWords()
     for batch in table.batches(tuple(dict.fromkeys(columns.values()))):
+        batch = {name: words.drop(name, column) for name, column in batch.items()}  # noqa: PLW2901 - the same cells
         cells = [
             [batch[name].values[code] if code >= 0 else None for code in batch[name].codes.tolist()]
             for name in (columns["system"], *(columns[role] for role in roles))

@@ -15,7 +15,7 @@ import numpy as np
 from hearteval.analysis.agreement.ratings import finite_number
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import InvalidVotesError, Remedy, SettingsError, first_few
-from hearteval.exchange.tables.columns import Int32Array, Names, Table, is_blank
+from hearteval.exchange.tables.columns import Int32Array, MissingWords, Names, Table, is_blank
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 
 ID_WORDS = frozenset(
@@ -159,10 +159,10 @@ def _read_cells(table: Table, names: Sequence[str]) -> tuple[list[_Cells], dict[
 
 
 def _read_together(table: Table, names: Sequence[str]) -> list[_Cells]:
-    cells = [_Cells(name) for name in names]
+    cells, words = [_Cells(name) for name in names], MissingWords()
     for batch in table.batches(tuple(names)) if names else ():
         for each in cells:
-            each.add(each.names.translate(batch[each.name]))
+            each.add(each.names.translate(words.drop(each.name, batch[each.name])))
     return cells
 
 

@@ -107,11 +107,10 @@ def _read_rows(table: Table, columns: RatingColumns) -> _Rows:
     missing_words = MissingWords()
     parts = [[np.zeros(0, np.int32)] * len(named)]
     for batch in table.batches(tuple(dict.fromkeys(named))):
+        cells = {name: missing_words.drop(name, batch[name]) for name in set(named)}
         parts.append(
-            [codes.translate(batch[name]) for codes, name in zip(seen, named, strict=True)]
+            [codes.translate(cells[name]) for codes, name in zip(seen, named, strict=True)]
         )
-        for name in named:
-            missing_words.add(name, batch[name])
     codes = [np.concatenate(column) for column in zip(*parts, strict=True)]
     simulated = [Notice(Kind.SIMULATED, SIMULATED_WORDS)] if table.says_simulated() else []
     return _Rows(seen, codes, (*simulated, *table.warnings, *missing_words.warnings()))

@@ -333,30 +333,29 @@ def test_a_compressed_file_cut_before_it_was_compressed_is_warned_of(tmp_path: P
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_words_for_missing_are_names_that_are_warned_of(source: str, tmp_path: Path) -> None:
-    row = ("gpt", "phi", "left", 3, "NA", "ann", 1.0)
+def test_words_for_missing_are_missing_and_warned_of(source: str, tmp_path: Path) -> None:
+    row = ("gpt", "phi", "left", 3, "i", "ann", 1.0)
     rows = [
         row,
         ("gpt", "NaN", "left", 3, "NA", "ann", 1.0),
-        ("gpt", "phi", *row[2:4], "i", "b", 1),
+        (*row[:4], "NA", "b", 1),
+        ("gpt", "phi", "N/A", 3, "j", "ann", 1.0),
     ]
 
     votes = read(SOURCES[source](rows, tmp_path))
 
-    assert votes.n_items == 2
-    assert votes.warnings == (
-        "column 'item' has cells that read 'NA' (2), taken as they stand; leave a cell empty"
-        " if it means missing",
-        "column 'right' has cells that read 'NaN' (1), taken as they stand; leave a cell empty"
-        " if it means missing",
-    )
+    assert (votes.n_votes, votes.n_items, votes.systems) == (1, 1, ("gpt", "phi"))
+    assert votes.n_dropped == {"missing system": 1, "missing winner": 1, "missing cluster": 1}
+    said = [str(warning) for warning in votes.warnings]
+    for words in ("'item' has cells that read 'NA' (2)", "'right' has cells that read 'NaN' (1)"):
+        assert any(f"column {words}: they count as missing" in warning for warning in said)
 
 
-def test_a_word_for_missing_in_the_winner_column_says_to_leave_it_empty() -> None:
+def test_a_word_for_missing_is_a_winner_that_is_missing_unless_it_is_said_to_be_one() -> None:
     frame = small_votes(winner=["left", "NA"])
-
-    with pytest.raises(InvalidVotesError, match="leave a cell empty if it means missing"):
-        read(pl.DataFrame(frame), VOTES_ONLY)
+    assert read(pl.DataFrame(frame), VOTES_ONLY).n_dropped == {"missing winner": 1}
+    names = OutcomeNames(tie=("NA",))
+    assert read_votes(open_table(pl.DataFrame(frame)), VOTES_ONLY, names).n_ties == 1
 
 
 def test_a_word_for_missing_that_is_said_to_be_a_tie_is_fine() -> None:

@@ -3,8 +3,8 @@
 A cell is text, a number, true or false, a date, a time of a date, or a UUID; anything else is
 refused. Numbers become text (1 and 1.0
 read "1"), so that every format gives the same names. One column holds one kind of cell: a text "1"
-and a number 1 are never merged in silence. What in names may be a slip, a word for a missing cell
-or two names that look alike, is said and not corrected: somebody may mean it.
+and a number 1 are never merged in silence. In votes and ratings a word for a missing cell is one,
+and said; two names that look alike are said and not corrected: somebody may mean it.
 """
 
 import difflib
@@ -33,8 +33,10 @@ _Key = TypeVar("_Key", bound=Hashable)
 Report = Callable[[int, int], None]
 """What hears how far the reading is: bytes or rows done, and how many there are."""
 
-MISSING_WORDS = frozenset({"NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
-"""What other programs write for a missing cell."""
+MISSING_WORDS = frozenset(
+    {"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"}
+)
+"""What other programs write for a missing cell; in votes and ratings it is one."""
 _SHOWN_COLUMNS = 30
 _SHOWN_ALIKE = 5
 _INVISIBLE = re.compile(
@@ -300,16 +302,23 @@ class CellCoder:
 
 
 class MissingWords:
-    """Counts the cells that hold a word for a missing cell, by column."""
+    """Takes words for a missing cell as such, and counts them by column."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, name: str, column: CodedColumn, *, meant: Collection[str] = ()) -> None:
-        """Count the cells of a column; words that somebody said are `meant` are fine."""
-        for word in MISSING_WORDS.intersection(column.values).difference(meant):
-            codes = [code for code, text in enumerate(column.values) if text == word]
-            self._counts[name][word] += int(np.isin(column.codes, codes).sum())
+    def drop(self, name: str, column: CodedColumn, *, meant: Collection[str] = ()) -> CodedColumn:
+        """Return a column without such cells; words that somebody said are `meant` stay."""
+        words = MISSING_WORDS.intersection(column.values).difference(meant)
+        if not words:
+            return column
+        codes = column.codes.copy()
+        for code, text in enumerate(column.values):
+            if text in words:
+                is_word = column.codes == code
+                self._counts[name][text] += int(np.count_nonzero(is_word))
+                codes[is_word] = -1
+        return CodedColumn(codes=codes, values=column.values)
 
     def warnings(self) -> list[str]:
         """Return a warning for each column with such cells."""
@@ -318,8 +327,8 @@ class MissingWords:
             words = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(counts.items()) if n)
             if words:
                 warnings.append(
-                    f"column {name!r} has cells that read {words}, taken as they stand; leave a "
-                    "cell empty if it means missing"
+                    f"column {name!r} has cells that read {words}: they count as missing; write"
+                    " another word where that is a name or a value"
                 )
         return warnings
 

@@ -128,10 +128,12 @@ class VoteCoder:
 
     def _translate(self, batch: Mapping[str, CodedColumn]) -> dict[str, Int32Array]:
         columns = self._columns
-        texts_of = (columns.left, columns.right, columns.cluster, columns.rater, columns.by)
-        for name in filter(None, texts_of):
-            self.missing_words.add(name, batch[name])
-        self.missing_words.add(columns.winner, batch[columns.winner], meant=self._meant)
+        texts_of = {*columns.by_role().values(), columns.by} - {None, columns.strength}
+        meant = {columns.winner: self._meant}
+        batch = dict(batch) | {
+            name: self.missing_words.drop(name, batch[name], meant=meant.get(name, ()))
+            for name in filter(None, texts_of)
+        }
         texts = dict.fromkeys(("left", "right", "winner"), self.systems)
         texts |= {ITEM: self.items.names, RATER: self.raters}
         cells = {role: batch[name] for role, name in columns.by_role().items()}

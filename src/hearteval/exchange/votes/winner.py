@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from hearteval.errors import InvalidVotesError, Remedy, SettingsError, first_few
-from hearteval.exchange.tables.columns import MISSING_WORDS, FirstSeen, Int32Array, Names, Table
+from hearteval.exchange.tables.columns import FirstSeen, Int32Array, Names, Table
 from hearteval.exchange.votes.meanings import (
     OutcomeNames,
     list_meanings,
@@ -275,14 +275,11 @@ class WinnerColumn:
             )
         examples = ", ".join(self._show(unknown[best], table))
         more = ", ..." if n_unknown > _SHOWN_ROWS else ""
-        texts = {text for number in unknown[best] for _, text in self._rows[number]}
-        is_missing = not MISSING_WORDS.isdisjoint(list(self._texts)[text] for text in texts)
-        empty = ", leave a cell empty if it means missing" if is_missing else ""
         by_words = None if self._names.left else read_sides(list(labels))
         return InvalidVotesError(
             f"{where}: {n_unknown:,} of {n_rows:,} rows are not in {best}, as the others are: "
             f"{examples}{more}. All labels, with the rows of each: {listed}. All must be in one "
-            f"vocabulary ({', '.join(unknown)}); correct the labels{empty}, or say what they mean "
+            f"vocabulary ({', '.join(unknown)}); correct the labels, or say what they mean "
             f"with {_OPTIONS}" + (", such as:" if by_words else ""),
             remedies=_list_remedies([by_words] if by_words else []),
         )

@@ -15,6 +15,10 @@ from hearteval.report.text import (
     whole,
 )
 
+NO_CULPRIT = (
+    "Its Elo and its win rates may come from different raters (people or judges), other votes or"
+    " other weights: this shows that they do not match, not which is wrong."
+)
 MAX_NAME, MAX_LISTED, MAX_MOVES = 40, 5, 10
 
 
@@ -39,6 +43,7 @@ def self_check_words(check: SelfCheck) -> tuple[str, ...]:
             f" {bare_percent(check.rms_gap_at_factor)} points,"
             f" {bare_percent(check.max_gap_at_factor)} at most."
         )
+        lines.append(NO_CULPRIT)
     if check.out_of_order:
         pairs = [f"{a} above {b}" for a, b in check.out_of_order[:MAX_LISTED]]
         n = len(check.out_of_order)
