@@ -401,11 +401,11 @@ def test_adjusted_ratings_say_what_went_in(kind: str) -> None:
     found = adjusted(frame, kind).to_dict()
 
     assert json.loads(json.dumps(found))["schema"] == f"heart.rank_{kind}/1"
-    assert (found["n_votes"], found["n_ties"]) == (47, 16)
-    assert found["n_dropped"] == {"missing winner": 1}
+    assert (found["n_votes"], found["n_ties"]) == (46, 16)
+    assert found["n_dropped"] == {"missing winner": 1, "missing cluster": 1}
     assert any("'NA' (1)" in warning for warning in found["warnings"])
     assert found["settings"]["level"] == 0.95
-    assert found["settings"]["n_items"] == 13
+    assert found["settings"]["n_items"] == 12
     assert found["settings"]["columns"]["cluster"] == "prompt"
     pairs = {"words <b>": ("words_a", "words_b")} if kind == "controlled" else {}
     assert found["settings"]["controls"] == pairs

@@ -170,7 +170,9 @@ def test_wide_on_the_command_line(heart: Heart, path: Path) -> None:
     assert round(done.json["icc_1"]["value"], 2) == 0.14
     assert turned.json["cronbach_alpha"]["value"] < done.json["cronbach_alpha"]["value"]
     assert max(map(len, heart(*words).out.splitlines())) <= 80
-    assert heart("agree", path, "--wide").err.startswith("heart: --level is missing")
+    lacking = heart("agree", path, "--wide").err
+    assert lacking.startswith("heart: --level is missing")
+    assert "say --wide" not in lacking
 
 
 def test_several_columns_of_items_on_the_command_line(heart: Heart, tmp_path: Path) -> None:
@@ -286,3 +288,16 @@ def test_a_word_for_missing_is_no_value_at_any_level() -> None:
         found = he.agree(table, wide=True, level=level)
         assert found.excluded == {"missing": 1}
         assert any("they count as missing" in warning for warning in found.warnings)
+
+
+def test_a_long_table_is_not_read_as_a_wide_one() -> None:
+    long = LONG[["unit", "coder", "score"]].rename(columns={"coder": "rater"})
+    with pytest.raises(SettingsError, match="If one row is one rating, leave --wide out") as caught:
+        he.agree(long, wide=True, level="interval")
+    assert not caught.value.remedies
+
+
+def test_columns_of_the_systems_are_no_raters() -> None:
+    votes = {"model_a": ["x", "y"] * 13, "model_b": ["y", "x"] * 13}
+    with pytest.raises(SettingsError, match="the raters are ann, bob"):
+        he.agree(TWO.assign(**votes), wide=True, level="nominal")

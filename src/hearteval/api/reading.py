@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hearteval.analysis.ranking.votes import Votes
-from hearteval.errors import HeartError, NotIdentifiedError, Remedy
+from hearteval.errors import HeartError, NotIdentifiedError, Remedy, SettingsError
 from hearteval.exchange.arguments import (
     Label,
     check_columns_named,
@@ -26,6 +26,7 @@ from hearteval.exchange.votes import (
     read_votes,
 )
 from hearteval.exchange.votes.layouts import check_no_names, open_layout
+from hearteval.exchange.votes.winner import find_winners
 
 if TYPE_CHECKING:
     from hearteval.exchange.tables import Source
@@ -62,13 +63,30 @@ class VoteSource(NamedTuple):
             sides = self.sides if seen is table else {**self.sides, "winner": None}
             if seen is not table:
                 check_no_names(self.names, table.label)
-            known: Mapping[str, Any] = find_columns(seen.column_names, sides)
+            known = _find_sides(seen, sides)
         for cluster in clusters or (None,):
             check_roles({**known, **optional, "cluster": cluster})
         roles = {**known, **others, "by": self.by, "cluster": None}
         if clusters:
             seen, roles["cluster"] = join_columns(seen, clusters)
         return VoteReading(seen, VoteColumns(**roles), self.names)
+
+
+def _find_sides(table: Table, sides: Mapping[str, str | None]) -> Mapping[str, Any]:
+    """Return the columns of left, right and winner; where only the last is lacking, see the cells.
+
+    Raises:
+        SettingsError: As `find_columns`.
+    """
+    try:
+        return find_columns(table.column_names, sides)
+    except SettingsError as error:
+        if error.ids == ("winner",) and not error.remedies:
+            both = find_columns(table.column_names, {**sides, "winner": table.column_names[0]})
+            remedies = find_winners(table, (both["left"], both["right"]))
+            error.offer(remedies)
+            error.headline += "; did you mean:" if remedies else ""
+        raise
 
 
 class VoteReading(NamedTuple):

@@ -76,7 +76,7 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     from hearteval.api import agree
 
     needed = ("level",) if options["wide"] else ("unit", "rater", "value", "level")
-    _require(file, {name: options[name] or None for name in needed})
+    _require(file, {name: options[name] or None for name in needed}, wide=options["wide"])
     parts = ("by_pair", "by_rater", "by_category", "pooled")
     options["also"] = [name for name in parts if options.pop(name)]
     try:
@@ -88,7 +88,7 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
     show_result("agree", found, as_json=as_json)
 
 
-def _require(file: Path, options: Mapping[str, str | None]) -> None:
+def _require(file: Path, options: Mapping[str, str | None], *, wide: bool) -> None:
     """Ask at once for all that is not given, with the columns that there are."""
     missing = [f"--{name}" for name, value in options.items() if value is None]
     if not missing:
@@ -97,9 +97,14 @@ def _require(file: Path, options: Mapping[str, str | None]) -> None:
     from hearteval.report.text import listed
 
     columns = ", ".join(open_table(file).column_names)
+    level = "level: nominal for kinds, ordinal for steps such as 1 to 5, interval or ratio for"
     raise click.UsageError(
         f"{listed(missing)} {'is' if len(missing) == 1 else 'are'} missing; the columns of {file}"
-        f" are {columns}. One row is one rating: name what is rated, who rates and the rating, and"
-        " its level: nominal for kinds, ordinal for steps such as 1 to 5, interval or ratio for"
-        " measures. If there is a column for each rater, say --wide."
+        f" are {columns}."
+        + (
+            f" Name the {level} measures."
+            if wide
+            else " One row is one rating: name what is rated, who rates and the rating, and its"
+            f" {level} measures. If there is a column for each rater, say --wide."
+        )
     )

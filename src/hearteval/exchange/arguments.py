@@ -17,8 +17,8 @@ KNOWN_COLUMNS = {"left": ("model_a", "left"), "right": ("model_b", "right"), "wi
 """Columns of arena-style files, by role."""
 
 MEANT_WORDS = {
-    "left": ("left", "a", "first", "1", "model1", "modela", "systema", "system1"),
-    "right": ("right", "b", "second", "2", "model2", "modelb", "systemb", "system2"),
+    "left": ("left", "a", "first", "1", "model1", "modela", "systema", "system1", "gen1"),
+    "right": ("right", "b", "second", "2", "model2", "modelb", "systemb", "system2", "gen2"),
     "winner": (
         *("winner", "won", "verdict", "preference", "preferred", "choice", "chosen", "vote"),
         *("outcome", "result", "label"),

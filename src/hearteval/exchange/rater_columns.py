@@ -34,9 +34,11 @@ UNIT_NAMES = frozenset(
 OTHER_NAMES = frozenset(
     {"age", "sex", "gender", "education", "country", "language", "split", "group", "condition"}
     | {"system", "model", "source", "mean", "average", "total", "sum", "n", "seconds", "duration"}
-    | {SIMULATED}
+    | {"model_a", "model_b", "model_x", "model_y", SIMULATED}
 )
 """Whole names that say so; item_1, item_2 … are columns of a questionnaire."""
+RATER_NAMES = frozenset({"rater", "annotator", "coder", "worker", "judge", "voter", "evaluator"})
+"""Whole names of the column of who rates, in a table with one rating a row."""
 MOST_CELLS = 0.5
 """Share of a column's cells that lie on the scale of another where both have one scale."""
 ALL_UNIQUE, FEW_UNIQUE = 0.9, 0.5
@@ -139,6 +141,8 @@ def _words(name: str) -> list[str]:
 def _named_like(name: str) -> str | None:
     if is_id(name):
         return "is named like an id"
+    if name.strip().casefold() in RATER_NAMES:
+        return "is named like who rates"
     is_other = OTHER_WORDS.intersection(_words(name)) or name.strip().casefold() in OTHER_NAMES
     return "is named like no rating" if is_other else None
 
@@ -253,19 +257,23 @@ def _refusal(
     listed = first_few(
         [f"{name!r} {refused[name]}" for name in found if name in refused], MAX_SHOWN
     )
+    problem = f"{table.label}: these columns may be no raters: {listed}."
     rest = tuple(name for name in found if name not in refused)
+    is_long = any(name.strip().casefold() in RATER_NAMES for name in found)
+    if is_long:
+        problem += (
+            " If one row is one rating, leave --wide out (in Python wide) and name the unit, the"
+            " rater and the value."
+        )
+    if is_long and len(rest) < 2:
+        return SettingsError(problem, ids=list(refused))
     unit = next((c.name for c in named if c.is_unique and c.name in refused), None)
     if len(rest) < 2:
         rest, unit = tuple(found), None
     words = f"the raters are {first_few(rest, MAX_SHOWN)}"
-    arguments = {"unit": (unit,)} if unit is not None else {}
+    remedy = Remedy(words, {"rater": rest})
+    if unit is not None:
+        remedy = Remedy(f"{words}; the unit is {unit}", {"unit": (unit,), "rater": rest})
     return SettingsError(
-        f"{table.label}: these columns may be no raters: {listed}. Name the columns of the raters:",
-        ids=list(refused),
-        remedies=[
-            Remedy(
-                words if unit is None else f"{words}; the unit is {unit}",
-                {**arguments, "rater": rest},
-            )
-        ],
+        f"{problem} Name the columns of the raters:", ids=list(refused), remedies=[remedy]
     )

@@ -183,3 +183,12 @@ def test_columns_that_are_asked_for_carry_it_too(heart: Heart, tmp_path: Path) -
     assert ready.endswith(
         "--left system_1 --right system_2 --winner preference --cluster instruction"
     )
+
+
+def test_columns_whose_cells_say_who_won_are_proposed(heart: Heart, tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = "".join(f"q{i},ash,elm,{s},tie,{s},{i % 2}\n" for i, s in enumerate("ABBA" * 3))
+    path.write_text(f"question,model_a,model_b,people,note,gpt4,seen\n{rows}", encoding="utf-8")
+    ready = [line for line in heart("rank", path).err.splitlines() if line.startswith("    heart")]
+    said = [line.split("--winner ")[1] for line in ready]
+    assert said == ["people --cluster question", "gpt4 --cluster question"]

@@ -12,7 +12,14 @@ from itertools import islice
 import numpy as np
 
 from hearteval.errors import InvalidVotesError, Remedy, SettingsError, first_few
-from hearteval.exchange.tables.columns import FirstSeen, Int32Array, Names, Table
+from hearteval.exchange.tables.columns import (
+    MISSING_WORDS,
+    FirstSeen,
+    Int32Array,
+    Names,
+    Table,
+    is_blank,
+)
 from hearteval.exchange.votes.meanings import (
     OutcomeNames,
     list_meanings,
@@ -121,6 +128,24 @@ def list_candidates(names: OutcomeNames) -> tuple[Vocabulary, ...]:
         # A label said to be a tie rules out a vocabulary in which it is a win.
         if all(known.outcomes.get(tie, TIED) == TIED for tie in names.tie)
     )
+
+
+def find_winners(table: Table, taken: Collection[str]) -> list[Remedy]:
+    """Return the columns whose every cell says who won, in words that are known for it."""
+    names = [name for name in table.column_names if name not in taken and not is_blank(name)]
+    remedies = []
+    for name in names:
+        texts: set[str] = set()
+        for batch in table.batches((name,)):
+            coded = batch[name]
+            texts.update(coded.values[code] for code in np.unique(coded.codes[coded.codes >= 0]))
+            if len(texts) > _SHOWN_LABELS:
+                break
+        texts -= MISSING_WORDS
+        known = (v.outcomes for v in (*KNOWN, VERDICTS) if v not in (NUMBERS, OWN_NAME))
+        if any(texts <= set(o) and {LEFT_WON, RIGHT_WON} & {o[t] for t in texts} for o in known):
+            remedies.append(Remedy(f"winner is {name!r}", {"winner": name}))
+    return remedies
 
 
 class WinnerColumn:
