@@ -267,7 +267,13 @@ class TestStore:
         assert store.labels_by_people("made", texts[:1]) == [of_ben, of_ann]
         assert set(store.labels_by_people("made", texts)) == {of_ann, of_ben, of_item}
         assert store.labels_by_people("other", texts) == []
-        assert set(store.labels_of(world.study, "made")) == {of_ann, of_ben, of_item, by_model}
+        newer = replace(of_ann, taxonomy_version="2", id="")
+        store.add([newer])
+        assert store.labels_by_people("made", texts[:1]) == [of_ben, of_ann]
+        assert store.labels_by_people("made", texts[:1], version="2") == [newer]
+        assert set(store.labels_of(world.study, "made")) == {
+            *(of_ann, of_ben, of_item, by_model, newer)
+        }
 
     def test_judgment_table_leaves_out_attention_checks(self, store: Store, world: World) -> None:
         check = replace(world.assignments[0], check="second", repeat=1, id="")

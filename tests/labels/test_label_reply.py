@@ -1,8 +1,10 @@
 """A labeler's reply: evidence is held against the text, and nothing is ever filled in."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -211,10 +213,29 @@ def test_there_are_the_fifteen_strategies_of_the_paper_and_six_micro_skills() ->
     assert len(load_taxonomy("micro-skills").categories) == 6
 
 
+def test_the_two_examples_of_a_strategy_are_equally_long() -> None:
+    ratios = [len(one.present) / len(one.absent) for one in STRATEGIES.categories]
+    assert 1 / 1.2 < min(ratios) <= max(ratios) < 1.2
+    longer = sum(ratio > 1 for ratio in ratios)
+    assert 4 <= longer <= 11
+    assert abs(sum(math.log(ratio) for ratio in ratios)) / len(ratios) < 0.02
+
+
+def test_the_paper_map_compares_every_strategy() -> None:
+    text = (Path(__file__).parents[2] / "docs/paper-map.md").read_text(encoding="utf-8")
+    table = text.partition("## The fifteen strategies of 9.10")[2]
+    rows = [row.split(" | ") for row in table.splitlines() if row.endswith("| same |")]
+    assert [row[0].removeprefix("| ") for row in rows] == [
+        category.name for category in STRATEGIES.categories
+    ]
+    assert f"version {STRATEGIES.version}" in table
+
+
 DEMANDS = Taxonomy(
     name="strategies",
     of=("item",),
     version="1",
+    unversioned="1",
     title="demands",
     categories=(
         Category(key="open", name="Open", definition="It is open.", present="No.", absent="Done."),

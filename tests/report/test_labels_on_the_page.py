@@ -82,7 +82,7 @@ def labelled_study(
             ]
     given = TaxonomyLabels(
         taxonomy=name,
-        version="1",
+        version=taxonomy.version,
         title=taxonomy.title,
         categories={one.key: one.name for one in taxonomy.categories},
         labelers=labelers,
@@ -304,6 +304,8 @@ def test_labelers_are_held_against_people_beside_what_is_published() -> None:
     )
     assert "The paper reports 0.86 for its classifier, from 0.78 to 0.93." in said
     assert "Do labelers agree?" not in said
+    old = dataclasses.replace(held_against_people(), version="2")
+    assert "The paper reports" not in words(section((old,)))
 
 
 def test_the_offline_baseline_says_what_it_is_where_it_is_held_against_people() -> None:

@@ -24,9 +24,9 @@ from hearteval.domain import (
 from hearteval.labels.taxonomy import Category, Taxonomy, load_taxonomy
 from hearteval.store.people.tasks import Lease, PlannedTask
 from hearteval.study.people.kinds import KINDS
-from hearteval.study.people.labelling import kinds_of
+from hearteval.study.people.labelling import kinds_of, label_kind
 from hearteval.study.people.planning import choose_sample
-from hearteval.study.results import analyze
+from hearteval.study.results import analyze, stored_labels
 
 LABELS = '\n[labels]\npeople = 4\npeople_by = ["micro-skills"]\n'
 PEOPLE = "writers_per_item = 1\nraters_per_pair = 0\n"
@@ -257,6 +257,26 @@ def test_what_people_settle_is_held_against_a_labeler(worked: Worked) -> None:
     assert row.f1.value == pytest.approx(2 / 5)
 
 
+def test_labels_by_people_of_an_older_version_are_kept_apart(world: World) -> None:
+    session, study, taxonomy = world.desk.session, world.desk.study, load_taxonomy("strategies")
+    text = next(session.store.iter(Completion, study))
+    ann = Rater(name="ann", kind="human", family="human")
+    new = Label(
+        completion_id=text.id,
+        **taxonomy.stamp,
+        category="clarification",
+        verdict="absent",
+        rater_id=ann.id,
+        created_at=world.clock(),
+    )
+    old = replace(new, taxonomy_version=None, verdict="present", id="")
+    session.store.add([ann, old, new])
+    assert {old, new} <= set(session.store.iter(Label))
+    (found,) = [one for one in stored_labels(session, study) if one.taxonomy == "strategies"]
+    assert [(row.verdict, row.rater_id) for row in found.people] == [("absent", ann.id)]
+    assert label_kind("strategies") == f"label-strategies-{taxonomy.version}"
+
+
 def test_which_answer_stands_left_is_chance_also_beside_labels_of_a_part(
     page_world: World,
 ) -> None:
@@ -320,6 +340,7 @@ def test_an_item_is_labelled_by_its_conversation_and_a_scale_has_a_score(
         name="made",  # type: ignore[arg-type]
         of=("item",),
         version="1",
+        unversioned="1",
         title="made up",
         categories=(
             Category(key="risk", name="Risk", definition="Somebody is in danger."),

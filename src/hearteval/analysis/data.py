@@ -174,6 +174,8 @@ class TaxonomyLabels:
 
     taxonomy: str
     version: str
+    label_version: str | None = None
+    """As the labels bear it; None where they bear none."""
     title: str
     categories: Mapping[str, str]
     """Name by key, in their order."""

@@ -20,7 +20,7 @@ class Label:
     Its text is a completion, the reasons of a judgment, or an item: its conversation.
     """
 
-    ADDED_LATER: ClassVar = ("item_id", "score")
+    ADDED_LATER: ClassVar = ("item_id", "score", "taxonomy_version")
 
     completion_id: str | None = None
     """The completion it is of; else None."""
@@ -30,6 +30,8 @@ class Label:
     """The item it is of; else None."""
     taxonomy: str
     """What the category belongs to, e.g. ``safety``."""
+    taxonomy_version: str | None = None
+    """By which wording it was given; None for the one of the time before labels bore one."""
     category: str
     verdict: LabelVerdict
     """Whether the category is in the text."""
@@ -61,8 +63,9 @@ class Label:
         )
         require(self.created_at.tzinfo is not None, where, "created_at has no time zone")
         names = ("completion_id", "judgment_id", "taxonomy", "category", "rater_id")
-        item = {} if self.item_id is None else {"item_id": self.item_id}
-        fill_id(self, "label", *names, **item)
+        later = {"item_id": self.item_id, "taxonomy_version": self.taxonomy_version}
+        known = {name: value for name, value in later.items() if value is not None}
+        fill_id(self, "label", *names, **known)
 
     @property
     def text_id(self) -> str:

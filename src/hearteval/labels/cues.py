@@ -45,7 +45,7 @@ def cued_labels(text: LabelledText, taxonomy: Taxonomy, *, now: datetime) -> tup
     return tuple(
         Label(
             **text.names,
-            taxonomy=taxonomy.name,
+            **taxonomy.stamp,
             category=key,
             verdict="present" if hit else "absent",
             evidence=hit.group() if hit else "",

@@ -181,7 +181,7 @@ async def ask_labelers(
             return tuple(
                 Label(
                     **text.names,
-                    taxonomy=taxonomy.name,
+                    **taxonomy.stamp,
                     category=category,
                     rater_id=target.rater_id,
                     created_at=now(),

@@ -1,8 +1,8 @@
 """What texts can be labelled by: strategies and skills of completions, themes of reasons, and more.
 
 A taxonomy is a file of the protocol, with a definition, one example that has the category and one
-that does not. Labels name it and its categories by their keys; who labelled by another version is
-another rater, so that labels of two versions are never mixed.
+that does not. Labels name it, its version and its categories by their keys; a model that labels by
+another version is another rater. So labels of two versions are never mixed, people's neither.
 """
 
 from collections.abc import Mapping
@@ -53,6 +53,8 @@ class Taxonomy:
     name: TaxonomyName
     of: tuple[Unit, ...]
     version: str
+    unversioned: str
+    """The version of labels that bear none: they are older than the field."""
     title: str
     categories: tuple[Category, ...]
     n_comparisons: int | None = None
@@ -67,6 +69,16 @@ class Taxonomy:
     def identifying(self) -> frozenset[str]:
         """The keys of categories whose evidence tells who somebody is: it is shown to nobody."""
         return frozenset(one.key for one in self.categories if one.placeholder)
+
+    @property
+    def label_version(self) -> str | None:
+        """The version as labels bear it: none where they would not have borne one before."""
+        return None if self.version == self.unversioned else self.version
+
+    @property
+    def stamp(self) -> dict[str, Any]:
+        """What every label by it says of it."""
+        return {"taxonomy": self.name, "taxonomy_version": self.label_version}
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -90,6 +102,7 @@ def load_taxonomy(name: TaxonomyName) -> Taxonomy:
     return Taxonomy(
         name=name,
         version=data["version"],
+        unversioned=data["unversioned"],
         of=tuple(data["of"]),
         title=data["title"],
         categories=tuple(

@@ -156,8 +156,13 @@ class Store(Protocol):
         """Yield the labels of a study's texts by one taxonomy, as `iter` does of all."""
         ...
 
-    def labels_by_people(self, taxonomy: str, text_ids: Sequence[str]) -> list[Label]:
-        """Return what people have said of some texts by a taxonomy, as it came in time."""
+    def labels_by_people(
+        self, taxonomy: str, text_ids: Sequence[str], *, version: str | None = None
+    ) -> list[Label]:
+        """Return what people have said of some texts by a taxonomy, as it came in time.
+
+        Labels of another `version` than this are none of them.
+        """
         ...
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:

@@ -429,16 +429,18 @@ def rows_of_kind(
 
 
 def rows_by_people(
-    connection: Connection, taxonomy: str, text_ids: Sequence[str]
+    connection: Connection, taxonomy: str, version: str | None, text_ids: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return the rows of labels of some texts by people, by one taxonomy."""
+    """Return the rows of labels of some texts by people, by one version of a taxonomy."""
+    own = schema.labels.c
     raters, texts = schema.raters.c, ("completion_id", "judgment_id", "item_id")
     ids: Any = bindparam("ids", expanding=True)
     of_text = (
         select(schema.labels)
-        .join(schema.raters, raters.id == schema.labels.c.rater_id)
-        .where(raters.kind == "human", schema.labels.c.taxonomy == taxonomy)
-        .where(or_(*(schema.labels.c[name].in_(ids) for name in texts)))
+        .join(schema.raters, raters.id == own.rater_id)
+        .where(raters.kind == "human", own.taxonomy == taxonomy)
+        .where(own.taxonomy_version.is_not_distinct_from(version))
+        .where(or_(*(own[name].in_(ids) for name in texts)))
     )
     return [
         row for some in in_groups(text_ids) for row in rows_of(of_text, connection, {"ids": some})

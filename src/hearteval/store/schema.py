@@ -372,6 +372,7 @@ labels = _sealed(
     Index("ix_labels_completion", "completion_id"),
     _ref("item_id", "items", nullable=True),
     Column("score", Integer),
+    Column("taxonomy_version", Text),
     Index("ix_labels_judgment", "judgment_id"),
     Index("ix_labels_item", "item_id"),
 )

@@ -292,10 +292,13 @@ class SqlStore:
         own = study_query(Label, study).where(schema.labels.c.taxonomy == taxonomy)
         yield from self._records(Label, own)
 
-    def labels_by_people(self, taxonomy: str, text_ids: Sequence[str]) -> list[Label]:
+    def labels_by_people(
+        self, taxonomy: str, text_ids: Sequence[str], *, version: str | None = None
+    ) -> list[Label]:
         """Return what people have said of some texts by a taxonomy, as it came in time."""
+        ids = sorted(set(text_ids))
         with self._sound(Label):
-            rows = self._read(lambda it: rows_by_people(it, taxonomy, sorted(set(text_ids))))
+            rows = self._read(lambda it: rows_by_people(it, taxonomy, version, ids))
             found = [from_row(Label, row) for row in rows]
         return sorted(found, key=lambda label: (label.created_at, label.id))
 

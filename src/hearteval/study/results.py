@@ -256,11 +256,13 @@ def stored_labels(session: Session, study: Study) -> tuple[TaxonomyLabels, ...]:
     for taxonomy in map(load_taxonomy, names):
         own = {rater.id: rater for rater in raters if taxonomy.is_of(rater)}
         read = {row.text_id for row in labels[taxonomy.name] if row.rater_id in people}
-        said = session.store.labels_by_people(taxonomy.name, sorted(read)) if read else []
+        version = taxonomy.label_version
+        said = session.store.labels_by_people(taxonomy.name, sorted(read), version=version)
         found.append(
             TaxonomyLabels(
                 taxonomy=taxonomy.name,
                 version=taxonomy.version,
+                label_version=version,
                 title=taxonomy.title,
                 categories={one.key: one.name for one in taxonomy.categories},
                 labelers=list(own.values()),

@@ -262,6 +262,8 @@ def _label_ids(labels: TaxonomyLabels, rater: Rater) -> Callable[[str, str], str
 
     def label_id(text_id: str, category: str) -> str:
         fields = {"completion_id": text_id, "judgment_id": None, "category": category}
+        if labels.label_version is not None:
+            fields["taxonomy_version"] = labels.label_version
         who = first.get((text_id, category), rater.id)
         return record_id("label", {**fields, "taxonomy": labels.taxonomy, "rater_id": who})
 

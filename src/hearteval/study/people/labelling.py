@@ -14,9 +14,17 @@ from itertools import chain
 from typing import NamedTuple, get_args
 
 from hearteval.domain import Completion, Item, Judgment, Label, LabelVerdict, plain_text
-from hearteval.labels.taxonomy import TAXONOMIES, Category, Taxonomy, Unit, load_taxonomy
+from hearteval.labels.taxonomy import (
+    TAXONOMIES,
+    Category,
+    Taxonomy,
+    TaxonomyName,
+    Unit,
+    load_taxonomy,
+)
 from hearteval.labels.texts import LabelledText, text_of
 from hearteval.protocol import load_protocol
+from hearteval.store.base import Store
 from hearteval.store.people.base import Answered
 from hearteval.store.people.tasks import Lease
 from hearteval.study.people import Desk
@@ -61,14 +69,24 @@ class Asked:
     """What is known of an item beside its conversation."""
 
 
-def label_kind(taxonomy: str) -> str:
-    """Return the name of the task to label by a taxonomy."""
-    return f"label-{taxonomy}"
+def label_kind(taxonomy: TaxonomyName) -> str:
+    """Return the name of the task to label by a taxonomy; another version is another task."""
+    return _versioned("label", load_taxonomy(taxonomy))
 
 
-def settle_kind(taxonomy: str) -> str:
+def settle_kind(taxonomy: TaxonomyName) -> str:
     """Return the name of the task to decide where two people differ."""
-    return f"settle-{taxonomy}"
+    return _versioned("settle", load_taxonomy(taxonomy))
+
+
+def _versioned(task: str, taxonomy: Taxonomy) -> str:
+    version = taxonomy.label_version
+    return "-".join((task, taxonomy.name, *([] if version is None else [version])))
+
+
+def labels_of_people(store: Store, taxonomy: Taxonomy, text_ids: Sequence[str]) -> list[Label]:
+    """Return what people have said of some texts by this version of a taxonomy, in its order."""
+    return store.labels_by_people(taxonomy.name, text_ids, version=taxonomy.label_version)
 
 
 def said_by_rater(labels: Sequence[Label]) -> dict[str, dict[str, Said]]:
@@ -145,7 +163,7 @@ def _asked_of(desk: Desk, taxonomy: Taxonomy, text: LabelledText) -> Sequence[Ca
 
 def _show_both(taxonomy: Taxonomy, desk: Desk, lease: Lease) -> Shown | None:
     text = _text(desk, taxonomy, lease)
-    labels = desk.session.store.labels_by_people(taxonomy.name, [lease.target_id])
+    labels = labels_of_people(desk.session.store, taxonomy, [lease.target_id])
     differ = open_differences(labels)
     if text is None or not differ:
         return None
@@ -175,7 +193,7 @@ def _read(taxonomy: Taxonomy, answer: Answer) -> Answered:
 
 def _read_decision(taxonomy: Taxonomy, answer: Answer) -> Answered:
     store, rater_id = answer.desk.session.store, answer.rater.id
-    labels = store.labels_by_people(taxonomy.name, [answer.lease.target_id])
+    labels = labels_of_people(store, taxonomy, [answer.lease.target_id])
     # What they have decided before may be sent again.
     differ = open_differences([label for label in labels if label.rater_id != rater_id])
     return _read_about(taxonomy, [one for one in taxonomy.categories if one.key in differ], answer)
@@ -214,7 +232,7 @@ def _read_about(taxonomy: Taxonomy, categories: Sequence[Category], answer: Answ
     labels = [
         Label(
             **text.names,
-            taxonomy=taxonomy.name,
+            **taxonomy.stamp,
             category=key,
             verdict=next((one for one in get_args(LabelVerdict) if one == given.answer), "present"),
             score=int(given.answer) if given.answer.isdigit() else None,
@@ -238,7 +256,7 @@ def kinds_of(taxonomy: Taxonomy) -> tuple[TaskKind, TaskKind]:
     """Return the tasks to label by a taxonomy, and to decide where two people differ."""
     fields = tuple(start + key for key in taxonomy.keys for start in (VERDICT, WORDS))
     label = TaskKind(
-        name=label_kind(taxonomy.name),
+        name=_versioned("label", taxonomy),
         template="label",
         subject=taxonomy.title,
         show=partial(_show, taxonomy),
@@ -247,7 +265,7 @@ def kinds_of(taxonomy: Taxonomy) -> tuple[TaskKind, TaskKind]:
         opens=True,
     )
     settle = TaskKind(
-        name=settle_kind(taxonomy.name),
+        name=_versioned("settle", taxonomy),
         template="settle",
         subject=taxonomy.title,
         show=partial(_show_both, taxonomy),

@@ -28,7 +28,13 @@ from hearteval.labels.taxonomy import TaxonomyName, Unit, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.store.people.tasks import PlannedTask
 from hearteval.study.people import Desk, ItemReading
-from hearteval.study.people.labelling import both_answers, is_to_settle, label_kind, settle_kind
+from hearteval.study.people.labelling import (
+    both_answers,
+    is_to_settle,
+    label_kind,
+    labels_of_people,
+    settle_kind,
+)
 from hearteval.study.people.practice import store_examples
 from hearteval.study.screened import read_screened
 from hearteval.study.session import stored_plan
@@ -87,7 +93,7 @@ def _open_reading(desk: Desk, reading: ItemReading) -> Opened:
     """Open a task for each item that people read, and one more where two differ."""
     store, kind = desk.session.store, label_kind(ITEM_SCREEN)
     labels: defaultdict[str, list[Label]] = defaultdict(list)
-    for label in store.labels_by_people(ITEM_SCREEN, sorted(reading.questions)):
+    for label in labels_of_people(store, load_taxonomy(ITEM_SCREEN), sorted(reading.questions)):
         labels[label.text_id].append(label)
     here = {one.name for one in store.people.people(desk.study.id) if one.withdrawn_at is None}
     names = {rater.id: rater.name for rater in store.iter(Rater) if rater.name in here}
@@ -145,7 +151,7 @@ def same_answers(desk: Desk) -> list[tuple[str, int, float]]:
         kind = label_kind(taxonomy.name)
         begun = store.people.targets(desk.study.id, kind, only_begun=True)
         by_text: defaultdict[str, list[Label]] = defaultdict(list)
-        for label in store.labels_by_people(taxonomy.name, sorted(begun)):
+        for label in labels_of_people(store, taxonomy, sorted(begun)):
             by_text[label.text_id].append(label)
         pairs = [said[:2] for one in by_text.values() if len(said := both_answers(one)) > 1]
         same = [
@@ -303,7 +309,7 @@ def _labelling(
         strata = {text_id: text.stratum for text_id, text in texts.items()}
         chosen = choose_sample(strata, n=asked.n_texts, seed=desk.study.seed, begun=begun)
         labels: defaultdict[str, list[Label]] = defaultdict(list)
-        for label in store.labels_by_people(taxonomy, sorted(chosen)):
+        for label in labels_of_people(store, load_taxonomy(taxonomy), sorted(chosen)):
             labels[label.text_id].append(label)
         for text_id in sorted(chosen):
             own = texts[text_id].writers

@@ -139,7 +139,7 @@ class _Labels(Reader):
             raise ValueError(f"the evidence {evidence!r:.60} does not stand in the completion")
         label = Label(
             completion_id=text.id,
-            taxonomy=taxonomy.name,
+            **taxonomy.stamp,
             category=key,
             verdict=_read_verdict(verdict),
             probability=_read_probability(self._said["probability"][row]),

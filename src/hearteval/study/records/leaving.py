@@ -338,7 +338,7 @@ class _Leaving:
                     "completion_id": one.completion_id,
                     "judgment_id": one.judgment_id,
                     "taxonomy": one.taxonomy,
-                    "taxonomy_version": names[one.rater_id].settings.get("taxonomy_version"),
+                    "taxonomy_version": _version_of(one, names[one.rater_id]),
                     "category": one.category,
                     "verdict": one.verdict,
                     "probability": one.probability,
@@ -350,6 +350,15 @@ class _Leaving:
             )
         rows.sort(key=_by("item_id", "system", "taxonomy", "category", "rater", "label_id"))
         return _Made(rows, n_held_back)
+
+
+def _version_of(label: Label, rater: Rater) -> str | None:
+    """Return by which version of its taxonomy a label was given; None where nobody can tell."""
+    told = label.taxonomy_version or rater.settings.get("taxonomy_version")
+    older = (
+        one.unversioned for one in map(load_taxonomy, TAXONOMIES) if one.name == label.taxonomy
+    )
+    return told or next(older, None)
 
 
 def _item_row(item: Item) -> Row:
