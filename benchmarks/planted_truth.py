@@ -8,15 +8,23 @@ stay, and items, completions, people and noise are others. Every figure is compa
 limit (docs/reference/simulate.md), exact up to the steps of an average; with --draw N also
 agreement and the best human, with the mean of N studies of 1,200 items. Of effects also: how often
 the interval leaves out no effect. With --nothing no effect is planted, and that is an error.
+
+    PYTHONPATH=tests python benchmarks/planted_truth.py --studies 400 --jobs 2 --case mix
+
+With --case worlds in which an estimator went wrong (tests/planted_cases.py), with --only WORDS
+those whose names hold these.
 """
 
 import argparse
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
+from planted_cases import CASES
 from planted_studies import (
     NOTHING,
     PLANTED,
@@ -31,6 +39,8 @@ from planted_studies import (
 from hearteval.study.simulation.world import World, plant
 
 LARGE, MOST = 1_200, 10**9
+CHUNK = 20
+"""Studies that a process draws at a time."""
 
 
 def main() -> None:
@@ -41,7 +51,13 @@ def main() -> None:
     parser.add_argument("--nothing", action="store_true")
     parser.add_argument("--draw", type=int, default=0, help="studies of 1,200 items, for limits")
     parser.add_argument("--writers", type=int, default=1)
+    parser.add_argument("--case", choices=CASES)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
+    if asked.case:
+        run_case(asked)
+        return
     plan = NOTHING if asked.nothing else PLANTED
     plan = plan.model_copy(update={"writers": asked.writers})
     if asked.items:
@@ -67,8 +83,39 @@ def main() -> None:
     show(found, tests)
 
 
+def run_case(asked: argparse.Namespace) -> None:
+    """Print a table for each world of a case."""
+    seeds = list(range(asked.seed, asked.seed + asked.studies))
+    chunks = [seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK)]
+    with ProcessPoolExecutor(asked.jobs) as workers:
+        for name in CASES[asked.case].plans():
+            if asked.only not in name:
+                continue
+            found: defaultdict[str, list[Figure]] = defaultdict(list)
+            parts = list(workers.map(studies_of, repeat(asked.case), repeat(name), chunks))
+            for figure in (figure for figures_of, _ in parts for figure in figures_of):
+                found[figure.name].append(figure)
+            seconds = sum(spent for _, spent in parts)
+            print(f"\n{asked.case}: {name}; {len(seeds)} studies, {seconds:.0f} s CPU")
+            print(HEAD)
+            for own, rows in sorted(found.items()):
+                print(line(own, rows), flush=True)
+
+
+def studies_of(case: str, name: str, seeds: Sequence[int]) -> tuple[list[Figure], float]:
+    """Return the figures of some studies of a world, and the CPU they took."""
+    began = time.process_time()
+    plans, figures_of = CASES[case]
+    world, limit = planted(plans()[name])
+    found = [figure for seed in seeds for figure in figures_of(world, limit, seed)]
+    return found, time.process_time() - began
+
+
+HEAD = f"{'figure':<40}{'limit':>9}{'mean':>9}{'SD':>8}{'covered':>9}{'found':>8}{'n':>6}"
+
+
 def show(found: Mapping[str, Sequence[Figure]], tests: Mapping[str, Sequence[float]]) -> None:
-    print(f"{'figure':<40}{'limit':>9}{'mean':>9}{'SD':>8}{'covered':>9}{'found':>8}{'n':>6}")
+    print(HEAD)
     for name, rows in found.items():
         print(line(name, rows))
     print("\ntests, share with p <= .05")
@@ -85,7 +132,8 @@ def show(found: Mapping[str, Sequence[Figure]], tests: Mapping[str, Sequence[flo
 
 def limits_by_draw(world: World, n_studies: int) -> dict[str, float]:
     """Return what figures tend to that have no formula, as the mean of some very large studies."""
-    share, sizes = world.adversarial_share, {"items": LARGE, "pool": LARGE // 10}
+    share = world.adversarial_share
+    sizes = {"items": LARGE, "pool": LARGE // 10, "writer_pool": LARGE // 10}
     plan = world.plan.model_copy(
         update={**sizes, "adversarial": round(share * LARGE), "comparisons": MOST}
     )
@@ -107,12 +155,15 @@ def kept(rows: Sequence[Figure]) -> list[Figure]:
 def line(name: str, rows: Sequence[Figure]) -> str:
     with_interval = kept(rows)
     values = np.array([one.value for one in rows])
-    covered = np.mean([one.covers for one in with_interval])
-    says = rows[0].null is not None
-    found = f"{np.mean([one.finds for one in with_interval]):.3f}" if says else ""
+    covered = found = ""
+    if with_interval:
+        covered = f"{np.mean([one.covers for one in with_interval]):.3f}"
+    if with_interval and rows[0].null is not None:
+        found = f"{np.mean([one.finds for one in with_interval]):.3f}"
+    limit = np.mean([one.limit for one in rows])
     return (
-        f"{name:<40}{rows[0].limit:>9.3f}{values.mean():>9.3f}{values.std():>8.3f}"
-        f"{covered:>9.3f}{found:>8}{len(with_interval):>6}"
+        f"{name:<40}{limit:>9.3f}{values.mean():>9.3f}{values.std():>8.3f}"
+        f"{covered:>9}{found:>8}{len(with_interval) or len(rows):>6}"
     )
 
 
