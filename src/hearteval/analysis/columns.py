@@ -77,6 +77,22 @@ class JudgmentColumns:
         """Return the raters as intervals take them: judges are -1, a fixed panel."""
         return np.where(self.is_person, self.rater, -1)
 
+    @property
+    def writer(self) -> IntArray:
+        """Return who wrote the completion by a person, -1 where neither is by one.
+
+        Of two people's it is the last by name: an interval takes a judgment as one writer's.
+        """
+        of_text = number_writers(self.names.completions)
+        return np.maximum(of_text[self.first_text], of_text[self.second_text])
+
+
+def number_writers(completions: Sequence[Completion]) -> IntArray:
+    """Return who wrote each completion, people numbered by name; -1 where no person did."""
+    names = sorted({one.writer_id for one in completions if one.writer_id is not None})
+    place: dict[str | None, int] = {name: k for k, name in enumerate(names)}
+    return np.array([place.get(one.writer_id, -1) for one in completions], dtype=np.int64)
+
 
 def to_columns(judgments: Sequence[JudgmentRow], data: StudyData) -> JudgmentColumns:
     """Return judgments of a study's ranked systems as arrays.

@@ -1,19 +1,22 @@
 """Means and contrasts of judgments with the intervals of SPEC section 6.
 
 People are sampled: with five or more of them among the rows an interval is two-way over items and
-people. Judges are a fixed panel: without people enough it is over items, these raters given.
+people. Judges are a fixed panel: without people enough it is over items, these raters given. People
+who write are sampled as well: a figure about their completions names the writer of each row, and
+from five writers on its interval is over these too; under five it holds for these writers.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.ranking.warnings import MIN_RATERS
+from hearteval.analysis.ranking.warnings import MIN_RATERS, MIN_WRITERS
 from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,
+    add_writers,
     vary_over_items,
     vary_over_items_and_raters,
 )
@@ -32,14 +35,35 @@ class Estimate:
     high: float | None
 
 
-def interval_name(rater: IntArray) -> str:
-    """Return the interval that rows get, by their raters; -1 is a judge of a fixed panel."""
-    n_people = len(np.unique(rater[rater >= 0]))
-    return "two-way" if n_people >= MIN_RATERS else "item-sandwich"
+INTERVALS: Final = {
+    (False, False): "item-sandwich",
+    (True, False): "two-way",
+    (False, True): "item-writer",
+    (True, True): "three-way",
+}
+"""By whether it is over raters, and over writers; each is over items."""
+
+
+def interval_name(rater: IntArray, writer: IntArray | None = None) -> str:
+    """Return the interval that rows get, by their raters and writers.
+
+    A rater of -1 is a judge of a fixed panel; a row of writer -1 is about no person's completion.
+    """
+    return INTERVALS[count_people(rater) >= MIN_RATERS, count_people(writer) >= MIN_WRITERS]
+
+
+def count_people(people: IntArray | None) -> int:
+    """Return how many there are, those below 0 apart."""
+    return 0 if people is None else len(np.unique(people[people >= 0]))
 
 
 def mean_estimates(
-    columns: FloatArray, item: IntArray, rater: IntArray, *, level: float
+    columns: FloatArray,
+    item: IntArray,
+    rater: IntArray,
+    *,
+    writer: IntArray | None = None,
+    level: float,
 ) -> list[Estimate]:
     """Return the mean of each column with its interval.
 
@@ -49,9 +73,11 @@ def mean_estimates(
         columns: Shares between 0 and 1, (rows, columns); at least one row.
         item: Item of each row, 0 or more.
         rater: Rater of each row, -1 for a judge.
+        writer: Who wrote what each row is about, -1 for no person; None where that is nothing.
         level: Nominal coverage.
     """
-    summed = Summed(item=item, rater=rater, weight=np.ones(len(columns)), sums=columns)
+    weight = np.ones(len(columns))
+    summed = Summed(item=item, rater=rater, writer=writer, weight=weight, sums=columns)
     return ratio_estimates(summed, level=level)
 
 
@@ -67,6 +93,8 @@ class Summed:
     """What each row weighs, above 0."""
     sums: FloatArray
     """Weighted sums of shares between 0 and 1, (rows, columns)."""
+    writer: IntArray | None = None
+    """The person whose completion it is about, -1 where it is about none."""
 
     def select(self, rows: BoolArray) -> "Summed":
         """Return some of the rows."""
@@ -75,16 +103,22 @@ class Summed:
             rater=self.rater[rows],
             weight=self.weight[rows],
             sums=self.sums[rows],
+            writer=None if self.writer is None else self.writer[rows],
         )
 
 
 def join(several: Sequence[Summed]) -> Summed:
-    """Return the rows of several, one after another; there is at least one."""
+    """Return the rows of several, one after another; there is at least one.
+
+    All name writers, or none does.
+    """
+    writers = [one.writer for one in several if one.writer is not None]
     return Summed(
         item=np.concatenate([one.item for one in several]),
         rater=np.concatenate([one.rater for one in several]),
         weight=np.concatenate([one.weight for one in several]),
         sums=np.concatenate([one.sums for one in several]),
+        writer=np.concatenate(writers) if writers else None,
     )
 
 
@@ -93,7 +127,9 @@ def ratio_estimates(rows: Summed, *, level: float) -> list[Estimate]:
     total = rows.weight.sum()
     means = rows.sums.sum(axis=0) / total
     influence = (rows.sums - np.outer(rows.weight, means)) / total
-    found = clustered_estimates(means, influence, rows.item, rows.rater, level=level)
+    found = clustered_estimates(
+        means, influence, rows.item, rows.rater, writer=rows.writer, level=level
+    )
     n_items = len(np.unique(rows.item))
     return [_within(one, n_items, level=level) for one in found]
 
@@ -126,8 +162,9 @@ def contrast_means(
     """Return the signed sum of some weighted means of the first column.
 
     Rows are of parts, each with its own G/(G - 1), and t has the degrees of freedom of Welch and
-    Satterthwaite: items - 1 at most, and people - 1 where they are sampled. So few items on one
-    side are not hidden by many on the other. What items and people share on both sides cancels.
+    Satterthwaite: items - 1 at most, and people - 1 and writers - 1 where they are sampled. So few
+    items on one side are not hidden by many on the other. What items and people share on both sides
+    cancels.
 
     Args:
         rows: What is compared.
@@ -149,7 +186,13 @@ def contrast_means(
             parts[side.rows] = k
     used = rows.select(is_used)
     return contrast_of(
-        value, influence[is_used], used.item, used.rater, part=parts[is_used], level=level
+        value,
+        influence[is_used],
+        used.item,
+        used.rater,
+        writer=used.writer,
+        part=parts[is_used],
+        level=level,
     )
 
 
@@ -159,6 +202,7 @@ def contrast_of(
     item: IntArray,
     rater: IntArray,
     *,
+    writer: IntArray | None = None,
     part: IntArray,
     level: float,
 ) -> Contrast:
@@ -174,7 +218,7 @@ def contrast_of(
         scaled[rows] *= math.sqrt(n / (n - 1) * (n_items - 1) / n_items)
         d = np.bincount(number_labels(item[rows])[0], weights=influence[rows])
         variances.append((n / (n - 1) * float(d @ d), n - 1))
-    errors, df_all = clustered_errors(scaled[:, None], item, rater)
+    errors, df_all = clustered_errors(scaled[:, None], item, rater, writer)
     se = float(errors[0])
     if se <= ROUNDING:
         return none
@@ -192,6 +236,7 @@ def clustered_estimates(
     item: IntArray,
     rater: IntArray,
     *,
+    writer: IntArray | None = None,
     level: float,
 ) -> list[Estimate]:
     """Return t intervals of some figures from what each row does to them.
@@ -201,9 +246,10 @@ def clustered_estimates(
         influence: What a figure moves by as the weight of a row goes from 0 to 1, (rows, k).
         item: Item of each row, 0 or more.
         rater: Rater of each row, -1 for a judge.
+        writer: Who wrote what each row is about, -1 for no person; None where that is nothing.
         level: Nominal coverage.
     """
-    se, df = clustered_errors(influence, item, rater)
+    se, df = clustered_errors(influence, item, rater, writer)
     reach = float(stdtrit(df, (1 + level) / 2)) if df else 0.0
     return [
         Estimate(value=float(value), low=float(value - reach * s), high=float(value + reach * s))
@@ -214,17 +260,17 @@ def clustered_estimates(
 
 
 def clustered_errors(
-    influence: FloatArray, item: IntArray, rater: IntArray
+    influence: FloatArray, item: IntArray, rater: IntArray, writer: IntArray | None = None
 ) -> tuple[FloatArray, int]:
     """Return standard errors, (k,), and degrees of freedom; zeros and 0 under two items."""
-    variance = clustered_variance(influence, item, rater)
+    variance = clustered_variance(influence, item, rater, writer)
     if variance is None:
         return np.zeros(influence.shape[1]), 0
-    return np.sqrt(variance.of_parameters()), variance.df
+    return np.sqrt(variance.of_parameters()), variance.df_of_writers
 
 
 def clustered_variance(
-    influence: FloatArray, item: IntArray, rater: IntArray
+    influence: FloatArray, item: IntArray, rater: IntArray, writer: IntArray | None = None
 ) -> ClusteredVariance | None:
     """Return the covariances of figures; None under two items."""
     items, n_items = number_labels(item)
@@ -236,9 +282,13 @@ def clustered_variance(
         np.add.at(total, label, influence)
         return total
 
-    if interval_name(rater) == "two-way":
-        return vary_over_items_and_raters(influence_of, items, rater)
-    return vary_over_items(influence_of, items)
+    if count_people(rater) >= MIN_RATERS:
+        over = vary_over_items_and_raters(influence_of, items, rater)
+    else:
+        over = vary_over_items(influence_of, items)
+    if writer is None or count_people(writer) < MIN_WRITERS:
+        return over
+    return add_writers(over, influence_of, items, rater, writer)
 
 
 def two_sided_p(value: float, se: float, df: int, *, null: float = 0.0) -> float | None:

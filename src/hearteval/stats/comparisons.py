@@ -38,9 +38,13 @@ class Comparisons:
     rater: IntArray
     n_systems: int
     """How many systems there are, compared or not."""
+    writer: IntArray | None = None
+    """Who wrote the completion by a person in it, -1 where neither is by one; None where writers
+    are not known, or nobody's."""
 
     def __post_init__(self) -> None:
         lengths = [len(getattr(self, name)) for name in COLUMNS]
+        lengths += [] if self.writer is None else [len(self.writer)]
         if len(set(lengths)) > 1:
             raise ValueError(f"columns must be of one length, not {lengths}")
         lower, upper = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
@@ -134,7 +138,8 @@ def count_wins(comparisons: Comparisons) -> tuple[IntArray, FloatArray]:
 def select_comparisons(comparisons: Comparisons, rows: BoolArray | IntArray) -> Comparisons:
     """Return some of the rows, all systems kept."""
     columns = {name: getattr(comparisons, name)[rows] for name in COLUMNS}
-    return replace(comparisons, **columns)
+    writer = None if comparisons.writer is None else comparisons.writer[rows]
+    return replace(comparisons, **columns, writer=writer)
 
 
 def count_items(comparisons: Comparisons) -> IntArray:

@@ -80,8 +80,10 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
     weights, weight = np.unique(comparisons.weight, return_inverse=True)
     points = (2 * comparisons.score).astype(np.int64)
     columns = (comparisons.left, comparisons.right, points, weight, comparisons.item)
-    distinct, count = _merge((*columns, comparisons.rater + 1), comparisons.count)
-    left, right, points, weight, item, rater = (column.astype(np.int64) for column in distinct)
+    people = [comparisons.rater + 1]
+    people += [] if comparisons.writer is None else [comparisons.writer + 1]
+    distinct, count = _merge((*columns, *people), comparisons.count)
+    left, right, points, weight, item, *people = (column.astype(np.int64) for column in distinct)
     return replace(
         comparisons,
         left=left,
@@ -90,7 +92,8 @@ def count_equal(comparisons: Comparisons) -> Comparisons:
         weight=weights[weight],
         count=count,
         item=item,
-        rater=rater - 1,
+        rater=people[0] - 1,
+        writer=None if comparisons.writer is None else people[1] - 1,
     )
 
 

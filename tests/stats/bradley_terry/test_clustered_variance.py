@@ -1,6 +1,7 @@
 """Hand-computed cases, statsmodels, and properties."""
 
 import dataclasses
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry import clustered_variance
 from hearteval.stats.bradley_terry.clustered_variance import (
+    ClusteredVariance,
     InfluenceOf,
+    add_writers,
     vary_over_items,
     vary_over_items_and_raters,
     vary_over_votes,
@@ -88,6 +91,91 @@ def test_the_larger_variance_is_chosen_for_each_contrast_apart() -> None:
     np.testing.assert_allclose(
         variance.of_differences()[0], [0, 64 + 36 - 104 / 3, 100], rtol=1e-12
     )
+
+
+CUBE = tuple(grid.ravel() for grid in np.meshgrid((0, 1), (0, 1), (0, 1), indexing="ij"))
+"""Item, rater and writer of eight rows, each combination once."""
+
+
+def three_ways(
+    influence_of: InfluenceOf, item: IntArray, rater: IntArray, writer: IntArray
+) -> ClusteredVariance:
+    over = vary_over_items_and_raters(influence_of, item, rater)
+    return add_writers(over, influence_of, item, rater, writer)
+
+
+def test_writers_are_a_third_way() -> None:
+    """Each sums to 4 and -4, two to 4, 0, 0, -4, three to 3, three 1, three -1, -3.
+
+    So V = 3 * 2 * 32 - 3 * 4/3 * 32 + 8/7 * 24, more than 2 * 2 * 32 - 4/3 * 32 of two ways.
+    """
+    item, rater, writer = CUBE
+    of_row = [3.0 - 2.0 * int(i + r + w) for i, r, w in zip(item, rater, writer, strict=True)]
+    variance = three_ways(adding(of_row), item, rater, writer)
+    np.testing.assert_allclose(variance.of_parameters(), [192 - 128 + 192 / 7], rtol=1e-12)
+    assert (variance.n_items, variance.n_raters, variance.n_writers) == (2, 2, 2)
+
+
+def test_three_ways_are_never_below_two() -> None:
+    """Only writers differ: they sum to 4 and -4, their items to 2 or -2, so V = 2 * 32 - 4/3 * 16.
+
+    Raters and writers would take as much off again, and all three give 8/7 * 8 back: 30.5.
+    """
+    item, rater, writer = CUBE
+    variance = three_ways(adding([1.0 - 2.0 * int(w) for w in writer]), item, rater, writer)
+    np.testing.assert_allclose(variance.of_parameters(), [64 - 64 / 3], rtol=1e-12)
+
+
+def test_without_raters_items_and_writers_are_two_ways() -> None:
+    """As raters are in their place: 2 * 2 + 18 * 2 - 10 * 4/3; t has the writers' degrees."""
+    item, writer = np.append(TWO_BY_TWO[0], 2), np.append(TWO_BY_TWO[1], -1)
+    influence_of = adding([1, -2, 2, -1, 0])
+    over = vary_over_items(influence_of, item)
+    variance = add_writers(over, influence_of, item, np.full(5, -1), writer)
+    of_items = 3 / 2 * 2
+    np.testing.assert_allclose(variance.of_parameters(), [of_items + 36 - 40 / 3], rtol=1e-12)
+    assert (variance.df, variance.df_of_writers) == (2, 1)
+
+
+def by_formula(d: FloatArray, *of: IntArray) -> float:
+    """Return V_item + V_rater + V_writer - the pairs + all three, by sets of rows, as published."""
+
+    def over(*ways: IntArray) -> float:
+        sets: dict[tuple[int, ...], float] = {}
+        for k, moved in enumerate(d.tolist()):
+            key = tuple(int(way[k]) for way in ways)
+            if min(key) >= 0:
+                sets[key] = sets.get(key, 0.0) + moved
+        n = len(sets)
+        mean = 0.0 if len(ways) == 1 and ways[0] is of[0] else sum(sets.values()) / n
+        return n / (n - 1) * sum((total - mean) ** 2 for total in sets.values())
+
+    terms = [(-1) ** (n - 1) * over(*ways) for n in (1, 2, 3) for ways in combinations(of, n)]
+    return sum(terms)
+
+
+def test_three_ways_are_the_published_sum_with_rows_of_neither() -> None:
+    """Judges of a panel and rows about no person's completion are in no set of either."""
+    draw = np.random.default_rng(11)
+    n = 4_000
+    item, rater, writer = draw.integers(0, 40, n), draw.integers(-1, 8, n), draw.integers(-1, 6, n)
+    spread = [draw.normal(0, 1, size) for size in (40, 9, 7)]
+    d = spread[0][item] + spread[1][rater] + spread[2][writer] + draw.normal(0, 1, n)
+    variance = three_ways(adding(d.tolist()), item, rater, writer)
+    expected = by_formula(d, item, rater, writer)
+    np.testing.assert_allclose(variance.of_parameters(), [expected], rtol=1e-10)
+    two = vary_over_items_and_raters(adding(d.tolist()), item, rater)
+    assert expected > two.of_parameters()[0]
+    np.testing.assert_allclose(
+        three_ways(adding(d.tolist(), (-2 * d).tolist()), item, rater, writer).of_differences(),
+        9 * expected * (1 - np.eye(2)),
+        rtol=1e-10,
+    )
+
+
+def test_under_two_writers_there_is_no_third_way() -> None:
+    with pytest.raises(NotIdentifiedError, match="at least two writers"):
+        three_ways(adding([1, -2, 2, -1]), *TWO_BY_TWO, np.array([-1, 0, 0, -1]))
 
 
 def test_votes_of_a_rater_on_an_item_are_one_cell() -> None:
@@ -388,3 +476,13 @@ def test_relabelling_systems_permutes_the_variances() -> None:
         rtol=1e-9,
         atol=1e-15,
     )
+
+
+def test_where_no_sampled_rater_met_a_writer_nothing_is_counted_twice() -> None:
+    """Items sum to 0, 1, 1, raters to 1 and -1, writers to 1 and 1: about their mean to nothing."""
+    item, rater = np.array([0, 0, 1, 2]), np.array([0, 1, -1, -1])
+    variance = three_ways(adding([1, -1, 1, 1]), item, rater, np.array([-1, -1, 0, 1]))
+    assert variance.overlap is not None
+    assert not variance.overlap.any()
+    # Raters, and what each said of the item: 2 * 2 both times.
+    np.testing.assert_allclose(variance.of_parameters(), [3 / 2 * 2], rtol=1e-12)

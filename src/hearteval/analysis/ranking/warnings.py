@@ -17,6 +17,8 @@ from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntA
 
 MIN_RATERS: Final = 5
 """With 3 raters a two-way interval is +-108 Elo wide (SPEC section 6)."""
+MIN_WRITERS: Final = 5
+"""With fewer, t over them is as wide as over so few raters (SPEC section 6)."""
 FEW_ITEMS = 10
 """Coverage for a system on 2, 3, 5, 10 items: .65, .73, .88, .94."""
 FEW_EFFECTIVE_ITEMS = 25

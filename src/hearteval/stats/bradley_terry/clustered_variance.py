@@ -1,4 +1,4 @@
-"""Variances of an estimate whose votes share items and raters.
+"""Variances of an estimate whose votes share items, raters and writers.
 
 Made from the influence of clusters of votes on the estimate, so they hold for every estimator that
 has one: half-ties, Davidson, weights, covariates. Which variance a ranking uses, and what is said
@@ -6,7 +6,7 @@ where raters are few, is decided elsewhere; intervals are in `intervals`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,13 +29,14 @@ FIRST_BLOCK = 2_048
 """Clusters of the first block, before the number of parameters is known."""
 BLOCK_NUMBERS = 1 << 22
 """Influences held at once (32 MiB), however many clusters there are."""
+MIN_CLUSTERS = 2
 ROUNDING = 1e-12
 """Variance of a difference, relative to those of its two parameters, that counts as 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusteredVariance:
-    """Covariances of an estimate over items and, where they are sampled too, raters."""
+    """Covariances of an estimate over items and, where they are sampled too, raters and writers."""
 
     item: FloatArray
     """Over items, (parameters, parameters)."""
@@ -43,11 +44,24 @@ class ClusteredVariance:
     """Over raters; none where raters are taken as given."""
     cell: FloatArray | None = None
     """Over cells, the votes of one rater on one item; none where `rater` is."""
+    writer: FloatArray | None = None
+    """What writers add to items: over writers less over what each wrote on an item; none where
+    writers are taken as given."""
+    overlap: FloatArray | None = None
+    """What raters and writers count twice: over what each rater said of each writer on an item,
+    less over what each rater said of each writer; none where `rater` or `writer` is."""
     n_items: int
     n_raters: int = 0
     """Raters that count as sampled."""
+    n_writers: int = 0
+    """Writers that count as sampled."""
     df: int
-    """Degrees of freedom of t, min(items, raters) - 1."""
+    """Degrees of freedom of t, min(items, raters) - 1, of what writers only touch from afar."""
+
+    @property
+    def df_of_writers(self) -> int:
+        """Return the degrees of freedom of a figure about writers: theirs less one, if fewer."""
+        return self.df if self.writer is None else min(self.df, self.n_writers - 1)
 
     def of_parameters(self) -> FloatArray:
         """Return the variance of each parameter."""
@@ -58,11 +72,16 @@ class ClusteredVariance:
         return self._combine(_of_differences)
 
     def _combine(self, variance_of: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Combine the variances of contrasts: the larger of item + rater - cell, and item."""
+        """Combine the variances of contrasts: the largest of all ways, fewer ways, and item."""
         item = variance_of(self.item)
-        if self.rater is None or self.cell is None:
-            return item
-        return np.maximum(item + variance_of(self.rater) - variance_of(self.cell), item)
+        ways = [item]
+        if self.rater is not None and self.cell is not None:
+            ways.append(item + variance_of(self.rater) - variance_of(self.cell))
+        if self.writer is not None:
+            ways += [way + variance_of(self.writer) for way in ways]
+            if self.overlap is not None:
+                ways[-1] = ways[-1] + variance_of(self.overlap)
+        return np.asarray(np.maximum.reduce(ways))
 
 
 def vary_over_items(influence_of: InfluenceOf, item: IntArray) -> ClusteredVariance:
@@ -112,6 +131,59 @@ def vary_over_items_and_raters(
     )
 
 
+def add_writers(
+    over: ClusteredVariance,
+    influence_of: InfluenceOf,
+    item: IntArray,
+    rater: IntArray,
+    writer: IntArray,
+) -> ClusteredVariance:
+    """Return the covariances over writers as well: each is met by many raters, on many items.
+
+    The variance of a contrast is V_item + V_rater + V_writer, less those over what two of the three
+    share, plus that over what all share, each term times its own G/(G - 1) (Cameron, Gelbach and
+    Miller 2011); it is at least what fewer ways give, which sampling alone can bring above it. Sums
+    of writers are about their mean, as those of raters are.
+
+    Args:
+        over: The variance over items, or over items and raters.
+        influence_of: As it was for `over`.
+        item: Item of each row.
+        rater: Rater of each row, -1 for a judge of a fixed panel.
+        writer: Who wrote the completion by a person that the row is about; -1 where it is about
+            none.
+
+    Raises:
+        NotIdentifiedError: Under two writers.
+    """
+    is_written = writer >= 0
+    _, n_writers = number_labels(writer[is_written])
+    _require_two(n_writers, "writers")
+
+    def over_sets(*of: IntArray) -> FloatArray:
+        """Return the covariance over rows alike in all of these; 0 where there is one set."""
+        rows = np.logical_and.reduce([one >= 0 for one in of])
+        label = np.full(len(item), -1)
+        sets, n_sets = np.zeros(int(rows.sum()), dtype=np.int64), 1
+        for one in of:
+            numbers, n = number_labels(one[rows])
+            sets, n_sets = number_labels(sets * n + numbers)
+        label[rows] = sets
+        if n_sets < MIN_CLUSTERS:
+            return np.zeros_like(over.item)
+        return _covariance(influence_of, label, n_sets, "sets", about_mean=True)
+
+    overlap = None
+    if over.rater is not None:
+        overlap = over_sets(item, rater, writer) - over_sets(rater, writer)
+    return replace(
+        over,
+        writer=over_sets(writer) - over_sets(item, writer),
+        overlap=overlap,
+        n_writers=n_writers,
+    )
+
+
 def vary_over_votes(
     comparisons: Comparisons,
     points: FloatArray,
@@ -152,7 +224,7 @@ def vary_over_votes(
 
 
 def _require_two(n_clusters: int, what: str) -> None:
-    if n_clusters < 2:
+    if n_clusters < MIN_CLUSTERS:
         raise NotIdentifiedError(
             f"an interval over {what} needs at least two {what}, not {n_clusters}"
         )
@@ -190,4 +262,4 @@ def _of_differences(covariance: FloatArray) -> FloatArray:
     both = variance[:, None] + variance[None, :]
     differences = both - covariance - covariance.T
     # Rounding leaves a difference that does not vary a hair off 0, on either side.
-    return np.where(differences > ROUNDING * both, differences, 0.0)
+    return np.where(np.abs(differences) > ROUNDING * np.abs(both), differences, 0.0)
