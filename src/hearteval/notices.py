@@ -32,6 +32,7 @@ class Kind(StrEnum):
     UNEVEN_ITEMS = "uneven-items"
     FEW_RATERS = "few-raters"
     UNEVEN_RATERS = "uneven-raters"
+    FEW_WRITERS = "few-writers"
     FEW_CASES = "few-cases"
     """Agreement that rests on few disagreements, or on a rare category."""
     AXIS = "axis"

@@ -80,9 +80,11 @@ def test_rows_of_any_number_of_possible_values_are_counted() -> None:
     assert counted(tally) == {(0, 0, 0): 1, (4, 4, 4): 3, (big, big, big): 3}
 
 
-@given(ROWS, st.sampled_from([1, 1 << 24]))
+@given(ROWS, st.sampled_from([1, 1 << 24]), st.booleans())
 @settings(max_examples=40)
-def test_equal_comparisons_are_counted_as_one(rows: list[tuple[int, int]], max_cells: int) -> None:
+def test_equal_comparisons_are_counted_as_one(
+    rows: list[tuple[int, int]], max_cells: int, has_writers: bool
+) -> None:
     item, kind = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
     comparisons = Comparisons(
         left=kind % 2,
@@ -93,6 +95,7 @@ def test_equal_comparisons_are_counted_as_one(rows: list[tuple[int, int]], max_c
         item=item,
         rater=kind % 5 - 1,
         n_systems=3,
+        writer=kind // 5 % 3 - 1 if has_writers else None,
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tally_module, "MAX_CELLS", max_cells)
@@ -105,7 +108,7 @@ def test_equal_comparisons_are_counted_as_one(rows: list[tuple[int, int]], max_c
 
 
 def _values(comparisons: Comparisons) -> list[tuple[float, ...]]:
-    columns = (comparisons.left, comparisons.right, comparisons.score, comparisons.weight)
-    return list(
-        zip(*(c.tolist() for c in (*columns, comparisons.item, comparisons.rater)), strict=True)
-    )
+    c = comparisons
+    columns = [c.left, c.right, c.score, c.weight, c.item, c.rater]
+    columns += [] if c.writer is None else [c.writer]
+    return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -304,6 +304,16 @@ class StudyData:
         """Name by rater id."""
         return {rater.id: rater.name for rater in self.raters}
 
+    @property
+    def writers(self) -> dict[str, str]:
+        """Who wrote the completion by a person in a pair, by the pair's id.
+
+        Of two people's it is the last by name: an interval takes a judgment as one writer's.
+        """
+        by = {one.id: one.writer_id for one in self.completions if one.writer_id is not None}
+        wrote = ((pair.id, [by[k] for k in pair.completion_ids if k in by]) for pair in self.pairs)
+        return {pair: max(names) for pair, names in wrote if names}
+
     def of_members(self) -> "StudyData":
         """Return the data with the judgments whose item, systems and rater the study names."""
         return replace(self, judgments=self._rows_of_members(self.judgments, self.systems))

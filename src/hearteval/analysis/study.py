@@ -66,7 +66,7 @@ from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.traits.speed import SpeedResults, compare_speed
 from hearteval.analysis.traits.wording import WordingResults, measure_wording
-from hearteval.domain import Axis, RatingTarget, System
+from hearteval.domain import Axis, RatingTarget
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
@@ -175,7 +175,7 @@ def analyze_study(
     rows = [row for row in of_ranked if row.repeat == 0]
     columns = to_columns(rows, data)
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
-    leaderboard, problem = _rank(rows, ranked, data, level=level)
+    leaderboard, problem = _rank(rows, data, level=level)
     bias_audit, judge_panel = _explain(rows, leaderboard, data, level=level)
     coverage = cover_study(data, rows)
     judge_audits = collect_audits(data, level=level)
@@ -329,15 +329,18 @@ def _with_ratings(
 
 
 def _rank(
-    rows: Sequence[JudgmentRow], systems: Sequence[System], data: StudyData, *, level: float
+    rows: Sequence[JudgmentRow], data: StudyData, *, level: float
 ) -> tuple[Leaderboard | None, str | None]:
     if not rows:
         return None, "there is no judgment yet; see what is missing"
     try:
         asks = data.asks_people_axes
-        return rank_systems(rows, systems, data.raters, level=level, asks_people=asks), None
+        found = rank_systems(
+            rows, data.ranked, data.raters, writers=data.writers, level=level, asks_people=asks
+        )
     except NotIdentifiedError as error:
         return None, str(error)
+    return found, None
 
 
 def _explain(
@@ -350,7 +353,7 @@ def _explain(
     systems = [system for system in data.systems if system.name in names]
     return (
         measure_confounders(rows, systems, data, people=people_among(data.raters), level=level),
-        compare_judges(rows, systems, data.raters, level=level),
+        compare_judges(rows, systems, data.raters, writers=data.writers, level=level),
     )
 
 

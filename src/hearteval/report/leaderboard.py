@@ -16,9 +16,10 @@ from hearteval.analysis.judges.each_alone import JudgePanel
 from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
 from hearteval.analysis.ranking.axes import AxisAsked, WinRate
 from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate
-from hearteval.analysis.ranking.warnings import FEW_ITEMS
+from hearteval.analysis.ranking.warnings import FEW_ITEMS, given_writers
 from hearteval.analysis.study import StudyResults
 from hearteval.analysis.traits.latency import Spread, SystemLatency
 from hearteval.domain import AXES, AXIS_NAMES, Axis
@@ -100,11 +101,11 @@ def marked_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
 def interval_words(leaderboard: Leaderboard) -> str:
     """Name the interval, its level and what it is conditional on (SPEC section 6)."""
     words = [leaderboard.interval_used, "t", level_percent(leaderboard.level)]
-    if leaderboard.interval_used != "two-way":
+    if leaderboard.interval_used not in OVER_RATERS:
         words.append("conditional on these raters")
     elif leaderboard.judged_by == "both":
         words.append("conditional on these judges")
-    return ", ".join(words)
+    return ", ".join(filter(None, (*words, given_writers(leaderboard.n_writers))))
 
 
 def why_blank(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> str:

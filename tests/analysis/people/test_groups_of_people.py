@@ -40,7 +40,9 @@ def test_each_group_ranks_as_its_own_judgments_do() -> None:
     (group,) = [one for one in found.groups if one.answer == "18-24"]
     rows = [row for row in data.judgments if row.rater_id in young]
     assert (group.n_people, group.n_judgments) == (len(young), len(rows))
-    assert group.ranking.leaderboard == rank_systems(rows, data.ranked, data.raters)
+    assert group.ranking.leaderboard == rank_systems(
+        rows, data.ranked, data.raters, writers=data.writers
+    )
 
 
 def test_fewer_people_than_the_smallest_group_show_nothing() -> None:

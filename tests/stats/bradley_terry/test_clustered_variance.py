@@ -150,8 +150,8 @@ def by_formula(d: FloatArray, *of: IntArray) -> float:
         mean = 0.0 if len(ways) == 1 and ways[0] is of[0] else sum(sets.values()) / n
         return n / (n - 1) * sum((total - mean) ** 2 for total in sets.values())
 
-    terms = [(-1) ** (n - 1) * over(*ways) for n in (1, 2, 3) for ways in combinations(of, n)]
-    return sum(terms)
+    signs = {1: 1.0, 2: -1.0, 3: 1.0}
+    return sum((sign * over(*ways) for n, sign in signs.items() for ways in combinations(of, n)), 0)
 
 
 def test_three_ways_are_the_published_sum_with_rows_of_neither() -> None:

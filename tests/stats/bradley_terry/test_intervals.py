@@ -257,6 +257,30 @@ def test_where_people_are_sampled_a_system_has_its_own_people_less_one() -> None
     assert own_df(panel, 11, over_raters=True).tolist() == [11, 11, 11, 11]
 
 
+def test_a_system_met_by_people_who_write_alone_has_their_degrees_of_freedom() -> None:
+    """People (3) wrote what they are in; a model (2) that met nobody else stands on them too.
+
+    Model 2 met five of the seven writers, and model 0 another model as well.
+    """
+    left, right = np.array([0, 0, 0, 1, 2]), np.array([1, 3, 3, 3, 3])
+    comparisons = Comparisons(
+        left=np.tile(left, 20),
+        right=np.tile(right, 20),
+        score=np.tile([0.0, 1.0], 50),
+        weight=np.ones(100),
+        count=np.ones(100, dtype=np.int64),
+        item=np.repeat(np.arange(20), 5),
+        rater=np.repeat(np.arange(20) % 15, 5),
+        n_systems=4,
+        writer=np.stack(
+            [np.full(20, -1), *(np.arange(20) % n for n in (7, 6, 7, 5))], axis=1
+        ).ravel(),
+    )
+    over = own_df(comparisons, 14, over_raters=True, over_writers=True)
+    assert over.tolist() == [14, 14, 4, 6]
+    assert own_df(comparisons, 14, over_raters=True).tolist() == [14, 14, 14, 14]
+
+
 def test_a_system_of_few_people_is_covered_at_the_stated_rate() -> None:
     rng, n_covered, n_by_all = np.random.default_rng(0), 0, 0
     for _ in range(150):

@@ -48,9 +48,12 @@ def compare_judges(
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
+    writers: Mapping[str, str] | None = None,
     level: float,
 ) -> JudgePanel | None:
     """Rank by each judge alone, and by all with what each is like estimated beside.
+
+    `writers` are by pair, as `StudyData.writers` has them.
 
     What the judgments do not determine is named as a problem. Judgments of other systems than these
     are left out. None with fewer than two judges.
@@ -66,7 +69,7 @@ def compare_judges(
     systems = sorted(systems, key=lambda system: system.name)
     judge_aware, problem = None, None
     try:
-        judge_aware = _rate_judge_aware(judgments, systems, judges, level=level)
+        judge_aware = _rate_judge_aware(judgments, systems, judges, writers=writers, level=level)
     except NotIdentifiedError as error:
         problem = str(error)
     return JudgePanel(
@@ -74,7 +77,8 @@ def compare_judges(
         problem=problem,
         status_of_ratings=EXPLORATORY,
         alone=tuple(
-            _rank_alone(rows_of[judge.id], systems, judge.name, level=level) for judge in judges
+            _rank_alone(rows_of[judge.id], systems, judge.name, writers=writers, level=level)
+            for judge in judges
         ),
     )
 
@@ -84,6 +88,7 @@ def _rate_judge_aware(
     systems: Sequence[System],
     judges: Sequence[Rater],
     *,
+    writers: Mapping[str, str] | None,
     level: float,
 ) -> JudgeAwareStrengths:
     everyone = to_comparisons(
@@ -91,6 +96,7 @@ def _rate_judge_aware(
         use_strength=False,
         system_ids=[system.id for system in systems],
         rater_ids=[judge.id for judge in judges],
+        writers=writers,
     )
     comparisons, field = keep_rankable(everyone, systems)
     left = np.unique(comparisons.rater)
@@ -104,12 +110,19 @@ def _rate_judge_aware(
 
 
 def _rank_alone(
-    judgments: Sequence[JudgmentRow], systems: Sequence[System], judge: str, *, level: float
+    judgments: Sequence[JudgmentRow],
+    systems: Sequence[System],
+    judge: str,
+    *,
+    writers: Mapping[str, str] | None,
+    level: float,
 ) -> JudgeRanking:
     ratings: Mapping[str, EloEstimate] = {}
     problem = None
     try:
-        ratings = rank_judgments(judgments, systems, use_strength=True, level=level).by_name
+        ratings = rank_judgments(
+            judgments, systems, use_strength=True, writers=writers, level=level
+        ).by_name
     except NotIdentifiedError as error:
         problem = str(error)
     return JudgeRanking(judge=judge, n_judgments=len(judgments), ratings=ratings, problem=problem)

@@ -69,6 +69,7 @@ def group_people(
         if row.rater_id in names:
             by_person[names[row.rater_id]].append(row)
     groups: list[PeopleGroup] = []
+    writers = data.writers
     too_few = []
     for question in asked:
         if question == SCALE:
@@ -88,7 +89,9 @@ def group_people(
                     answer=answer,
                     n_people=len(people),
                     n_judgments=len(rows),
-                    ranking=rank_rows("people", rows, data.ranked, data.raters, level=level),
+                    ranking=rank_rows(
+                        "people", rows, data.ranked, data.raters, writers=writers, level=level
+                    ),
                 )
             )
     return PeopleGroups(

@@ -30,9 +30,12 @@ def rank_by_kind(
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
+    writers: Mapping[str, str] | None = None,
     level: float,
 ) -> tuple[KindRanking, ...]:
     """Rank by people alone, then by judges alone; nothing unless both kinds judged.
+
+    `writers` are by pair, as `StudyData.writers` has them.
 
     Raises:
         ValueError: A judgment names a system or a rater that was not given.
@@ -45,7 +48,8 @@ def rank_by_kind(
     if not all(by_kind.values()):
         return ()
     return tuple(
-        rank_rows(kind, rows, systems, raters, level=level) for kind, rows in by_kind.items()
+        rank_rows(kind, rows, systems, raters, writers=writers, level=level)
+        for kind, rows in by_kind.items()
     )
 
 
@@ -55,11 +59,12 @@ def rank_rows(
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
+    writers: Mapping[str, str] | None = None,
     level: float,
 ) -> KindRanking:
     """Rank by some judgments alone, under the name of those who gave them."""
     try:
-        board = rank_systems(rows, systems, raters, level=level)
+        board = rank_systems(rows, systems, raters, writers=writers, level=level)
     except NotIdentifiedError as error:
         return KindRanking(judged_by=kind, leaderboard=None, problem=str(error))
     return KindRanking(judged_by=kind, leaderboard=board, problem=None)

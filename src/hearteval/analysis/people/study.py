@@ -73,7 +73,7 @@ def analyze_people(
     """
     votes = merge_votes(columns)
     met = find_meetings(columns)
-    rankings = rank_by_kind(judgments, data.ranked, data.raters, level=level)
+    rankings = rank_by_kind(judgments, data.ranked, data.raters, writers=data.writers, level=level)
     results = PeopleResults(
         rankings=rankings,
         differences=compare_ranks(rankings),

@@ -5,12 +5,12 @@ exploratory: what a covariate explains may also be what makes an answer good (SP
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.ranking.intervals import choose_interval, vary
+from hearteval.analysis.ranking.intervals import OVER_RATERS, choose_interval, vary
 from hearteval.analysis.ranking.rank import name_components
 from hearteval.analysis.ranking.votes import Votes
 from hearteval.analysis.ranking.warnings import VOTES, Wording, find_support
@@ -19,7 +19,7 @@ from hearteval.errors import NotIdentifiedError, SettingsError
 from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry import covariates as controlled_fit
 from hearteval.stats.bradley_terry import judge_aware as judged_fit
-from hearteval.stats.bradley_terry.clustered_variance import ClusteredVariance, vary_over_items
+from hearteval.stats.bradley_terry.clustered_variance import ClusteredVariance
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.bradley_terry.differences import MIN_SE
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA, fit_bradley_terry
@@ -246,11 +246,18 @@ def control(
         (*names, *(f"effect of {name}" for name in steps)),
         others=(n + column, row),
         wording=wording,
-        over_raters=used == "two-way",
+        over_raters=used in OVER_RATERS,
     )
-    own = own_df(comparisons, variance.df, over_raters=used == "two-way")
+    own = own_df(
+        comparisons,
+        variance.df,
+        over_raters=used in OVER_RATERS,
+        over_writers=variance.writer is not None,
+    )
     raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
-    of_effects = _df_of_effects(comparisons, covariates, variance.df, over_raters=used == "two-way")
+    of_effects = _df_of_effects(
+        comparisons, covariates, variance.df, over_raters=used in OVER_RATERS
+    )
     found = _rate(
         np.concatenate((fit.theta, fit.beta)),
         variance,
@@ -303,12 +310,14 @@ def rank_judge_aware_panel(
     Raises:
         NotIdentifiedError: Strengths or a judge's parameters are not determined; it names them.
     """
+    panel = replace(comparisons, rater=np.full(len(comparisons), -1))
+    used, _ = choose_interval(panel, wording=wording)
     try:
         fit = judged_fit.fit_judge_aware(comparisons)
         plain = fit_bradley_terry(comparisons)
-        raw_variance = vary_over_items(influence_on_strengths(comparisons, plain), comparisons.item)
-        variance = vary_over_items(
-            lambda cluster: judged_fit.influence(comparisons, fit, cluster), comparisons.item
+        raw_variance = vary(influence_on_strengths(comparisons, plain), panel, used)
+        variance = vary(
+            lambda cluster: judged_fit.influence(comparisons, fit, cluster), panel, used
         )
     except NotIdentifiedError as error:
         raise _named(error, names, judges, wording, "judges") from error
@@ -320,7 +329,9 @@ def rank_judge_aware_panel(
         wording=wording,
         over_raters=False,
     )
-    own = own_df(comparisons, variance.df, over_raters=False)
+    own = own_df(
+        comparisons, variance.df, over_raters=False, over_writers=variance.writer is not None
+    )
     raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
     found = _rate(
         np.concatenate((fit.theta, fit.discrimination, fit.position_bias)),
@@ -335,7 +346,7 @@ def rank_judge_aware_panel(
     return JudgeAwareStrengths(
         systems=_systems(names, raw, found),
         judges=_traits(comparisons, found, judges),
-        interval_used="item-sandwich",
+        interval_used=used,
         df=variance.df,
         level=level,
         warnings=(

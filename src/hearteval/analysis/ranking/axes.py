@@ -166,11 +166,13 @@ def axis_tables(
     raters: Sequence[Rater],
     *,
     asks_people: bool,
+    writers: Mapping[str, str] | None,
     level: float,
 ) -> tuple[AxisTable, ...]:
     """Return a table for each axis on which these systems have marks, in the rubric's order.
 
-    Judgments are of these systems, and name no other rater; `asks_people` as in `axes_asked`.
+    Judgments are of these systems, and name no other rater; `asks_people` as in `axes_asked`,
+    `writers` by pair.
     """
     asked = axes_asked(judgments, raters, asks_people=asks_people)
     people, names = people_among(raters), {rater.id: rater.name for rater in raters}
@@ -193,6 +195,7 @@ def axis_tables(
                 use_strength=False,
                 system_ids=[system.id for system in systems],
                 rater_ids=people,
+                writers=writers,
             )
             n_of = Counter[str]()
             for (first, second, _), n in n_asked.items():

@@ -12,6 +12,7 @@ from math import hypot
 
 from hearteval.analysis.data import TIE, JudgmentRow, StudyData
 from hearteval.analysis.judges.majorities import NO_MAJORITY, merge_answers, pair_majority
+from hearteval.analysis.ranking.intervals import OVER_RATERS, OVER_WRITERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.published import Concordance, compare_rankings
 from hearteval.domain import Completion, Rater
@@ -126,6 +127,7 @@ class _Ranked:
             and row.item_id in items
             and row.is_among(self.name_of)
         ]
+        self.writers = side.data.writers
         self.board = self.rank(self.rows)
         self.texts = _texts(side.data.completions, self.name_of)
         self._ends = {pair.id: pair.completion_ids for pair in side.data.pairs}
@@ -139,7 +141,9 @@ class _Ranked:
         try:
             if not rows:
                 raise NotIdentifiedError("there is no judgment of the systems that both have")
-            return rank_systems(rows, self.systems, self.side.raters, level=self.level)
+            return rank_systems(
+                rows, self.systems, self.side.raters, writers=self.writers, level=self.level
+            )
         except NotIdentifiedError as error:
             raise NotIdentifiedError(f"{self.side.name}: {error}", ids=error.ids) from error
 
@@ -174,8 +178,11 @@ class _Ranked:
             one.id for one in self.side.raters if one.kind == "human"
         }
         own = len({row.item_id for row in rows})
-        if self.board.interval_used == "two-way" and people:
+        if self.board.interval_used in OVER_RATERS and people:
             own = min(own, len(people))
+        wrote = [self.writers.get(row.pair_id) for row in rows]
+        if self.board.interval_used in OVER_WRITERS and None not in wrote:
+            own = min(own, len(set(wrote)))
         return max(1, min(self.board.df, own - 1))
 
     def describe(self) -> Side:

@@ -51,6 +51,7 @@ def to_comparisons(
     use_strength: bool,
     system_ids: Sequence[str],
     rater_ids: Sequence[str] = (),
+    writers: Mapping[str, str] | None = None,
 ) -> Comparisons:
     """Return the comparisons among some systems, the completion shown first on the left.
 
@@ -62,6 +63,7 @@ def to_comparisons(
         system_ids: Systems in the order of their indices; judgments of others are left out.
         rater_ids: Raters in the order of their indices, as a rule the people; all others are -1, a
             fixed panel. Where both judged a pair, their weights are scaled to equal totals.
+        writers: Who wrote the completion by a person in a pair, by the pair's id.
 
     Raises:
         ValueError: `use_strength` is set and a decided judgment has no strength.
@@ -89,6 +91,7 @@ def to_comparisons(
         item=_find(map(ITEM, rows), item, n),
         rater=raters,
         n_systems=len(system_ids),
+        writer=_find_writers(rows, writers) if writers else None,
     )
 
 
@@ -114,9 +117,12 @@ def rank_judgments(
     *,
     use_strength: bool,
     rater_ids: Sequence[str] = (),
+    writers: Mapping[str, str] | None = None,
     level: float,
 ) -> Ranked:
     """Rank the systems that have items enough for an interval, in the order given.
+
+    `writers` are by pair, as `StudyData.writers` has them.
 
     Raises:
         NotIdentifiedError: The judgments do not determine one ranking.
@@ -126,6 +132,7 @@ def rank_judgments(
         use_strength=use_strength,
         system_ids=[system.id for system in systems],
         rater_ids=rater_ids,
+        writers=writers,
     )
     return rank_field(comparisons, systems, level=level)
 
@@ -178,6 +185,12 @@ def _strengths(
             f" weighted, a tie has none; choice is {CHOICE(marks[i])!r}, strength {strengths[i]!r}"
         )
     return np.fromiter((strength or 1 for strength in strengths), np.float64, len(strengths))
+
+
+def _find_writers(rows: Sequence[JudgmentRow], writers: Mapping[str, str]) -> IntArray:
+    """Return who wrote what each row is about, numbered by name; -1 where no person did."""
+    names = (writers.get(row.pair_id, "") for row in rows)
+    return _find(names, _positions(sorted({*writers.values()})), len(rows))
 
 
 def _positions(names: Sequence[str]) -> dict[str, int]:

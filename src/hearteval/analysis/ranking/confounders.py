@@ -143,7 +143,9 @@ def measure_confounders(
     ranked = set(ids)
     gone = withdrawn_pairs(data.pairs, data.completions)
     judgments = [row for row in judgments if row.is_among(ranked) and row.pair_id not in gone]
-    comparisons = to_comparisons(judgments, use_strength=False, system_ids=ids, rater_ids=people)
+    comparisons = to_comparisons(
+        judgments, use_strength=False, system_ids=ids, rater_ids=people, writers=data.writers
+    )
     counts = {
         completion.id: (count_words(completion.text), count_formatting(completion.text))
         for completion in data.completions

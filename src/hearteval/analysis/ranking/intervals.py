@@ -1,7 +1,8 @@
 """How to rank, which interval a ranking gets, and that interval (SPEC section 6).
 
-The default is two-way with items and at least five raters, else item-sandwich. What cannot be had
-falls back by name and with a warning; what was asked for and lacks its columns is an error.
+The default is two-way with items and at least five raters, else item-sandwich; where people's
+completions are by at least five writers it is over these as well. What cannot be had falls back by
+name and with a warning; what was asked for and lacks its columns is an error.
 """
 
 from dataclasses import dataclass, replace
@@ -9,13 +10,19 @@ from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from hearteval.analysis.ranking.warnings import MIN_RATERS, Wording
+from hearteval.analysis.ranking.warnings import (
+    MIN_RATERS,
+    MIN_WRITERS,
+    Wording,
+    warn_of_writers,
+)
 from hearteval.errors import SettingsError
 from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry.bootstrap import bootstrap_items
 from hearteval.stats.bradley_terry.clustered_variance import (
     ClusteredVariance,
     InfluenceOf,
+    add_writers,
     vary_over_items,
     vary_over_items_and_raters,
 )
@@ -44,6 +51,11 @@ TOO_NARROW = Notice(
 
 Ties = Literal["half", "davidson", "drop"]
 IntervalName = Literal["two-way", "item-sandwich", "item-bootstrap", "published"]
+"""What can be asked for."""
+UsedInterval = IntervalName | Literal["three-way", "item-writer"]
+OVER_RATERS: Final = frozenset({"two-way", "three-way"})
+"""Intervals over items and sampled raters, the others taking raters as given."""
+OVER_WRITERS: Final = frozenset({"three-way", "item-writer"})
 
 DEFAULT_RESAMPLES = 1_000
 MIN_RESAMPLES = 100
@@ -94,7 +106,7 @@ class Uncertainty(NamedTuple):
     df: float | FloatArray
     """Degrees of freedom for differences, of all or of each; those of the strengths are in
     `intervals`."""
-    used: IntervalName
+    used: UsedInterval
     n_not_identified: int | None = None
     """Bootstrap replicates left out; None without a bootstrap."""
     warnings: tuple[Notice, ...] = ()
@@ -107,11 +119,12 @@ def choose_interval(
     *,
     has_items: bool = True,
     wording: Wording,
-) -> tuple[IntervalName, tuple[Notice, ...]]:
+) -> tuple[UsedInterval, tuple[Notice, ...]]:
     """Choose by what the comparisons name; also return what must be said of it.
 
     Args:
-        comparisons: Comparisons; raters below 0 are a fixed panel, or not named.
+        comparisons: Comparisons; raters below 0 are a fixed panel, or not named, and writers below
+            0 wrote nothing.
         asked: The interval wanted; None for the default.
         has_items: Whether items are named.
         wording: The words for it.
@@ -119,6 +132,23 @@ def choose_interval(
     Raises:
         SettingsError: The interval asked for needs a column that was not named.
     """
+    used, said = _choose_raters(comparisons, asked, has_items=has_items, wording=wording)
+    if comparisons.writer is None or asked is not None:
+        return used, said
+    n_writers = len(np.unique(comparisons.writer[comparisons.writer >= 0]))
+    if n_writers >= MIN_WRITERS:
+        return ("three-way" if used == "two-way" else "item-writer"), said
+    return used, (*said, *([warn_of_writers(n_writers)] if n_writers else []))
+
+
+def _choose_raters(
+    comparisons: Comparisons,
+    asked: IntervalName | None,
+    *,
+    has_items: bool,
+    wording: Wording,
+) -> tuple[IntervalName, tuple[Notice, ...]]:
+    """Choose whether raters are sampled, whatever writers there are."""
     n_raters = len(np.unique(comparisons.rater[comparisons.rater >= 0]))
     given_raters = Notice(Kind.GIVEN_RATERS, wording.given_raters)
     if asked == "published":
@@ -143,7 +173,7 @@ def choose_interval(
 
 
 def find_uncertainty(
-    fit: TiedFit, used: IntervalName, policy: RankPolicy, *, has_items: bool
+    fit: TiedFit, used: UsedInterval, policy: RankPolicy, *, has_items: bool
 ) -> Uncertainty:
     """Compute the chosen interval; a bootstrap that loses too many replicates gives way.
 
@@ -156,7 +186,12 @@ def find_uncertainty(
         return _bootstrapped(fit, policy)
     if has_items:
         variance = vary(fit.influence_of, fit.comparisons, used)
-        own = own_df(fit.comparisons, variance.df, over_raters=used == "two-way")
+        own = own_df(
+            fit.comparisons,
+            variance.df,
+            over_raters=used in OVER_RATERS,
+            over_writers=variance.writer is not None,
+        )
     else:
         variance = fit.vary_over_votes()
         own = np.clip(count_comparisons(fit.comparisons) - 1.0, 1, variance.df)
@@ -164,21 +199,26 @@ def find_uncertainty(
 
 
 def vary(
-    influence_of: InfluenceOf, comparisons: Comparisons, used: IntervalName
+    influence_of: InfluenceOf, comparisons: Comparisons, used: UsedInterval
 ) -> ClusteredVariance:
-    """Return the variance over items and sampled raters (``two-way``), or over items alone.
+    """Return the variance over items and, as the interval has it, sampled raters and writers.
 
     Raises:
         NotIdentifiedError: Under two items or, for ``two-way``, two raters.
     """
-    if used == "two-way":
-        return vary_over_items_and_raters(influence_of, comparisons.item, comparisons.rater)
-    return vary_over_items(influence_of, comparisons.item)
+    item, rater = comparisons.item, comparisons.rater
+    if used in OVER_RATERS:
+        over = vary_over_items_and_raters(influence_of, item, rater)
+    else:
+        over = vary_over_items(influence_of, item)
+    if comparisons.writer is None or used not in OVER_WRITERS:
+        return over
+    return add_writers(over, influence_of, item, rater, comparisons.writer)
 
 
 def _clustered(
     fit: TiedFit,
-    used: IntervalName,
+    used: UsedInterval,
     variance: ClusteredVariance,
     level: float,
     *,

@@ -24,7 +24,7 @@ from hearteval.analysis.ranking.comparisons import (
     rank_judgments,
 )
 from hearteval.analysis.ranking.head_to_head import HeadToHead
-from hearteval.analysis.ranking.intervals import RankPolicy
+from hearteval.analysis.ranking.intervals import OVER_RATERS, RankPolicy
 from hearteval.analysis.ranking.rank import (
     Difference,
     EloEstimate,
@@ -90,8 +90,8 @@ class Leaderboard:
     axes_asked: Mapping[Axis, AxisAsked]
     """Who was asked about each axis that has marks."""
     interval_used: str
-    """Name of the interval really used by both overall rankings, ``two-way`` or
-    ``item-sandwich``."""
+    """Name of the interval really used by both overall rankings: ``three-way``, ``two-way``,
+    ``item-writer`` or ``item-sandwich``."""
     level: float
     df: int
     ties: str
@@ -103,6 +103,8 @@ class Leaderboard:
     n_raters: int
     n_people: int
     """People among these; two-way intervals need five."""
+    n_writers: int = 0
+    """People whose completions were judged; intervals over writers need five."""
     warnings: tuple[Notice, ...]
     """The most serious first."""
     matrix: tuple[HeadToHead, ...] = ()
@@ -115,6 +117,7 @@ def rank_systems(
     systems: Sequence[System],
     raters: Sequence[Rater],
     *,
+    writers: Mapping[str, str] | None = None,
     level: float = 0.95,
     asks_people: bool = False,
 ) -> Leaderboard:
@@ -127,6 +130,8 @@ def rank_systems(
         judgments: Judgments.
         systems: Every system that the judgments name, and others of the study.
         raters: Every rater that the judgments name.
+        writers: Who wrote the completion by a person in a pair, as `StudyData.writers` has them;
+            without them the strength of people is conditional on who wrote.
         level: Nominal coverage of the intervals.
         asks_people: Whether the study's pages ask people for axis marks; where not, only who
             marked an axis was asked.
@@ -139,17 +144,26 @@ def rank_systems(
     candidates = _candidates(judgments, systems)
     people = people_among(raters)
     unweighted = rank_judgments(
-        judgments, candidates, use_strength=False, rater_ids=people, level=level
+        judgments,
+        candidates,
+        use_strength=False,
+        rater_ids=people,
+        writers=writers,
+        level=level,
     )
     field = [system for system in candidates if system.name in unweighted.names]
     among = {system.id for system in field}
     judgments = [row for row in judgments if row.is_among(among)]
-    weighted = rank_judgments(judgments, field, use_strength=True, rater_ids=people, level=level)
+    weighted = rank_judgments(
+        judgments, field, use_strength=True, rater_ids=people, writers=writers, level=level
+    )
     wins, direct = unweighted.fit.points, unweighted.compare_directly()
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
-    tables = axis_tables(judgments, field, raters, asks_people=asks_people, level=level)
+    tables = axis_tables(
+        judgments, field, raters, asks_people=asks_people, writers=writers, level=level
+    )
     return Leaderboard(
         rows=_rows(field, weighted, unweighted, tables),
         differences=weighted.differences(),
@@ -175,6 +189,9 @@ def rank_systems(
         n_items=len({row.item_id for row in judgments}),
         n_raters=len(rater_ids),
         n_people=len(rater_ids.intersection(people)),
+        n_writers=len({writers[row.pair_id] for row in judgments if row.pair_id in writers})
+        if writers
+        else 0,
         warnings=by_severity(
             (
                 *unweighted.warn_of_pairs(direct, leaders),
@@ -247,7 +264,7 @@ def _warn_of_two_kinds(
         Kind.TWO_KINDS,
         f"People and judges have the same total weight within each pair that both judged{alone}.",
     )
-    if weighted.interval_used != "two-way":
+    if weighted.interval_used not in OVER_RATERS:
         return [combined]
     text = (
         "The intervals say how places would move with other items and other people, not with other"
@@ -272,10 +289,11 @@ def _warn_of_axes(overall: Ranked, tables: Sequence[AxisTable]) -> list[Notice]:
     """
     ranked = {table.axis: table.ranked for table in tables if table.ranked}
     asked = {table.axis: table.asked for table in tables}
+    is_over = overall.interval_used in OVER_RATERS
     other = [
         axis
         for axis, found in ranked.items()
-        if found.interval_used != overall.interval_used and asked[axis].n_people
+        if (found.interval_used in OVER_RATERS) != is_over and asked[axis].n_people
     ]
     warnings = []
     if other:

@@ -19,9 +19,10 @@ from hearteval.analysis.ranking.head_to_head import (
     warn_of_misfit,
 )
 from hearteval.analysis.ranking.intervals import (
-    IntervalName,
+    OVER_RATERS,
     RankPolicy,
     Uncertainty,
+    UsedInterval,
     choose_interval,
     find_uncertainty,
 )
@@ -165,7 +166,7 @@ class Ranked:
 
     names: tuple[str, ...]
     fit: TiedFit
-    interval_chosen: IntervalName
+    interval_chosen: UsedInterval
     uncertainty: Uncertainty
     estimates: tuple[EloEstimate, ...]
     has_interval: BoolArray
@@ -181,7 +182,7 @@ class Ranked:
         return dict(zip(self.names, self.estimates, strict=True))
 
     @property
-    def interval_used(self) -> IntervalName:
+    def interval_used(self) -> UsedInterval:
         """Name of the interval really used."""
         return self.uncertainty.used
 
@@ -366,7 +367,7 @@ def rank_comparisons(
         names,
         wording=wording,
         has_items=has_items,
-        over_raters=uncertainty.used == "two-way",
+        over_raters=uncertainty.used in OVER_RATERS,
     )
     groups = strong_components(fit.points)
     has_width = uncertainty.intervals.se > MIN_SE

@@ -31,6 +31,23 @@ FEW_EFFECTIVE_RATERS = 4
 """Two-way coverage at effective numbers of 3.7 and 1.5: .86 and .57."""
 
 
+def given_writers(n: int) -> str:
+    """Say whose completions a figure about people as writers holds for; empty from five on."""
+    if not 0 < n < MIN_WRITERS:
+        return ""
+    return f"conditional on these {n} writers" if n > 1 else "conditional on this 1 writer"
+
+
+def warn_of_writers(n: int) -> Notice:
+    """Say that people's completions are by too few writers for an interval over these."""
+    who = f"{n} people" if n > 1 else "one person"
+    return Notice(
+        Kind.FEW_WRITERS,
+        f"Their replies are by {who}, fewer than {MIN_WRITERS}: what is said of people who write is"
+        f" {given_writers(n)}.",
+    )
+
+
 class Wording(NamedTuple):
     """The words of a vote file or of a study."""
 

@@ -4,7 +4,9 @@ The paragraph is made of the settings that were really used, so it is true for e
 """
 
 from hearteval.analysis.briefs import uneven_rules
+from hearteval.analysis.ranking.intervals import OVER_RATERS, OVER_WRITERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.ranking.warnings import given_writers
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.report.headline import first_line
@@ -179,11 +181,13 @@ def _missing(results: StudyResults) -> str:
 
 def _ranking(board: Leaderboard) -> list[str]:
     level = level_percent(board.level)
-    over = (
-        "clustered over items and people"
-        if board.interval_used == "two-way"
-        else "clustered over items, for the raters as given"
-    )
+    over = {
+        "three-way": "clustered over items, people who judge and people who write",
+        "two-way": "clustered over items and people",
+        "item-writer": "clustered over items and people who write, for the raters as given",
+    }.get(board.interval_used, "clustered over items, for the raters as given")
+    if given_writers(board.n_writers):
+        over += f"; people's completions {given_writers(board.n_writers)}"
     fit = board.fit
     words = [
         f"Strengths are those of a Bradley\u2013Terry model of {count(board.n_judgments)} judgments"
@@ -195,8 +199,9 @@ def _ranking(board: Leaderboard) -> list[str]:
         else "",
         f"{level} intervals are {board.interval_used} ({over}), Student's t with"
         f" {plural(board.df, 'degree', 'degrees')} of freedom, or a system's own items"
-        f"{' or people' if board.interval_used == 'two-way' else ''} less one where these are"
-        " fewer. A system's possible places come from its differences from all others,"
+        f"{' or people' if board.interval_used in OVER_RATERS else ''}"
+        f"{' or writers' if board.interval_used in OVER_WRITERS else ''} less one where"
+        " these are fewer. A system's possible places come from its differences from all others,"
         " Bonferroni-adjusted.",
     ]
     if any(row.axes for row in board.rows):

@@ -52,12 +52,15 @@ def clustered(
     return _symmetric(theta, se, quantile, variance.df)
 
 
-def own_df(comparisons: Comparisons, df: int, *, over_raters: bool) -> FloatArray:
+def own_df(
+    comparisons: Comparisons, df: int, *, over_raters: bool, over_writers: bool = False
+) -> FloatArray:
     """Return each system's degrees of freedom: those of all, its own items - 1 at most.
 
     What is known of a system on a few items varies over these few, however many others have.
-    Likewise its own people - 1, where people are sampled too and any of them judged it. At least 1,
-    though of one item nothing is known to vary.
+    Likewise its own people - 1, where people are sampled too and any of them judged it; and its
+    writers - 1, where every comparison of it holds a completion by a person: its own, if it is
+    people who write. At least 1, though of one item nothing is known to vary.
     """
 
     def own(of: IntArray, rows: BoolArray | slice) -> IntArray:
@@ -70,6 +73,12 @@ def own_df(comparisons: Comparisons, df: int, *, over_raters: bool) -> FloatArra
     if over_raters:
         n_people = own(comparisons.rater, comparisons.rater >= 0)
         n_own = np.where(n_people > 0, np.minimum(n_own, n_people), n_own)
+    if over_writers and comparisons.writer is not None:
+        is_written = comparisons.writer >= 0
+        ends = np.concatenate((comparisons.left[~is_written], comparisons.right[~is_written]))
+        met_none = np.bincount(ends, minlength=comparisons.n_systems) == 0
+        n_writers = own(comparisons.writer, is_written)
+        n_own = np.where(met_none, np.minimum(n_own, n_writers), n_own)
     return np.clip(n_own - 1.0, 1, df)
 
 
