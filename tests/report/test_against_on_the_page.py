@@ -173,3 +173,42 @@ def test_the_part_is_at_most_12_kb() -> None:
     page = render_page(results())
     part = page[page.index('id="models-against-people"') : page.index('id="ranked-by"')]
     assert len(part.encode()) < 12_000
+
+
+def test_few_writers_and_models_left_out_are_named_with_a_difference() -> None:
+    contrast = Contrast(value=0.042, low=0.011, high=0.073, p=0.0104, df=7)
+    one = LeadContrast(
+        name="all-items",
+        n_regular=20,
+        n_adversarial=0,
+        score=contrast,
+        interval_used="two-way",
+        n_writers=3,
+        left_out=("ember", "harbour"),
+    )
+    (said,) = against.lead_words(dataclasses.replace(found(), leads=(one,)))
+    assert said.replace("\N{NO-BREAK SPACE}", " ") == (
+        "People give models 4.2 points more than judges do (95 % interval 1.1 to 7.3, p = .010,"
+        " conditional on these 3 writers). ember and harbour are left out: not judged by both."
+    )
+
+
+def test_without_a_model_in_common_no_difference_is_claimed() -> None:
+    one = LeadContrast(
+        name="all-items", n_regular=20, n_adversarial=0, score=None, interval_used="two-way"
+    )
+    (said,) = against.lead_words(dataclasses.replace(found(), leads=(one,)))
+    assert (
+        said == "Whether people and judges differ cannot be said: they judged no model in common."
+    )
+    rows = [dataclasses.replace(row, weighs="judgments") for row in found().against_models]
+    apart = dataclasses.replace(found(), against_models=tuple(rows))
+    assert "are not to be compared" in against.overall_words(apart)
+    assert "compared" not in against.overall_words(found())
+
+
+def test_the_page_says_of_which_models_and_writers_its_shares_are() -> None:
+    page = words(section(results(), "models-against-people"))
+    assert "people two-way, conditional on these 3 writers" in page
+    assert "judges item-sandwich, conditional on these 3 writers" in page
+    assert "Every model counts the same by people and by judges." in page

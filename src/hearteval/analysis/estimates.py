@@ -196,7 +196,7 @@ def contrast_means(
     )
 
 
-def contrast_of(
+def contrast_of(  # noqa: PLR0913 - a judgment is of an item, a rater and a writer
     value: float,
     influence: FloatArray,
     item: IntArray,

@@ -4,7 +4,7 @@ A point is a percentage point of the model's score, its wins and half the ties. 
 holds no difference, none is claimed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hearteval.analysis.estimates import Contrast
@@ -17,6 +17,7 @@ from hearteval.analysis.people.best_human import BestHuman, HumanStanding
 from hearteval.analysis.people.leads import LeadContrast
 from hearteval.analysis.people.meetings import MIN_ITEMS
 from hearteval.analysis.people.study import PeopleResults
+from hearteval.analysis.ranking.warnings import given_writers
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
@@ -65,7 +66,7 @@ def bars(found: PeopleResults) -> list[Shares]:
     of_writers = [
         Shares(
             one.judged_by,
-            f"on replies by {WRITERS.get(one.writers, one.writers)}" if one.writers else "",
+            _by_writers(one) if one.writers else "",
             one.n_judgments,
             one.n_items,
             one if one.n_items >= MIN_ITEMS or not one.writers else None,
@@ -81,6 +82,38 @@ def bars(found: PeopleResults) -> list[Shares]:
     return [*of_writers[:n_overall], *of_subsets, *of_writers[n_overall:]]
 
 
+def _by_writers(one: AgainstModels) -> str:
+    """Name a group of writers; where they are few, that it is these."""
+    these = f"these {one.n_writers} " if given_writers(one.n_writers) else ""
+    return f"on replies by {these}{WRITERS.get(one.writers or '', one.writers)}"
+
+
+def interval_words(one: AgainstModels) -> str:
+    """Say by whom a share is, what its interval is, and whose completions it holds for."""
+    words = f"{one.judged_by} {one.interval_used}"
+    return ", ".join(filter(None, (words, given_writers(one.n_writers))))
+
+
+def mix_words(found: PeopleResults) -> str:
+    """Say of which models the shares by people and by judges are; empty without both."""
+    rows = [one for one in found.against_models if not one.writers]
+    if len(rows) < 2:
+        return ""
+    if rows[0].weighs != "models":
+        return (
+            "People and judges judged no model in common, so their shares are of different models"
+            " and are not to be compared."
+        )
+    return f"Every model counts the same by people and by judges.{_left_out(rows[0].left_out)}"
+
+
+def _left_out(models: Sequence[str]) -> str:
+    if not models:
+        return ""
+    was = "is" if len(models) == 1 else "are"
+    return f" {listed(models)} {was} left out: not judged by both."
+
+
 def overall_words(found: PeopleResults) -> str:
     """Say whose reply people and judges prefer."""
     words = [
@@ -90,7 +123,11 @@ def overall_words(found: PeopleResults) -> str:
         for at in found.against_models
         if at.writers is None and at.n_items >= MIN_ITEMS
     ]
-    return f"Where a model's reply meets a person's, {'; '.join(words)}." if words else ""
+    if not words:
+        return ""
+    is_mixed = any(one.weighs == "models" for one in found.against_models)
+    apart = "" if is_mixed else mix_words(found)
+    return f"Where a model's reply meets a person's, {'; '.join(words)}. {apart}".rstrip()
 
 
 def lead_words(found: PeopleResults) -> list[str]:
@@ -107,28 +144,35 @@ def _lead_words(lead: LeadContrast, level: float) -> str:
             "people-judges": "Whether people and judges differ in that",
             "all-items": "Whether people and judges differ",
         }
+        if n >= MIN_ITEMS:
+            return f"{what[lead.name]} cannot be said: they judged no model in common."
         return f"{what[lead.name]} cannot be said from {plural(n, 'item')}."
-    test = _tested(lead.score, level)
+    test = _tested(lead.score, level, given_writers(lead.n_writers))
+    test += f".{_left_out(lead.left_out)}"
     by, size = lead.score.value, f"{bare_percent(abs(lead.score.value))} points"
     if lead.name == "all-items":
-        return f"People give models {size} {'more' if by > 0 else 'less'} than judges do {test}."
+        return f"People give models {size} {'more' if by > 0 else 'less'} than judges do {test}"
     if lead.name == "people-judges":
-        return f"Between people and judges that change differs by {size} {test}."
+        return f"Between people and judges that change differs by {size} {test}"
     return (
         f"On adversarial items {lead.name} give models {size} {'less' if by > 0 else 'more'} than"
-        f" on regular ones {test}."
+        f" on regular ones {test}"
     )
 
 
-def _tested(score: Contrast, level: float) -> str:
-    """Write the interval of a difference without its sign, as the words tell its side, and p."""
+def _tested(score: Contrast, level: float, given: str) -> str:
+    """Write the interval of a difference without its sign, as the words tell its side, and p.
+
+    `given` says what it is conditional on.
+    """
     if score.low is None or score.high is None or score.p is None:
         return "(no interval)"
     ends = (score.low, score.high) if score.value > 0 else (-score.high, -score.low)
     p = "p < .001" if score.p < 0.001 else f"p = {score.p:.3f}".replace("0.", ".", 1)
     low, high = (points(end).removeprefix("+") for end in ends)
     said = "" if score.low > 0 or score.high < 0 else ": the data leave open whether they differ"
-    return f"({level_percent(level)} interval {low} to {high}, {p}){said}"
+    where = ", ".join(filter(None, (f"interval {low} to {high}", p, given)))
+    return f"({level_percent(level)} {where}){said}"
 
 
 def every_axis_words(found: PeopleResults) -> str:

@@ -28,6 +28,7 @@ from hearteval.report.against import (
     best_table,
     every_axis_words,
     lead_words,
+    mix_words,
     overall_words,
 )
 from hearteval.report.leaderboard import RANK_DIFFERS, interval_words
@@ -417,7 +418,7 @@ def against_table(results: StudyResults) -> Table | None:
             ("n", lambda row: count(row.n_judgments)),
         ],
         caption="Models against people: whose reply is preferred, in percent of judgments",
-        notes=[*lead_words(found), every_axis_words(found)],
+        notes=[mix_words(found), *lead_words(found), every_axis_words(found)],
     )
 
 

@@ -84,7 +84,7 @@ def test_one_item_has_no_interval_and_no_variation_has_wilson_s() -> None:
 
 
 def test_five_people_give_an_interval_over_items_and_people() -> None:
-    """Cameron, Gelbach and Miller's, as statsmodels has it for two groups."""
+    """The mean over models of each one's share, as statsmodels has it for two groups."""
     data = simulated_study(LIKED, LIKED)
     people, judges = against(data)
     assert people.interval_used == "two-way"
@@ -92,16 +92,18 @@ def test_five_people_give_an_interval_over_items_and_people() -> None:
     kinds = {system.id: system.kind for system in data.systems}
     raters = {rater.id for rater in data.raters if rater.kind == "human"}
     rows = [
-        (row.item_id, row.rater_id, float(kinds.get(row.winner) == "model"))
+        (row.item_id, row.rater_id, model, float(row.winner == model))
         for row in data.judgments
-        if row.rater_id in raters
-        and {kinds[row.first_system_id], kinds[row.second_system_id]} == {"human", "model"}
+        for model in (row.first_system_id, row.second_system_id)
+        if row.rater_id in raters and kinds[model] == "model"
+        if {kinds[row.first_system_id], kinds[row.second_system_id]} == {"human", "model"}
     ]
-    frame = pd.DataFrame(rows, columns=["item", "rater", "won"])
-    assert people.model.rate == pytest.approx(frame.won.mean())
+    frame = pd.DataFrame(rows, columns=["item", "rater", "model", "won"])
     codes = np.stack([frame[name].astype("category").cat.codes for name in ("item", "rater")], 1)
-    fit = smf.ols("won ~ 1", frame).fit()
+    # Sums to zero over models: the constant is the mean of their shares.
+    fit = smf.ols("won ~ C(model, Sum)", frame).fit()
     by_both = fit.get_robustcov_results("cluster", groups=codes, df_correction=False)
+    assert people.model.rate == pytest.approx(float(fit.params.iloc[0]))
     assert people.model.high is not None
     t = 2.364624  # of 7 degrees of freedom, for 8 people
     half = (people.model.high - people.model.rate) / t

@@ -1,14 +1,17 @@
 """Models against people: how often a model's completion is preferred to a person's (SPEC 6).
 
-Every judgment counts once. Which writer's completion a model met is chance, as which item is. The
-model's score is its wins and half the ties; 0.5 is parity. What differs between subsets was planned
+Where people and judges both judged, their shares are of one mix: the models that both judged, each
+with the same weight. Judges do not judge their own family, so shares of all judgments would differ
+without any difference in taste (decision 0039). Of one kind alone every judgment counts once. Which
+writer's completion a model met is chance, as which item is. The model's score is its wins and half
+the ties; 0.5 is parity. What differs between subsets was planned
 (HEART 4.5); between emotions, problems, profiles and models it is exploratory, and each is set
 against the others of its kind.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,12 +21,20 @@ from hearteval.analysis.estimates import (
     Side,
     Summed,
     contrast_means,
+    count_people,
     interval_name,
     join,
     ratio_estimates,
 )
-from hearteval.analysis.people.meetings import MIN_ITEMS, Meetings, Tally, tally_meetings
-from hearteval.stats.comparisons import BoolArray, FloatArray
+from hearteval.analysis.people.meetings import (
+    MIN_ITEMS,
+    Meetings,
+    Mix,
+    Tally,
+    find_mix,
+    tally_meetings,
+)
+from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import false_discovery_q
 
 SUBSET: Final = "subset"
@@ -50,6 +61,16 @@ class EveryAxis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EveryJudgment:
+    """Shares in which every judgment counts once, those of models left out of a mix included."""
+
+    n_judgments: int
+    model: float
+    tie: float
+    person: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgainstModels:
     """What one kind of rater says of models' and people's completions of the same items."""
 
@@ -62,17 +83,27 @@ class AgainstModels:
     n_raters: int
     n_completions: int
     """Completions by people among these."""
+    n_writers: int
+    """People who wrote these; from five on the interval is over them too."""
     model: OutcomeShare
     """The model's is preferred."""
     tie: OutcomeShare
     person: OutcomeShare
     interval_used: str
-    """``two-way`` with five people or more, else ``item-sandwich``, conditional on these raters;
-    where nothing varies, Wilson's over items."""
+    """``three-way`` with five people or more and completions by five writers or more; ``two-way``
+    under five writers, conditional on these, and ``item-writer`` under five people, conditional on
+    these raters; else ``item-sandwich``. Where nothing varies, Wilson's over items."""
     score: OutcomeShare
     """The model's wins and half the ties."""
     every_axis: EveryAxis | None
     """None where too few items have every axis marked."""
+    weighs: str
+    """What has equal weight: ``models`` that people and judges both judged, ``judgments`` where one
+    kind alone judged or they have no model in common."""
+    left_out: tuple[str, ...]
+    """Models that did not count, because both kinds did not judge them, on two items or more."""
+    every_judgment: EveryJudgment
+    """The plain shares, by which the two kinds are not to be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +144,17 @@ def compare_with_models(
     for group in known:
         wrote = np.array([each == group for each in groups], dtype=np.bool_)
         among[group] = met.select(wrote[met.text])
-    return tuple(
-        replace(_against(tally, None, level=level), writers=group)
-        for group, rows in among.items()
-        for tally in tally_meetings(rows)
-    )
+    found = []
+    for name, rows in among.items():
+        tallies = tally_meetings(rows)
+        mix = find_mix([(tally, None) for tally in tallies])
+        found += [
+            replace(
+                _against(tally, tally.met, mix, tally.part(None, mix), level=level), writers=name
+            )
+            for tally in tallies
+        ]
+    return tuple(found)
 
 
 def compare_by_stratum(met: Meetings, *, level: float) -> tuple[StratumAgainstModels, ...]:
@@ -130,7 +167,7 @@ def compare_by_stratum(met: Meetings, *, level: float) -> tuple[StratumAgainstMo
         row
         for by, values, of_item in _families(met)
         for tally in tallies
-        for row in _by_value(tally, by, values, of_item=of_item, level=level)
+        for row in _by_value(tally, tallies, _Labels(by, values, of_item), level=level)
     )
 
 
@@ -164,35 +201,56 @@ def _families(met: Meetings) -> Iterable[tuple[str, Sequence[str | None], bool]]
     yield "model", [system.name for system in systems], False
 
 
+class _Labels(NamedTuple):
+    """What judgments are told apart by, and the value of each item or model; None is no value."""
+
+    by: str
+    values: Sequence[str | None]
+    of_item: bool
+
+    def of_rows(self, tally: Tally) -> IntArray:
+        """Return the item or the model of each row."""
+        return tally.item[tally.cell] if self.of_item else tally.model
+
+    def are(self, tally: Tally, name: str | None, *, others: bool = False) -> BoolArray:
+        """Return which rows have the value, or which have another one."""
+        is_own = np.array([v == name for v in self.values], dtype=np.bool_)
+        is_other = np.array([v not in (name, None) for v in self.values], dtype=np.bool_)
+        return np.asarray((is_other if others else is_own)[self.of_rows(tally)])
+
+
 def _by_value(
-    tally: Tally, by: str, values: Sequence[str | None], *, of_item: bool, level: float
+    tally: Tally, tallies: Sequence[Tally], labels: _Labels, *, level: float
 ) -> list[StratumAgainstModels]:
-    """Return a row for each value that occurs, if there are two; None is no value."""
+    """Return a row for each value that occurs, if there are two."""
     met = tally.met
-    index, raw = (tally.item[tally.cell], met.item) if of_item else (tally.model, met.model)
-    names = sorted({v for k in np.unique(index).tolist() if (v := values[k]) is not None})
+    found = np.unique(labels.of_rows(tally)).tolist()
+    names = sorted({value for k in found if (value := labels.values[k]) is not None})
     if len(names) < 2:
         return []
-    place = {name: k for k, name in enumerate(names)}
-    number = np.array([place.get(v, -1) if v is not None else -1 for v in values], dtype=np.int64)
-    label, of_judgment = number[index], number[raw]
-    everything = tally.part(label >= 0)
     rows = []
-    for k, name in enumerate(names):
-        inside = tally.part(label == k)
-        n_items = len(np.unique(tally.item[inside[0] > 0]))
+    for name in names:
+        is_own = np.array([v == name for v in labels.values], dtype=np.bool_)
+        said = met.select(is_own[met.item if labels.of_item else met.model])
+        mix, mix_of_others = (
+            find_mix([(each, labels.are(each, name, others=others)) for each in tallies])
+            for others in (False, True)
+        )
+        inside = tally.part(labels.are(tally, name), mix)
+        n_items = len(np.unique(said.item))
         against = gap = None
-        if n_items >= MIN_ITEMS:
-            against = _against(tally, of_judgment == k, sums=inside, level=level)
-        if by != SUBSET:
-            gap = _gap(tally, inside, everything - inside, of_item=of_item, level=level)
+        if len(np.unique(tally.item[inside[0] > 0])) >= MIN_ITEMS:
+            against = _against(tally, said, mix, inside, level=level)
+        if labels.by != SUBSET:
+            others = tally.part(labels.are(tally, name, others=True), mix_of_others)
+            gap = _gap(tally, inside, others, of_item=labels.of_item, level=level)
         rows.append(
             StratumAgainstModels(
-                by=by,
+                by=labels.by,
                 value=name,
                 judged_by=tally.kind,
-                is_exploratory=by != SUBSET,
-                n_judgments=int(inside[0].sum()),
+                is_exploratory=labels.by != SUBSET,
+                n_judgments=len(said),
                 n_items=n_items,
                 against=against,
                 from_others=gap,
@@ -236,26 +294,30 @@ def _with_q(rows: Sequence[StratumAgainstModels]) -> list[StratumAgainstModels]:
 
 
 def _against(
-    tally: Tally, judgments: BoolArray | None, *, sums: FloatArray | None = None, level: float
+    tally: Tally, said: Meetings, mix: Mix, sums: FloatArray, *, level: float
 ) -> AgainstModels:
-    """Return what is said in some of the judgments, of which the sums may be given."""
-    sums = tally.part(None) if sums is None else sums
+    """Return what is said in some judgments of a tally, which has their sums in that mix."""
     cells = tally.summed(sums)
     score, model, tie, person = _shares(cells, level=level)
-    text = tally.met.text if judgments is None else tally.met.text[judgments]
+    counted = said if mix.judged is None else said.select(mix.judged[said.model])
+    won, tied, lost = said.outcomes.mean(axis=0).tolist()
     return AgainstModels(
         judged_by=tally.kind,
         writers=None,
-        n_judgments=int(sums[0].sum()),
-        n_items=len(np.unique(cells.item)),
-        n_raters=len(np.unique(tally.rater[sums[0] > 0])),
-        n_completions=int(np.count_nonzero(np.bincount(text))),
+        n_judgments=len(counted),
+        n_items=len(np.unique(counted.item)),
+        n_raters=len(np.unique(counted.rater)),
+        n_completions=len(np.unique(counted.text)),
+        n_writers=count_people(counted.writer),
         model=model,
         tie=tie,
         person=person,
-        interval_used=interval_name(cells.rater),
+        interval_used=interval_name(cells.rater, cells.writer),
         score=score,
         every_axis=_every_axis(tally.summed_marks(sums), level=level),
+        weighs="judgments" if mix.judged is None else "models",
+        left_out=mix.left_out,
+        every_judgment=EveryJudgment(n_judgments=len(said), model=won, tie=tied, person=lost),
     )
 
 
@@ -269,5 +331,5 @@ def _every_axis(marked: Summed, *, level: float) -> EveryAxis | None:
     if n_items < MIN_ITEMS:
         return None
     model, person = _shares(marked, level=level)
-    n = int(marked.weight.sum())
+    n = round(marked.weight.sum())
     return EveryAxis(n_judgments=n, n_items=n_items, model=model, person=person)

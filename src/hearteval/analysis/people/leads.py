@@ -1,24 +1,36 @@
 """Whether the models' lead over people differs: between subsets, between people and judges.
 
 Planned (SPEC section 6). A lead is told by the model's score, its wins and half the ties; that it
-differs between subsets is an interaction of system and subset.
+differs between subsets is an interaction of system and subset. Where people and judges are compared
+it is on one mix of models, those that both judged, each with the same weight.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from hearteval.analysis.estimates import (
     Contrast,
     Side,
-    Summed,
     contrast_means,
+    count_people,
     interval_name,
     join,
 )
-from hearteval.analysis.people.meetings import KINDS, MIN_ITEMS, Meetings, tally_meetings
-from hearteval.stats.comparisons import IntArray
+from hearteval.analysis.people.meetings import (
+    JUDGES,
+    KINDS,
+    MIN_ITEMS,
+    PEOPLE,
+    Meetings,
+    Mix,
+    Tally,
+    find_mix,
+    tally_meetings,
+)
+from hearteval.stats.comparisons import BoolArray
 from hearteval.stats.means import false_discovery_q
 
 
@@ -36,8 +48,22 @@ class LeadContrast:
     score: Contrast | None
     """None where a side has too few items."""
     interval_used: str
+    n_writers: int = 0
+    """People whose completions these are; from five on the interval is over them too."""
+    left_out: tuple[str, ...] = ()
+    """Models that did not count, because both kinds did not judge them, on two items or more of
+    each side; all where the kinds have none in common, and then there is no comparison of them."""
     q: float | None = None
     """The p of it, adjusted over these contrasts (Benjamini and Hochberg 1995)."""
+
+
+class _Part(NamedTuple):
+    """What one kind of rater said, of one subset or of all items."""
+
+    tally: Tally
+    rows: BoolArray | None
+    sign: float
+    """What the models' score in it is multiplied by."""
 
 
 def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
@@ -46,31 +72,23 @@ def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
     Nothing where neither can differ.
     """
     is_hard = np.array([item.subset == "adversarial" for item in met.names.items], dtype=np.bool_)
-    summed = [tally.summed(tally.part(None)) for tally in tally_meetings(met)]
-    if not summed:
-        return ()
-    cells = join(summed)
-    label = is_hard[cells.item].astype(np.int64)
-    people = cells.rater >= 0
-    kinds = {
-        kind: rows
-        for kind, rows in zip(KINDS, (people, ~people), strict=True)
-        if len(np.unique(label[rows])) > 1
-    }
-    found = []
-    signs = {kind: {kind: 1.0} for kind in kinds}
-    if len(kinds) > 1:
-        signs["people-judges"] = dict(zip(kinds, (1.0, -1.0), strict=True))
-    for name, sign_of in signs.items():
-        sides = [
-            Side(kinds[kind] & (label == subset), -sign if subset else sign)
-            for kind, sign in sign_of.items()
-            for subset in (0, 1)
-        ]
-        found.append(_lead(name, cells, sides, part=label, level=level))
-    if people.any() and not people.all():
-        sides = [Side(people, 1.0), Side(~people, -1.0)]
-        found.append(_lead("all-items", cells, sides, part=None, level=level))
+    tallies = tally_meetings(met)
+    told: dict[str, list[_Part]] = {}
+    for tally in tallies:
+        rows = is_hard[tally.item[tally.cell]]
+        if rows.any() and not rows.all():
+            told[tally.kind] = [_Part(tally, ~rows, 1.0), _Part(tally, rows, -1.0)]
+    # One mix for all three, so that the third is the first less the second.
+    by_subset = [part for parts in told.values() for part in parts]
+    mix = find_mix([(part.tally, part.rows) for part in by_subset])
+    found = [_lead(kind, parts, mix, level=level) for kind, parts in told.items()]
+    if len(told) == len(KINDS):
+        turned = [part._replace(sign=-part.sign) for part in told[JUDGES]]
+        found.append(_lead("people-judges", [*told[PEOPLE], *turned], mix, level=level))
+    if len(tallies) == len(KINDS):
+        each = [_Part(tally, None, 1.0 if tally.kind == PEOPLE else -1.0) for tally in tallies]
+        mix = find_mix([(tally, None) for tally in tallies])
+        found.append(_lead("all-items", each, mix, level=level))
     return _adjusted(found)
 
 
@@ -84,16 +102,26 @@ def _adjusted(found: Sequence[LeadContrast]) -> tuple[LeadContrast, ...]:
     )
 
 
-def _lead(
-    name: str, cells: Summed, sides: Sequence[Side], *, part: IntArray | None, level: float
-) -> LeadContrast:
-    sizes = [len(np.unique(cells.item[side.rows])) for side in sides]
-    is_enough = min(sizes) >= MIN_ITEMS
-    used = np.any([side.rows for side in sides], axis=0)
+def _lead(name: str, parts: Sequence[_Part], mix: Mix, *, level: float) -> LeadContrast:
+    summed = [part.tally.summed(part.tally.part(part.rows, mix)) for part in parts]
+    cells = join(summed)
+    part_of = np.repeat(np.arange(len(parts)), [len(one.item) for one in summed])
+    sides = [Side(part_of == k, part.sign) for k, part in enumerate(parts)]
+    is_by_subset = name != "all-items"
+    sizes = [len(np.unique(one.item)) for one in summed]
+    is_of_two_kinds = len({part.tally.kind for part in parts}) > 1
+    has_figure = min(sizes) >= MIN_ITEMS and not (is_of_two_kinds and mix.judged is None)
+    score = None
+    if has_figure:
+        # What both kinds say of a subset is of the same items: one part.
+        of_items = part_of % 2 if is_by_subset else None
+        score = contrast_means(cells, sides, part=of_items, level=level)
     return LeadContrast(
         name=name,
-        n_regular=min(sizes) if part is None else min(sizes[::2]),
-        n_adversarial=0 if part is None else min(sizes[1::2]),
-        score=contrast_means(cells, sides, part=part, level=level) if is_enough else None,
-        interval_used=interval_name(cells.rater[used]),
+        n_regular=min(sizes[::2]) if is_by_subset else min(sizes),
+        n_adversarial=min(sizes[1::2]) if is_by_subset else 0,
+        score=score,
+        interval_used=interval_name(cells.rater, cells.writer),
+        n_writers=count_people(cells.writer),
+        left_out=mix.left_out if is_of_two_kinds or mix.judged is not None else (),
     )
