@@ -1,6 +1,7 @@
 """People who write are a sample: their strength varies with who they are, a model's hardly."""
 
 import random
+from dataclasses import fields, replace
 from itertools import combinations
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 import statsmodels.api as sm
 from people_study import JUDGES, PEOPLE, SYSTEMS, PeopleStudy, human_raters
 
+from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.ranking.cells import Cells, headline_cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
+from hearteval.analysis.ranking.strata import stratify_ranking
 from hearteval.notices import Kind
 from hearteval.stats.comparisons import FloatArray, IntArray
 
@@ -130,3 +134,28 @@ def test_the_interval_of_people_is_that_of_a_logistic_regression_with_three_clus
     t = 2.5705818  # of 5 degrees of freedom, for 6 writers and 6 people
     half = t * np.sqrt(expected) * ELO_PER_THETA
     assert people.high - people.elo == pytest.approx(half, rel=1e-5)
+
+
+def test_people_s_strength_on_a_kind_of_item_is_over_writers_too() -> None:
+    """On all items of one label it is that of the ranking: the same three clusters."""
+    data = study(6, seed=3)
+    board = ranked(data)
+    cells = headline_cells(to_columns(data.judgments, data), {row.system for row in board.rows})
+    items = tuple(
+        replace(item, emotion="fear" if k else "joy") for k, item in enumerate(cells.items)
+    )
+    columns = {one.name: getattr(cells, one.name) for one in fields(cells)}
+    cells = Cells(**{**columns, "items": items})
+    found = stratify_ranking(cells, board, level=0.95, seed=1)
+    (factor,) = found.factors
+    stratum = factor.strata[0]
+    assert (stratum.interval_used, stratum.df) == ("three-way", 5)
+    without = [row for row in data.judgments if row.item_id != cells.items[0].id]
+    alone = rank_systems(without, data.systems, data.raters, writers=data.writers)
+    headline = {row.system: row.weighted for row in alone.rows}
+    for one in stratum.standings:
+        at = headline[one.system]
+        assert one.high is not None
+        assert one.elo is not None
+        assert at.high is not None
+        assert one.high - one.elo == pytest.approx(at.high - at.elo), one.system

@@ -1,7 +1,8 @@
-"""Judgments as the headline weighs them, summed by what one rater said of two systems on one item.
+"""Judgments as the headline weighs them, summed by item, rater, writer and pair of systems.
 
 What breaks a ranking down again and again (strata, items, other rankers) starts from these sums:
-whatever the number of orders and judges, an item has no more of them than pairs and people.
+whatever the number of orders and judges, an item has no more of them than pairs of systems, people
+who judge and people who write.
 """
 
 from collections.abc import Collection
@@ -21,7 +22,7 @@ PANEL = -1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cells:
-    """Sums of judgments by item, rater and pair of systems; a row each, in that order."""
+    """Sums of judgments by item, rater, writer and pair of systems; a row each, in that order."""
 
     systems: tuple[str, ...]
     """Names by index, sorted."""
@@ -30,6 +31,8 @@ class Cells:
     item: IntArray
     rater: IntArray
     """`PANEL` for all judges."""
+    writer: IntArray
+    """Who wrote the completion by a person, -1 where neither is by one."""
     low: IntArray
     """The system of lower index."""
     high: IntArray
@@ -53,7 +56,7 @@ class Cells:
 
     def select(self, rows: BoolArray) -> "Cells":
         """Return some of the rows, systems and items kept."""
-        names = ("item", "rater", "low", "high", "won", "weight", "n", "n_won", "tied")
+        names = ("item", "rater", "writer", "low", "high", "won", "weight", "n", "n_won", "tied")
         kept = {name: getattr(self, name)[rows] for name in names}
         return Cells(systems=self.systems, items=self.items, **kept)
 
@@ -85,13 +88,26 @@ class Cells:
 
         A score is the derivative of the likelihood by the strengths, (cells, systems).
         """
-        found = self.residuals(theta)
         is_new = (np.diff(self.item, prepend=-1) != 0) | (np.diff(self.rater, prepend=-2) != 0)
+        return self._scores(theta, is_new), self.item[is_new], self.rater[is_new]
+
+    def scores_by_writer(
+        self, theta: FloatArray
+    ) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
+        """Return the same of what each rater said of each writer, and the writers."""
+        is_new = (np.diff(self.item, prepend=-1) != 0) | (np.diff(self.rater, prepend=-2) != 0)
+        is_new |= np.diff(self.writer, prepend=-2) != 0
+        of_writers = self.writer[is_new]
+        return self._scores(theta, is_new), self.item[is_new], self.rater[is_new], of_writers
+
+    def _scores(self, theta: FloatArray, is_new: BoolArray) -> FloatArray:
+        """Return the sums of scores of rows, a new one beginning where it says so."""
+        found = self.residuals(theta)
         cell, m = np.cumsum(is_new) - 1, len(self.systems)
         keys = np.concatenate((cell * m + self.low, cell * m + self.high))
         values = np.concatenate((found, -found))
         sums = np.bincount(keys, weights=values, minlength=int(is_new.sum()) * m)
-        return sums.astype(np.float64).reshape(-1, m), self.item[is_new], self.rater[is_new]
+        return sums.astype(np.float64).reshape(-1, m)
 
 
 def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
@@ -110,9 +126,10 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
     low, high = np.minimum(first, second), np.maximum(first, second)
     won = np.where(first == low, columns.score, 1 - columns.score)
     weight = _balanced(columns, np.where(columns.score == TIE_SCORE, 1.0, columns.strength))
-    m, rater = len(names), columns.sampled_rater
-    n_raters = int(rater.max(initial=PANEL)) + 2
-    keys = ((columns.item * n_raters + rater + 1) * m + low) * m + high
+    m, rater, writer = len(names), columns.sampled_rater, columns.writer
+    n_raters, n_writers = (int(who.max(initial=PANEL)) + 2 for who in (rater, writer))
+    people = (columns.item * n_raters + rater + 1) * n_writers + writer + 1
+    keys = (people * m + low) * m + high
     found, row = np.unique(keys, return_inverse=True)
 
     def total(values: FloatArray) -> FloatArray:
@@ -121,8 +138,9 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
     return Cells(
         systems=names,
         items=columns.names.items,
-        item=found // (m * m * n_raters),
-        rater=found // (m * m) % n_raters - 1,
+        item=found // (m * m * n_writers * n_raters),
+        rater=found // (m * m * n_writers) % n_raters - 1,
+        writer=found // (m * m) % n_writers - 1,
         low=found // m % m,
         high=found % m,
         won=total(weight * won),

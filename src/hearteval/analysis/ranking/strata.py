@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.estimates import clustered_errors, interval_name
+from hearteval.analysis.estimates import clustered_variance, interval_name
 from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.domain import Item
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.between_strata import permutation_test, two_way_test
+from hearteval.stats.bradley_terry.clustered_variance import ClusteredVariance
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, centred_inverse, fit_win_matrix
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, false_discovery_q
@@ -218,6 +219,7 @@ def _rank_stratum(
     """Return a stratum, and the Elo of each system in it, NaN where it has none."""
     m = len(cells.systems)
     elo, se, df, interval = np.full(m, np.nan), np.zeros(m), 0, None
+    of_each = np.zeros(m)
     own = cells.select(items[cells.item])
     n_items, n_judgments = int(items.sum()), int(own.n.sum())
     if field is None:
@@ -225,8 +227,9 @@ def _rank_stratum(
     else:
         among = own if field.all() else own.select(field[own.low] & field[own.high])
         try:
-            elo, se, df = _elo(among, field, base)
-            problem, interval = None, interval_name(among.rater)
+            elo, se, of_each = _elo(among, field, base)
+            df = int(of_each.max())
+            problem, interval = None, interval_name(among.rater, among.writer)
         except NotIdentifiedError:
             problem = "its judgments do not determine a ranking"
     stratum = Stratum(
@@ -237,13 +240,16 @@ def _rank_stratum(
         problem=problem,
         interval_used=interval,
         df=df or None,
-        standings=_standings(own, elo, se, df, level=level) if field is not None else (),
+        standings=_standings(own, elo, se, of_each, level=level) if field is not None else (),
     )
     return stratum, elo
 
 
-def _elo(cells: Cells, field: BoolArray, base: _Base) -> tuple[FloatArray, FloatArray, int]:
-    """Return Elo and standard errors; the systems of the base average what the headline gives."""
+def _elo(cells: Cells, field: BoolArray, base: _Base) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return Elo, standard errors and degrees of freedom.
+
+    The systems of the base average what the headline gives.
+    """
     kept = np.flatnonzero(field)
     fit = fit_win_matrix(cells.points()[np.ix_(kept, kept)])
     theta = np.zeros(len(field))
@@ -251,22 +257,31 @@ def _elo(cells: Cells, field: BoolArray, base: _Base) -> tuple[FloatArray, Float
     is_base = base.systems[kept] if base.systems[kept].any() else np.ones(len(kept))
     # theta - mean theta of the base: a contrast, so the gauge of the fit does not matter.
     centre = np.eye(len(kept)) - np.outer(np.ones(len(kept)), is_base / is_base.sum())
-    scores, item, rater = cells.scores(theta)
+    scores, item, rater, writer = cells.scores_by_writer(theta)
     influence = scores[:, kept] @ centred_inverse(fit.information) @ centre.T
-    se, df = clustered_errors(influence, item, rater)
+    variance = clustered_variance(influence, item, rater, writer)
+    se = np.zeros(len(kept)) if variance is None else np.sqrt(variance.of_parameters())
     elo, errors = np.full(len(field), np.nan), np.zeros(len(field))
     elo[kept] = base.elo + ELO_PER_THETA * (centre @ fit.theta)
     errors[kept] = ELO_PER_THETA * se
-    return elo, errors, df
+    return elo, errors, np.zeros(len(field)) if variance is None else _df(cells, variance)
+
+
+def _df(cells: Cells, variance: ClusteredVariance) -> FloatArray:
+    """Return degrees of freedom: of what meets people's completions alone, those of who wrote."""
+    is_of_nobody = cells.writer < 0
+    others = np.concatenate((cells.low[is_of_nobody], cells.high[is_of_nobody]))
+    is_of_people = np.bincount(others, minlength=len(cells.systems)) == 0
+    return np.where(is_of_people, variance.df_of_writers, variance.df).astype(np.float64)
 
 
 def _standings(
-    cells: Cells, elo: FloatArray, se: FloatArray, df: int, *, level: float
+    cells: Cells, elo: FloatArray, se: FloatArray, df: FloatArray, *, level: float
 ) -> tuple[StratumStanding, ...]:
     m = len(cells.systems)
     won, n_items = cells.counts(), (cells.n_met > 0).sum(axis=0)
     n = (won + won.T).sum(axis=1)
-    reach = float(stdtrit(df, (1 + level) / 2)) if df else 0.0
+    reach = np.where(df > 0, stdtrit(np.maximum(df, 1), (1 + level) / 2), 0.0) * se
     known = np.sort(-elo[~np.isnan(elo)].round(6))
     standings = []
     for k in range(m):
@@ -280,8 +295,8 @@ def _standings(
                 n_judgments=round(n[k]),
                 win_rate=float(won[k].sum() / n[k]),
                 elo=float(elo[k]) if has_elo else None,
-                low=float(elo[k] - reach * se[k]) if has_elo and has_width else None,
-                high=float(elo[k] + reach * se[k]) if has_elo and has_width else None,
+                low=float(elo[k] - reach[k]) if has_elo and has_width else None,
+                high=float(elo[k] + reach[k]) if has_elo and has_width else None,
                 rank=1 + int(np.searchsorted(known, -elo[k].round(6))) if has_elo else None,
             )
         )
