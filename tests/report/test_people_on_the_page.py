@@ -85,11 +85,10 @@ def test_majorities_on_few_items_are_no_sentence() -> None:
 
 def test_three_rankings_stand_side_by_side_with_their_sources() -> None:
     shown = words(section(results(), "ranked-by"))
-    assert "People: 2,400 judgments by 8 people, two-way;" in shown
-    assert (
-        "Judges: 1,920 judgments by 2 judges, item-sandwich, conditional on these raters;" in shown
-    )
-    assert "by 8 people and 2 judges, two-way, conditional on these judges." in shown
+    assert "People: 2,400 judgments by 8 people, two-way, conditional on these 3 writers;" in shown
+    given = "conditional on these 3 writers"
+    assert f"by 2 judges, item-sandwich, conditional on these raters, {given};" in shown
+    assert f"by 8 people and 2 judges, two-way, conditional on these judges, {given}." in shown
     assert "beacon ≠ , ranks differ #3 1466 ±19 #1 1590 ±20 #2 1524 ±14" in shown
     assert "harbour #2 1592 ±21 #2 1554 ±25 #1 1566 ±15" in shown
 

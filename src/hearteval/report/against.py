@@ -66,7 +66,7 @@ def bars(found: PeopleResults) -> list[Shares]:
     of_writers = [
         Shares(
             one.judged_by,
-            _by_writers(one) if one.writers else "",
+            f"on replies by {WRITERS.get(one.writers, one.writers)}" if one.writers else "",
             one.n_judgments,
             one.n_items,
             one if one.n_items >= MIN_ITEMS or not one.writers else None,
@@ -82,16 +82,20 @@ def bars(found: PeopleResults) -> list[Shares]:
     return [*of_writers[:n_overall], *of_subsets, *of_writers[n_overall:]]
 
 
-def _by_writers(one: AgainstModels) -> str:
-    """Name a group of writers; where they are few, that it is these."""
-    these = f"these {one.n_writers} " if given_writers(one.n_writers) else ""
-    return f"on replies by {these}{WRITERS.get(one.writers or '', one.writers)}"
-
-
 def interval_words(one: AgainstModels) -> str:
     """Say by whom a share is, what its interval is, and whose completions it holds for."""
     words = f"{one.judged_by} {one.interval_used}"
     return ", ".join(filter(None, (words, given_writers(one.n_writers))))
+
+
+def group_words(found: PeopleResults) -> str:
+    """Say which groups of writers are so few that their shares hold for these alone."""
+    few = {
+        f"{WRITERS.get(one.writers, one.writers)} {one.n_writers}": None
+        for one in found.against_models
+        if one.writers and given_writers(one.n_writers)
+    }
+    return f"Conditional on these writers: {listed(list(few))}." if few else ""
 
 
 def mix_words(found: PeopleResults) -> str:

@@ -27,6 +27,7 @@ from hearteval.report.against import (
     bars,
     best_table,
     every_axis_words,
+    group_words,
     lead_words,
     mix_words,
     overall_words,
@@ -418,7 +419,7 @@ def against_table(results: StudyResults) -> Table | None:
             ("n", lambda row: count(row.n_judgments)),
         ],
         caption="Models against people: whose reply is preferred, in percent of judgments",
-        notes=[mix_words(found), *lead_words(found), every_axis_words(found)],
+        notes=[mix_words(found), group_words(found), *lead_words(found), every_axis_words(found)],
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.judges.faults import STRESS_NAMES, TELLS_APART
+from hearteval.analysis.ranking.intervals import OVER_RATERS
+from hearteval.analysis.ranking.warnings import given_writers
 from hearteval.analysis.scores.checks import Repeatability, StressScore, sure_stress_faults
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
@@ -46,9 +48,10 @@ def rating_interval_words(ratings: RatingResults) -> str:
     level = level_percent(ratings.level)
     given = {"both": ", conditional on these judges", "people": ""}
     raters = ", conditional on these raters"
-    if ratings.interval_used == "two-way":
+    if ratings.interval_used in OVER_RATERS:
         raters = given.get(ratings.rated_by, raters)
-    return f"{ratings.interval_used}, t, {level}{raters}"
+    words = f"{ratings.interval_used}, t, {level}{raters}"
+    return ", ".join(filter(None, (words, given_writers(ratings.n_writers))))
 
 
 def stress_name(kind: str) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 import krippendorff
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from drawn_ratings import drawn_study, with_pairs
 from scipy import stats
 
@@ -421,3 +422,54 @@ def test_factors_of_ratings_are_of_their_z_scores() -> None:
     assert (found.source, found.n_completions, found.raters) == ("ratings", 60, ("j0", "j1"))
     assert found.n_suggested == 1
     assert found.axes[0].wins is None
+
+
+def written_by(data: StudyData, n_writers: int) -> StudyData:
+    """Give the best replies of P to one writer, the next best to another, and so on."""
+    system = next(one.id for one in data.systems if one.name == "P")
+    of_text = {text.id: 0.0 for text in data.completions if text.system_id == system}
+    for rating in data.ratings:
+        if rating.completion_id in of_text:
+            of_text[rating.completion_id] += sum(rating.axes.values())
+    order = sorted(of_text, key=lambda id_: of_text[id_])
+    writer = {id_: f"w{n_writers * k // len(order)}" for k, id_ in enumerate(order)}
+    texts = {
+        text.id: replace(text, writer_id=writer[text.id], id="") if text.id in writer else text
+        for text in data.completions
+    }
+    ratings = [
+        replace(one, completion_id=texts[one.completion_id].id, id="") for one in data.ratings
+    ]
+    return replace(
+        data,
+        completions=list(texts.values()),
+        ratings=ratings,
+        targets=[one.target for one in ratings],
+    )
+
+
+def test_scores_of_people_s_replies_are_over_who_wrote_them() -> None:
+    """Each item has one reply, so that writers' clusters hold whole items: six clusters of five."""
+    data = written_by(drawn_study({"P": 0.0, "a": 0.1}, n_items=30, judges=2), 6)
+    found, columns = scored(data)
+    assert (found.interval_used, found.n_writers) == ("item-writer", 6)
+    overall = {row.system: row.overall for row in found.systems}
+    own = columns.system == [one.name for one in columns.systems].index("P")
+    of_items = columns.overall[own].reshape(30, 2).mean(axis=1)
+    writer = columns.writer[own][::2]
+    fit = sm.OLS(of_items, np.ones(30)).fit()
+    clustered = fit.get_robustcov_results("cluster", groups=writer, df_correction=False)
+    half = 2.5705818 * float(clustered.bse[0])  # t of 5 degrees of freedom
+    assert overall["P"].low == pytest.approx(of_items.mean() - half)
+    assert overall["P"].high == pytest.approx(of_items.mean() + half)
+    assert found.comparison is not None
+    (row,) = found.comparison.differences
+    assert found.comparison.interval_used == "item-writer"
+    assert (row.high or 0) - (row.low or 0) > 4 * 2.5705818 * 0.1  # in z, whose raters' SD is 1
+
+
+def test_scores_by_few_writers_are_said_to_be_conditional_on_them() -> None:
+    few, _ = scored(written_by(drawn_study({"P": 0.0, "a": 0.1}, judges=2), 4))
+    assert (few.interval_used, few.n_writers) == ("item-sandwich", 4)
+    (said,) = [notice for notice in few.warnings if notice.kind is Kind.FEW_WRITERS]
+    assert "conditional on these 4 writers" in said

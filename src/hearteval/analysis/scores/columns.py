@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hearteval.analysis.columns import number_writers
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.scores.scores import OVERALL, ScoreRow
 from hearteval.domain import AXIS_NAMES, Axis, Rater, System
@@ -30,6 +31,8 @@ class RatingColumns:
     system: IntArray
     text: IntArray
     """Completions, numbered by item, system, writer and repeat."""
+    writer: IntArray
+    """Who wrote the completion, -1 where no person did."""
     rater: IntArray
     is_person: BoolArray
     raw: FloatArray
@@ -101,6 +104,7 @@ def to_rating_columns(
         item=np.array([item_of[row.item_id] for row in ordered], dtype=np.int64),
         system=np.array([system_of[row.system_id] for row in ordered], dtype=np.int64),
         text=np.array([text_of[row.completion_id] for row in ordered], dtype=np.int64),
+        writer=number_writers([written[row.completion_id] for row in ordered]),
         rater=rater,
         is_person=np.array([one.kind == "human" for one in raters], dtype=np.bool_)[rater],
         raw=raw,

@@ -10,8 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hearteval.analysis.estimates import clustered_errors, clustered_variance, interval_name
-from hearteval.analysis.ranking.warnings import MIN_RATERS
+from hearteval.analysis.estimates import (
+    clustered_errors,
+    clustered_variance,
+    count_people,
+    interval_name,
+)
+from hearteval.analysis.ranking.warnings import MIN_RATERS, MIN_WRITERS
 from hearteval.analysis.scores.columns import RatingColumns, group_means, z_influence
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.domain import MAX_SCORE, Axis
@@ -66,8 +71,9 @@ class ScoreComparison:
 
     Attributes:
         left_out: Systems with z-scores on fewer than `MIN_ITEMS` items, by name.
-        interval_used: ``two-way`` or ``item-sandwich``, as in rankings of pairs.
-        df: Degrees of freedom of t, of systems rated on every item; of others by their own items.
+        interval_used: As in rankings of pairs, ``three-way`` to ``item-sandwich``.
+        df: Degrees of freedom of t, of systems rated on every item; of others by their own items,
+            of people who write by who wrote.
     """
 
     ranks: tuple[RankedScore, ...]
@@ -91,7 +97,8 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
     kept = kept[np.argsort(-means[kept], kind="stable")]
     if len(kept) < 2:
         return None
-    variance = clustered_variance(influence[:, kept], columns.item, columns.sampled_rater)
+    rater, writer = columns.sampled_rater, columns.writer
+    variance = clustered_variance(influence[:, kept], columns.item, rater, writer)
     if variance is None:
         return None
     raw, _, _ = group_means(columns.overall, columns.system, columns.item, len(columns.systems))
@@ -99,7 +106,9 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
     fewer = np.minimum.outer(n_items[kept], n_items[kept])
     inflation = fewer / (fewer - 1) * (variance.n_items - 1) / variance.n_items
     spread = variance.of_differences() * inflation
-    df = np.minimum(fewer - 1, variance.df).astype(np.float64)
+    is_human = np.array([columns.systems[k].kind == "human" for k in kept], dtype=np.bool_)
+    most = np.where(np.logical_or.outer(is_human, is_human), variance.df_of_writers, variance.df)
+    df = np.minimum(fewer - 1, most).astype(np.float64)
     found = pairwise_differences(means[kept], spread, df, level=level)
     bounds = rank_bounds(means[kept], spread, df, level=level)
     names = [columns.systems[k].name for k in kept]
@@ -131,7 +140,7 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
             for j in range(i + 1, len(names))
         ),
         left_out=tuple(columns.systems[k].name for k in np.flatnonzero(n_items < MIN_ITEMS)),
-        interval_used=interval_name(columns.sampled_rater),
+        interval_used=interval_name(rater, writer),
         df=variance.df,
         level=level,
     )
@@ -140,9 +149,10 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
 def sample_people(
     systems: Sequence[RatedSystem], columns: RatingColumns, *, level: float
 ) -> tuple[RatedSystem, ...]:
-    """Return scores with two-way intervals over items and people, as they are with five or more.
+    """Return scores with intervals over items and people, those who rate and those who write.
 
-    Those of a system rest on the items and people that rated it: one of fewer people keeps its own.
+    Those of a system rest on the items and people that rated it, and on who wrote it: one of fewer
+    than five of either keeps its own.
     """
     place = {system.name: k for k, system in enumerate(columns.systems)}
     found = {axis: _two_way(columns, axis, level=level) for axis in (None, *columns.axes)}
@@ -165,36 +175,44 @@ Ends = tuple[float, float] | None
 def _two_way(
     columns: RatingColumns, axis: Axis | None, *, level: float
 ) -> dict[int, tuple[Ends, Ends]]:
-    """Return the intervals of raw and z means, by system that people enough rated."""
+    """Return the intervals of raw and z means, by system that people enough rated or wrote."""
     values, n = columns.column(axis, is_z=False), len(columns.systems)
-    item, rater = columns.item, columns.sampled_rater
+    item, rater, writer = columns.item, columns.sampled_rater, columns.writer
     means, _, influence = group_means(values, columns.system, item, n)
     z_means, z_moved = z_influence(columns, axis)
     found = {}
     for k in range(n):
         own = (columns.system == k) & ~np.isnan(values)
-        n_people = len(np.unique(rater[own & (rater >= 0)]))
-        if n_people < MIN_RATERS:
+        n_raters, n_writers = count_people(rater[own]), count_people(writer[own])
+        n_people = [n_raters] if n_raters >= MIN_RATERS else []
+        n_people += [n_writers] if n_writers >= MIN_WRITERS else []
+        if not n_people:
             continue
-        most = min(len(np.unique(item[own])), n_people) - 1
+        most = min(len(np.unique(item[own])), *n_people) - 1
+        # What raters make of people's replies moves a model's z-scores too, but hardly.
+        theirs = writer if n_writers else None
         found[k] = (
-            _ends(means[k], influence[own, k], item[own], rater[own], most, level=level),
-            _ends(z_means[k], z_moved[:, k], item, rater, most, level=level),
+            _ends(
+                means[k], (influence[own, k], item[own], rater[own], writer[own]), most, level=level
+            ),
+            _ends(z_means[k], (z_moved[:, k], item, rater, theirs), most, level=level),
         )
     return found
 
 
 def _ends(
     value: float,
-    influence: FloatArray,
-    item: IntArray,
-    rater: IntArray,
+    rows: tuple[FloatArray, IntArray, IntArray, IntArray | None],
     most: int,
     *,
     level: float,
 ) -> Ends:
-    """Return the t interval of a mean, of `most` degrees of freedom at most."""
-    se, df = clustered_errors(influence[:, None], item, rater)
+    """Return the t interval of a mean, of `most` degrees of freedom at most.
+
+    `rows` are what each does to it, their items, raters and writers.
+    """
+    influence, item, rater, writer = rows
+    se, df = clustered_errors(influence[:, None], item, rater, writer)
     if min(df, most) < 1 or se[0] <= ROUNDING:
         return None
     reach = float(stdtrit(min(df, most), (1 + level) / 2)) * float(se[0])

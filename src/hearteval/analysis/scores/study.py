@@ -4,9 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.estimates import interval_name
+from hearteval.analysis.estimates import count_people, interval_name
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.ranking.comparisons import people_among
+from hearteval.analysis.ranking.intervals import OVER_RATERS
+from hearteval.analysis.ranking.warnings import given_writers, warn_of_writers
 from hearteval.analysis.scores.beside_pairs import BesidePairs
 from hearteval.analysis.scores.calibration import RaterCalibration, measure_calibration
 from hearteval.analysis.scores.checks import (
@@ -58,7 +60,8 @@ class RatingResults:
     repeatability: tuple[Repeatability, ...]
     interval_used: str
     """``two-way`` over items and people with five people or more, any judges given; else
-    ``item-sandwich``: t over items, raters given."""
+    ``item-sandwich``: t over items, raters given. With five writers or more ``three-way`` and
+    ``item-writer``: over these too, as far as people wrote."""
     level: float
     rated_by: str
     """Who rated: ``people``, ``judges`` or ``both``."""
@@ -67,6 +70,8 @@ class RatingResults:
     n_completions: int
     n_items: int
     n_raters: int
+    n_writers: int = 0
+    """People whose completions were rated."""
     warnings: tuple[Notice, ...]
     comparison: ScoreComparison | None = None
     """Ranks and differences; None under two systems with z-scores, or two items."""
@@ -101,7 +106,8 @@ def score_study(
     with_z = normalised(first, moments, weights=weights)
     scored = score_systems(with_z, ranked, raters, weights=weights, level=level)
     columns = to_rating_columns(with_z, data, weights) if with_z else None
-    interval_used = interval_name(columns.sampled_rater) if columns else INTERVAL
+    writer = columns.writer if columns else None
+    interval_used = interval_name(columns.sampled_rater, writer) if columns else INTERVAL
     if columns and interval_used != INTERVAL:
         scored = sample_people(scored, columns, level=level)
     seed = data.provenance.seed if data.provenance else 0
@@ -127,7 +133,9 @@ def score_study(
         n_completions=len({row.completion_id for row in first}),
         n_items=len({row.item_id for row in first}),
         n_raters=len(who),
+        n_writers=count_people(writer),
         warnings=(
+            *([warn_of_writers(n)] if given_writers(n := count_people(writer)) else []),
             *stress_warnings(stress, level=level),
             *(_given_raters(interval_used, raters, who) if first else ()),
             *(rating_warnings(scored, unrated, no_z) if first else ()),
@@ -146,7 +154,7 @@ def _given_raters(
 ) -> tuple[Notice, ...]:
     """Say what the intervals take as given: nothing where all who rated are people, sampled."""
     text = "The intervals say how the scores would move with other items, not with other judges or"
-    if interval_used == INTERVAL:
+    if interval_used not in OVER_RATERS:
         return (Notice(Kind.GIVEN_RATERS, f"{text} people."),)
     if all(rater.kind == "human" for rater in raters if rater.id in who):
         return ()

@@ -225,9 +225,11 @@ def _scores(ratings: RatingResults) -> list[str]:
         else "weights "
         + ", ".join(f"{axis} {weight:g}" for axis, weight in ratings.weights.items())
     )
-    how = "clustered over items, for the raters as given"
-    if ratings.interval_used == "two-way":
-        how = "clustered over items and over people"
+    how = {
+        "three-way": "clustered over items, over people who rate and over people who write",
+        "two-way": "clustered over items and over people",
+        "item-writer": "clustered over items and over people who write, for the raters as given",
+    }.get(ratings.interval_used, "clustered over items, for the raters as given")
     return [
         f"Scores are means over items of {count(ratings.n_ratings)} ratings by"
         f" {WHO[ratings.rated_by]}, raw and as z-scores within each rater and axis; overall over"
