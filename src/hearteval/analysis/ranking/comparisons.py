@@ -189,8 +189,9 @@ def _strengths(
 
 def _find_writers(rows: Sequence[JudgmentRow], writers: Mapping[str, str]) -> IntArray:
     """Return who wrote what each row is about, numbered by name; -1 where no person did."""
-    names = (writers.get(row.pair_id, "") for row in rows)
-    return _find(names, _positions(sorted({*writers.values()})), len(rows))
+    place = _positions(sorted({*writers.values()}))
+    of_pair = {pair: place[name] for pair, name in writers.items()}
+    return _find(map(PAIR, rows), of_pair, len(rows))
 
 
 def _positions(names: Sequence[str]) -> dict[str, int]:

@@ -157,28 +157,40 @@ def add_writers(
         NotIdentifiedError: Under two writers.
     """
     is_written = writer >= 0
-    _, n_writers = number_labels(writer[is_written])
+    writers, n_writers = number_labels(writer[is_written])
     _require_two(n_writers, "writers")
+    # All other sets are sums of what one rater said of one writer on one item: influences of these
+    # are computed once, and held at once, as there are no more of them than a study's judgments.
+    n_raters = int(rater.max()) + 2
+    keys = (item[is_written] * n_raters + rater[is_written] + 1) * n_writers + writers
+    sets, place = np.unique(keys, return_inverse=True)
+    label = np.full(len(item), len(sets))
+    label[is_written] = place
+    moved = influence_of(label)[: len(sets)]
+    of_item, of_writer = sets // (n_writers * n_raters), sets % n_writers
+    of_rater = sets // n_writers % n_raters - 1
 
     def over_sets(*of: IntArray) -> FloatArray:
-        """Return the covariance over rows alike in all of these; 0 where there is one set."""
+        """Return the covariance over sets alike in all of these; 0 where there is one."""
         rows = np.logical_and.reduce([one >= 0 for one in of])
-        label = np.full(len(item), -1)
-        sets, n_sets = np.zeros(int(rows.sum()), dtype=np.int64), 1
+        alike, n_alike = np.zeros(int(rows.sum()), dtype=np.int64), 1
         for one in of:
             numbers, n = number_labels(one[rows])
-            sets, n_sets = number_labels(sets * n + numbers)
-        label[rows] = sets
-        if n_sets < MIN_CLUSTERS:
+            alike, n_alike = number_labels(alike * n + numbers)
+        if n_alike < MIN_CLUSTERS:
             return np.zeros_like(over.item)
-        return _covariance(influence_of, label, n_sets, "sets", about_mean=True)
+        total = np.zeros((n_alike, moved.shape[1]))
+        np.add.at(total, alike, moved[rows])
+        total -= total.mean(axis=0)
+        with one_blas_thread():
+            return np.asarray(total.T @ total * (n_alike / (n_alike - 1)))
 
     overlap = None
     if over.rater is not None:
-        overlap = over_sets(item, rater, writer) - over_sets(rater, writer)
+        overlap = over_sets(of_item, of_rater, of_writer) - over_sets(of_rater, of_writer)
     return replace(
         over,
-        writer=over_sets(writer) - over_sets(item, writer),
+        writer=over_sets(of_writer) - over_sets(of_item, of_writer),
         overlap=overlap,
         n_writers=n_writers,
     )
