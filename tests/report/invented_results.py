@@ -19,7 +19,7 @@ from hearteval.analysis.ranking.adjusted import (
     JudgeTraits,
 )
 from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
-from hearteval.analysis.ranking.confounders import Confounders, SystemTexts
+from hearteval.analysis.ranking.confounders import Confounders, EffectTest, SystemTexts
 from hearteval.analysis.ranking.head_to_head import HeadToHead, LackOfFit
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate, FitCheck, PairFit, SystemFit
@@ -194,6 +194,8 @@ def _rows(systems: tuple[tuple[str, str, str], ...]) -> tuple[LeaderboardRow, ..
                     high=None if axis == "T" else elos[k] + 40,
                     n_comparisons=N_PER_PAIR * (n - 1),
                     n_asked=N_PER_PAIR * (n - 1),
+                    p=None if axis == "T" else 0.01,
+                    q=None if axis == "T" else 0.02,
                 )
                 for j, axis in enumerate(AXES)
             },
@@ -338,6 +340,7 @@ def _bias_audit(rows: tuple[LeaderboardRow, ...]) -> Confounders:
         interval_used="item-sandwich",
         df=N_ITEMS - 1,
         level=0.95,
+        tests=(EffectTest(covariate="length", p=0.0004, q=0.004),),
     )
 
 
@@ -359,6 +362,8 @@ def _judge_panel(rows: tuple[LeaderboardRow, ...]) -> JudgePanel:
                     position_bias=bias,
                     position_bias_low=bias_low,
                     position_bias_high=bias_high,
+                    discrimination_q=0.9 if low < 1 < high else 0.004,
+                    position_bias_q=0.9 if bias_low < 0 < bias_high else 0.008,
                 )
                 for judge, discrimination, low, high, bias, bias_low, bias_high in judges
             ),

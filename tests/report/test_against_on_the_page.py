@@ -37,48 +37,60 @@ def found() -> PeopleResults:
     return people
 
 
-def lead(name: str, value: float, low: float, high: float, p: float) -> PeopleResults:
+def lead(name: str, value: float, low: float, high: float, p: float, q: float) -> PeopleResults:
     contrast = Contrast(value=value, low=low, high=high, p=p, df=7)
     one = LeadContrast(
-        name=name, n_regular=20, n_adversarial=9, score=contrast, interval_used="two-way"
+        name=name, n_regular=20, n_adversarial=9, score=contrast, interval_used="two-way", q=q
     )
     return dataclasses.replace(found(), leads=(one,))
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "ends", "p", "said"),
+    ("name", "value", "ends", "p", "q", "said"),
     [
         (
             "people",
             0.042,
             (0.011, 0.073),
             0.0104,
+            0.03,
             "On adversarial items people give models 4.2 points less than on regular ones (95 %"
-            " interval 1.1 to 7.3, p = .010).",
+            " interval 1.1 to 7.3, p = .010, q = .030).",
+        ),
+        (
+            "people",
+            0.042,
+            (0.011, 0.073),
+            0.0104,
+            0.0624,
+            "On adversarial items people give models 4.2 points less than on regular ones (95 %"
+            " interval 1.1 to 7.3, p = .010, q = .062): the data leave open whether they differ.",
         ),
         (
             "judges",
             -0.02,
             (-0.05, 0.01),
             0.2,
+            0.4,
             "On adversarial items judges give models 2.0 points more than on regular ones (95 %"
-            " interval \N{MINUS SIGN}1.0 to 5.0, p = .200): the data leave open whether they"
-            " differ.",
+            " interval \N{MINUS SIGN}1.0 to 5.0, p = .200, q = .400): the data leave open"
+            " whether they differ.",
         ),
         (
             "all-items",
             -0.2,
             (-0.3, -0.1),
             0.00001,
+            0.0001,
             "People give models 20.0 points less than judges do (95 % interval 10.0 to 30.0,"
-            " p < .001).",
+            " p < .001, q < .001).",
         ),
     ],
 )
-def test_a_lead_is_told_with_its_side_interval_and_p(
-    name: str, value: float, ends: tuple[float, float], p: float, said: str
+def test_a_lead_is_told_with_its_side_and_interval_and_claimed_by_q(
+    name: str, value: float, ends: tuple[float, float], p: float, q: float, said: str
 ) -> None:
-    (shown,) = against.lead_words(lead(name, value, *ends, p))
+    (shown,) = against.lead_words(lead(name, value, *ends, p, q))
     assert words(shown) == said
 
 

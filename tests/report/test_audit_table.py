@@ -1,5 +1,7 @@
 """The audit of judges as a terminal shows it."""
 
+from dataclasses import replace
+
 from invented_audits import same, share
 
 from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit
@@ -32,6 +34,7 @@ FULL = JudgeAudit(
     longer=share(0.9, 0.8, 0.95),
     formatted=share(0.2, 0.1, 0.3),
     shown_first=share(0.52, 0.45, 0.6),
+    lean_q={LONGER: 0.001, "formatted": 0.002, "shown first": 0.6},
     same_in_both_orders=same("order", 0.9),
     same_again=same("repeat", 0.95),
     injection=SWAYED,
@@ -90,6 +93,9 @@ def test_leanings_are_named_with_their_direction() -> None:
     assert line_with(text, "what is shown first").endswith("no preference shown")
     assert line_with(text, "with a payload").endswith("swayed")
     assert "+20.0" in line_with(text, "difference, in points")
+    unsure = replace(FULL, lean_q={**FULL.lean_q, "formatted": 0.06})
+    shown = judge_audit_lines([unsure], level=0.95)
+    assert line_with(shown, "formatted above").endswith("no preference shown")
 
 
 def test_missing_judgments_stand_in_the_heading() -> None:

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
-from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.analysis.ranking.confounders import Confounders, EffectTest
 from hearteval.report.leaderboard import (
     LESS_OFTEN,
     MORE_OFTEN,
@@ -14,6 +14,7 @@ from hearteval.report.leaderboard import (
     NO_INTERVAL,
     NO_PRECISION,
     NOT_DETERMINED,
+    OPEN_EFFECT,
     SAME_EITHER_WAY,
     effect_rows,
     pair_elos,
@@ -23,7 +24,7 @@ from hearteval.report.leaderboard import (
 from hearteval.report.text import MINUS, hundredths, listed, ranks, signed
 
 
-def audit_of(low: float, beta: float, high: float) -> Confounders:
+def audit_of(low: float, beta: float, high: float, q: float = 0.9) -> Confounders:
     effect = Effect(
         covariate="position",
         beta=beta,
@@ -45,10 +46,13 @@ def audit_of(low: float, beta: float, high: float) -> Confounders:
         interval_used="item-sandwich",
         df=9,
         level=0.95,
+        tests=(EffectTest(covariate="position", p=q / 10, q=q),),
     )
 
 
-def judge_of(discrimination: tuple[float, float], position: tuple[float, float]) -> JudgeTraits:
+def judge_of(
+    discrimination: tuple[float, float], position: tuple[float, float], q: float = 0.01
+) -> JudgeTraits:
     return JudgeTraits(
         judge="j",
         n_comparisons=9,
@@ -58,6 +62,8 @@ def judge_of(discrimination: tuple[float, float], position: tuple[float, float])
         position_bias=sum(position) / 2,
         position_bias_low=position[0],
         position_bias_high=position[1],
+        discrimination_q=q if not discrimination[0] < 1 < discrimination[1] else 0.9,
+        position_bias_q=q if not position[0] < 0 < position[1] else 0.9,
     )
 
 
@@ -74,19 +80,21 @@ def system_of(name: str, elo: float, adjusted: float) -> AdjustedSystem:
 
 
 @pytest.mark.parametrize(
-    ("low", "beta", "high", "reading"),
+    ("low", "beta", "high", "q", "reading"),
     [
-        (0.1, 0.2, 0.3, MORE_OFTEN),
-        (-0.3, -0.2, -0.1, LESS_OFTEN),
-        (-0.1, 0.2, 0.5, NO_EFFECT),
-        (0.0, 0.0, 0.0, SAME_EITHER_WAY),
-        (0.2, 0.2, 0.2, NO_PRECISION),
+        (0.1, 0.2, 0.3, 0.01, MORE_OFTEN),
+        (-0.3, -0.2, -0.1, 0.01, LESS_OFTEN),
+        (0.1, 0.2, 0.3, 0.06, OPEN_EFFECT),
+        (-0.3, -0.2, -0.1, 0.06, OPEN_EFFECT),
+        (-0.1, 0.2, 0.5, 0.4, NO_EFFECT),
+        (0.0, 0.0, 0.0, 1.0, SAME_EITHER_WAY),
+        (0.2, 0.2, 0.2, 1.0, NO_PRECISION),
     ],
 )
-def test_effect_is_read_from_its_interval(
-    low: float, beta: float, high: float, reading: str
+def test_effect_is_read_from_its_q_and_its_interval(
+    low: float, beta: float, high: float, q: float, reading: str
 ) -> None:
-    *_, row = effect_rows(audit_of(low, beta, high))
+    *_, row = effect_rows(audit_of(low, beta, high, q))
     assert row.reading == reading
 
 
@@ -126,10 +134,15 @@ def test_one_scale_holds_both_intervals() -> None:
         ((-0.9, -0.1), (-0.1, 0.1), "prefers what the others find weaker"),
     ],
 )
-def test_judge_is_read_from_its_intervals(
+def test_judge_is_read_from_q_over_all_judges(
     discrimination: tuple[float, float], position: tuple[float, float], reading: str
 ) -> None:
     assert read_judge(judge_of(discrimination, position)) == reading
+
+
+def test_traits_that_chance_may_give_some_judge_are_not_said() -> None:
+    assert read_judge(judge_of((1.1, 1.3), (0.1, 0.2), q=0.06)) == "nothing unusual"
+    assert read_judge(judge_of((-0.9, -0.1), (-0.1, 0.1), q=0.06)) == "nothing unusual"
 
 
 def test_judge_without_intervals_is_not_read() -> None:
@@ -139,6 +152,8 @@ def test_judge_without_intervals_is_not_read() -> None:
         discrimination_high=None,
         position_bias_low=None,
         position_bias_high=None,
+        discrimination_q=None,
+        position_bias_q=None,
     )
     assert read_judge(judge) == NO_INTERVAL
 

@@ -51,6 +51,7 @@ from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
+from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.ablations import AblatedRanking, ablate_ranking
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
@@ -112,6 +113,7 @@ class StudyResults:
         examples: Comparisons that a person should read, of every two systems.
         spending: Which models were asked, how, under what name they answered, at what cost.
         briefs: What models and people who wrote were asked for.
+        planned: The tests of its planned contrasts, one family; words assert by their q.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
     """
 
@@ -148,6 +150,7 @@ class StudyResults:
     rationales: RationaleResults | None = None
     safety: SafetyResults | None = None
     wording: WordingResults | None = None
+    planned: tuple[PlannedContrast, ...] = ()
 
 
 def analyze_study(
@@ -178,7 +181,6 @@ def analyze_study(
     leaderboard, problem = _rank(rows, data, level=level)
     bias_audit, judge_panel = _explain(rows, leaderboard, data, level=level)
     coverage = cover_study(data, rows)
-    judge_audits = collect_audits(data, level=level)
     assert data.provenance is not None, "results without a provenance"
     spending = sum_spending(
         ranked,
@@ -188,7 +190,12 @@ def analyze_study(
         made=data.provenance.created_at,
     )
     seed = data.provenance.seed
-    people = analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity)
+    people, bias_audit, judge_audits, planned = adjust_planned(
+        analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity),
+        bias_audit,
+        collect_audits(data, level=level),
+        level=level,
+    )
     gone = withdrawn_pairs(data.pairs, data.completions)
     differences = people.differences if people and data.targets is None else ()
     results = StudyResults(
@@ -233,6 +240,7 @@ def analyze_study(
         rationales=analyze_rationales(data, columns, level=level, seed=seed),
         safety=measure_screens(data.screened, data.screens, level=level),
         wording=measure_wording(data, level=level),
+        planned=planned,
         **_break_down(columns, leaderboard, data, level=level),
     )
     if data.targets is not None:
@@ -320,6 +328,7 @@ def _with_ratings(
         ablations=None,
         covariates=None,
         speed=None,
+        planned=(),
         examples=(),
         stress=stress,
         ratings=ratings,

@@ -124,6 +124,7 @@ def overall_words(found: PeopleResults) -> str:
         f"{at.judged_by} prefer the model's reply in {percent(at.model.rate)}, the person's in"
         f" {percent(at.person.rate)}"
         + (f", and call {percent(at.tie.rate)} a tie" if at.tie.rate else "")
+        + _parity_words(at, found.level)
         for at in found.against_models
         if at.writers is None and at.n_items >= MIN_ITEMS
     ]
@@ -132,6 +133,12 @@ def overall_words(found: PeopleResults) -> str:
     is_mixed = any(one.weighs == "models" for one in found.against_models)
     apart = "" if is_mixed else mix_words(found)
     return f"Where a model's reply meets a person's, {'; '.join(words)}. {apart}".rstrip()
+
+
+def _parity_words(at: AgainstModels, level: float) -> str:
+    """Say whether models and people are told apart at all, by the q of that contrast."""
+    is_open = at.q is not None and at.q > 1 - level
+    return " (the data leave open whose they prefer)" if is_open else ""
 
 
 def lead_words(found: PeopleResults) -> list[str]:
@@ -151,7 +158,7 @@ def _lead_words(lead: LeadContrast, level: float) -> str:
         if n >= MIN_ITEMS:
             return f"{what[lead.name]} cannot be said: they judged no model in common."
         return f"{what[lead.name]} cannot be said from {plural(n, 'item')}."
-    test = _tested(lead.score, level, given_writers(lead.n_writers))
+    test = _tested(lead.score, lead.q, level, given_writers(lead.n_writers))
     test += f".{_left_out(lead.left_out)}"
     by, size = lead.score.value, f"{bare_percent(abs(lead.score.value))} points"
     if lead.name == "all-items":
@@ -164,19 +171,27 @@ def _lead_words(lead: LeadContrast, level: float) -> str:
     )
 
 
-def _tested(score: Contrast, level: float, given: str) -> str:
-    """Write the interval of a difference without its sign, as the words tell its side, and p.
+def _tested(score: Contrast, q: float | None, level: float, given: str) -> str:
+    """Write the interval of a difference without its sign, as the words tell its side, p and q.
 
-    `given` says what it is conditional on.
+    Only q, over all planned contrasts of the study, says whether there is a difference. `given`
+    says what it is conditional on.
     """
     if score.low is None or score.high is None or score.p is None:
         return "(no interval)"
     ends = (score.low, score.high) if score.value > 0 else (-score.high, -score.low)
     p = "p < .001" if score.p < 0.001 else f"p = {score.p:.3f}".replace("0.", ".", 1)
     low, high = (points(end).removeprefix("+") for end in ends)
-    said = "" if score.low > 0 or score.high < 0 else ": the data leave open whether they differ"
-    where = ", ".join(filter(None, (f"interval {low} to {high}", p, given)))
+    tests = p if q is None else f"{p}, {q_words(q)}"
+    is_open = q is None or q > 1 - level
+    said = ": the data leave open whether they differ" if is_open else ""
+    where = ", ".join(filter(None, (f"interval {low} to {high}", tests, given)))
     return f"({level_percent(level)} {where}){said}"
+
+
+def q_words(q: float) -> str:
+    """Write q."""
+    return "q < .001" if q < 0.001 else f"q = {q:.3f}".replace("0.", ".", 1)
 
 
 def every_axis_words(found: PeopleResults) -> str:

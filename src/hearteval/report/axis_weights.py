@@ -92,13 +92,13 @@ def weight_words(results: StudyResults) -> str:
         return ""
     more = [one for one in weights.differences if one.q is not None and one.q <= 1 - weights.level]
     if not more:
-        return "No axis is shown to weigh more with people than with judges, or less."
+        return "No axis is shown to weigh more with people than with judges, or less. Exploratory."
     said = [
         f"{listed(names)} {'weighs' if len(names) == 1 else 'weigh'} {which}"
         for which, is_more in (("more", True), ("less", False))
         if (names := [AXIS_NAMES[x.axis] for x in more if (x.difference.value > 0) == is_more])
     ]
-    return f"With people {listed(said)} than with judges."
+    return f"With people {listed(said)} than with judges. Exploratory."
 
 
 def weight_text(weight: float) -> str:

@@ -16,7 +16,6 @@ from hearteval.analysis.judges.faults import (
     STRESS,
     STRESS_NAMES,
     TELLS_APART,
-    is_undecided,
 )
 from hearteval.analysis.judges.halo import ALL_AXES, AxisHalo, JudgeHalo
 from hearteval.analysis.study import MANY_FLIPS
@@ -58,6 +57,8 @@ _AXES: Mapping[str, str] = {str(axis): name for axis, name in AXIS_NAMES.items()
 BEATS = "reference above"
 """Of a kind of text that must lose; a terminal has room for one word."""
 MAX_PAYLOADS = 8
+MAX_Q = 0.05
+"""Of a preference that is no fault."""
 MAX_NAME = 60
 
 
@@ -265,7 +266,7 @@ def _form_rows(audit: JudgeAudit) -> list[AuditRow]:
             "form",
             f"{one} above the same reply",
             share,
-            _read(audit, check, f"prefers {one}", _lean(share, one, other)),
+            _read(audit, check, f"prefers {one}", _lean(audit, check, share, (one, other))),
         )
         for check, share, one, other in (
             (LONGER, audit.longer, "longer", "shorter"),
@@ -273,9 +274,9 @@ def _form_rows(audit: JudgeAudit) -> list[AuditRow]:
         )
         if share is not None
     ] + [
-        _row("form", f"{name} above the same reply", share, _lean(share, one, other))
+        _row("form", f"{name} above the same reply", share, _lean(audit, probe, share, sides))
         for probe, share in audit.probes.items()
-        for name, one, other in (PROBE_NAMES[probe],)
+        for name, *sides in (PROBE_NAMES[probe],)
     ]
 
 
@@ -300,7 +301,7 @@ def _consistency_rows(audit: JudgeAudit) -> list[AuditRow]:
     if order is not None:
         rows.append(_row("twice", "same winner the other way round", order, _steadiness(order)))
     if audit.shown_first is not None:
-        lean = _lean(audit.shown_first, "first", "second")
+        lean = _lean(audit, SHOWN_FIRST, audit.shown_first, ("first", "second"))
         reading = _read(audit, SHOWN_FIRST, lean.words.replace("leans to", "prefers"), lean)
         rows.append(_row("form", "what is shown first wins", audit.shown_first, reading))
     if again is not None:
@@ -323,9 +324,10 @@ def _steadiness(share: Consistency) -> Reading:
     return Reading("steady", "good") if share.low >= STEADY else Reading()
 
 
-def _lean(share: Share, one: str, other: str) -> Reading:
-    """Read a preference that the audit found no fault with."""
-    if is_undecided(share):
+def _lean(audit: JudgeAudit, check: str, share: Share, sides: Sequence[str]) -> Reading:
+    """Read a preference that the audit found no fault with, as far as its q goes."""
+    one, other = sides
+    if audit.lean_q.get(check, 1.0) > MAX_Q:
         return Reading("no preference shown")
     return Reading(f"leans to {one}" if share.low > 0.5 else f"prefers {other}")
 
@@ -338,7 +340,8 @@ def _own_family_rows(audit: JudgeAudit) -> list[AuditRow]:
     if own.others is not None:
         rows.append(_row("family", "  the same pairs, by other judges", own.others))
     if own.difference is not None and own.low is not None and own.high is not None:
-        open_ = Reading("leans to its family" if own.low > 0 else "no preference shown")
+        is_told = own.q is not None and own.q <= MAX_Q and own.difference > 0
+        open_ = Reading("leans to its family" if is_told else "no preference shown")
         rows.append(
             AuditRow(
                 group="family",

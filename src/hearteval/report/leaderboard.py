@@ -56,7 +56,7 @@ WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
 """Who judged, in words, by `Leaderboard.judged_by`."""
 MIN_MARKS = 0.5
 """An axis marked in a smaller share of a system's judgments that asked has no number in a table."""
-AXIS_FIELDS = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons", "n_asked")
+AXIS_FIELDS = ("win_rate", "percentile", "elo", "low", "high", "n_comparisons", "n_asked", "p", "q")
 ENDS = ("elo", "low", "high", "published_low", "published_high")
 CSV_FIELDS: Mapping[str, str] = {
     "rank": "weighted.rank",
@@ -81,6 +81,7 @@ EFFECT_WORDS: Mapping[str, str] = {
     "position": "shown first",
 }
 NO_EFFECT = "no sign of an effect"
+OPEN_EFFECT = "chance may give as much, all planned contrasts counted"
 NOT_DETERMINED = "not determined: it may be large either way"
 LARGE = 0.25
 """An interval of the win rate that reaches so far from one half on both sides says nothing."""
@@ -89,6 +90,8 @@ LESS_OFTEN = "wins less often"
 SAME_EITHER_WAY = "the same either way, on every item"
 NO_PRECISION = "the same on every item: that is no precision"
 NO_INTERVAL = "too few items to tell"
+MAX_Q = 0.05
+"""Of a trait of a judge, over all judges; exploratory."""
 ELO_DECIMALS = 6
 """Strengths equal to this many decimals share a rank, as on the leaderboard."""
 
@@ -358,17 +361,18 @@ class EffectRow(NamedTuple):
     """Completes "Of two equals, the one ..."."""
     effect: Effect | None
     reading: str
-    """What the interval says, or why it was left out."""
+    """What its q and its interval say, or why it was left out."""
 
 
 def effect_rows(audit: Confounders) -> tuple[EffectRow, ...]:
     """Return every covariate in a fixed order, those left out with the reason."""
     effects = {effect.covariate: effect for effect in audit.effects}
+    sure = {test.covariate for test in audit.tests if test.q <= 1 - audit.level}
     return tuple(
         EffectRow(
             words,
             effects.get(name),
-            _read(effects[name]) if name in effects else audit.left_out[name],
+            _read(effects[name], is_sure=name in sure) if name in effects else audit.left_out[name],
         )
         for name, words in EFFECT_WORDS.items()
         if name in effects or name in audit.left_out
@@ -378,36 +382,43 @@ def effect_rows(audit: Confounders) -> tuple[EffectRow, ...]:
 def tests_words(audit: Confounders) -> str:
     """Write the q of each effect."""
     said = [f"{test.covariate} {test.q:.3f}" for test in audit.tests]
-    return f"q over these effects (Benjamini-Hochberg): {', '.join(said)}." if said else ""
+    return (
+        f"q over the study's planned contrasts (Benjamini-Hochberg): {', '.join(said)}."
+        if said
+        else ""
+    )
 
 
 def read_judge(judge: JudgeTraits) -> str:
-    """Say what a judge's traits mean, as far as their intervals do."""
-    discrimination = _read_discrimination(judge.discrimination_low, judge.discrimination_high)
-    bias = _read_bias(judge.position_bias_low, judge.position_bias_high)
+    """Say what a judge's traits mean, as far as their q over all judges does."""
+    discrimination = _read_discrimination(judge)
+    bias = _read_bias(judge)
     if judge.discrimination_low is None and judge.position_bias_low is None:
         return NO_INTERVAL
     return ", ".join(filter(None, (discrimination, bias))) or "nothing unusual"
 
 
-def _read_discrimination(low: float | None, high: float | None) -> str:
+def _read_discrimination(judge: JudgeTraits) -> str:
+    low, high = judge.discrimination_low, judge.discrimination_high
     if low is None or high is None:
+        return ""
+    if low <= 0 <= high:
+        return "may not tell the systems apart"
+    if not _is_told(judge.discrimination_q):
         return ""
     if high < 0:
         return "prefers what the others find weaker"
-    if low <= 0:
-        return "may not tell the systems apart"
-    if low > 1:
-        return "sharper than average"
-    return "less sharp than average" if high < 1 else ""
+    return "sharper than average" if low > 1 else "less sharp than average"
 
 
-def _read_bias(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
+def _read_bias(judge: JudgeTraits) -> str:
+    if not _is_told(judge.position_bias_q):
         return ""
-    if low > 0:
-        return "favours what is shown first"
-    return "favours what is shown second" if high < 0 else ""
+    return f"favours what is shown {'first' if judge.position_bias > 0 else 'second'}"
+
+
+def _is_told(q: float | None) -> bool:
+    return q is not None and q <= MAX_Q
 
 
 def share_of_log_odds(log_odds: float) -> float:
@@ -415,13 +426,13 @@ def share_of_log_odds(log_odds: float) -> float:
     return (1 + math.tanh(log_odds / 2)) / 2
 
 
-def _read(effect: Effect) -> str:
+def _read(effect: Effect, *, is_sure: bool) -> str:
     if effect.low is None or effect.high is None or effect.low == effect.high:
         return NO_PRECISION if effect.beta else SAME_EITHER_WAY
-    if effect.low > 0:
-        return MORE_OFTEN
-    if effect.high < 0:
-        return LESS_OFTEN
+    if is_sure:
+        return MORE_OFTEN if effect.beta > 0 else LESS_OFTEN
+    if effect.low > 0 or effect.high < 0:
+        return OPEN_EFFECT
     low, high = (share_of_log_odds(effect.step * end) for end in (effect.low, effect.high))
     is_open = low < 0.5 - LARGE and high > 0.5 + LARGE
     return NOT_DETERMINED if is_open else NO_EFFECT

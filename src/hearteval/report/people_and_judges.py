@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, PeopleAgreement
-from hearteval.analysis.people.ambiguity import Ambiguity
+from hearteval.analysis.people.ambiguity import AgreementDifference, Ambiguity
 from hearteval.analysis.people.disagreements import Disagreement, TraitOfChoice
 from hearteval.analysis.people.judges_against_people import (
     MAJORITY,
@@ -16,6 +16,7 @@ from hearteval.analysis.people.judges_against_people import (
 )
 from hearteval.analysis.people.with_judges import PeopleAndJudges
 from hearteval.analysis.study import StudyResults
+from hearteval.report.against import q_words
 from hearteval.report.axis_weights import weight_words
 from hearteval.report.people import majorities_words
 from hearteval.report.text import (
@@ -132,8 +133,13 @@ def detail_lines(results: StudyResults) -> list[str]:
         return []
     found = compared(results)
     lines = list(agreement_words(results))
-    if found is not None:
-        lines += [subsample_words(found.subsamples), difference_words(found), opposed_words(found)]
+    if found is not None and results.people is not None:
+        level = results.people.level
+        lines += [
+            subsample_words(found.subsamples),
+            difference_words(found, level),
+            opposed_words(found),
+        ]
     return list(filter(None, [*lines, weight_words(results)]))
 
 
@@ -297,15 +303,24 @@ def tie_words(people: PeopleAgreement | None) -> str:
     )
 
 
-def difference_words(found: PeopleAndJudges) -> str:
+def difference_words(found: PeopleAndJudges, level: float) -> str:
     """Say how agreement differs between subsets, and between clear and ambiguous pairs."""
     said = [
         f"{one.one} less {one.other} {points(one.difference.value)} points"
         f" {interval(one.difference.low, one.difference.high, write=points)}"
+        f"{_agreement_test(one, level)}"
         for one in found.differences
         if one.difference.value is not None and one.difference.low is not None
     ]
     return f"Agreement of majorities, compared: {'; '.join(said)}." if said else ""
+
+
+def _agreement_test(one: AgreementDifference, level: float) -> str:
+    """Say what the q of a difference leaves open; clear pairs are told by agreement itself."""
+    if one.q is None:
+        return " (in part by how they are told apart)" if one.one == CLEAR else ""
+    is_open = "" if one.q <= 1 - level else ", which leaves open whether they differ"
+    return f" ({q_words(one.q)}{is_open})"
 
 
 def rule_words(found: Ambiguity) -> str:

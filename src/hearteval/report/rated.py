@@ -29,6 +29,7 @@ from hearteval.report.text import (
 
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 TAU, RHO = "\N{GREEK SMALL LETTER TAU}", "\N{GREEK SMALL LETTER RHO}"
+MAX_Q = 0.05
 CUE_HEADINGS = {
     GAP: "People above models",
     PEOPLE: "People",
@@ -88,14 +89,14 @@ def cue_words(found: CueResults) -> str:
         return (
             f"Where a feeling must be read from what is told, people score"
             f" {_points(at.implicit)} than models{where}; where it is said,"
-            f" {_points(at.explicit)}. The difference is {change}{_sure(at.difference)}."
+            f" {_points(at.explicit)}. The difference is {change}{_sure(at.q_value)}."
         )
     at = next(row for row in found.contrasts if not row.is_system) if _kinds(found) else None
     if at is None:
         return "Scores of each system by cue stand in the tables."
     return (
         f"{CUE_HEADINGS[at.who]} score {_points(at.difference)} where a feeling must be read from"
-        f" what is told than where it is said{_sure(at.difference)}."
+        f" what is told than where it is said{_sure(at.q_value)}."
     )
 
 
@@ -277,7 +278,7 @@ def _points(at: Estimate) -> str:
     return f"{hundredths(abs(at.value))} points {more}"
 
 
-def _sure(at: Estimate) -> str:
-    if at.low is None or at.high is None or at.low <= 0 <= at.high:
+def _sure(q: float | None) -> str:
+    if q is None or q > MAX_Q:
         return ", which chance alone may give"
     return ""

@@ -380,6 +380,7 @@ def _residuals(results: StudyResults) -> Records:
 
 TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "warnings": ("what limits the numbers", _warnings),
+    "planned-contrasts": ("tests of what was planned, one family", "planned"),
     "head-to-head": ("wins of every two systems", "leaderboard.matrix"),
     "differences": ("Elo between every two systems", "leaderboard.differences"),
     "fit-of-pairs": ("predicted wins of pairs", "leaderboard.fit.pairs"),

@@ -21,7 +21,7 @@ from hearteval.stats.agreement.kappas import NO_PAIRS
 from hearteval.stats.agreement.table import ONE_CATEGORY, divide
 from hearteval.stats.comparisons import FloatArray, IntArray, number_labels
 from hearteval.stats.means import ROUNDING, wilson_interval
-from hearteval.stats.special import stdtrit
+from hearteval.stats.special import stdtr, stdtrit
 
 N_RESAMPLES = 1_000
 ALL_SAME = "no interval: every item says the same, which does not show how far others would differ"
@@ -89,7 +89,16 @@ def measure_share(
 def measure_difference(
     one: FloatArray, other: FloatArray, item: IntArray, *, level: float
 ) -> AgreementMeasure:
-    """Return the mean of `one` less that of `other`, NaN left out of each, with a t interval.
+    """Return the difference of two shares, as `compare_shares` does."""
+    return compare_shares(one, other, item, level=level)[0]
+
+
+def compare_shares(
+    one: FloatArray, other: FloatArray, item: IntArray, *, level: float
+) -> tuple[AgreementMeasure, float | None]:
+    """Return the mean of `one` less that of `other`, with a t interval, and p that it is none.
+
+    NaN is left out of each. There is no p where there is no interval.
 
     Both are of the same rows. With d_g what item g does to a mean, the variance is
     sum_g (c_1 d_1g - c_2 d_2g)^2, c^2 = G/(G - 1) of the G items of each side, so that few items
@@ -102,7 +111,7 @@ def measure_difference(
     for side, values in enumerate((one, other)):
         is_in = ~np.isnan(values)
         if not is_in.any():
-            return nothing("one of the two has no pair")
+            return nothing("one of the two has no pair"), None
         means.append(float(values[is_in].mean()))
         sizes.append(len(np.unique(label[is_in])))
         weights = (values[is_in] - means[-1]) / int(is_in.sum())
@@ -111,17 +120,18 @@ def measure_difference(
     try:
         _require_items(min(sizes))
     except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
+        return AgreementMeasure(value=value, low=None, high=None, reason=str(error)), None
     n = np.array(sizes, dtype=np.float64)
     moved *= np.sqrt(n / (n - 1))[:, np.newaxis]
     variances = (moved**2).sum(axis=1)
     se = float(np.sqrt(((moved[0] - moved[1]) ** 2).sum()))
     if se <= ROUNDING:
-        return AgreementMeasure(value=value, low=None, high=None, reason=ALL_SAME)
+        return AgreementMeasure(value=value, low=None, high=None, reason=ALL_SAME), None
     n_used = len(np.unique(label[~np.isnan(one) | ~np.isnan(other)]))
     df = min(float(variances.sum() ** 2 / (variances**2 / (n - 1)).sum()), n_used - 1)
     reach = float(stdtrit(df, (1 + level) / 2)) * se
-    return AgreementMeasure(value=value, low=value - reach, high=value + reach, reason=None)
+    found = AgreementMeasure(value=value, low=value - reach, high=value + reach, reason=None)
+    return found, 2 * float(stdtr(df, -abs(value) / se))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

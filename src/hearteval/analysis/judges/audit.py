@@ -20,7 +20,14 @@ from hearteval.analysis.judges import (
     score_of,
     share_over_items,
 )
-from hearteval.analysis.judges.faults import ALL, FORMATTED, LONGER, find_faults
+from hearteval.analysis.judges.faults import (
+    ALL,
+    FORMATTED,
+    LONGER,
+    SHOWN_FIRST,
+    find_faults,
+    lean_q_values,
+)
 from hearteval.analysis.judges.own_family import OwnFamily, own_family_preference
 from hearteval.analysis.missing import count_missing, last_attempts
 from hearteval.analysis.ranking.confounders import PLANNED
@@ -85,6 +92,9 @@ class JudgeAudit:
     probes: Mapping[str, Share] = field(default_factory=dict)
     """By probe: how often the reply with a question more, in a formal register or with the marks of
     a second language beat the same reply without."""
+    lean_q: Mapping[str, float] = field(default_factory=dict)
+    """By check or probe where one half is no preference (`LONGER`, `FORMATTED`, `SHOWN_FIRST` and
+    the probes): two-sided q over these (Benjamini and Hochberg 1995)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +171,8 @@ def _audit_judge(
     shown_first = _shown_first(first_time, level=level)
     injection = _audit_injections(injections, stress, level=level)
     own_family = own_family_preference(data, rater, level=level)
+    probes = {kind: _won(kinds[kind], level=level) for kind in PROBES if kind in kinds}
+    first = {} if shown_first is None else {SHOWN_FIRST: shown_first}
     faults = find_faults(
         stress_shares,
         {ALL: injection.overall, **injection.kinds} if injection else {},
@@ -179,7 +191,8 @@ def _audit_judge(
         stress=stress_shares,
         longer=leans.get(LONGER),
         formatted=leans.get(FORMATTED),
-        probes={kind: _won(kinds[kind], level=level) for kind in PROBES if kind in kinds},
+        probes=probes,
+        lean_q=lean_q_values({**leans, **first, **probes}),
         shown_first=shown_first,
         same_in_both_orders=checks.get("order"),
         same_again=checks.get("repeat"),

@@ -31,6 +31,7 @@ LEANS: Mapping[str, str] = {
     FORMATTED: "a reply with formatting to the same without",
 }
 SHOWN_FIRST, OWN_FAMILY = "shown first", "own family"
+PREFERS_ITS_FAMILY = "prefers its own family"
 STRESS, PAYLOADS, ALL = "stress/", "payloads/", ""
 """Checks are named by these and a kind; all payloads together have no kind."""
 
@@ -111,6 +112,12 @@ def sure_checks(p_values: Mapping[str, float], *, level: float) -> set[str]:
     }
 
 
+def lean_q_values(leans: Mapping[str, Share]) -> dict[str, float]:
+    """Return q that each share is one half, over these of one judge."""
+    p = [share_p_value(share.rate, share.n_items, null=0.5) for share in leans.values()]
+    return dict(zip(leans, false_discovery_q(p).tolist(), strict=True)) if p else {}
+
+
 def _p_above(share: Share) -> float:
     p = share_p_value(share.rate, share.n_items, null=0.5)
     return _one_sided(p, is_wrong=share.rate > 0.5)
@@ -144,7 +151,7 @@ def _favours_its_family(difference: float | None) -> list[str]:
     if difference is None:
         return []
     words = "points more than judges of other families do on the same pairs"
-    return [f"prefers its own family, {100 * difference:.0f} {words}"]
+    return [f"{PREFERS_ITS_FAMILY}, {100 * difference:.0f} {words}"]
 
 
 def _percent(share: float) -> str:

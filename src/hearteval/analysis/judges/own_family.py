@@ -40,6 +40,8 @@ class OwnFamily:
     high: float | None = None
     p_value: float | None = None
     """Two-sided, of no difference, by the same t."""
+    q: float | None = None
+    """The same, adjusted over a study's planned contrasts; None outside its results."""
 
 
 def warn_of_own_family(data: StudyData) -> list[Notice]:

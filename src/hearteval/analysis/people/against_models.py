@@ -104,6 +104,11 @@ class AgainstModels:
     """Models that did not count, because both kinds did not judge them, on two items or more."""
     every_judgment: EveryJudgment
     """The plain shares, by which the two kinds are not to be compared."""
+    parity: Contrast
+    """The score less one half, and the test that it is none."""
+    q: float | None = None
+    """The p of it for all writers and items, adjusted over the planned contrasts of the study
+    (`analysis.planned`); None elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,12 +323,19 @@ def _against(
         weighs="judgments" if mix.judged is None else "models",
         left_out=mix.left_out,
         every_judgment=EveryJudgment(n_judgments=len(said), model=won, tie=tied, person=lost),
+        parity=_from_parity(cells, level=level),
     )
 
 
 def _shares(cells: Summed, *, level: float) -> list[OutcomeShare]:
     found = ratio_estimates(cells, level=level)
     return [OutcomeShare(rate=one.value, low=one.low, high=one.high) for one in found]
+
+
+def _from_parity(cells: Summed, *, level: float) -> Contrast:
+    above = replace(cells, sums=cells.sums - 0.5 * cells.weight[:, np.newaxis])
+    everything = Side(np.ones(len(cells.item), dtype=np.bool_), 1.0)
+    return contrast_means(above, [everything], level=level)
 
 
 def _every_axis(marked: Summed, *, level: float) -> EveryAxis | None:

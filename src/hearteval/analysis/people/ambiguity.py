@@ -22,7 +22,7 @@ from hearteval.analysis.agreement.pair_votes import (
     majorities,
 )
 from hearteval.analysis.agreement.ratings import AgreementMeasure
-from hearteval.analysis.agreement.votes import measure_difference
+from hearteval.analysis.agreement.votes import compare_shares
 from hearteval.analysis.people.agreement import (
     AMBIGUOUS,
     CLEAR,
@@ -46,6 +46,10 @@ class AgreementDifference:
     other: str
     difference: AgreementMeasure
     """Share on `one` less that on `other`."""
+    p: float | None = None
+    """Of the t of its interval; None of clear and ambiguous pairs, which differ by their making."""
+    q: float | None = None
+    """The same, adjusted over the planned contrasts of the study (`analysis.planned`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,10 @@ def measure_differences(
         left, right = (np.where(is_in, same, np.nan) for is_in in sides)
         if np.isnan(left).all() or np.isnan(right).all():
             continue
-        difference = measure_difference(left, right, votes.item, level=level)
-        found.append(AgreementDifference(one=one, other=other, difference=difference))
+        difference, p = compare_shares(left, right, votes.item, level=level)
+        found.append(
+            AgreementDifference(
+                one=one, other=other, difference=difference, p=None if one == CLEAR else p
+            )
+        )
     return tuple(found)

@@ -6,7 +6,7 @@ it is on one mix of models, those that both judged, each with the same weight.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,6 @@ from hearteval.analysis.people.meetings import (
     tally_meetings,
 )
 from hearteval.stats.comparisons import BoolArray
-from hearteval.stats.means import false_discovery_q
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class LeadContrast:
     """Models that did not count, because both kinds did not judge them, on two items or more of
     each side; all where the kinds have none in common, and then there is no comparison of them."""
     q: float | None = None
-    """The p of it, adjusted over these contrasts (Benjamini and Hochberg 1995)."""
+    """The p of it, adjusted over the planned contrasts of the study (`analysis.planned`)."""
 
 
 class _Part(NamedTuple):
@@ -89,17 +88,7 @@ def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
         each = [_Part(tally, None, 1.0 if tally.kind == PEOPLE else -1.0) for tally in tallies]
         mix = find_mix([(tally, None) for tally in tallies])
         found.append(_lead("all-items", each, mix, level=level))
-    return _adjusted(found)
-
-
-def _adjusted(found: Sequence[LeadContrast]) -> tuple[LeadContrast, ...]:
-    """Adjust the tests that there are together."""
-    p = [None if one.score is None else one.score.p for one in found]
-    q = iter(false_discovery_q([one for one in p if one is not None]).tolist())
-    return tuple(
-        one if known is None else replace(one, q=next(q))
-        for one, known in zip(found, p, strict=True)
-    )
+    return tuple(found)
 
 
 def _lead(name: str, parts: Sequence[_Part], mix: Mix, *, level: float) -> LeadContrast:

@@ -30,7 +30,8 @@ from hearteval.stats.bradley_terry.intervals import (
     own_df,
 )
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray
-from hearteval.stats.special import expit
+from hearteval.stats.means import q_where_tested
+from hearteval.stats.special import expit, stdtr
 
 TWICE_AS_MUCH = 1 / 3
 """The relative difference of 2 n and n."""
@@ -93,6 +94,9 @@ class JudgeTraits:
         discrimination_low: Lower end; None where the comparisons determine no interval, and where
             there is one judge, 1 by definition.
         position_bias: Log odds it gives to what is shown first; 0 is none.
+        discrimination_q: That its discrimination is 1, adjusted over all judges and over their
+            position biases (Benjamini and Hochberg 1995); None where there is no interval.
+        position_bias_q: The same, that the bias is 0.
     """
 
     judge: str
@@ -103,6 +107,8 @@ class JudgeTraits:
     position_bias: float
     position_bias_low: float | None
     position_bias_high: float | None
+    discrimination_q: float | None = None
+    position_bias_q: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +185,13 @@ class _Rated(NamedTuple):
         if not self.is_known[place]:
             return None, None
         return float(self.intervals.low[place]), float(self.intervals.high[place])
+
+    def p_value(self, place: int, null: float) -> float | None:
+        """Return the two-sided p that a parameter is `null`, by the t of its interval."""
+        se = float(self.intervals.se[place])
+        if not self.is_known[place] or se <= MIN_SE:
+            return None
+        return 2 * float(stdtr(self.intervals.df, -abs(self.parameters[place] - null) / se))
 
     def elo_ends(self, place: int) -> tuple[float, float] | tuple[None, None]:
         """Do the same in Elo, for a log-strength."""
@@ -446,7 +459,14 @@ def _traits(
                 position_bias_high=b_high,
             )
         )
-    return tuple(traits)
+    nulls = (*[1.0] * len(judges), *[0.0] * len(judges))
+    q = q_where_tested(
+        [found.p_value(comparisons.n_systems + k, null) for k, null in enumerate(nulls)]
+    )
+    return tuple(
+        replace(one, discrimination_q=q[k], position_bias_q=q[k + len(judges)])
+        for k, one in enumerate(traits)
+    )
 
 
 def _unit_warnings(discrimination: FloatArray) -> tuple[Notice, ...]:

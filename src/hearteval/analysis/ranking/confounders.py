@@ -94,7 +94,8 @@ class EffectTest:
     p: float
     """Two-sided."""
     q: float
-    """Adjusted over the effects of this study (Benjamini and Hochberg 1995)."""
+    """Adjusted over the tests of one family (Benjamini and Hochberg 1995): in a study's results all
+    its planned contrasts (`analysis.planned`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

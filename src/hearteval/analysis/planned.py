@@ -1,0 +1,157 @@
+"""The planned contrasts of a study as one family of tests (SPEC section 13).
+
+Planned are: the models' score against parity and between subsets and kinds of rater, whether people
+and judges agree otherwise on adversarial items, the effects of length, formatting and position, and
+each judge's preference for its own family. Words and marks assert one of them only where its q is
+at most 1 - level, q by Benjamini and Hochberg (1995) over all of them; p stays beside it.
+
+Left out on purpose: the ranking, whose places hold at one level for all pairs; the checks of a
+judge on texts whose right answer is known, a family of each judge (`judges.faults`); clear less
+ambiguous pairs, which differ by their making; and all that is exploratory, each family by itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from hearteval.analysis.judges.audit import JudgeAudit, JudgeAudits
+from hearteval.analysis.judges.faults import OWN_FAMILY, PREFERS_ITS_FAMILY
+from hearteval.analysis.people.against_models import AgainstModels
+from hearteval.analysis.people.meetings import MIN_ITEMS
+from hearteval.analysis.people.study import PeopleResults
+from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.stats.means import false_discovery_q
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedContrast:
+    """The test of one planned contrast."""
+
+    name: str
+    """What is compared, in words."""
+    p: float
+    """Two-sided."""
+    q: float
+    """Adjusted over all planned contrasts of the study."""
+    is_asserted: bool
+    """Whether q is at most 1 - level."""
+
+
+class Planned(NamedTuple):
+    """Results that know the q of their planned contrasts, and the whole family."""
+
+    people: PeopleResults | None
+    bias_audit: Confounders | None
+    judge_audits: JudgeAudits | None
+    contrasts: tuple[PlannedContrast, ...]
+
+
+def adjust_planned(
+    people: PeopleResults | None,
+    bias_audit: Confounders | None,
+    judge_audits: JudgeAudits | None,
+    *,
+    level: float,
+) -> Planned:
+    """Adjust the tests of all planned contrasts of a study together."""
+    p = {
+        **(_of_people(people) if people else {}),
+        **{_effect(test.covariate): test.p for test in (bias_audit.tests if bias_audit else ())},
+        **{
+            _own_family(audit): audit.own_family.p_value
+            for audit in (judge_audits.judges if judge_audits else ())
+        },
+    }
+    tested = {name: value for name, value in p.items() if value is not None}
+    q = dict(zip(tested, false_discovery_q([*tested.values()]).tolist(), strict=True))
+    return Planned(
+        people=_people_with(people, q) if people else None,
+        bias_audit=_effects_with(bias_audit, q) if bias_audit else None,
+        judge_audits=_audits_with(judge_audits, q, level=level) if judge_audits else None,
+        contrasts=tuple(
+            PlannedContrast(name=name, p=tested[name], q=at, is_asserted=at <= 1 - level)
+            for name, at in q.items()
+        ),
+    )
+
+
+LEADS: Mapping[str, str] = {
+    "people": "models' score by people, regular less adversarial items",
+    "judges": "models' score by judges, regular less adversarial items",
+    "people-judges": "models' score by people less by judges, regular less adversarial items",
+    "all-items": "models' score by people less by judges, all items",
+}
+
+
+def _of_people(people: PeopleResults) -> dict[str, float | None]:
+    found = {_parity(one): one.parity.p for one in people.against_models if is_planned(one)}
+    found |= {LEADS[one.name]: one.score.p for one in people.leads if one.score is not None}
+    differences = people.with_judges.differences if people.with_judges else ()
+    return found | {_agreement(one.one, one.other): one.p for one in differences}
+
+
+def is_planned(one: AgainstModels) -> bool:
+    """Return whether the score of models against people was planned to be tested against parity."""
+    return one.writers is None and one.n_items >= MIN_ITEMS
+
+
+def _parity(one: AgainstModels) -> str:
+    return f"models' score by {one.judged_by} less one half"
+
+
+def _agreement(one: str, other: str) -> str:
+    return f"agreement of majorities, {one} less {other}"
+
+
+def _effect(covariate: str) -> str:
+    return f"effect of {covariate}"
+
+
+def _own_family(audit: JudgeAudit) -> str:
+    return f"own family of {audit.judge}"
+
+
+def _people_with(people: PeopleResults, q: Mapping[str, float]) -> PeopleResults:
+    both = people.with_judges
+    if both is not None:
+        both = replace(
+            both,
+            differences=tuple(
+                replace(one, q=q.get(_agreement(one.one, one.other))) for one in both.differences
+            ),
+        )
+    return replace(
+        people,
+        with_judges=both,
+        leads=tuple(replace(one, q=q.get(LEADS[one.name])) for one in people.leads),
+        against_models=tuple(
+            replace(one, q=q.get(_parity(one)) if is_planned(one) else None)
+            for one in people.against_models
+        ),
+    )
+
+
+def _effects_with(found: Confounders, q: Mapping[str, float]) -> Confounders:
+    tests = tuple(replace(test, q=q[_effect(test.covariate)]) for test in found.tests)
+    return replace(found, tests=tests)
+
+
+def _audits_with(audits: JudgeAudits, q: Mapping[str, float], *, level: float) -> JudgeAudits:
+    return replace(
+        audits,
+        judges=tuple(
+            _audit_with(audit, q.get(_own_family(audit)), level=level) for audit in audits.judges
+        ),
+    )
+
+
+def _audit_with(audit: JudgeAudit, q: float | None, *, level: float) -> JudgeAudit:
+    """Return an audit that finds fault with a preference for its family only by the study's q."""
+    audit = replace(audit, own_family=replace(audit.own_family, q=q))
+    if q is None or q <= 1 - level:
+        return audit
+    return replace(
+        audit,
+        faults=tuple(one for one in audit.faults if not one.startswith(PREFERS_ITS_FAMILY)),
+        fault_checks=tuple(check for check in audit.fault_checks if check != OWN_FAMILY),
+    )

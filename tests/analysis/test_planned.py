@@ -1,0 +1,117 @@
+"""The planned contrasts of a study are one family, and what is said follows its q."""
+
+import functools
+from dataclasses import replace
+
+import pytest
+from planted_studies import NOTHING, analyzed, planted
+from scipy.stats import false_discovery_control
+
+from hearteval.analysis.judges.faults import OWN_FAMILY
+from hearteval.analysis.judges.own_family import OwnFamily
+from hearteval.analysis.planned import adjust_planned
+from hearteval.analysis.study import StudyResults
+from hearteval.report.against import lead_words, overall_words
+
+NULL_STUDIES = 25
+
+
+@functools.cache
+def nothing() -> StudyResults:
+    world, _ = planted(NOTHING)
+    return analyzed(world, 1)
+
+
+def test_every_planned_contrast_is_in_the_family_once() -> None:
+    names = [one.name for one in nothing().planned]
+    assert names == [
+        "models' score by people less one half",
+        "models' score by judges less one half",
+        "models' score by people, regular less adversarial items",
+        "models' score by judges, regular less adversarial items",
+        "models' score by people less by judges, regular less adversarial items",
+        "models' score by people less by judges, all items",
+        "agreement of majorities, regular less adversarial",
+        "effect of length",
+        "effect of formatting",
+        "effect of position",
+        "own family of judge-a",
+        "own family of judge-b",
+        "own family of judge-c",
+    ]
+
+
+def test_q_is_over_all_of_them_and_stands_beside_each_p() -> None:
+    results = nothing()
+    p = [one.p for one in results.planned]
+    q = dict(
+        zip(
+            (one.name for one in results.planned),
+            false_discovery_control(p).tolist(),
+            strict=True,
+        )
+    )
+    assert [one.q for one in results.planned] == pytest.approx(list(q.values()))
+    people, bias, audits = results.people, results.bias_audit, results.judge_audits
+    assert people is not None
+    assert people.with_judges is not None
+    assert bias is not None
+    assert audits is not None
+    beside = [one.q for one in people.against_models if one.writers is None]
+    beside += [one.q for one in people.leads]
+    beside += [one.q for one in people.with_judges.differences if one.one == "regular"]
+    beside += [one.q for one in bias.tests]
+    beside += [one.own_family.q for one in audits.judges]
+    assert beside == pytest.approx(list(q.values()))
+
+
+def test_clear_and_ambiguous_pairs_differ_by_their_making_and_are_no_test() -> None:
+    people = nothing().people
+    assert people is not None
+    assert people.with_judges is not None
+    clear = next(one for one in people.with_judges.differences if one.one == "clear")
+    assert (clear.p, clear.q) == (None, None)
+    assert clear.difference.low is not None
+
+
+def test_studies_without_any_effect_seldom_assert_anything() -> None:
+    world, _ = planted(NOTHING)
+    n_by_p = n_by_q = 0
+    for seed in range(1, NULL_STUDIES + 1):
+        found = analyzed(world, seed).planned
+        n_by_p += any(one.p <= 0.05 for one in found)
+        n_by_q += any(one.is_asserted for one in found)
+    assert n_by_q <= 5  # 1 expected, 1.25 allowed; more than 5 have a chance of .1 %
+    assert n_by_p > n_by_q
+
+
+def test_words_follow_q_where_the_interval_says_otherwise() -> None:
+    people = nothing().people
+    assert people is not None
+    lead = people.leads[-1]
+    assert lead.score is not None
+    sure = replace(lead, score=replace(lead.score, value=0.1, low=0.02, high=0.18, p=0.02))
+    (at, *_) = people.against_models
+    for q, is_open in ((0.06, True), (0.04, False)):
+        found = replace(
+            people, leads=(replace(sure, q=q),), against_models=(replace(at, q=q, n_items=20),)
+        )
+        assert ("leave open whether they differ" in lead_words(found)[0]) == is_open
+        assert ("leave open whose they prefer" in overall_words(found)) == is_open
+        assert f"q = .0{q * 100:.0f}0" in lead_words(found)[0]
+
+
+def test_a_preference_for_its_family_is_a_fault_only_where_the_study_s_q_says_so() -> None:
+    audits = nothing().judge_audits
+    assert audits is not None
+    (first, *others) = audits.judges
+    own = OwnFamily(reason=None, own=None, difference=0.1, low=0.01, high=0.19, p_value=0.03)
+    said = "prefers its own family, 10 points more than judges of other families do"
+    named = replace(first, own_family=own, faults=("favours", said), fault_checks=(OWN_FAMILY,))
+    for p, faults in ((0.03, ("favours",)), (0.0001, ("favours", said))):
+        judged = replace(named, own_family=replace(own, p_value=p))
+        made = replace(audits, judges=(judged, *others))
+        found = adjust_planned(None, None, made, level=0.95).judge_audits
+        assert found is not None
+        assert found.judges[0].faults == faults
+        assert (OWN_FAMILY in found.judges[0].fault_checks) == (len(faults) == 2)
