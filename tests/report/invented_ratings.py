@@ -104,6 +104,8 @@ def _estimate(z: float, n_ratings: int) -> ScoreEstimate:
         z_high=z + 0.26,
         n_ratings=n_ratings,
         n_items=N_ITEMS,
+        p=0.01 if abs(z) > 0.26 else 0.4,
+        q=0.02 if abs(z) > 0.26 else 0.5,
     )
 
 

@@ -56,6 +56,8 @@ def first_cell(**changes: object) -> AxisCell:
         n_comparisons=700,
         n_items=40,
         n_asked=800,
+        p=0.004,
+        q=0.012,
     )
     at = dataclasses.replace(at, **changes)  # type: ignore[arg-type]
     row = dataclasses.replace(first, n_comparisons=800, axes={**first.axes, "H": at})
@@ -128,9 +130,10 @@ def test_what_the_answer_speaks_of_stands_beside_a_more_serious_warning() -> Non
         assert news(results_notices(more), sentence(more)) == (more.judge_notice, notice)
 
 
-def test_full_colour_needs_an_interval_that_leaves_out_the_middle() -> None:
+def test_full_colour_needs_to_be_clear_of_the_middle_by_q_over_the_table() -> None:
     assert first_cell().shade == "h35"
-    assert first_cell(low=1490.0).shade == "h24"
+    assert first_cell(q=0.06).shade == "h24"
+    assert first_cell(low=1490.0, q=0.09).shade == "h24"
 
 
 @pytest.mark.parametrize(
@@ -184,8 +187,13 @@ def test_a_cell_opens_without_a_script_and_says_its_counts() -> None:
     assert [plain(words) for words in cell.words] == [
         "Human Alignment",
         "Won 80.0 % of 700 comparisons on 40 items; in 100 others no difference was marked.",
-        "Elo on this axis 1620, 95 % interval [1560, 1680]: clear of the mean, 1500.",
+        "Elo on this axis 1620, 95 % interval [1560, 1680]: clear of the mean, 1500, all cells of"
+        " the table counted (q = .012).",
     ]
+    assert plain(first_cell(q=0.06).words[-1]) == (
+        "Elo on this axis 1620, 95 % interval [1560, 1680]: it may be on either side of the mean,"
+        " 1500, all cells of the table counted (q = .060)."
+    )
     page = render_page(invented_results())
     assert page.count('<details name="mark"><summary>') == 6 * 5
 

@@ -65,6 +65,10 @@ class AxisStanding:
     n_asked: int
     """Judgments of the system that asked about the axis; in those not compared on it no difference
     was marked."""
+    p: float | None = None
+    """Two-sided, that it is at the mean of the axis, 1500; None without an interval."""
+    q: float | None = None
+    """The same, adjusted over all cells of the table (`axis_family`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

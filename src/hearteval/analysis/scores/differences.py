@@ -169,7 +169,8 @@ def sample_people(
     )
 
 
-Ends = tuple[float, float] | None
+Ends = tuple[float, float, int] | None
+"""Of an interval, and its degrees of freedom."""
 
 
 def _two_way(
@@ -215,8 +216,9 @@ def _ends(
     se, df = clustered_errors(influence[:, None], item, rater, writer)
     if min(df, most) < 1 or se[0] <= ROUNDING:
         return None
-    reach = float(stdtrit(min(df, most), (1 + level) / 2)) * float(se[0])
-    return float(value) - reach, float(value) + reach
+    df = min(df, most)
+    reach = float(stdtrit(df, (1 + level) / 2)) * float(se[0])
+    return float(value) - reach, float(value) + reach, df
 
 
 def _sampled(at: ScoreEstimate, ends: tuple[Ends, Ends] | None) -> ScoreEstimate:
@@ -225,7 +227,7 @@ def _sampled(at: ScoreEstimate, ends: tuple[Ends, Ends] | None) -> ScoreEstimate
     if at.low is not None and raw is not None:
         at = replace(at, low=max(1.0, raw[0]), high=min(float(MAX_SCORE), raw[1]))
     if at.z_low is not None and z is not None:
-        at = replace(at, z_low=z[0], z_high=z[1])
+        at = replace(at, z_low=z[0], z_high=z[1], z_df=z[2])
     return at
 
 

@@ -12,14 +12,15 @@ cover up to .999 of a nominal .95 where items differ in how much any reply can g
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from hearteval.analysis.data import StudyData
 from hearteval.domain import AXES, AXIS_NAMES, MAX_SCORE, Axis, Rater, System
-from hearteval.stats.means import bounded_interval, influence_interval
+from hearteval.stats.means import bounded_interval, influence_interval, q_where_tested
+from hearteval.stats.special import stdtr, stdtrit
 
 EQUAL_WEIGHTS: Mapping[Axis, float] = dict.fromkeys(AXES, 1.0)
 OVERALL = "overall"
@@ -45,6 +46,12 @@ class ScoreEstimate:
     z_high: float | None
     n_ratings: int
     n_items: int
+    z_df: int | None = None
+    """Degrees of freedom of that interval; None without one."""
+    p: float | None = None
+    """Two-sided, that z is 0, by the same t; on an axis."""
+    q: float | None = None
+    """The same, adjusted over all systems and axes (Benjamini and Hochberg 1995)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +221,26 @@ def score_systems(
     return tuple(sorted(rated, key=_order))
 
 
+def adjust_cells(systems: Sequence[RatedSystem], *, level: float) -> tuple[RatedSystem, ...]:
+    """Return the systems with p and q of every axis: the cells of a table are one family."""
+    cells = [(row.system, axis, at) for row in systems for axis, at in row.axes.items()]
+    p = [_p_value(at, level=level) for *_, at in cells]
+    found = {
+        (system, axis): replace(at, p=own, q=q)
+        for (system, axis, at), own, q in zip(cells, p, q_where_tested(p), strict=True)
+    }
+    return tuple(
+        replace(row, axes={axis: found[row.system, axis] for axis in row.axes}) for row in systems
+    )
+
+
+def _p_value(at: ScoreEstimate, *, level: float) -> float | None:
+    if at.z is None or at.z_low is None or at.z_high is None or at.z_df is None:
+        return None
+    quantile = float(stdtrit(at.z_df, (1 + level) / 2))
+    return 2 * float(stdtr(at.z_df, -abs(at.z) * 2 * quantile / (at.z_high - at.z_low)))
+
+
 def field_means(systems: Sequence[RatedSystem]) -> dict[Axis, float]:
     """Return the mean of the systems' mean raw scores by axis, a system being one value."""
     scores: dict[Axis, list[float]] = {
@@ -315,6 +342,7 @@ def _estimate(
         z_high=z_high,
         n_ratings=len(rated),
         n_items=len(raw),
+        z_df=None if z_low is None else len(of_items) - 1,
     )
 
 

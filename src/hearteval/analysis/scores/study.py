@@ -29,6 +29,7 @@ from hearteval.analysis.scores.reliability import RaterAgreement, measure_raters
 from hearteval.analysis.scores.scores import (
     EQUAL_WEIGHTS,
     RatedSystem,
+    adjust_cells,
     field_means,
     moments_of,
     normalised,
@@ -110,6 +111,7 @@ def score_study(
     interval_used = interval_name(columns.sampled_rater, writer) if columns else INTERVAL
     if columns and interval_used != INTERVAL:
         scored = sample_people(scored, columns, level=level)
+    scored = adjust_cells(scored, level=level)
     seed = data.provenance.seed if data.provenance else 0
     rated = {row.system for row in scored}
     unrated = tuple(sorted(system.name for system in ranked if system.name not in rated))

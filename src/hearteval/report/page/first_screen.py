@@ -1,9 +1,9 @@
 """The first screen of the report: the answer, the ranked intervals, and four chips with the news.
 
 Everything is drawn from one shape, whether judges compare or rate. Nothing is computed here but
-places on a scale and how much colour a cell may bear: full only where its interval leaves out the
-middle, pale where that is open. What a terminal leaves blank is blank here, hatched, its numbers
-where it opens.
+places on a scale and how much colour a cell may bear: full only where it is clear of the middle,
+all cells of the table counted (q), pale where that is open. What a terminal leaves blank is blank
+here, hatched, its numbers where it opens.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.report.against import q_words
 from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
 from hearteval.report.leaderboard import TOO_FEW, marked_axes, why_blank
 from hearteval.report.scores import scored_axes
@@ -145,7 +146,7 @@ def _of_ratings(ratings: RatingResults) -> Standings:
                 row,
                 (row.overall.z_low, row.overall.z, row.overall.z_high),
                 signed_hundredths,
-                tuple(_score_cell(row, axis) for axis in axes),
+                tuple(_score_cell(row, axis, ratings.level) for axis in axes),
             )
             for place, row in enumerate(ratings.systems, 1)
         ),
@@ -175,15 +176,24 @@ def kind_words(kind: str, name: str) -> str:
     return "" if words == name.lower() else words
 
 
-def shade(step: int, low: float | None, high: float | None, *, middle: float, is_few: bool) -> str:
+def shade(
+    step: int,
+    low: float | None,
+    high: float | None,
+    *,
+    middle: float,
+    is_few: bool,
+    is_clear: bool = True,
+) -> str:
     """Return the class of a cell's colour: as much as its interval and its marks allow.
 
-    Where systems met unlike others, wins and strength may lie on two sides: that is open too.
+    Where systems met unlike others, wins and strength may lie on two sides: that is open too. It
+    may not be clear although its own interval is, where all cells of a table are counted.
     """
     if is_few or low is None or high is None:
         return "few"
     centre = N_HEAT_STEPS // 2
-    if low <= middle <= high or (step - centre) * (low - middle) < 0:
+    if not is_clear or low <= middle <= high or (step - centre) * (low - middle) < 0:
         step = centre + round((step - centre) / PALE)
     return f"h{step}"
 
@@ -193,10 +203,22 @@ def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> AxisCell:
     if at is None:
         return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No marks."))
     why = why_blank(board, row, axis)
-    shown = shade(heat_step(at.win_rate), at.low, at.high, middle=MEAN_ELO, is_few=bool(why))
+    shown = shade(
+        heat_step(at.win_rate),
+        at.low,
+        at.high,
+        middle=MEAN_ELO,
+        is_few=bool(why),
+        is_clear=_is_clear(at.q, board.level),
+    )
     text = TOO_FEW if why else f"{100 * at.win_rate:.0f}"
     words = (AXIS_NAMES[axis], _marked(at), *filter(None, (why, _axis_elo(board, at))))
     return AxisCell(axis, text, shown, words)
+
+
+def _is_clear(q: float | None, level: float) -> bool:
+    """Return whether a cell is clear of the middle where all cells of its table are counted."""
+    return q is not None and q <= 1 - level
 
 
 def _marked(at: AxisStanding) -> str:
@@ -215,20 +237,23 @@ def _axis_elo(board: Leaderboard, at: AxisStanding) -> str:
     elo = f"Elo on this axis {whole(at.elo)}"
     if at.low is None or at.high is None:
         return f"{elo}, without an interval."
-    side = "it may be on either side of" if at.low <= MEAN_ELO <= at.high else "clear of"
+    is_clear = _is_clear(at.q, board.level)
+    side = "clear of" if is_clear else "it may be on either side of"
+    counted = "" if at.q is None else f", all cells of the table counted ({q_words(at.q)})"
     return (
         f"{elo}, {level_percent(board.level)} interval {interval(at.low, at.high)}:"
-        f" {side} the mean, {whole(MEAN_ELO)}."
+        f" {side} the mean, {whole(MEAN_ELO)}{counted}."
     )
 
 
-def _score_cell(row: RatedSystem, axis: Axis) -> AxisCell:
+def _score_cell(row: RatedSystem, axis: Axis, level: float) -> AxisCell:
     at = row.axes.get(axis)
     if at is None:
         return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No scores."))
     is_few = at.n_items < FEW_ITEMS
     step = 0 if at.z is None else z_step(at.z)
-    shown = shade(step, at.z_low, at.z_high, middle=0.0, is_few=is_few)
+    is_clear = _is_clear(at.q, level)
+    shown = shade(step, at.z_low, at.z_high, middle=0.0, is_few=is_few, is_clear=is_clear)
     return AxisCell(axis, f"{at.mean:.1f}", shown, _score_words(at, axis))
 
 

@@ -72,7 +72,10 @@ def draw_axes(board: Leaderboard, figure: Any) -> None:
     """Draw the share of comparisons that each system won on each axis, as in Figure 4."""
     marked = marked_axes(board)
     cells = [
-        [None if why_blank(board, row, axis) else _standing(row.axes[axis]) for axis in marked]
+        [
+            None if why_blank(board, row, axis) else _standing(row.axes[axis], board.level)
+            for axis in marked
+        ]
         for row in board.rows
     ]
     draw_heat(
@@ -91,9 +94,8 @@ def draw_matrix(board: Leaderboard, figure: Any) -> None:
     axes.set_xlabel("won against")
 
 
-def _standing(at: AxisStanding) -> Heat:
-    is_open = at.low is None or at.high is None or at.low <= MEAN_ELO <= at.high
-    return Heat(at.win_rate, not is_open)
+def _standing(at: AxisStanding, level: float) -> Heat:
+    return Heat(at.win_rate, at.q is not None and at.q <= 1 - level)
 
 
 def _won(pair: HeadToHead) -> Heat:
