@@ -27,7 +27,7 @@ def main() -> None:
     nobody_differs = {
         "theta": [0.0] * asked.systems,
         "systems": asked.systems,
-        "axis_sd": 0.0,
+        "axis_sd": 0.0,  # no system is better on one axis than on another
     }
     world, _ = planted(NOTHING.model_copy(update=nobody_differs))
     by_p, by_q, tested, n_any = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
