@@ -120,7 +120,8 @@ def test_everything_at_once_is_the_same_as_apart(
     assert found["controlled"] == written(controlled)
     assert found["judge_aware"] == written(judged)
     assert len(found["differences"]) == 6
-    assert sorted(found["differences"][0]) == ["elo", "high", "low", "other", "p", "q", "system"]
+    keys = ["elo", "high", "low", "other", "p", "p_family", "q", "system"]
+    assert sorted(found["differences"][0]) == keys
     assert found["groups"][1] == {
         "system": found["systems"][1]["system"],
         "tied_with": [found["systems"][2]["system"]],
@@ -132,9 +133,55 @@ def test_everything_at_once_is_the_same_as_apart(
         "high",
         "low",
         "p",
+        "p_family",
         "q",
         "system",
     ]
+
+
+def draw_near_votes(seed: int) -> pd.DataFrame:
+    """Return votes of six systems that lie so close that some differences are open."""
+    rng = np.random.default_rng(seed)
+    names = np.array(["ash", "elm", "fir", "oak", "yew", "bay"])
+    skill = rng.normal(0, 0.5, 6)
+    pairs = np.array([rng.permutation(6)[:2] for _ in range(700)])
+    won = rng.random(700) < 1 / (1 + np.exp(skill[pairs[:, 1]] - skill[pairs[:, 0]]))
+    votes = pd.DataFrame(names[pairs], columns=["model_a", "model_b"])
+    votes["winner"] = np.where(won, "model_a", "model_b")
+    votes["prompt"], votes["voter"] = rng.integers(0, 50, 700), rng.integers(0, 9, 700)
+    return votes
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sentence_places_differences_and_ties_say_one_thing(seed: int) -> None:
+    """Above for certain, in the table of differences, is behind in all the others."""
+    found = he.rank(
+        draw_near_votes(seed),
+        cluster="prompt",
+        rater="voter",
+        also=["differences", "groups"],
+    )
+    said = str(found)
+    lines = [line.split() for line in said.split("tied with", maxsplit=1)[0].splitlines()]
+    names = [row.system for row in found.systems]
+    words = {
+        (line[0], line[2]): line[1]
+        for line in lines
+        if len(line) > 2 and line[0] in names and line[2] in names
+    }
+    above = {pair for pair, word in words.items() if word == "above"}
+    assert len(words) == 15
+    assert set(words.values()) <= {"above", "open"}
+    for row in found.systems:
+        assert row.rank_low == 1 + sum(below == row.system for _, below in above)
+        assert row.rank_high == 6 - sum(at == row.system for at, _ in above)
+    for group in found.groups:
+        near = {pair for pair, word in words.items() if word == "open" and group.system in pair}
+        assert set(group.tied_with) == {name for pair in near for name in pair} - {group.system}
+    leaders = [name for name in names if not any(below == name for _, below in above)]
+    first = said.split(".", maxsplit=1)[0]
+    assert ("leads" in first) == (len(leaders) == 1)
+    assert len(leaders) > 3 or all(name in first for name in leaders)
 
 
 def written(body: dict[str, Any]) -> Any:

@@ -59,7 +59,7 @@ class Ranking(VoteRanking, Shown):
 
     @property
     def groups(self) -> tuple[TiedWith, ...]:
-        """With which others each system is tied: differences with q > 1 - level."""
+        """With which others each system is tied: it is open which of the two is better."""
         names = [row.system for row in self.systems]
         return find_ties(names, self.differences, level=self.settings.level)
 

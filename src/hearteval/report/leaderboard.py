@@ -210,7 +210,8 @@ def paper_board(board: Leaderboard) -> Table:
         ],
         notes=[
             board_notes(board)[0],
-            "Places: those that the differences from the others leave open. Unweighted: every"
+            f"Places: those that the differences leave open, all pairs at once ({level})."
+            " Unweighted: every"
             " judgment counts once. Axes: percent won, ties half.",
             axes_words(axes),
             marked_words(board),
@@ -252,7 +253,7 @@ def board_notes(leaderboard: Leaderboard) -> list[str]:
     """Return the lines below the numbers that say how they were made."""
     notes = [f"Elo: judgments weighted by strength. Interval: {interval_words(leaderboard)}."]
     level = level_percent(leaderboard.level)
-    notes.append(f"rank: what its differences from the others leave open, {level} each.")
+    notes.append(f"rank: what the differences leave open, all pairs at once ({level}).")
     notes.append("unw.: every judgment counts once. n: comparisons.")
     if any(row.rank_differs for row in leaderboard.rows):
         notes.append(f"{RANK_DIFFERS} the unweighted rank differs.")

@@ -38,6 +38,16 @@ def stdtrit(df: Any, p: Any) -> Any:
     return scipy.special.stdtrit(df, p)
 
 
+def erfc(x: Any) -> Any:
+    """Return the complementary error function: both tails of the normal beyond x sqrt(2)."""
+    return scipy.special.erfc(x)
+
+
+def gammaincinv(a: Any, p: Any) -> Any:
+    """Return a quantile of the gamma distribution of shape a."""
+    return scipy.special.gammaincinv(a, p)
+
+
 def chdtrc(df: Any, x: Any) -> Any:
     """Return the upper tail of the chi-squared distribution."""
     return scipy.special.chdtrc(df, x)

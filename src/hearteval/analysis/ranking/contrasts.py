@@ -25,6 +25,7 @@ class Contrast:
         difference: Elo above the anchor.
         p: Two-sided p-value of no difference.
         q: The same adjusted over the contrasts with this anchor (Benjamini and Hochberg 1995).
+        p_family: As in the differences of all systems; above 1 - level it is open which is better.
     """
 
     system: str
@@ -34,6 +35,7 @@ class Contrast:
     difference: float
     p: float
     q: float
+    p_family: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class Anchored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TiedWith:
-    """The systems from which one differs by no more than chance may explain, best first."""
+    """The systems against which it is open which is better, best first."""
 
     system: str
     tied_with: tuple[str, ...]
@@ -71,9 +73,9 @@ def anchor_at(anchor: str, systems: Sequence[str], differences: Iterable[Differe
     rows = {}
     for row in differences:
         if row.system == anchor:
-            rows[row.other] = (-row.elo, _minus(row.high), _minus(row.low), row.p)
+            rows[row.other] = (-row.elo, _minus(row.high), _minus(row.low), row.p_family, row.p)
         elif row.other == anchor:
-            rows[row.system] = (row.elo, row.low, row.high, row.p)
+            rows[row.system] = (row.elo, row.low, row.high, row.p_family, row.p)
     found = [(system, *rows[system]) for system in systems if system != anchor]
     q = false_discovery_q([row[-1] for row in found]).tolist()
     return Anchored(
@@ -88,8 +90,9 @@ def anchor_at(anchor: str, systems: Sequence[str], differences: Iterable[Differe
                 difference=elo,
                 p=p,
                 q=adjusted,
+                p_family=p_family,
             )
-            for (system, elo, low, high, p), adjusted in zip(found, q, strict=True)
+            for (system, elo, low, high, p_family, p), adjusted in zip(found, q, strict=True)
         ),
     )
 
@@ -97,14 +100,14 @@ def anchor_at(anchor: str, systems: Sequence[str], differences: Iterable[Differe
 def find_ties(
     systems: Sequence[str], differences: Iterable[Difference], *, level: float
 ) -> tuple[TiedWith, ...]:
-    """Say for each system, best first, from which others its difference has q > 1 - level.
+    """Say for each system, best first, against which others it is open which is better.
 
-    Being tied is no proof of being equal, and A may be tied with B and B with C without A being
-    tied with C.
+    It is `Difference.is_open`. Being tied is no proof of being equal, and A may be tied with B and
+    B with C without A being tied with C.
     """
     tied: dict[str, set[str]] = {system: set() for system in systems}
     for row in differences:
-        if row.q > 1 - level:
+        if row.is_open(level):
             tied[row.system].add(row.other)
             tied[row.other].add(row.system)
     return tuple(

@@ -103,6 +103,8 @@ class Uncertainty(NamedTuple):
     intervals: Intervals
     of_differences: FloatArray
     """Variance of theta_i - theta_j, (systems, systems)."""
+    joint: FloatArray
+    """Covariance of all strengths, from which differences have their correlations."""
     df: float | FloatArray
     """Degrees of freedom for differences, of all or of each; those of the strengths are in
     `intervals`."""
@@ -227,6 +229,7 @@ def _clustered(
     return Uncertainty(
         intervals=clustered(fit.theta, variance, level=level, df=own),
         of_differences=variance.of_differences(),
+        joint=variance.joint(),
         df=np.minimum.outer(own, own),
         used=used,
     )
@@ -239,6 +242,7 @@ def _published(fit: TiedFit, level: float) -> Uncertainty:
     return Uncertainty(
         intervals=intervals,
         of_differences=variance[:, None] + variance[None, :],
+        joint=np.diag(variance),
         df=intervals.df,
         used="published",
     )
@@ -274,6 +278,7 @@ def _bootstrapped(fit: TiedFit, policy: RankPolicy) -> Uncertainty:
     return Uncertainty(
         intervals=Intervals(low=low, high=high, se=se, df=np.inf),
         of_differences=np.where(differs, variance.of_differences(), 0.0),
+        joint=variance.joint(),
         df=np.minimum.outer(own, own),
         used="item-bootstrap",
         n_not_identified=lost,

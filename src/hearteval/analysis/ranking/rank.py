@@ -39,6 +39,7 @@ from hearteval.stats.bradley_terry.differences import MIN_SE, pairwise_differenc
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, strong_components
 from hearteval.stats.bradley_terry.fit_check import check_pairs, check_systems
 from hearteval.stats.bradley_terry.intervals import published
+from hearteval.stats.bradley_terry.simultaneous import family_p as find_family_p
 from hearteval.stats.bradley_terry.ties import TiedFit, fit_ties
 from hearteval.stats.comparisons import (
     BoolArray,
@@ -65,7 +66,8 @@ class EloEstimate:
         theta: Log-strength; the field sums to 0.
         se: Standard error of theta, in theta's units; None where there is no interval.
         rank: 1 is best; equal strengths share the better rank.
-        rank_low: Best rank its differences from the others leave open.
+        rank_low: Best rank its differences from the others leave open: 1 + the systems above it
+            for certain, by `Difference.p_family`.
     """
 
     elo: float
@@ -88,7 +90,10 @@ class Difference:
         elo: Difference in Elo; above 0 where `system` is better.
         low: Lower end of its interval; None where the comparisons do not determine one.
         p: Two-sided p-value of no difference.
-        q: The same adjusted over all differences (Benjamini and Hochberg 1995).
+        q: The same adjusted over all differences (Benjamini and Hochberg 1995): the share of none
+            among those called one.
+        p_family: The same adjusted so that any of them is called one wrongly no more often. What is
+            open, and who is tied, is said by it alone.
     """
 
     system: str
@@ -98,6 +103,11 @@ class Difference:
     high: float | None
     p: float
     q: float
+    p_family: float
+
+    def is_open(self, level: float) -> bool:
+        """Return whether it is open which of the two is better."""
+        return self.p_family > 1 - level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +169,7 @@ class Ranked:
         interval_chosen: The interval asked for or, by default, chosen by what is named.
         estimates: One per system, by index.
         has_interval: Whether the comparisons of a system determine its interval.
+        p_family: Of every difference, (systems, systems); see `Difference`.
         groups: Indices of the systems that the comparisons alone, a declared prior apart, compare
             both ways.
         has_items: Whether items are named; else every comparison is one.
@@ -170,6 +181,7 @@ class Ranked:
     uncertainty: Uncertainty
     estimates: tuple[EloEstimate, ...]
     has_interval: BoolArray
+    p_family: FloatArray
     groups: list[list[int]]
     interval_warnings: tuple[Notice, ...]
     support_warnings: tuple[Notice, ...]
@@ -214,6 +226,7 @@ class Ranked:
             for each in (found.difference, found.low, found.high)
         )
         p, q = found.p[pairs].tolist(), found.q[pairs].tolist()
+        of_all = self.p_family[pairs].tolist()
         is_known = np.isfinite(found.low[pairs]).tolist()
         return tuple(
             Difference(
@@ -224,6 +237,7 @@ class Ranked:
                 high=high[k] if is_known[k] else None,
                 p=p[k],
                 q=q[k],
+                p_family=of_all[k],
             )
             for k, (i, j) in enumerate(zip(best.tolist(), rest.tolist(), strict=True))
         )
@@ -373,14 +387,18 @@ def rank_comparisons(
     has_width = uncertainty.intervals.se > MIN_SE
     has_interval = np.asarray(support.is_enough & has_width & (len(groups) == 1))
     is_bootstrap = uncertainty.used == "item-bootstrap"
+    of_all = find_family_p(
+        fit.theta, _known_variance(uncertainty, has_interval), uncertainty.df, uncertainty.joint
+    )
     few_items = FEW_ITEMS_OF_A_BOOTSTRAP if is_bootstrap else FEW_ITEMS
     return Ranked(
         names=tuple(names),
         fit=fit,
         interval_chosen=used,
         uncertainty=uncertainty,
-        estimates=_estimates(fit, uncertainty, has_interval, policy.level),
+        estimates=_estimates(fit, uncertainty, has_interval, of_all, policy.level),
         has_interval=has_interval,
+        p_family=of_all,
         groups=groups,
         interval_warnings=(*uncertainty.warnings, *warnings),
         # Where the prior alone ties groups together there is no interval to warn of.
@@ -393,13 +411,16 @@ def rank_comparisons(
 
 
 def _estimates(
-    fit: TiedFit, uncertainty: Uncertainty, has_interval: BoolArray, level: float
+    fit: TiedFit,
+    uncertainty: Uncertainty,
+    has_interval: BoolArray,
+    p_family: FloatArray,
+    level: float,
 ) -> tuple[EloEstimate, ...]:
     elo = elo_from_theta(fit.theta)
     rounded = elo.round(ELO_DECIMALS_OF_RANK)
     rank = 1 + np.searchsorted(np.sort(-rounded), -rounded)
-    variance = _known_variance(uncertainty, has_interval)
-    bounds = rank_bounds(fit.theta, variance, uncertainty.df, level=level)
+    bounds = rank_bounds(fit.theta, p_family, level=level)
     found = uncertainty.intervals
     narrow = published(fit.theta, count_comparisons(fit.comparisons), level=level)
 

@@ -1,8 +1,9 @@
 """Which systems are rated apart: ranks and the differences of every two, with intervals and tests.
 
 Of mean z-scores over all axes, by which systems are ordered; raw scores beside them. Intervals are
-two-way over items and people with five people or more, else over items (SPEC section 6); q-values
-are over all differences (Benjamini and Hochberg 1995).
+two-way over items and people with five people or more, else over items (SPEC section 6). Who is
+apart follows the one rule of `family_p`; q-values are over all differences (Benjamini and Hochberg
+1995).
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from hearteval.analysis.scores.columns import RatingColumns, group_means, z_infl
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.domain import MAX_SCORE, Axis
 from hearteval.stats.bradley_terry.differences import pairwise_differences, rank_bounds
+from hearteval.stats.bradley_terry.simultaneous import family_p
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING
 from hearteval.stats.special import stdtrit
@@ -35,7 +37,7 @@ class RankedScore:
 
     Attributes:
         low: Best rank that its differences from all others leave open; `high` the worst.
-        n_apart: Systems from which it differs with q of at most 1 - level.
+        n_apart: Systems above or below it for certain, which give its ranks.
     """
 
     system: str
@@ -51,6 +53,7 @@ class ScoreDifference:
 
     Attributes:
         z: Difference of their mean z-scores over all axes, with its interval, p and q.
+        p_family: As in `ranking.rank.Difference`.
         low: None where no item departs from the others.
         score: Difference of their mean raw scores over all axes.
     """
@@ -62,6 +65,7 @@ class ScoreDifference:
     high: float | None
     p: float
     q: float
+    p_family: float
     score: float
 
 
@@ -110,10 +114,9 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
     most = np.where(np.logical_or.outer(is_human, is_human), variance.df_of_writers, variance.df)
     df = np.minimum(fewer - 1, most).astype(np.float64)
     found = pairwise_differences(means[kept], spread, df, level=level)
-    bounds = rank_bounds(means[kept], spread, df, level=level)
+    of_all = family_p(means[kept], spread, df, variance.joint())
+    bounds = rank_bounds(means[kept], of_all, level=level)
     names = [columns.systems[k].name for k in kept]
-    is_apart = found.q <= 1 - level
-    np.fill_diagonal(is_apart, val=False)
     return ScoreComparison(
         ranks=tuple(
             RankedScore(
@@ -121,7 +124,7 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
                 rank=k + 1,
                 low=int(bounds.low[k]),
                 high=int(bounds.high[k]),
-                n_apart=int(is_apart[k].sum()),
+                n_apart=int((of_all[k] <= 1 - level).sum()),
             )
             for k, name in enumerate(names)
         ),
@@ -134,6 +137,7 @@ def compare_scores(columns: RatingColumns, *, level: float) -> ScoreComparison |
                 high=_finite(found.high[i, j]),
                 p=float(found.p[i, j]),
                 q=float(found.q[i, j]),
+                p_family=float(of_all[i, j]),
                 score=float(raw[kept[i]] - raw[kept[j]]),
             )
             for i in range(len(names))

@@ -16,7 +16,7 @@ from hearteval.report.text import (
     whole,
 )
 
-MAX_TEXT = 24
+MAX_TEXT = 20
 """Columns of a name where two stand in a line."""
 SMALLEST_Q = 0.001
 Q_WORDS = "q: the p-value adjusted over all {of} (Benjamini and Hochberg)."
@@ -37,7 +37,7 @@ def anchor_table(anchored: Anchored, *, level: float) -> Table:
                 Column("", "bar", centre=MEAN_ELO),
                 lambda row: Bar(row.low, row.elo, row.high, signed(row.difference)),
             ),
-            ("above", lambda row: signed(row.difference)),
+            ("by Elo", lambda row: signed(row.difference)),
             ("q", lambda row: _q_words(row.q)),
         ],
         notes=[
@@ -48,14 +48,15 @@ def anchor_table(anchored: Anchored, *, level: float) -> Table:
 
 
 def differences_table(differences: Sequence[Difference], *, level: float) -> Table:
-    """Return how far each system is above each that is ranked below it."""
+    """Return how far each system is from each that is ranked below it, and whether it is open."""
     names = list(dict.fromkeys(name for row in differences for name in (row.system, row.other)))
     short = dict(zip(names, shortened_names(names, MAX_TEXT), strict=True))
     return tabulate(
         differences,
         [
             (Column("system", "text"), lambda row: short[row.system]),
-            (Column("above", "text"), lambda row: short[row.other]),
+            (Column("is", "text"), lambda row: "open" if row.is_open(level) else "above"),
+            (Column("other", "text"), lambda row: short[row.other]),
             ("by Elo", lambda row: signed(row.elo)),
             (
                 f"{level_percent(level)} interval",
@@ -63,7 +64,10 @@ def differences_table(differences: Sequence[Difference], *, level: float) -> Tab
             ),
             ("q", lambda row: _q_words(row.q)),
         ],
-        notes=[Q_WORDS.format(of="differences")],
+        notes=[
+            f"above: for certain, {over_all_words(level)}; open: which of the two is better is not"
+            f" settled. {Q_WORDS.format(of='differences')}"
+        ],
     )
 
 
@@ -81,10 +85,15 @@ def ties_table(ties: Sequence[TiedWith], *, level: float) -> Table:
             ),
         ],
         notes=[
-            f"Tied: the difference has q > {1 - level:.2g} (Benjamini and Hochberg). That is no"
-            " proof that two systems are equal."
+            "Tied: which of the two is better is open, over all pairs at once"
+            f" ({level_percent(level)}). That is no proof that two systems are equal."
         ],
     )
+
+
+def over_all_words(level: float) -> str:
+    """Say what is certain of many differences at once."""
+    return f"in all pairs at once ({level_percent(level)})"
 
 
 def _q_words(q: float) -> str:

@@ -201,8 +201,9 @@ def _ranking(board: Leaderboard) -> list[str]:
         f" {plural(board.df, 'degree', 'degrees')} of freedom, or a system's own items"
         f"{' or people' if board.interval_used in OVER_RATERS else ''}"
         f"{' or writers' if board.interval_used in OVER_WRITERS else ''} less one where"
-        " these are fewer. A system's possible places come from its differences from all others,"
-        " Bonferroni-adjusted.",
+        " these are fewer. Places that stay open come from all differences at once: step-down"
+        f" max-t, by which in at most {100 * (1 - board.level):.2g} % of studies any system is put"
+        " above another wrongly.",
     ]
     if any(row.axes for row in board.rows):
         words.append("Standings by axis weigh every judgment alike.")

@@ -71,6 +71,15 @@ class ClusteredVariance:
         """Return the variance of each difference of two parameters, (parameters, parameters)."""
         return self._combine(_of_differences)
 
+    def joint(self) -> FloatArray:
+        """Return the covariance of all parameters at once, item + rater - cell.
+
+        For correlations: it need be no covariance of anything, as some eigenvalues may be negative.
+        """
+        if self.rater is None or self.cell is None:
+            return self.item
+        return self.item + self.rater - self.cell
+
     def _combine(self, variance_of: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Combine the variances of contrasts: the largest of all ways, fewer ways, and item."""
         item = variance_of(self.item)

@@ -83,19 +83,15 @@ def pairwise_differences(
     )
 
 
-def rank_bounds(
-    theta: FloatArray, variance: FloatArray, df: float | FloatArray, *, level: float
-) -> RankBounds:
-    """Return the ranks that the differences of each system from the others leave open.
+def rank_bounds(theta: FloatArray, family_p: FloatArray, *, level: float) -> RankBounds:
+    """Return the ranks that the differences leave open, by one rule for all of them.
 
-    The best is 1 + the systems whose difference interval lies wholly above this one, the worst S -
-    those wholly below, intervals at 1 - (1 - level) / (S - 1) (Bonferroni). So each system's bounds
-    hold its true rank with at least `level`; those of all systems together may do so less often.
-    Arguments are as in `pairwise_differences`.
+    The best is 1 + the systems that lie above this one for certain, the worst S - those below:
+    differences with an adjusted p (`simultaneous.family_p`) of at most 1 - level. So in at least
+    `level` of studies every system's bounds hold its true rank.
     """
     n = len(theta)
-    quantile = stdtrit(df, 1 - (1 - level) / (n - 1) / 2)
-    is_below = theta[None, :] - theta[:, None] > _half_width(np.sqrt(variance), quantile)
+    is_below = (theta[None, :] > theta[:, None]) & (family_p <= 1 - level)
     return RankBounds(low=1 + is_below.sum(axis=1), high=n - is_below.sum(axis=0))
 
 
