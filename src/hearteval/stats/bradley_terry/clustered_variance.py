@@ -72,13 +72,15 @@ class ClusteredVariance:
         return self._combine(_of_differences)
 
     def joint(self) -> FloatArray:
-        """Return the covariance of all parameters at once, item + rater - cell.
+        """Return the covariance of all parameters at once, all ways together.
 
         For correlations: it need be no covariance of anything, as some eigenvalues may be negative.
         """
-        if self.rater is None or self.cell is None:
-            return self.item
-        return self.item + self.rater - self.cell
+        ways = [self.item]
+        if self.rater is not None and self.cell is not None:
+            ways += [self.rater, -self.cell]
+        ways += [way for way in (self.writer, self.overlap) if way is not None]
+        return np.asarray(np.add.reduce(ways))
 
     def _combine(self, variance_of: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Combine the variances of contrasts: the largest of all ways, fewer ways, and item."""
