@@ -258,7 +258,7 @@ NULL = SimulationPlan(
 def null_plans() -> Plans:
     return {
         "own family judged": NULL,
-        "own family excluded, spread 1.6": but(NULL, judge_own_family=False, spread=1.6),
+        "own family excluded, spread 1.6": but(NULL, judge_own_family=False, spread=1.6, systems=4),
     }
 
 
