@@ -2,16 +2,24 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from hearteval.domain import AXIS_NAMES
+from hearteval.domain.items import EDGES
+from hearteval.items import load_starter_items
 from hearteval.judgments.prompt import MARKS
 from hearteval.protocol import load_protocol
+from hearteval.study.people.served import describe_served
 
 PLACEHOLDERS = {
-    "people_consent": {"contact", "retention_days", "results", "n", "done", "total"},
+    "people_consent": {
+        *("contact", "retention_days", "results", "n", "done", "total"),
+        *("served", "kinds"),
+    },
     "people_writing": {"words", "sentences", "characters"},
     "people_judging": set(),
     "people_review": set(),
@@ -22,12 +30,16 @@ PLACEHOLDERS = {
 """By file, what the pages fill in."""
 
 CONSENT_PLACEHOLDERS = {
-    "consent": {"contact", "retention_days"},
+    "warning": {"served"},
+    "served": {"kinds"},
+    "consent": {"contact", "retention_days", "served"},
     "debrief": {"contact", "results"},
     "rest": {"n"},
     "page": {"done", "total"},
 }
 """By part of the consent file; the other parts hold none."""
+
+VERSIONS = {"people_consent": "2"}
 
 UNREAD = {"version", "role", "id", "value", "answer", "call", "sms", "web", "checked"}
 """Keys whose values stand on no page."""
@@ -99,7 +111,7 @@ def dialogues() -> list[list[dict[str, str]]]:
 @pytest.mark.parametrize("name", PLACEHOLDERS)
 def test_a_file_has_a_version_and_no_empty_text(name: str) -> None:
     data = load_protocol(name)
-    assert data["version"] == "1"
+    assert data["version"] == VERSIONS.get(name, "1")
     assert all(text.strip() for text in read_texts(data))
 
 
@@ -126,6 +138,15 @@ def test_texts_are_easy_to_read(name: str) -> None:
     assert sum(lengths) / len(lengths) <= MAX_MEAN_WORDS
     assert max(lengths) <= MAX_WORDS
     assert grade(texts) <= MAX_GRADE
+
+
+@pytest.mark.parametrize("n", range(len(EDGES) + 1))
+def test_what_is_said_of_the_conversations_is_easy_to_read(n: int) -> None:
+    for edges in combinations(EDGES, n):
+        item = replace(load_starter_items()[-1], edge=edges)
+        for items in ([item], [item, replace(item, edge=None)]):
+            said = sentences([describe_served(items)])
+            assert max(map(len, said)) <= MAX_WORDS
 
 
 def test_the_consent_says_all_it_must() -> None:

@@ -9,7 +9,7 @@ import pytest
 from escalating_server import source_item
 
 from hearteval.domain import Profile, Turn
-from hearteval.domain.items import RESISTANCES
+from hearteval.domain.items import RESISTANCES, Edge
 from hearteval.errors import InvalidReplyError, SettingsError
 from hearteval.items.escalation.by_person import (
     format_table,
@@ -178,6 +178,17 @@ def test_a_rewritten_item_keeps_its_source_and_has_no_reference() -> None:
     assert item.id != SOURCE.id
     assert "rewritten by the language model gpt: nobody said them" in item.consent_basis
     assert parse_items(format_items([item]), name="x") == (item,)
+
+
+def test_what_was_found_at_the_edge_of_a_source_stays_and_that_nothing_was_does_not() -> None:
+    cases: tuple[tuple[tuple[Edge, ...] | None, tuple[Edge, ...] | None], ...] = (
+        (("risk",), ("risk",)),
+        ((), None),
+        (None, None),
+    )
+    for before, after in cases:
+        planned = replace(PLANNED, source=replace(SOURCE, edge=before))
+        assert rewritten_item(planned, context(), by="gpt").edge == after
 
 
 def test_the_prompt_to_rewrite_gives_the_curve_and_holds_material_apart() -> None:

@@ -112,7 +112,7 @@ def test_item_line_has_the_documented_keys_in_order_and_plain_unicode() -> None:
     assert "café" in text
     assert " ".join(json.loads(text.splitlines()[1])) == (
         "source dialogue_id turn_index situation context subset profile emotion problem culture "
-        "population language licence consent_basis reference cue resistance intensities id"
+        "population language licence consent_basis reference cue resistance intensities edge id"
     )
 
 
@@ -161,7 +161,7 @@ BAD_LINES = {
     "no object": ("[1, 2]", "expected one JSON object, got a list of 2; write one object a line"),
     "unknown key": (
         line(REGULAR, emotoin="anger"),
-        "reference, cue, resistance, intensities, id, got 'emotoin'; rename or remove it",
+        "reference, cue, resistance, intensities, edge, id, got 'emotoin'; rename or remove it",
     ),
     "misspelt key": (
         without({**REGULAR, "emotoin": "anger"}, "emotion"),

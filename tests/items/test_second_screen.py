@@ -342,6 +342,24 @@ def accepted(decisions: list[Decision], n: int = 10, **more: tuple[Screening, ..
     )
 
 
+def test_an_open_question_leaves_the_edge_unknown_unless_something_was_found() -> None:
+    items = [item(number) for number in range(2)]
+    unsure = {**GOOD, "minor": "present"}
+    found = accepted(
+        [
+            decided(items[0], [*labels(items[0], "m1"), *labels(items[0], "m2", unsure)]),
+            decided(
+                items[1],
+                [
+                    *labels(items[1], "m1", {**GOOD, "abuse": "present"}),
+                    *labels(items[1], "m2", {**unsure, "abuse": "present"}),
+                ],
+            ),
+        ]
+    )
+    assert [one.edge for one in found.items] == [None, ("abuse",)]
+
+
 def test_an_item_set_holds_what_is_in_with_its_evidence_and_counts_what_was_lost() -> None:
     items = [item(number) for number in range(6)]
     said = {
@@ -355,6 +373,7 @@ def test_an_item_set_holds_what_is_in_with_its_evidence_and_counts_what_was_lost
     found = accepted([decided(items[number], each) for number, each in said.items()])
     assert [one.dialogue_id for one in found.items] == ["d0", "d1"]
     assert [one.cue for one in found.items] == ["explicit", "implicit"]
+    assert [one.edge for one in found.items] == [("risk",), ()]
     assert (found.n_requested, found.shortfall) == (10, 8)
     assert found.standings == {"in": 2, "out": 2, "waiting": 1, "identifying": 1}
     lost = {step.rule: step.n_in - step.n_out for step in found.funnel if step.n_in > step.n_out}

@@ -4,15 +4,18 @@ import re
 from collections import Counter
 from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from scipy.stats import spearmanr
 
 from hearteval.domain import CUES, RESISTANCES, Item
+from hearteval.domain.items import EDGES
 from hearteval.items import STARTER_FILE, load_starter_items
 from hearteval.items.escalation.plan import plan_intensities
 from hearteval.items.files import CANARY, format_items
 
+ROOT = Path(__file__).parents[2]
 ITEMS = load_starter_items()
 REGULAR = [item for item in ITEMS if item.subset == "regular"]
 ADVERSARIAL = [item for item in ITEMS if item.subset == "adversarial"]
@@ -200,6 +203,27 @@ def test_text_stays_in_scope_and_identifies_nobody(item: Item) -> None:
     for text in _texts(item):
         assert not OUT_OF_SCOPE.search(text)
         assert not IDENTIFYING.search(text)
+
+
+def test_every_item_says_what_is_at_its_edge_and_the_reference_counts_them() -> None:
+    assert all(item.edge is not None for item in ITEMS)
+    counts = Counter(edge for item in ITEMS for edge in item.edge or ())
+    text = (ROOT / "docs/reference/item-files.md").read_text(encoding="utf-8")
+    listed = ", ".join(f"`{edge}` {counts[edge]}" for edge in EDGES)
+    n_regular, n_adversarial = (sum(bool(i.edge) for i in own) for own in (REGULAR, ADVERSARIAL))
+    n_all = n_regular + n_adversarial
+    assert f"labelled {n_all}, in doubt too: {n_regular} regular" in text
+    assert f"{n_adversarial} adversarial ({listed};" in text
+    guide = (ROOT / "docs/how-to/people.md").read_text(encoding="utf-8")
+    assert f"{n_all} of the {len(ITEMS)} [starter items]" in guide
+
+
+def test_the_known_hard_cases_are_at_the_edge() -> None:
+    edges = {item.dialogue_id: item.edge for item in ITEMS}
+    assert edges["wouldnt-notice"] == ("risk", "minor")
+    assert edges["tight-since-lunch"] == ("risk", "medical")
+    assert edges["he-never-hit-me"] == ("risk", "abuse")
+    assert edges["promise-you-wont-tell"] == EDGES
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=_name)

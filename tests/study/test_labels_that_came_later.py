@@ -41,3 +41,12 @@ def test_another_label_and_any_other_change_are_left_for_the_store_to_refuse(
     for other in (gathered(cue="implicit"), gathered(emotion="anger")):
         assert as_stored(store, other) == other
     store.close()
+
+
+def test_starter_items_that_were_labelled_anew_stay_as_they_are_stored(tmp_path: Path) -> None:
+    before = gathered(source="starter", cue="explicit")
+    store = stored(tmp_path, before)
+    assert as_stored(store, gathered(source="starter", cue="implicit", edge=("risk",))) == before
+    other = gathered(source="starter", cue="explicit", emotion="anger")
+    assert as_stored(store, other) == other
+    store.close()

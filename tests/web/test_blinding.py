@@ -59,6 +59,7 @@ repeat_pairs = 0
 [people]
 writers_per_item = 2
 raters_per_pair = 2
+edge = ["risk", "medical", "abuse", "minor"]
 """
 BODIES = ("That is a lot to carry on your own.", "I hear how tired you are.", "It makes sense.")
 ENDS = ("What helped before?", "Who is near you?", "What would be a first small step?")

@@ -17,6 +17,7 @@ from hearteval.analysis.missing import (
 )
 from hearteval.analysis.naming import find_name
 from hearteval.domain import Attempt, Item, Rater, System
+from hearteval.domain.items import EDGES
 from hearteval.domain.reasons import NOT_ASKED, NOT_IMPORTED, outlook_of
 
 UNDECIDED = "undecided"
@@ -90,6 +91,10 @@ class PeopleCoverage:
     n_pairs_full: int
     """Pairs with so many or more; 0 where it says nothing."""
     writers: tuple[WriterCoverage, ...]
+    n_items_not_shown: int = 0
+    """Items that people are not given, for what is at their edge; judges are."""
+    not_shown: Mapping[str, int] = field(default_factory=dict)
+    """Such items by edge; one may have several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,13 +150,13 @@ def cover_study(data: StudyData, rows: Sequence[JudgmentRow]) -> Coverage:
         n_identical=data.n_identical,
         n_system_pairs=len(compared),
         n_system_pairs_possible=len(list(combinations(ranked, 2))),
-        people=_cover_people(data, len(pairs), rows),
+        people=_cover_people(data, pairs, rows),
         n_items_by_source=count_by_source(data.items),
     )
 
 
 def _cover_people(
-    data: StudyData, n_pairs: int, rows: Sequence[JudgmentRow]
+    data: StudyData, pair_ids: Collection[str], rows: Sequence[JudgmentRow]
 ) -> PeopleCoverage | None:
     people = {rater.id for rater in data.raters if rater.kind == "human"}
     of_pair: dict[str, set[str]] = defaultdict(set)
@@ -164,6 +169,9 @@ def _cover_people(
     sizes, wanted = Counter(map(len, of_pair.values())), data.people_per_pair
     if not of_pair and not writers and wanted is None:
         return None
+    hidden = {item.id: item for item in data.not_shown}
+    n_pairs = sum(pair.id in pair_ids and pair.item_id not in hidden for pair in data.pairs)
+    edges = Counter(edge for item in hidden.values() for edge in item.edge or ())
     return PeopleCoverage(
         n_raters=len(set().union(*of_pair.values())),
         n_judgments=sum(row.rater_id in people for row in rows),
@@ -173,11 +181,14 @@ def _cover_people(
         wanted_per_pair=wanted,
         n_pairs_full=sum(n for size, n in sizes.items() if wanted is not None and size >= wanted),
         writers=writers,
+        n_items_not_shown=len(hidden),
+        not_shown={edge: edges[edge] for edge in EDGES if edges[edge]},
     )
 
 
 def _cover_writers(system: System, data: StudyData) -> WriterCoverage:
-    by_item: dict[str, int] = dict.fromkeys((item.id for item in data.items), 0)
+    wanted = items_wanted(data, system)
+    by_item: dict[str, int] = dict.fromkeys((item.id for item in wanted), 0)
     written = [c for c in data.completions if c.system_id == system.id and c.item_id in by_item]
     for completion in written:
         by_item[completion.item_id] += 1
@@ -239,7 +250,7 @@ def cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
     last = last_attempts(data.attempts, lambda attempt: (attempt.system_id, attempt.item_id))
     covered = []
     for system in sorted(data.ranked, key=lambda system: system.name):
-        wanted = [(system.id, item.id) for item in data.items]
+        wanted = [(system.id, item.id) for item in items_wanted(data, system)]
         absent = [key for key in wanted if key not in answered]
         untried = NOT_IMPORTED if system.is_imported else NOT_ASKED
         covered.append(
@@ -254,6 +265,15 @@ def cover_systems(data: StudyData) -> tuple[SystemCoverage, ...]:
             )
         )
     return tuple(covered)
+
+
+def items_wanted(data: StudyData, system: System) -> list[Item]:
+    """Return the items a system is to answer: people those they are shown, or have answered."""
+    if system.kind != "human" or not data.not_shown:
+        return list(data.items)
+    hidden = {item.id for item in data.not_shown}
+    hidden -= {c.item_id for c in data.completions if c.system_id == system.id}
+    return [item for item in data.items if item.id not in hidden]
 
 
 def _count_naming(data: StudyData) -> Mapping[str, int]:

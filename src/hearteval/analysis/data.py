@@ -244,6 +244,8 @@ class StudyData:
     """Fewest people of whom a number is shown."""
     people_per_pair: int | None = None
     """Judgments by people that the study wants of each pair; None where it says nothing."""
+    people_edges: Sequence[str] | None = None
+    """Edges of items that people are shown; None where nobody is asked anything."""
     latency: Sequence[LatencyProbe] = ()
     """What `heart latency` has timed."""
     covariates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -282,6 +284,12 @@ class StudyData:
     """What screens or people have read for others' sake."""
     screens: Mapping[str, Literal["rules", "model"]] = field(default_factory=dict)
     """Kind of each screen, by its name."""
+
+    @property
+    def not_shown(self) -> list[Item]:
+        """The items that people are not shown, for what is at their edge."""
+        edges = self.people_edges
+        return [] if edges is None else [one for one in self.items if not one.is_within(edges)]
 
     @property
     def ranked(self) -> list[System]:

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from hearteval.config.model_settings import Section
 from hearteval.domain import content_hash
+from hearteval.domain.items import EDGES, Edge
 from hearteval.errors import SettingsError
 from hearteval.protocol import load_protocol
 
@@ -40,6 +41,7 @@ class People(Section):
     about_you: Annotated[list[str], Field(default_factory=list)]
     scale: str | None = None
     smallest_group: Annotated[int, Field(ge=2)] = 5
+    edge: Annotated[list[Edge], Field(default_factory=list)]
 
     @field_validator("overlap", mode="before")
     @classmethod
@@ -90,6 +92,7 @@ class PeopleSettings:
         consent: Points that the study adds to the consent: purpose, pay, an ethics board.
         about_you: Names of optional questions about themselves.
         smallest_group: Fewest people of whom a number is shown.
+        edge: Items with these edges people are shown too; with any other they are not.
     """
 
     writers_per_item: int
@@ -112,6 +115,7 @@ class PeopleSettings:
     about_you: tuple[str, ...]
     scale: Scale | None
     smallest_group: int
+    edge: tuple[Edge, ...]
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -126,6 +130,8 @@ class PeopleSettings:
             "reviewers_per_text": self.reviewers_per_text,
             "name": self.name,
             "scale": None if self.scale is None else content_hash(self.scale.model_dump()),
+            # Left out where it says nothing, so that studies from before it stay as they are.
+            **({"edge": sorted(self.edge)} if self.edge else {}),
         }
 
 
@@ -162,12 +168,13 @@ def read_people(
             f" {', '.join(known)}",
             ids=("people.about_you",),
         )
-    values = people.model_dump(exclude={"overlap", "consent", "about_you", "scale"})
+    values = people.model_dump(exclude={"overlap", "consent", "about_you", "scale", "edge"})
     return PeopleSettings(
         **values,
         overlap=1.0 if people.overlap == "all" else people.overlap,
         consent=tuple(people.consent),
         about_you=tuple(people.about_you),
+        edge=tuple(one for one in EDGES if one in people.edge),
         scale=None if people.scale is None else _read_scale(path, people.scale),
     )
 
@@ -186,6 +193,7 @@ def readers_alone() -> PeopleSettings:
         most_per_day=most,
         consent=[],
         about_you=[],
+        edge=[*EDGES],
     )
     found = read_people(Path(), people, labels_too=True)
     assert found is not None

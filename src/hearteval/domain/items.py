@@ -1,5 +1,6 @@
 """What is to be answered: turns, items, and why an item is in or out (HEART 9.2)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 from unicodedata import category
@@ -18,6 +19,7 @@ Resistance = Literal[
     "testing-limits",
     "despair",
 ]
+Edge = Literal["risk", "medical", "abuse", "minor"]
 Verdict = Literal["pass", "fail"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -25,6 +27,7 @@ SUBSETS: tuple[Subset, ...] = get_args(Subset)
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 CUES: tuple[Cue, ...] = get_args(Cue)
 RESISTANCES: tuple[Resistance, ...] = get_args(Resistance)
+EDGES: tuple[Edge, ...] = get_args(Edge)
 MOST_INTENSE = 10
 _SHOWS_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(selector) for selector in range(0xFE00, 0xFE10)
@@ -89,9 +92,12 @@ class Item:
     """How the seeker of an adversarial item resists help; None where it is not known."""
     intensities: tuple[int, ...] | None = None
     """How strongly they do, from 0 to 10, one number a seeker turn; None where it is not known."""
+    edge: tuple[Edge, ...] | None = None
+    """What in it not everybody should be asked to read, in the order of `EDGES`; empty where
+    somebody has looked and found nothing, None where nobody has looked."""
     id: str = ""
 
-    ADDED_LATER: ClassVar = ("cue", "resistance", "intensities")
+    ADDED_LATER: ClassVar = ("cue", "resistance", "intensities", "edge")
     """Fields that stand in canonical JSON only where they are known: hashes from before stay."""
 
     def __post_init__(self) -> None:
@@ -121,7 +127,16 @@ class Item:
         self._require_known_labels(where)
         fill_id(self, "item", "source", "dialogue_id", "turn_index", "context", "subset", "profile")
 
+    def is_within(self, edges: Collection[str]) -> bool:
+        """Say whether it holds no edge but these, as far as anybody has looked."""
+        return set(self.edge or ()) <= set(edges)
+
     def _require_known_labels(self, where: str) -> None:
+        require(
+            self.edge is None or self.edge == tuple(one for one in EDGES if one in self.edge),
+            where,
+            f"edge must be some of {EDGES}, each once and in this order, not {self.edge}",
+        )
         known = {"cue": (self.cue, CUES), "resistance": (self.resistance, RESISTANCES)}
         for name, (value, words) in known.items():
             allowed = value is None or value in words

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hearteval.domain import Item, Screening
+from hearteval.domain.items import EDGES
 from hearteval.items.screening import Topics
 from hearteval.items.second_screen import (
     CUE,
@@ -47,7 +48,7 @@ class Accepted:
     """The items of a second screen, with the evidence for them and against all others.
 
     Attributes:
-        items: Sorted by dialogue and turn; their cue is that which was settled.
+        items: Sorted by dialogue and turn; their cue and edge are what was settled.
         screenings: Of both screens, of every candidate.
         standings: How many candidates are in, out, wait for a person, or tell who somebody is.
         labels: By question that decides nothing, how many of the items it holds of.
@@ -93,7 +94,7 @@ def accept_items(  # noqa: PLR0913 - all that an item set is made of
         replaced: By item id, what was put in place of what told who somebody is, in words.
     """
     labels = [key for key in telling(topics) if key != INTENSITY]
-    passed = [_with_cue(one) for one in decisions if one.standing == "in"]
+    passed = [_with_labels(one) for one in decisions if one.standing == "in"]
     chosen = select_items(passed, n=n, rng=rng, topics=topics)
     rejected = {one.item_id: one for one in chosen.rejected}
     second: list[Screening] = []
@@ -125,11 +126,19 @@ def accept_items(  # noqa: PLR0913 - all that an item set is made of
     )
 
 
-def _with_cue(decision: Decision) -> Item:
-    answer = decision.answers[CUE]
-    if answer.why is not None:
-        return decision.item
-    return replace(decision.item, cue="explicit" if answer.verdict == "present" else "implicit")
+def _with_labels(decision: Decision) -> Item:
+    """Return the item with what was settled: its cue, and what is at its edge.
+
+    What is there counts where another question is open too; that nothing is there only where all
+    are settled. What needs a professional's knowledge is in no item set.
+    """
+    item, answer = decision.item, decision.answers[CUE]
+    if answer.why is None:
+        item = replace(item, cue="explicit" if answer.verdict == "present" else "implicit")
+    said = {key: decision.answers[key] for key in EDGES if key in decision.answers}
+    settled = {key: one for key, one in said.items() if one.why is None}
+    there = tuple(key for key, one in settled.items() if one.verdict == "present")
+    return replace(item, edge=there) if there or settled == said else item
 
 
 def _strata(decisions: Iterable[Decision], chosen: Collection[str]) -> tuple[StratumCount, ...]:

@@ -27,7 +27,7 @@ from hearteval.domain import (
     Turn,
     shows_text,
 )
-from hearteval.domain.items import MOST_INTENSE, Cue, Resistance, Verdict
+from hearteval.domain.items import EDGES, MOST_INTENSE, Cue, Edge, Resistance, Verdict
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults
 from hearteval.notices import SIMULATED_WORDS
@@ -98,6 +98,7 @@ class _ItemLine(_Line):
     cue: Cue | None = None
     resistance: Resistance | None = None
     intensities: list[Annotated[int, Field(ge=0, le=MOST_INTENSE)]] | None = None
+    edge: list[Edge] | None = None
     id: str | None = None
 
 
@@ -332,11 +333,12 @@ def _describe(value: object) -> str:
 
 
 def _make_item(line: _ItemLine) -> Item:
-    fields = line.model_dump(exclude={"context", "intensities", "id"})
+    fields = line.model_dump(exclude={"context", "intensities", "edge", "id"})
     return Item(
         **fields,
         context=tuple(Turn(role=t.role, text=t.text) for t in line.context),
         intensities=None if line.intensities is None else tuple(line.intensities),
+        edge=None if line.edge is None else tuple(one for one in EDGES if one in line.edge),
     )
 
 

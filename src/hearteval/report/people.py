@@ -3,7 +3,7 @@
 Words come first and say what the numbers mean; a share is of judgments or of pairs, as it says.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from hearteval.analysis.agreement.ratings import AgreementMeasure
@@ -56,6 +56,13 @@ HONEST_TOO = (
     " 100 answers each; and it finds few of those who toss coins where many do (119 of 1,200)."
 )
 """benchmarks/RESULTS.md, "Whose answers agree with others' no more than chance would"."""
+EDGE_WORDS: Mapping[str, str] = {
+    "risk": "with a risk",
+    "medical": "with a medical question",
+    "abuse": "with abuse",
+    "minor": "with a minor",
+}
+"""Why people are not shown an item."""
 
 
 class Beside(NamedTuple):
@@ -445,6 +452,12 @@ def raters_words(coverage: Coverage) -> str:
 def coverage_lines(people: PeopleCoverage) -> list[str]:
     """Say how many people judged how much, and who wrote."""
     lines = []
+    if people.n_items_not_shown:
+        by_edge = listed([f"{n} {EDGE_WORDS[edge]}" for edge, n in people.not_shown.items()])
+        lines.append(
+            f"{plural(people.n_items_not_shown, 'item')} no person is shown ({by_edge}; one may"
+            " have several). Judges have them; people and judges are compared on the others."
+        )
     if people.n_judgments:
         behind = _behind(people.n_pairs_by_people, "pair")
         lines.append(

@@ -103,8 +103,9 @@ def from_row(kind: type[Any], values: dict[str, Any]) -> Any:
         values["call"] = Call(**{name: values.pop(name) for name in _CALL_FIELDS})
     if kind is Item:
         values["context"] = tuple(Turn(role=role, text=words) for role, words in values["context"])
-        if values["intensities"] is not None:
-            values["intensities"] = tuple(values["intensities"])
+        for name in ("intensities", "edge"):
+            if values[name] is not None:
+                values[name] = tuple(values[name])
     elif kind is Pair:
         values["completion_ids"] = (
             values.pop("low_completion_id"),

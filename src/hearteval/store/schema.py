@@ -189,6 +189,7 @@ items = _sealed(
     Column("cue", Text),
     Column("resistance", Text),
     Column("intensities", Json),
+    Column("edge", Json),
 )
 
 screenings = _sealed(

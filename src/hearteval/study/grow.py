@@ -143,10 +143,15 @@ def as_stored(store: Store, gathered: GatheredItems) -> GatheredItems:
 
 
 def _lacks_labels(stored: Item, item: Item) -> bool:
-    """Say whether a stored item differs in nothing but labels that it does not have."""
+    """Say whether a stored item differs in nothing but labels that it does not have.
+
+    Nobody edits the starter items but hearteval: whatever it labels anew, the stored ones stay.
+    """
     labels = ("culture", "population", *Item.ADDED_LATER)
-    lacking: dict[str, Any] = {name: None for name in labels if getattr(stored, name) is None}
-    return stored == replace(item, **lacking)
+    is_ours = item.source == "starter"
+    before = {name: getattr(stored, name) for name in labels}
+    kept: dict[str, Any] = {name: one for name, one in before.items() if is_ours or one is None}
+    return stored == replace(item, **kept)
 
 
 def is_same_version(stored: Study, described: Study) -> bool:

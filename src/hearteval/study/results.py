@@ -136,6 +136,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         provenance=_provenance(session, study, items),
         **_told(session, study),
         people_per_pair=_people_per_pair(study),
+        people_edges=_people_edges(study),
         n_pairs_of_people=len(store.people.targets(study.id, "judge")),
     )
 
@@ -156,6 +157,12 @@ def _people_per_pair(study: Study) -> int | None:
         return None
     asked = study.design.get("people", {}).get("raters_per_pair", 0)
     return asked or None
+
+
+def _people_edges(study: Study) -> list[str] | None:
+    """Return with which edges people are shown items; None where they are asked nothing."""
+    asked = study.design.get("people")
+    return None if not asked or study.is_simulated else list(asked.get("edge", ()))
 
 
 def read_spending(session: Session, study: Study) -> Spending:

@@ -17,6 +17,7 @@ from hearteval.study.people.practice import (
     next_example,
     score_example,
 )
+from hearteval.study.people.served import served_words
 from hearteval.study.people.task import AnswerError
 from hearteval.study.people.working import kinds_of, send_practice, sitting_of
 from hearteval.web.app import (
@@ -61,7 +62,7 @@ def first(guest: Guest, request: Request) -> Response:
 
 
 @router.get("/join/{token}")
-def come(token: str, known: Guest, request: Request) -> Response:
+def come(token: str, known: Guest, request: Request, site: Served) -> Response:
     """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
     pid = _platform_id({**request.query_params})
     values: dict[str, Any] = {"token": token, "pid": pid or ""}
@@ -72,7 +73,7 @@ def come(token: str, known: Guest, request: Request) -> Response:
     link, guest = _link(request, token, pid)
     watches, locale = RESEARCH in link.kinds, locale_of(request)
     if guest is None and not watches:
-        return page("warning", locale=locale, **values)
+        return page("warning", locale=locale, served=served_words(site.desk), **values)
     return page("back_again", locale=locale, **values, is_here=False, watches=watches)
 
 
@@ -132,7 +133,11 @@ def _consent(
     status: int = 200,
 ) -> Response:
     settings = site.desk.settings
-    told = {"retention_days": settings.retention_days, "contact": settings.contact}
+    told = {
+        "retention_days": settings.retention_days,
+        "contact": settings.contact,
+        "served": served_words(site.desk),
+    }
     points = [text.format(**told) for text in load_protocol("people_consent")["consent"]["points"]]
     points = [*settings.consent, *points]
     return page(

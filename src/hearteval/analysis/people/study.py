@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import JudgmentRow, StudyData
@@ -33,7 +35,8 @@ class PeopleResults:
     """What people say beside judges, and how models fare against people."""
 
     rankings: tuple[KindRanking, ...]
-    """By people alone and by judges alone; empty unless both kinds judged."""
+    """By people alone and by judges alone, on the items that people are shown; empty unless both
+    kinds judged."""
     differences: tuple[RankDifference, ...]
     """Ranks by people and by judges, by name; empty unless both rank."""
     agreement: tuple[AgreementPart, ...]
@@ -71,6 +74,11 @@ def analyze_people(
     `judgments` are the first ones of ranked systems, `columns` the same; `seed` draws the
     bootstrap's items, and the splits of raters; `rule` says which pairs are ambiguous.
     """
+    # People and judges are compared on the items that both were shown.
+    if hidden := {item.id for item in data.not_shown}:
+        judgments = [row for row in judgments if row.item_id not in hidden]
+        is_shared = np.array([item.id not in hidden for item in columns.names.items])
+        columns = columns.select(is_shared[columns.item])
     votes = merge_votes(columns)
     met = find_meetings(columns)
     rankings = rank_by_kind(judgments, data.ranked, data.raters, writers=data.writers, level=level)

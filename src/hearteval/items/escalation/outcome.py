@@ -78,6 +78,8 @@ def rewritten_item(planned: Planned, context: tuple[Turn, ...], *, by: str) -> I
         consent_basis=basis,
         reference=None,
         cue=None,
+        # What was found stays in the situation; that nothing was there says nothing of new words.
+        edge=planned.source.edge or None,
         id="",
     )
 

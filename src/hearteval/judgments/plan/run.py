@@ -283,7 +283,9 @@ def most_while_people_write(store: Store, study: Study, n: int) -> int | None:
     What is chosen stays chosen: without a bound, nothing would be left for what they write last.
     """
     systems = {s.id: s.kind for s in store.iter(System, study) if s.kind != "stress"}
-    n_wanted = study.design.get("people", {}).get("writers_per_item", 0) * len(study.item_ids)
+    asked = study.design.get("people", {})
+    shown = [one for one in store.iter(Item, study) if one.is_within(asked.get("edge", ()))]
+    n_wanted = asked.get("writers_per_item", 0) * len(shown)
     n_written = sum(systems.get(c.system_id) == "human" for c in store.iter(Completion, study))
     return math.ceil(n / math.comb(len(systems), 2)) if n_written < n_wanted else None
 

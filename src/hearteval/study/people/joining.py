@@ -16,6 +16,7 @@ from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import Desk
 from hearteval.study.people.kinds import KINDS, RESEARCH
+from hearteval.study.people.served import served_words
 from hearteval.study.simulated import require_real
 
 TOKEN_BYTES = 32
@@ -144,9 +145,12 @@ def join(
 
 
 def consent_version(desk: Desk) -> str:
-    """Return what names the consent that people are asked for, the study's own points with it."""
-    version, own = str(load_protocol("people_consent")["version"]), desk.settings.consent
-    return f"{version}+{content_hash(own)[:8]}" if own else version
+    """Return what names the consent that people are asked for.
+
+    The study's own points are part of it, and what it says of the items.
+    """
+    version = load_protocol("people_consent")["version"]
+    return f"{version}+{content_hash([*desk.settings.consent, served_words(desk)])[:8]}"
 
 
 def find_person(desk: Desk, token: str) -> Person | None:

@@ -64,19 +64,23 @@ def open_tasks(desk: Desk) -> Opened:
         return _open_reading(desk, desk.reading)
     systems = {s.id: s for s in store.iter(System, study) if s.kind != "stress"}
     items = {item.id: item for item in store.iter(Item, study)}
-    texts = [
+    shown = {one.id for one in items.values() if one.is_within(desk.settings.edge)}
+    all_texts = [
         c for c in store.iter(Completion, study) if c.system_id in systems and not c.is_withdrawn
     ]
+    texts = [text for text in all_texts if text.item_id in shown]
     are_reasons_read = any(_is_of_reasons(one) for one in _labelled_by(desk))
     units: list[Unit] = ["completion", "reasons"] if are_reasons_read else ["completion"]
     screen_by_rules(store, study, units, now=desk.session.now)
     store_examples(desk)
     standings = standings_of(store, study)
     released = [text for text in texts if standings.get(text.id) == "released"]
+    # Pairs are chosen among all, as those of the judges are, and then shown or not.
+    to_choose = [text for text in all_texts if standings.get(text.id) == "released"]
     tasks = [
-        *_writing(desk, list(items.values())),
+        *_writing(desk, [items[id_] for id_ in items if id_ in shown]),
         *_reviews(desk, texts, standings),
-        *_judging(desk, released, items),
+        *_judging(desk, to_choose, {id_: items[id_] for id_ in items if id_ in shown}),
         *_labelling(desk, released, items, standings),
     ]
     n_new = store.people.plan(tasks)
@@ -205,12 +209,15 @@ def _reviews(
 def _judging(
     desk: Desk, released: Sequence[Completion], items: Mapping[str, Item]
 ) -> list[PlannedTask]:
+    """Open what is to be judged of these items; pairs are chosen as if all items were shown."""
     n = desk.settings.raters_per_pair
     if not n:
         return []
     if desk.settings.protocol == "rating":
         return [
-            _task(desk, "rate", text.id, n_places=n, writers=_writers(text)) for text in released
+            _task(desk, "rate", text.id, n_places=n, writers=_writers(text))
+            for text in released
+            if text.item_id in items
         ]
     store, study = desk.session.store, desk.study
     candidates, _ = enumerate_pairs(released)
@@ -226,6 +233,7 @@ def _judging(
             planned=planned,
             most=most_while_people_write(store, study, policy.comparisons),
         )
+    chosen = [one for one in chosen if one.pair.item_id in items]
     shared = choose_share(
         chosen, items, share=desk.settings.overlap, seed=study.seed, before=before
     )
@@ -334,7 +342,12 @@ def _reasons(
     given = {one.assignment_id: one.id for one in store.find(Judgment, ids)}
     raters = {rater.id: rater for rater in store.iter(Rater, desk.study)}
     found = {}
-    for one in store.find(Assignment, sorted(given)):
+    assigned = store.find(Assignment, sorted(given))
+    about = {one.id: one.item_id for one in store.find(Pair, sorted({a.pair_id for a in assigned}))}
+    items = {one.id: one for one in store.iter(Item, desk.study)}
+    for one in assigned:
+        if not items[about[one.pair_id]].is_within(desk.settings.edge):
+            continue
         rater = raters[one.rater_id]
         own = (rater.name,) if rater.kind == "human" else ()
         found[given[one.id]] = _Text((rater.kind,), own)

@@ -378,6 +378,7 @@ def _item_row(item: Item) -> Row:
         "cue": item.cue,
         "resistance": item.resistance,
         "intensities": None if item.intensities is None else _json(list(item.intensities)),
+        "edge": None if item.edge is None else _json(list(item.edge)),
         "situation": item.situation or None,
         "context": _json(turns),
         "reference": item.reference,
