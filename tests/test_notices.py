@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.notices import Kind, Notice, by_severity
 
 
@@ -33,6 +34,18 @@ def test_most_serious_comes_first_and_each_once() -> None:
     assert by_severity([unused, first, second, fault, first]) == (fault, first, second, unused)
     assert fault.kind.is_serious
     assert not unused.kind.is_serious
+
+
+def test_the_documents_and_the_template_name_the_number_that_warnings_go_by() -> None:
+    root, word = Path(__file__).parents[1], {10: "ten"}[FEW_ITEMS]
+    template = (root / "src/hearteval/cli/presets/dialogues.txt").read_text(encoding="utf-8")
+    tutorial = (root / "docs/tutorial.md").read_text(encoding="utf-8")
+    page = (root / "docs/reference/warnings.md").read_text(encoding="utf-8")
+    assert f"{word} are a beginning" in template
+    assert f"{word.capitalize()} dialogues are a beginning" in tutorial
+    assert f"With fewer than {word} items ({word} are a beginning)" in page
+    for text in (template, tutorial, page):
+        assert len(re.findall(r"(?i)\w+ (?:dialogues )?are a beginning", text)) == 1
 
 
 def test_every_kind_has_its_section_in_the_docs_in_the_same_order() -> None:
