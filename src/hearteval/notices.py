@@ -25,6 +25,8 @@ class Kind(StrEnum):
     OWN_FAMILY = "own-family"
     JUDGE_ORDER = "judge-order"
     MISSING = "missing"
+    BY_DESIGN = "by-design"
+    """Of replies that cannot be there, such as the recorded one of an item that was rewritten."""
     PRIOR = "prior"
     NOT_RANKED = "not-ranked"
     NO_INTERVAL = "no-interval"

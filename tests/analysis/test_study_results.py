@@ -9,6 +9,7 @@ from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
 from hearteval.analysis.missing import Cause, find_failure
 from hearteval.analysis.study import JUDGED_BY_CUES, analyze_study
 from hearteval.domain import Attempt, Rater
+from hearteval.notices import Kind
 
 REFERENCE, HOSTILE = STRESS
 
@@ -66,6 +67,21 @@ def test_missing_completions_are_counted_by_their_last_reason(maker: StudyMaker)
     assert by_name["two"].missing == {"not-asked": 1}
     assert by_name[two.name].n_completions == 2
     assert set(by_name) == {"one", "two", "three"}
+
+
+def test_what_cannot_be_there_is_no_serious_warning(maker: StudyMaker) -> None:
+    one, two = maker.systems[:2]
+    item = maker.items[2]
+    maker.attempts = [
+        Attempt(item_id=item.id, system_id=id_, attempt=0, reason=reason, created_at=NOW)
+        for id_, reason in ((one.id, "no-reference"), (two.id, "refused"))
+    ]
+    said = {str(one): one.kind for one in analyze_study(maker.data()).warnings}
+    rest = "its figures stand on the others."
+    assert said[f"one has no reply to 1 of 3 items by design; {rest}"] is Kind.BY_DESIGN
+    assert said[f"two has no reply to 1 of 3 items; {rest}"] is Kind.MISSING
+    assert Kind.MISSING.is_serious
+    assert not Kind.BY_DESIGN.is_serious
 
 
 def test_missing_judgments_are_counted_by_reason_and_never_become_ties(maker: StudyMaker) -> None:

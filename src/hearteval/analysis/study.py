@@ -17,6 +17,7 @@ from hearteval.analysis.columns import JudgmentColumns, to_columns
 from hearteval.analysis.coverage import (
     BASELINE_FAMILY,
     Coverage,
+    SystemCoverage,
     cover_ratings,
     cover_study,
     find_failures,
@@ -68,6 +69,7 @@ from hearteval.analysis.traits.covariates import CovariateResults, correlate_cov
 from hearteval.analysis.traits.speed import SpeedResults, compare_speed
 from hearteval.analysis.traits.wording import WordingResults, measure_wording
 from hearteval.domain import Axis, RatingTarget
+from hearteval.domain.reasons import BY_DESIGN
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
@@ -407,16 +409,28 @@ def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:
     return stress_results(stress_wins(of_stress, kinds, data.rater_names), level=level)
 
 
-def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) -> tuple[Notice, ...]:
-    warnings = [
+def _missing_notices(row: SystemCoverage) -> list[Notice]:
+    """Say that a system has no reply to some items; what cannot be there is no serious warning."""
+    if not row.n_completions:
+        return []
+    n_by_design = sum(row.missing.get(reason, 0) for reason in BY_DESIGN)
+    counts = {
+        Kind.MISSING: (row.n_items - row.n_completions - n_by_design, ""),
+        Kind.BY_DESIGN: (n_by_design, " by design"),
+    }
+    return [
         Notice(
-            Kind.MISSING,
-            f"{row.system} has no reply to {row.n_items - row.n_completions} of {row.n_items}"
-            " items; its figures stand on the others.",
+            kind,
+            f"{row.system} has no reply to {n} of {row.n_items} items{why}; its figures stand on"
+            " the others.",
         )
-        for row in coverage.systems
-        if 0 < row.n_completions < row.n_items
+        for kind, (n, why) in counts.items()
+        if n
     ]
+
+
+def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) -> tuple[Notice, ...]:
+    warnings = [words for row in coverage.systems for words in _missing_notices(row)]
     warnings += [
         Notice(Kind.NAMES_ITSELF, words)
         for row in coverage.systems
