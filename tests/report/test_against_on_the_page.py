@@ -197,11 +197,13 @@ def test_few_writers_and_models_left_out_are_named_with_a_difference() -> None:
         interval_used="two-way",
         n_writers=3,
         left_out=("ember", "harbour"),
+        q=0.02,
     )
     (said,) = against.lead_words(dataclasses.replace(found(), leads=(one,)))
     assert said.replace("\N{NO-BREAK SPACE}", " ") == (
         "People give models 4.2 points more than judges do (95 % interval 1.1 to 7.3, p = .010,"
-        " conditional on these 3 writers). ember and harbour are left out: not judged by both."
+        " q = .020, conditional on these 3 writers). ember and harbour are left"
+        " out: not judged by both."
     )
 
 

@@ -114,6 +114,21 @@ def test_winning_every_axis_is_of_the_models_that_both_kinds_marked() -> None:
         assert (found.every_axis.model.rate, found.every_axis.person.rate) == (0.5, 0.5)
 
 
+def test_marks_of_judges_alone_are_on_the_mix_of_choices_too() -> None:
+    made = one_truth()
+    rows = [
+        row._replace(axes=dict.fromkeys(AXIS_NAMES, AxisMark(row.choice, 2)))
+        if row.rater_id in {judge.id for judge in JUDGES}
+        else row
+        for row in made.rows
+    ]
+    data = replace(made.data(), judgments=rows)
+    people, judges = compare_with_models(meetings(data), data, level=0.95)
+    assert people.every_axis is None
+    assert judges.every_axis is not None
+    assert (judges.every_axis.model.rate, judges.every_axis.person.rate) == (0.5, 0.5)
+
+
 def test_without_a_model_in_common_there_is_no_comparison() -> None:
     """People judge the strong model and judges the weak one: every share is of its own mix."""
     made = PeopleStudy(8, [*human_raters(2), *JUDGES])

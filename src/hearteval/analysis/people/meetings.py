@@ -148,8 +148,7 @@ class Tally:
         kept = slice(None) if rows is None else rows
         cell, model, values = self.cell[kept], self.model[kept], self.values[:, kept]
         for columns, models in ((SCORES, mix.judged), (MARKS, mix.marked)):
-            if models is not None:
-                n_items = self.n_items(rows, columns)
+            if models is not None and (n_items := self.n_items(rows, columns)).any():
                 values = values.copy()
                 values[columns] = _in_equal_parts(values[columns], model, models, n_items)
         n = len(self.item)
@@ -225,9 +224,10 @@ def find_mix(parts: Sequence[tuple[Tally, BoolArray | None]]) -> Mix:
     judged, marked = by_each(SCORES), by_each(MARKS)
     if not judged.any(axis=1).all():
         return EVERY_JUDGMENT
-    both, both_marked = (
-        np.asarray((n >= MIN_ITEMS_OF_MODEL).all(axis=0)) for n in (judged, marked)
-    )
+    both = np.asarray((judged >= MIN_ITEMS_OF_MODEL).all(axis=0))
+    # Where one kind alone is asked for axes, its marks are on the mix of its choices.
+    marked = marked[marked.any(axis=1)]
+    both_marked = both & (marked >= MIN_ITEMS_OF_MODEL).all(axis=0) & bool(len(marked))
     left_out = np.flatnonzero(judged.any(axis=0) & ~both)
     return Mix(
         judged=both if both.any() else None,
