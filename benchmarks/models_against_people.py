@@ -5,7 +5,8 @@
 Studies of 30 regular and 10 adversarial items, eight people (five a pair) and two judges (both
 orders), three models and three writers. Items (SD .6), writers' completions (SD as given) and
 raters (SD .4, judges given) differ in how models fare. What the best human should be is known:
-the best of the three completions of each item.
+the best of the three completions of each item. Then models and their completions differ, all
+completions by people are equal, and each meets all models or, in balance, some: nothing is gained.
 """
 
 import argparse
@@ -51,8 +52,43 @@ def draw_scores(
     return replace(columns, score=score), scaled[0], scaled[1]
 
 
+def draw_equal(
+    columns: JudgmentColumns, draw: np.random.Generator, *, share: float
+) -> JudgmentColumns:
+    """Return judgments of equal completions by people, a share of the pairs, models .8 apart."""
+    names = columns.names
+    places = {system.id: k for k, system in enumerate(names.systems)}
+    system = np.array([places[text.system_id] for text in names.completions])
+    is_model = np.array([one.kind == "model" for one in names.systems])
+    theta = np.zeros(len(is_model))
+    theta[is_model] = 0.8 * (np.arange(is_model.sum()) - (is_model.sum() - 1) / 2)
+    merit = theta[system] + draw.normal(0, ITEM_SD, len(system)) * is_model[system]
+    taste = draw.normal(0, RATER_SD, (len(names.raters), len(is_model)))
+    columns = columns.select((draw.random(columns.pair.max() + 1) < share)[columns.pair])
+    ends = columns.first_text, columns.second_text
+    first, second = (merit[one] + taste[columns.rater, system[one]] for one in ends)
+    won = draw.random(len(columns)) < expit(first - second)
+    is_tie = (draw.random(len(columns)) < TIES) & columns.is_person
+    return replace(columns, score=np.where(is_tie, 0.5, won))
+
+
+def print_equal(columns: JudgmentColumns, *, studies: int) -> None:
+    """Print what is gained by choosing among equal completions, and how often it is claimed."""
+    for share in (1.0, 0.5):
+        rows: dict[str, list[tuple[float, ...]]] = {}
+        for seed in range(studies):
+            drawn = draw_equal(columns, np.random.default_rng(seed), share=share)
+            for one in find_best_humans(drawn, level=0.95, seed=seed):
+                gains = [at for at in (one.gain, one.gain_all_but_one) if at]
+                said = [each for at in gains for each in (at.value, (at.low or 0.0) > 0)]
+                rows.setdefault(one.judged_by, []).append(tuple(said))
+        for kind, each in rows.items():
+            shown = " | ".join(f"{value:.4f}" for value in np.mean(each, axis=0))
+            print(f"| {share} | {kind} | {shown} |")
+
+
 def main() -> None:
-    """Print two tables."""
+    """Print three tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000)
     asked = parser.parse_args()
@@ -79,13 +115,16 @@ def main() -> None:
             assert people.same_votes is not None
             assert people.pooled_human is not None
             at = people.best_human.score
-            others = people.pooled_human.score.value, people.same_votes.score.value
+            assert people.all_but_one is not None
+            ways = people.pooled_human, people.same_votes, people.all_but_one
+            others = [each.score.value for each in ways]
             rows.append((mean, best, *others, at.value, at.low or 0.0, at.high or 1.0))
         table = np.array(rows)
-        target = table[:, 4].mean()
-        held = np.mean((table[:, 5] <= target) & (target <= table[:, 6]))
-        shown = " | ".join(f"{each:.3f}" for each in table[:, :5].mean(axis=0))
+        target = table[:, 5].mean()
+        held = np.mean((table[:, 6] <= target) & (target <= table[:, 7]))
+        shown = " | ".join(f"{each:.3f}" for each in table[:, :6].mean(axis=0))
         print(f"| {writer_sd} | {shown} | {held:.3f} |")
+    print_equal(columns, studies=asked.studies // 4)
 
 
 if __name__ == "__main__":

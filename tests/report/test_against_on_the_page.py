@@ -167,7 +167,8 @@ def test_the_terminal_shows_all_within_80_columns() -> None:
     shown = "\n".join(table.text() for table in shown_tables(results()))
     assert max(map(len, shown.splitlines())) <= 80
     assert "people, on adversarial items" in shown
-    assert "Best reply, rated by others" in shown
+    assert "Best reply, chosen by half" in shown
+    assert "Best reply, chosen by all but one" in shown
 
 
 def test_every_number_is_in_a_file() -> None:

@@ -224,24 +224,43 @@ def _best_words(best: BestHuman, level: float) -> str:
     place = ""
     if best.strength is not None:
         place = f", Elo {whole(best.strength.elo)}, place {best.strength.rank} of {best.n_systems}"
-    by = best.optimism
-    ends = ""
-    if by.low is not None and by.high is not None:
-        low, high = (points(end).removeprefix("+") for end in (by.low, by.high))
-        ends = f" ({level_percent(level)} interval {low} to {high})"
     refused = ""
     if best.n_refused:
-        who = "people" if best.judged_by == "people" else "judges"
-        refused = f" Left out: {plural(best.n_refused, 'item')} that fewer than two {who} judged."
+        refused = (
+            f" Left out: {plural(best.n_refused, 'item')} on which no two people's replies met the"
+            f" same reply of a model before two {best.judged_by} each."
+        )
     score = best.best_human.score
     return (
         f"The best of people's replies to each item, chosen by half of the {best.judged_by} and"
         f" rated by the other half, scores {percent(score.value)}"
-        f" {interval(score.low, score.high, write=bare_percent)} against models{place}. Chosen and"
-        f" rated by the same votes it would look like {percent(best.same_votes.score.value)};"
-        f" {points(by.value).removeprefix('+')} points of that{ends} are luck taken for merit."
-        f"{refused}"
+        f" {interval(score.low, score.high, write=bare_percent)} against models{place}."
+        f" {_gain_words(best, level)}Chosen and rated by the same votes it would look like"
+        f" {percent(best.same_votes.score.value)};"
+        f" {points(best.optimism.value).removeprefix('+')} points of that"
+        f"{_ends(best.optimism, level)} are luck taken for merit.{refused}"
     )
+
+
+def _gain_words(best: BestHuman, level: float) -> str:
+    """Say what choosing is worth, beside all replies; empty where that is not known."""
+    by = best.gain
+    if by is None:
+        return ""
+    size = points(abs(by.value)).removeprefix("+")
+    said = f"That is {size} points {'more' if by.value > 0 else 'less'} than all replies score"
+    if by.low is None or by.high is None:
+        return f"{said}. "
+    is_open = "" if by.low > 0 or by.high < 0 else ", which leaves open whether choosing helps"
+    low, high = points(by.low), points(by.high)
+    return f"{said} ({level_percent(level)} interval {low} to {high}){is_open}. "
+
+
+def _ends(by: Contrast, level: float) -> str:
+    if by.low is None or by.high is None:
+        return ""
+    low, high = (points(end).removeprefix("+") for end in (by.low, by.high))
+    return f" ({level_percent(level)} interval {low} to {high})"
 
 
 class BestRow(NamedTuple):
@@ -255,7 +274,8 @@ def best_rows(found: PeopleResults) -> list[BestRow]:
     """Return the ways side by side; none where no kind of rater has votes or items enough."""
     known = [one for one in found.best_human if one.best_human and one.n_items >= MIN_ITEMS]
     ways = {
-        "Best reply, rated by others": "best_human",
+        "Best reply, chosen by half": "best_human",
+        "Best reply, chosen by all but one": "all_but_one",
         "Best reply, rated by the same votes": "same_votes",
         "All replies": "pooled_human",
     }

@@ -9,6 +9,7 @@ import pytest
 from people_study import (
     BEACON,
     EMBER,
+    HARBOUR,
     JUDGES,
     PEOPLE,
     PeopleStudy,
@@ -23,7 +24,7 @@ from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice
 
 EQUAL = {"beacon": 0.0, "ember": 0.0, "harbour": 0.0, "People": 0.0}
-STUDIES = 200
+STUDIES = 80
 
 
 def best(data: StudyData) -> tuple[BestHuman, ...]:
@@ -65,6 +66,57 @@ def test_one_half_chooses_and_the_other_rates_by_hand() -> None:
     assert (found.n_items, found.n_refused, found.n_raters, found.n_completions) == (1, 0, 2, 2)
 
 
+def test_a_reply_that_met_a_weak_model_is_not_taken_for_a_better_one() -> None:
+    """Both tie with one model; w1 met a model that always loses too, w2 one that always wins.
+
+    Against the model that both met, neither is better: choosing gains nothing, whichever it is.
+    """
+    made = PeopleStudy(4, human_raters(4))
+    for item in made.items:
+        for rater in made.raters:
+            w1, w2 = (made.completion(item, PEOPLE, writer) for writer in ("w1", "w2"))
+            for person in (w1, w2):
+                made.judge(rater, made.completion(item, BEACON), person, "tie")
+            made.judge(rater, made.completion(item, EMBER), w1, "second")
+            made.judge(rater, made.completion(item, HARBOUR), w2, "first")
+    (found,) = best(made.data())
+    assert found.best_human is not None
+    assert found.all_but_one is not None
+    assert found.same_votes is not None
+    assert found.gain is not None
+    assert found.gain.value == pytest.approx(0.0)
+    assert found.best_human.score.value == pytest.approx(0.5)
+    assert found.all_but_one.score.value == pytest.approx(0.5)
+    assert found.same_votes.score.value == pytest.approx(0.75)
+
+
+def test_replies_that_met_no_model_in_common_cannot_be_told_from_their_opponents() -> None:
+    made = PeopleStudy(3, human_raters(4))
+    for item in made.items:
+        for rater in made.raters:
+            for writer, model in (("w1", EMBER), ("w2", HARBOUR)):
+                person = made.completion(item, PEOPLE, writer)
+                made.judge(rater, made.completion(item, model), person, "second")
+    (found,) = best(made.data())
+    assert (found.n_items, found.n_refused, found.best_human, found.gain) == (0, 3, None, None)
+    assert found.problem is not None
+    assert "meet the same models" in found.problem
+
+
+def test_all_but_one_choose_and_the_one_rates_by_hand() -> None:
+    """Three raters of two replies: any two of them together prefer w1, so it is chosen each time.
+
+    The one left gives w1 less w2: 1, 1 and -1/2; half of their mean is above all replies.
+    """
+    (found,) = best(
+        two_raters(("second", "first"), ("second", "first"), ("tie", "second"), n_items=1).data()
+    )
+    assert found.gain_all_but_one is not None
+    assert found.all_but_one is not None
+    assert found.gain_all_but_one.value == pytest.approx((1 + 1 - 0.5) / 3 / 2)
+    assert found.all_but_one.score.value == pytest.approx(3.5 / 6 + 0.25)
+
+
 def test_a_hash_decides_between_equals_whatever_the_order() -> None:
     made = two_raters(("second", "second"), ("first", "first"), n_items=6)
     mixed = list(made.rows)
@@ -93,7 +145,7 @@ def test_one_rater_everywhere_is_refused_with_what_is_needed() -> None:
     assert (found.n_items, found.n_refused, found.best_human) == (0, 3, None)
     assert found.problem is not None
     assert "two people" in found.problem
-    assert "Let a second person judge each item." in found.problem
+    assert "Let a second person judge each pair." in found.problem
 
 
 def test_two_people_who_judge_different_replies_choose_nothing() -> None:
@@ -191,6 +243,8 @@ def test_with_equal_writers_the_same_votes_are_optimistic_and_others_are_not() -
     error = values(found, "best_human").std() / np.sqrt(STUDIES)
     assert abs(values(found, "best_human").mean() - 0.4) < 3 * error
     assert values(found, "same_votes").mean() - 0.4 > 0.05
+    rest = values(found, "all_but_one")
+    assert abs(rest.mean() - 0.4) < 3 * rest.std() / np.sqrt(STUDIES)
     low = [one.optimism.low for one in found if one.optimism and one.optimism.low is not None]
     assert np.mean([end > 0 for end in low]) > 0.9
 
@@ -203,6 +257,59 @@ def test_a_better_writer_is_found_and_not_overrated() -> None:
     assert values(found, "pooled_human").mean() == pytest.approx(1.45 / 3, abs=0.01)
     assert np.mean([one.gain is not None and (one.gain.low or 0) > 0 for one in found]) > 0.95
     assert np.mean([one.same_choice for one in found]) > 0.7
+    rest = values(found, "all_but_one")
+    assert score.mean() < rest.mean() <= 0.75
+
+
+@functools.cache
+def equal_replies(*, is_balanced: bool) -> list[BestHuman]:
+    """Draw studies in which models and their completions differ, and people's replies do not.
+
+    Each person likes some replies more than others; where the design is balanced, each reply meets
+    about half of the models.
+    """
+    columns = small_study()
+    texts, systems = columns.names.completions, columns.names.systems
+    at = {system.id: k for k, system in enumerate(systems)}
+    system_of = np.array([at[one.system_id] for one in texts])
+    is_human = np.array([system.kind == "human" for system in systems])[system_of]
+    spread = np.where([system.kind == "human" for system in systems], 0, [-0.8, 0.0, 0.8, 0.0])
+    found: list[BestHuman] = []
+    for seed in range(STUDIES):
+        draw = np.random.default_rng(seed)
+        pairs = draw.random(int(columns.pair.max()) + 1) < (0.6 if is_balanced else 1.0)
+        rows = columns.select(pairs[columns.pair])
+        merit = spread[system_of] + draw.normal(0, 0.6, len(texts)) * ~is_human
+        taste = draw.normal(0, 0.5, (len(rows.names.raters), len(texts)))
+        first, second = (
+            merit[text] + taste[rows.rater, text] for text in (rows.first_text, rows.second_text)
+        )
+        won = draw.random(len(rows)) < 1 / (1 + np.exp(second - first))
+        drawn_rows = replace(rows, score=won.astype(float))
+        found += find_best_humans(drawn_rows, level=0.95, seed=seed)
+    return found
+
+
+@pytest.mark.parametrize("is_balanced", [False, True])
+@pytest.mark.parametrize("name", ["gain", "gain_all_but_one"])
+def test_choosing_among_equal_replies_gains_nothing(*, is_balanced: bool, name: str) -> None:
+    found = [getattr(one, name) for one in equal_replies(is_balanced=is_balanced)]
+    gains = np.array([one.value for one in found])
+    assert len(gains) == STUDIES
+    assert abs(gains.mean()) < 3 * gains.std() / np.sqrt(STUDIES)
+    assert np.mean([(one.low or 0.0) > 0 for one in found]) <= 0.07
+
+
+def test_the_strength_of_the_best_moves_by_its_gain_and_not_by_its_opponents() -> None:
+    for found in equal_replies(is_balanced=True)[:20]:
+        assert found.best_human is not None
+        assert found.pooled_human is not None
+        assert found.gain is not None
+        assert found.best_human.elo is not None
+        assert found.pooled_human.elo is not None
+        # Near the middle a point of score is about 7 Elo; strengths are those of all votes.
+        rise = found.best_human.elo - found.pooled_human.elo
+        assert rise == pytest.approx(700 * found.gain.value, rel=0.6, abs=12)
 
 
 def test_intervals_hold_the_share_of_equal_writers_as_often_as_they_say() -> None:
@@ -210,3 +317,19 @@ def test_intervals_hold_the_share_of_equal_writers_as_often_as_they_say() -> Non
     ends = [one.best_human.score for one in found if one.best_human]
     held = np.mean([(at.low or 0) <= 0.4 <= (at.high or 1) for at in ends])
     assert held > 0.92
+
+
+def test_pairs_that_no_split_parts_are_refused_and_no_number_is_made_up() -> None:
+    """Two raters on each of two pairs, no rater on both: few splits part both pairs at once."""
+    made = PeopleStudy(1, human_raters(4))
+    one, other, third, fourth = made.raters
+    for raters, writer in (((one, other), "w1"), ((third, fourth), "w2")):
+        for rater in raters:
+            person = made.completion(made.items[0], PEOPLE, writer)
+            made.judge(rater, made.completion(made.items[0], BEACON), person, "tie")
+    data = made.data()
+    for seed in range(40):
+        (found,) = find_best_humans(to_columns(data.judgments, data), level=0.95, seed=seed)
+        assert (found.problem is None) == (found.gain is not None)
+        if found.gain is not None:
+            assert found.gain.value == pytest.approx(0.0)

@@ -1,62 +1,78 @@
 """The best of people's completions of each item against models, chosen and rated by other raters.
 
 Who chooses the best completion by the votes that rate it sees luck as merit (HEART 9.3 does so).
-`best_human` is cross-fitted: the raters of an item fall into two halves, each half's votes against
-models choose a completion, and the other half's rate it; both ways, over 20 splits. So a vote
-counts as often as others choose its completion, which it has no part in. The paper's way and
-`pooled_human`, all completions, stand beside it, on the same items.
+`best_human` is chosen by one half of an item's raters and rated by the other, both ways, over 20
+splits; `all_but_one` is chosen by as many as all but one rater of a pair, as the paper's five
+choose. What the opponent explains is in neither: see `choosing`. The paper's way and
+`pooled_human`, all completions, stand beside them, on the same items.
 
-Intervals are over items, within which the choice falls, and people; the ranking is that by one kind
-of rater with the votes on people's completions counted so.
+Intervals are over items, within which the choice falls, and people.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.columns import JudgmentColumns, completion_hash
+from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import (
     Contrast,
     Estimate,
     Summed,
+    clustered_errors,
     contrast_of,
     interval_name,
     ratio_estimates,
+)
+from hearteval.analysis.people.choosing import (
+    HALVES,
+    N_SPLITS,
+    Rated,
+    Votes,
+    best_of_items,
+    can_be_parted,
+    choose_and_rate,
+    find_votes,
 )
 from hearteval.analysis.people.meetings import JUDGES, KINDS, PEOPLE
 from hearteval.analysis.ranking.comparisons import rank_field
 from hearteval.analysis.ranking.rank import Ranked
 from hearteval.domain import System
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.bradley_terry.fit import elo_from_theta, fit_win_matrix
-from hearteval.stats.comparisons import (
-    TIE_SCORE,
-    BoolArray,
-    Comparisons,
-    FloatArray,
-    IntArray,
-    number_labels,
-    win_matrix,
-)
+from hearteval.stats.bradley_terry.differences import rank_bounds
+from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, fit_win_matrix
+from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, win_matrix
+from hearteval.stats.special import expit, stdtrit
 
-N_SPLITS: Final = 20
-MIN_RATERS_TO_SPLIT: Final = 2
-BEST_HUMAN, SAME_VOTES, POOLED_HUMAN = "best_human", "same_votes", "pooled_human"
+BEST_HUMAN = "best_human"
 EQUAL_ELO: Final = 1e-6
+N_HALVINGS: Final = 60
+WIDEST: Final = 30.0
+"""Of log-strengths: beyond it nothing is told from certainty."""
 ONE_RATER = (
-    "no item has the votes of two {raters} on its people's replies against models: one has to"
-    " choose and another to rate. Let a second {rater} judge each item."
+    "no pair of a person's reply and a model's has the votes of two {raters}: one has to choose and"
+    " another to rate. Let a second {rater} judge each pair."
 )
 ONE_REPLY = (
-    "no item has replies by two people that two {raters} judged against models: there is nothing to"
-    " choose. Let two people or more reply to each item."
+    "on no item did two {raters} each judge replies by two people against the same model's reply:"
+    " there is nothing to choose. Let two people or more reply to each item, and their replies"
+    " meet the same models."
 )
 WORDS: Mapping[str, Mapping[str, str]] = {
     PEOPLE: {"raters": "people", "rater": "person"},
     JUDGES: {"raters": "judges", "rater": "judge"},
 }
+
+
+WAYS: Final = (
+    *("best_human", "all_but_one", "same_votes", "pooled_human", "optimism", "gain"),
+    *("gain_all_but_one", "same_choice", "strength", "interval_used"),
+)
+"""What is not known where nothing can be chosen."""
+Place = tuple[float | None, int | None]
+"""Elo and rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +112,8 @@ class BestHuman:
     """``people`` or ``judges``."""
     n_items: int
     n_refused: int
-    """Items with votes on people's completions, left out: fewer than two raters, or no completion
-    that two of them judged against models."""
+    """Items with votes on people's completions, left out: no two of these met the same completion
+    of a model before two raters each."""
     n_raters: int
     n_completions: int
     """Completions by people of the items used."""
@@ -105,15 +121,21 @@ class BestHuman:
     problem: str | None
     """Why there is none, else None."""
     best_human: HumanStanding | None
-    """Cross-fitted."""
+    """Chosen by one half of the raters and rated by the other, within one opponent."""
+    all_but_one: HumanStanding | None
+    """Chosen by all but one rater of a pair, on average, and rated by that one, as above."""
     same_votes: HumanStanding | None
-    """The paper's way: chosen by the same votes that rate it."""
+    """The paper's way: the highest share won, whatever was met, rated by the same votes."""
     pooled_human: HumanStanding | None
     """All completions."""
     optimism: Contrast | None
-    """Score of `same_votes` less that of `best_human`: luck taken for merit."""
+    """Score of `same_votes` less that of `best_human`: luck, of votes and of opponents, taken for
+    merit."""
     gain: Contrast | None
-    """Score of `best_human` less that of `pooled_human`: what choosing is worth."""
+    """Score of `best_human` less that of `pooled_human`: what choosing is worth; 0 on average where
+    all completions are equal."""
+    gain_all_but_one: Contrast | None
+    """The same of `all_but_one`."""
     same_choice: float | None
     """How often both halves of an item's raters choose the same completion."""
     strength: RankedHuman | None
@@ -123,23 +145,30 @@ class BestHuman:
     interval_used: str | None
 
 
-class _Votes(NamedTuple):
-    """The votes of one kind of rater on people's completions against others, not people."""
+class _Figures(NamedTuple):
+    """Score, wins of the person, ties and losses, and what each cell does to them."""
 
-    columns: JudgmentColumns
-    """Of these votes, and then of those on no person's completion."""
-    cell: IntArray
-    """Cell of each vote."""
-    item: IntArray
-    """Of each cell: what one rater said of one completion."""
+    values: FloatArray
+    """(4,)."""
+    influence: FloatArray
+    """(cells, 4)."""
+
+    def plus(self, other: "_Figures", sign: float = 1.0) -> "_Figures":
+        """Add figures of the same cells, or take them away."""
+        return _Figures(self.values + sign * other.values, self.influence + sign * other.influence)
+
+
+class _Known(NamedTuple):
+    """What all ways of taking people's completions share."""
+
+    votes: Votes
+    is_used: BoolArray
+    """Cells of the items on which something can be chosen."""
     rater: IntArray
-    text: IntArray
-    unit: IntArray
-    """The rater on the item, numbered by item."""
-    sums: FloatArray
-    """Votes against models, (cells, 5): score, wins of the person, ties, losses, how many."""
-    order: IntArray
-    """Place of each completion by its hash."""
+    """Of each cell as intervals take it: -1 for a judge."""
+    ranked: Ranked | None
+    """With all of people's completions; None where the judgments do not determine it."""
+    level: float
 
 
 def find_best_humans(columns: JudgmentColumns, *, level: float, seed: int) -> tuple[BestHuman, ...]:
@@ -150,230 +179,166 @@ def find_best_humans(columns: JudgmentColumns, *, level: float, seed: int) -> tu
     kinds = zip(KINDS, (columns.is_person, ~columns.is_person), strict=True)
     found = []
     for k, (kind, rows) in enumerate(kinds):
-        votes = _find_votes(columns.select(rows))
+        votes = find_votes(columns.select(rows))
         if votes is not None:
             draw = np.random.default_rng((seed, k))
             found.append(_find_best(votes, kind, draw, level=level))
     return tuple(found)
 
 
-def _find_votes(columns: JudgmentColumns) -> _Votes | None:
-    """Return the votes that choose; None where no model met a person."""
-    kinds = np.array([system.kind for system in columns.names.systems], dtype=np.str_)
-    is_human = kinds == "human"
-    is_first, is_second = is_human[columns.first], is_human[columns.second]
-    columns = columns.select(~(is_first & is_second))
-    order = np.argsort(~(is_human[columns.first] | is_human[columns.second]), kind="stable")
-    columns = columns.select(order)
-    is_first = is_human[columns.first]
-    n = int((is_first | is_human[columns.second]).sum())
-    at = columns.select(np.arange(n))
-    is_first = is_first[:n]
-    text = np.where(is_first, at.first_text, at.second_text)
-    score = np.where(is_first, at.score, 1 - at.score)
-    met = kinds[np.where(is_first, at.second, at.first)] == "model"
-    if not met.any():
-        return None
-    n_raters = len(columns.names.raters)
-    units, unit = np.unique(at.item * n_raters + at.rater, return_inverse=True)
-    cells, cell = np.unique(unit * len(columns.names.completions) + text, return_inverse=True)
-    outcomes = (score, score == 1, score == TIE_SCORE, score == 0, np.ones(n))
-    unit_of = cells // len(columns.names.completions)
-    return _Votes(
-        columns=columns,
-        cell=cell,
-        item=units[unit_of] // n_raters,
-        rater=units[unit_of] % n_raters,
-        text=cells % len(columns.names.completions),
-        unit=unit_of,
-        sums=np.stack(
-            [np.bincount(cell, weights=one * met, minlength=len(cells)) for one in outcomes], axis=1
-        ),
-        order=_hash_order(columns, text),
-    )
-
-
-def _hash_order(columns: JudgmentColumns, text: IntArray) -> IntArray:
-    texts = columns.names.completions
-    names = {system.id: system.name for system in columns.names.systems}
-    used = np.unique(text).tolist()
-    hashes = {k: completion_hash(texts[k], names[texts[k].system_id]) for k in used}
-    order = np.zeros(len(texts), dtype=np.int64)
-    order[sorted(used, key=lambda k: hashes[k])] = np.arange(len(used))
-    return order
-
-
-def _find_best(votes: _Votes, kind: str, draw: np.random.Generator, *, level: float) -> BestHuman:
-    n_items = len(votes.columns.names.items)
-    has_voted = votes.sums[:, -1] > 0
-    voters = np.unique(np.stack((votes.item, votes.unit))[:, has_voted], axis=1)[0]
-    is_enough = (np.bincount(voters, minlength=n_items) >= MIN_RATERS_TO_SPLIT)[votes.item]
-    crossed, same_choice = _cross_fit(votes, is_enough, draw)
-    counted = np.bincount(votes.item, weights=crossed * votes.sums[:, -1], minlength=n_items)
-    is_used = (counted > 0)[votes.item]
-    judged = np.unique(votes.item[has_voted])
-    used = np.unique(votes.item[is_used])
-    texts = np.unique(votes.text[is_used & has_voted])
-    rater = np.where(kind == PEOPLE, votes.rater, -1)
-    raters = {"raters": WORDS[kind]["raters"], "rater": WORDS[kind]["rater"]}
-    problem = ONE_RATER.format(**raters) if not len(used) else None
-    if len(used) and len(texts) == len(used):
-        problem = ONE_REPLY.format(**raters)
-    weights = {
-        BEST_HUMAN: crossed * is_used,
-        SAME_VOTES: _choose_by_all(votes) * is_used,
-        POOLED_HUMAN: is_used.astype(np.float64),
-    }
-    standings: dict[str, HumanStanding] = {}
-    ranked = None if problem else _rank(votes, weights[BEST_HUMAN], level=level)
-    if problem is None:
-        standings = {
-            name: _stand(votes, weight, rater, ranked, level=level)
-            for name, weight in weights.items()
-        }
-    none = dict.fromkeys(weights)
+def _find_best(votes: Votes, kind: str, draw: np.random.Generator, *, level: float) -> BestHuman:
+    has_parted, has_shared = can_be_parted(votes)
+    is_used = has_shared[votes.item]
+    problem, ranked, found = None, None, dict[str, Any].fromkeys(WAYS)
+    if is_used.any():
+        rater = votes.rater if kind == PEOPLE else np.full(len(votes.rater), -1)
+        known = _Known(votes, is_used, rater, _rank(votes, is_used, level=level), level)
+        halves, rest = _rate_by_others(known, draw)
+        # Of raters who share few pairs, no split may part two such pairs.
+        if halves.n.any() and rest.n.any():
+            ranked, found = known.ranked, _all_ways(known, halves, rest)
+    if found["gain"] is None:
+        is_used = np.zeros_like(is_used)
+        problem = (ONE_REPLY if has_parted.any() else ONE_RATER).format(**WORDS[kind])
     return BestHuman(
         judged_by=kind,
-        n_items=len(used),
-        n_refused=len(judged) - len(used),
-        n_raters=len(np.unique(votes.rater[has_voted])),
-        n_completions=len(texts),
+        n_items=len(np.unique(votes.item[is_used])),
+        n_refused=len(np.unique(votes.item[~is_used])),
+        n_raters=len(np.unique(votes.rater)),
+        n_completions=len(np.unique(votes.text[is_used])),
         n_splits=N_SPLITS,
         problem=problem,
-        **(none | standings),
-        optimism=_difference(votes, weights, (SAME_VOTES, BEST_HUMAN), rater, level=level)
-        if standings
-        else None,
-        gain=_difference(votes, weights, (BEST_HUMAN, POOLED_HUMAN), rater, level=level)
-        if standings
-        else None,
-        same_choice=same_choice if standings else None,
-        strength=_strength(ranked),
         n_systems=len(ranked.names) if ranked else 0,
-        interval_used=interval_name(rater[is_used & has_voted]) if standings else None,
+        **found,
     )
 
 
-def _cross_fit(
-    votes: _Votes, is_enough: BoolArray, draw: np.random.Generator
-) -> tuple[FloatArray, float]:
-    """Return how often the half without its rater chooses what each cell is about.
+def _rate_by_others(known: _Known, draw: np.random.Generator) -> tuple[Rated, Rated]:
+    """Choose by half of the raters of an item, and by as many as all but one of a pair."""
+    votes = known.votes
+    residual = votes.sums[:, 0] - votes.n * _chance(votes, known.is_used)
+    values = np.column_stack((votes.sums, _scores_of_strength(known)))
+    two = np.full(len(votes.n_texts), HALVES)
+    each = two.copy()
+    np.maximum.at(each, votes.item, np.bincount(votes.pair)[votes.pair])
+    return (
+        choose_and_rate(votes, residual, values, two, draw),
+        choose_and_rate(votes, residual, values, each, draw),
+    )
 
-    Only completions that both halves judged against models can be chosen: that says nothing of how.
+
+def _all_ways(known: _Known, halves: Rated, rest: Rated) -> dict[str, Any]:
+    """Return the ways of taking people's completions, and how they differ."""
+    votes, is_used = known.votes, known.is_used
+    best_of_all = is_used & _best_of_all(votes)[votes.text]
+    pooled, paper = _share(votes, is_used), _share(votes, best_of_all)
+    gain, gain_of_rest = _gain(halves), _gain(rest)
+    best = pooled.plus(gain)
+    return {
+        "best_human": _stand(known, best, _place(known, halves)),
+        "all_but_one": _stand(known, pooled.plus(gain_of_rest), _place(known, rest)),
+        "same_votes": _stand(known, paper, _fit(votes, best_of_all, known.ranked)),
+        "pooled_human": _stand(known, pooled, _fit(votes, is_used, known.ranked)),
+        "optimism": _contrast(known, paper.plus(best, -1.0)),
+        "gain": _contrast(known, gain),
+        "gain_all_but_one": _contrast(known, gain_of_rest),
+        "same_choice": halves.same_choice,
+        "strength": _strength(known, halves),
+        "interval_used": interval_name(known.rater[is_used]),
+    }
+
+
+def _share(votes: Votes, rows: BoolArray) -> _Figures:
+    """Return the shares of the votes in some cells, each vote counting once."""
+    n, sums = votes.n * rows, votes.sums * rows[:, None]
+    values = sums.sum(axis=0) / n.sum()
+    return _Figures(values, (sums - np.outer(n, values)) / n.sum())
+
+
+def _gain(rated: Rated) -> _Figures:
+    """Return how much higher the shares of the chosen completions are than those of all."""
+    values, influence = _means(rated)
+    return _Figures(values[:-1], influence[:, :-1])
+
+
+def _means(rated: Rated) -> tuple[FloatArray, FloatArray]:
+    total = rated.n.sum()
+    values = rated.gain.sum(axis=0) / total
+    return values, (rated.gain - np.outer(rated.n, values)) / total
+
+
+def _scores_of_strength(known: _Known) -> FloatArray:
+    """Return by cell what its votes say of people's strength: score beyond the chance, weighed.
+
+    It is the derivative of the ranking's likelihood. The weight is outside the mean that is
+    compared: means of so few votes, each weighing its strength, would be off where ties weigh
+    little.
     """
-    units, first = np.unique(votes.unit, return_index=True)
-    item_of_unit = votes.item[first]
-    items, n_items = number_labels(item_of_unit)
-    starts = np.searchsorted(items, np.arange(n_items))
-    halves = np.bincount(items, minlength=n_items) // 2
-    weight = np.zeros(len(votes.item))
-    n_same = n_chosen = 0
-    item_of_text = _item_of_text(votes)
-    for _ in range(N_SPLITS):
-        place = np.lexsort((draw.random(len(units)), items))
-        half = np.empty(len(units), dtype=np.int64)
-        half[place] = np.arange(len(units)) - starts[items] >= halves[items]
-        of_cell = half[votes.unit]
-        is_half = [(of_cell == h) & is_enough for h in (0, 1)]
-        n = [_by_text(votes, votes.sums[:, -1] * rows) for rows in is_half]
-        won = [_by_text(votes, votes.sums[:, 0] * rows) for rows in is_half]
-        can_be = (n[0] > 0) & (n[1] > 0)
-        chosen = [_choose(won[h], n[h], can_be, item_of_text, votes.order) for h in (0, 1)]
-        for h in (0, 1):
-            weight += chosen[h][votes.text] & (of_cell != h)
-        n_chosen += int(chosen[0].sum())
-        n_same += int((chosen[0] & chosen[1]).sum())
-    return weight / N_SPLITS, n_same / max(n_chosen, 1)
+    ranked, votes = known.ranked, known.votes
+    theta = ranked.by_name if ranked else {}
+    of_model = np.array(
+        [theta[one.name].theta if one.name in theta else 0.0 for one in votes.columns.names.systems]
+    )
+    people = theta[BEST_HUMAN].theta if theta else 0.0
+    chance = np.asarray(expit(people - of_model[votes.model]), dtype=np.float64)
+    return votes.heavy[:, 0] - votes.heavy[:, 1] * chance
 
 
-def _choose_by_all(votes: _Votes) -> FloatArray:
-    """Return 1 for what is about the completion of the item with the best score, else 0."""
-    won, n = (_by_text(votes, votes.sums[:, k]) for k in (0, -1))
-    chosen = _choose(won, n, n > 0, _item_of_text(votes), votes.order)
-    return chosen[votes.text].astype(np.float64)
+def _best_of_all(votes: Votes) -> BoolArray:
+    """Return by completion whether its share of all votes is the highest of its item."""
+    n, won = (
+        np.bincount(votes.text, weights=of, minlength=len(votes.order)).astype(np.float64)
+        for of in (votes.n, votes.sums[:, 0])
+    )
+    return best_of_items(votes, won, n, n > 0)
 
 
-def _by_text(votes: _Votes, values: FloatArray) -> FloatArray:
-    summed = np.bincount(votes.text, weights=values, minlength=len(votes.order))
-    return summed.astype(np.float64)
-
-
-def _item_of_text(votes: _Votes) -> IntArray:
-    item = np.full(len(votes.order), -1)
-    item[votes.text] = votes.item
-    return item
-
-
-def _choose(
-    won: FloatArray, n: FloatArray, can_be: BoolArray, item: IntArray, order: IntArray
-) -> BoolArray:
-    """Return which completions have the best score of their item; a hash decides between equals."""
-    texts = np.flatnonzero(can_be)
-    score = won[texts] / n[texts]
-    best = texts[np.lexsort((order[texts], -score, item[texts]))]
-    is_first = np.ones(len(best), dtype=np.bool_)
-    is_first[1:] = item[best[1:]] != item[best[:-1]]
-    chosen = np.zeros(len(n), dtype=np.bool_)
-    chosen[best[is_first]] = True
-    return chosen
-
-
-def _stand(
-    votes: _Votes, weight: FloatArray, rater: IntArray, ranked: Ranked | None, *, level: float
-) -> HumanStanding:
-    """Return how the votes have it that count so often, among the systems that are ranked."""
-    counted = weight * votes.sums[:, -1]
-    rows = Summed(item=votes.item, rater=rater, weight=counted, sums=weight[:, None] * votes.sums)
-    score, person, tie, model, _ = ratio_estimates(rows.select(counted > 0), level=level)
-    elo = rank = None
-    if ranked is not None and BEST_HUMAN in ranked.names:
-        elo, rank = _fit(votes, weight, ranked.names)
+def _stand(known: _Known, figures: _Figures, place: Place) -> HumanStanding:
+    """Return shares with their intervals; the sum of two figures is kept between 0 and 1."""
+    rows = known.is_used
+    n = int(rows.sum())
+    summed = Summed(
+        item=known.votes.item[rows],
+        rater=known.rater[rows],
+        weight=np.ones(n),
+        sums=np.clip(figures.values, 0.0, 1.0) + n * figures.influence[rows],
+    )
+    score, person, tie, model = ratio_estimates(summed, level=known.level)
+    elo, rank = place
     return HumanStanding(score=score, model=model, tie=tie, person=person, elo=elo, rank=rank)
 
 
-def _difference(
-    votes: _Votes,
-    weights: Mapping[str, FloatArray],
-    names: tuple[str, str],
-    rater: IntArray,
-    *,
-    level: float,
-) -> Contrast:
-    """Return how much higher the score is of the one than of the other."""
-    influence, value = np.zeros(len(rater)), 0.0
-    for name, sign in zip(names, (1.0, -1.0), strict=True):
-        won, n = (weights[name] * votes.sums[:, k] for k in (0, -1))
-        mean = won.sum() / n.sum()
-        influence += sign * (won - n * mean) / n.sum()
-        value += sign * float(mean)
-    used = weights[POOLED_HUMAN] * votes.sums[:, -1] > 0
+def _contrast(known: _Known, figures: _Figures) -> Contrast:
+    """Return a difference of scores with its interval."""
+    rows = known.is_used
     return contrast_of(
-        value,
-        influence[used],
-        votes.item[used],
-        rater[used],
-        part=np.zeros(int(used.sum()), dtype=np.int64),
-        level=level,
+        float(figures.values[0]),
+        figures.influence[rows, 0],
+        known.votes.item[rows],
+        known.rater[rows],
+        part=np.zeros(int(rows.sum()), dtype=np.int64),
+        level=known.level,
     )
 
 
-def _to_comparisons(votes: _Votes, weight: FloatArray) -> tuple[Comparisons, list[System]]:
+def _to_comparisons(votes: Votes, rows: BoolArray) -> tuple[Comparisons, list[System]]:
     """Return comparisons weighted by strength, people being one system, the last.
 
-    A vote on a person's completion counts as often as that is chosen.
+    Of the votes on people's completions, those on the completions of these cells.
     """
     columns, systems = votes.columns, votes.columns.names.systems
     is_human = np.array([system.kind == "human" for system in systems], dtype=np.bool_)
     place = np.where(is_human, len(systems), np.arange(len(systems)))
-    often = np.ones(len(columns))
-    often[: len(votes.cell)] = weight[votes.cell]
-    kept = columns.select(often > 0)
+    is_in = np.zeros(len(votes.order), dtype=np.bool_)
+    is_in[votes.text[rows]] = True
+    is_kept = np.ones(len(columns), dtype=np.bool_)
+    is_kept[: len(votes.text_of_vote)] = is_in[votes.text_of_vote]
+    kept = columns.select(is_kept)
     comparisons = Comparisons(
         left=place[kept.first],
         right=place[kept.second],
         score=kept.score,
-        # In whole splits: sums of whole numbers are exact, and a scale changes no estimate.
-        weight=np.rint(N_SPLITS * np.maximum(kept.strength, 1) * often[often > 0]),
+        weight=np.maximum(kept.strength, 1),
         count=np.ones(len(kept), dtype=np.int64),
         item=kept.item,
         rater=kept.sampled_rater,
@@ -382,38 +347,125 @@ def _to_comparisons(votes: _Votes, weight: FloatArray) -> tuple[Comparisons, lis
     return comparisons, [*systems, System(name=BEST_HUMAN, kind="human", family="human")]
 
 
-def _rank(votes: _Votes, weight: FloatArray, *, level: float) -> Ranked | None:
-    """Rank with what is chosen as people's; None where the judgments do not determine it."""
-    comparisons, systems = _to_comparisons(votes, weight)
+def _rank(votes: Votes, rows: BoolArray, *, level: float) -> Ranked | None:
+    """Rank with people's completions as one system; None where judgments do not determine it."""
+    comparisons, systems = _to_comparisons(votes, rows)
     try:
-        return rank_field(comparisons, systems, level=level)
+        ranked = rank_field(comparisons, systems, level=level)
     except NotIdentifiedError:
         return None
+    return ranked if BEST_HUMAN in ranked.names else None
 
 
-def _strength(ranked: Ranked | None) -> RankedHuman | None:
-    at = ranked.by_name.get(BEST_HUMAN) if ranked else None
-    if at is None:
-        return None
-    return RankedHuman(
-        elo=at.elo,
-        low=at.low,
-        high=at.high,
-        rank=at.rank,
-        rank_low=at.rank_low,
-        rank_high=at.rank_high,
-    )
+def _chance(votes: Votes, rows: BoolArray) -> FloatArray:
+    """Return people's chance against the model of each cell by the strengths, a vote counting once.
+
+    It enters the choice alone. Where strengths are not determined, all are taken as equal.
+    """
+    comparisons, systems = _to_comparisons(votes, rows)
+    wins = win_matrix(replace(comparisons, weight=np.ones(len(comparisons))))
+    met = np.flatnonzero(wins.sum(axis=0) + wins.sum(axis=1))
+    theta = np.zeros(len(systems))
+    try:
+        theta[met] = fit_win_matrix(wins[np.ix_(met, met)]).theta
+    except NotIdentifiedError:
+        theta[:] = 0.0
+    return np.asarray(expit(theta[-1] - theta[votes.model]))
 
 
-def _fit(
-    votes: _Votes, weight: FloatArray, names: Sequence[str]
-) -> tuple[float | None, int | None]:
-    """Return Elo and rank of people among the systems named, by the same fit without intervals."""
-    comparisons, systems = _to_comparisons(votes, weight)
-    among = [k for k, system in enumerate(systems) if system.name in names]
+def _fit(votes: Votes, rows: BoolArray, ranked: Ranked | None) -> Place:
+    """Return Elo and rank of people by some of their completions, among the systems ranked."""
+    comparisons, systems = _to_comparisons(votes, rows)
+    if ranked is None:
+        return None, None
+    among = [k for k, system in enumerate(systems) if system.name in ranked.names]
     try:
         theta = fit_win_matrix(win_matrix(comparisons)[np.ix_(among, among)]).theta
     except NotIdentifiedError:
         return None, None
+    return _place_of(theta)
+
+
+def _place_of(theta: FloatArray) -> tuple[float, int]:
+    """Return Elo and rank of the last."""
     elo = elo_from_theta(theta)
     return float(elo[-1]), 1 + int((elo > elo[-1] + EQUAL_ELO).sum())
+
+
+def _place(known: _Known, rated: Rated) -> Place:
+    """Return Elo and rank of people who score so much more against models."""
+    rise = _rise(known, rated)
+    return (None, None) if known.ranked is None or rise is None else _place_of(rise.theta)
+
+
+class _Rise(NamedTuple):
+    """Strengths in which people have risen by what a choice of their completions gains."""
+
+    theta: FloatArray
+    """People last."""
+    slope: float
+    """What the derivative of the likelihood, by vote, gains with people's strength."""
+
+
+def _rise(known: _Known, rated: Rated) -> _Rise | None:
+    """Raise people's strength until it foretells the score gained against the models they met.
+
+    Votes weigh their strengths, as in the ranking. None where no strength scores so much.
+    """
+    ranked, votes = known.ranked, known.votes
+    if ranked is None:
+        return None
+    names = [system.name for system in votes.columns.names.systems]
+    weight = np.bincount(votes.model, votes.heavy[:, 1] * known.is_used, len(names))
+    met = [k for k, name in enumerate(names) if name in ranked.names and weight[k]]
+    share = weight[met] / weight[met].sum()
+    models = ranked.fit.theta[[ranked.names.index(names[k]) for k in met]]
+    theta = ranked.fit.theta.copy()
+    per_vote = weight[met].sum() / (votes.n * known.is_used).sum()
+    aim = float(share @ expit(theta[-1] - models)) + float(_means(rated)[0][-1]) / per_vote
+    if not 0 < aim < 1:
+        return None
+    low, high = float(models.min()) - WIDEST, float(models.max()) + WIDEST
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2
+        is_below = float(share @ expit(middle - models)) < aim
+        low, high = (middle, high) if is_below else (low, middle)
+    theta[-1] = (low + high) / 2
+    chance = expit(theta[-1] - models)
+    return _Rise(theta, per_vote * float(share @ (chance * (1 - chance))))
+
+
+def _strength(known: _Known, rated: Rated) -> RankedHuman | None:
+    """Return the strength with its interval and the ranks left open.
+
+    The error of the gain is added to that of people's strength in the ranking: the one is a
+    difference within one opponent, which what all replies share does not move.
+    """
+    ranked, rise, rows = known.ranked, _rise(known, rated), known.is_used
+    if ranked is None or rise is None:
+        return None
+    influence = _means(rated)[1][rows, -1:]
+    errors, _ = clustered_errors(influence, known.votes.item[rows], known.rater[rows])
+    own = (float(errors[0]) / rise.slope) ** 2
+    df = ranked.uncertainty.df
+    variance = ranked.uncertainty.of_differences + 0.0
+    variance[:, -1] += own
+    variance[-1] += own
+    is_known = np.array([one.se is not None for one in ranked.estimates])
+    variance[~(is_known[:, None] & is_known)] = np.inf
+    bounds = rank_bounds(rise.theta, variance, df, level=known.level)
+    elo, rank = _place_of(rise.theta)
+    at, share = ranked.by_name[BEST_HUMAN], 1 - 1 / len(ranked.names)
+    half = None
+    if at.se is not None:
+        own_df = float(np.broadcast_to(df, variance.shape)[-1, -1])
+        se = math.sqrt(at.se**2 + share**2 * own)
+        half = ELO_PER_THETA * float(stdtrit(own_df, (1 + known.level) / 2)) * se
+    return RankedHuman(
+        elo=elo,
+        low=None if half is None else elo - half,
+        high=None if half is None else elo + half,
+        rank=rank,
+        rank_low=int(bounds.low[-1]),
+        rank_high=int(bounds.high[-1]),
+    )
