@@ -230,11 +230,12 @@ def _best_words(best: BestHuman, level: float) -> str:
             f" Left out: {plural(best.n_refused, 'item')} on which no two people's replies met the"
             f" same reply of a model before two {best.judged_by} each."
         )
-    score = best.best_human.score
+    score, given = best.best_human.score, given_writers(best.n_writers)
     return (
         f"The best of people's replies to each item, chosen by half of the {best.judged_by} and"
         f" rated by the other half, scores {percent(score.value)}"
-        f" {interval(score.low, score.high, write=bare_percent)} against models{place}."
+        f" {interval(score.low, score.high, write=bare_percent)} against models{place}"
+        f"{f', {given}' if given else ''}."
         f" {_gain_words(best, level)}Chosen and rated by the same votes it would look like"
         f" {percent(best.same_votes.score.value)};"
         f" {points(best.optimism.value).removeprefix('+')} points of that"

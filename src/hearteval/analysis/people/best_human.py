@@ -6,7 +6,7 @@ splits; `all_but_one` is chosen by as many as all but one rater of a pair, as th
 choose. What the opponent explains is in neither: see `choosing`. The paper's way and
 `pooled_human`, all completions, stand beside them, on the same items.
 
-Intervals are over items, within which the choice falls, and people.
+Intervals are over items, within which the choice falls, and people who judge and who write.
 """
 
 import math
@@ -23,6 +23,7 @@ from hearteval.analysis.estimates import (
     Summed,
     clustered_errors,
     contrast_of,
+    count_people,
     interval_name,
     ratio_estimates,
 )
@@ -43,6 +44,7 @@ from hearteval.domain import System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.differences import rank_bounds
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, fit_win_matrix
+from hearteval.stats.bradley_terry.simultaneous import family_p
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, win_matrix
 from hearteval.stats.special import expit, stdtrit
 
@@ -115,6 +117,8 @@ class BestHuman:
     """Items with votes on people's completions, left out: no two of these met the same completion
     of a model before two raters each."""
     n_raters: int
+    n_writers: int
+    """People whose completions these are; from five on the intervals are over them too."""
     n_completions: int
     """Completions by people of the items used."""
     n_splits: int
@@ -205,6 +209,7 @@ def _find_best(votes: Votes, kind: str, draw: np.random.Generator, *, level: flo
         n_items=len(np.unique(votes.item[is_used])),
         n_refused=len(np.unique(votes.item[~is_used])),
         n_raters=len(np.unique(votes.rater)),
+        n_writers=count_people(votes.writer[is_used]),
         n_completions=len(np.unique(votes.text[is_used])),
         n_splits=N_SPLITS,
         problem=problem,
@@ -244,7 +249,7 @@ def _all_ways(known: _Known, halves: Rated, rest: Rated) -> dict[str, Any]:
         "gain_all_but_one": _contrast(known, gain_of_rest),
         "same_choice": halves.same_choice,
         "strength": _strength(known, halves),
-        "interval_used": interval_name(known.rater[is_used]),
+        "interval_used": interval_name(known.rater[is_used], votes.writer[is_used]),
     }
 
 
@@ -300,6 +305,7 @@ def _stand(known: _Known, figures: _Figures, place: Place) -> HumanStanding:
     summed = Summed(
         item=known.votes.item[rows],
         rater=known.rater[rows],
+        writer=known.votes.writer[rows],
         weight=np.ones(n),
         sums=np.clip(figures.values, 0.0, 1.0) + n * figures.influence[rows],
     )
@@ -316,6 +322,7 @@ def _contrast(known: _Known, figures: _Figures) -> Contrast:
         figures.influence[rows, 0],
         known.votes.item[rows],
         known.rater[rows],
+        writer=known.votes.writer[rows],
         part=np.zeros(int(rows.sum()), dtype=np.int64),
         level=known.level,
     )
@@ -342,6 +349,7 @@ def _to_comparisons(votes: Votes, rows: BoolArray) -> tuple[Comparisons, list[Sy
         count=np.ones(len(kept), dtype=np.int64),
         item=kept.item,
         rater=kept.sampled_rater,
+        writer=kept.writer,
         n_systems=len(systems) + 1,
     )
     return comparisons, [*systems, System(name=BEST_HUMAN, kind="human", family="human")]
@@ -445,7 +453,8 @@ def _strength(known: _Known, rated: Rated) -> RankedHuman | None:
     if ranked is None or rise is None:
         return None
     influence = _means(rated)[1][rows, -1:]
-    errors, _ = clustered_errors(influence, known.votes.item[rows], known.rater[rows])
+    clusters = (of[rows] for of in (known.votes.item, known.rater, known.votes.writer))
+    errors, _ = clustered_errors(influence, *clusters)
     own = (float(errors[0]) / rise.slope) ** 2
     df = ranked.uncertainty.df
     variance = ranked.uncertainty.of_differences + 0.0
@@ -453,7 +462,10 @@ def _strength(known: _Known, rated: Rated) -> RankedHuman | None:
     variance[-1] += own
     is_known = np.array([one.se is not None for one in ranked.estimates])
     variance[~(is_known[:, None] & is_known)] = np.inf
-    bounds = rank_bounds(rise.theta, variance, df, level=known.level)
+    joint = ranked.uncertainty.joint + 0.0
+    joint[-1, -1] += own
+    of_all = family_p(rise.theta, variance, df, joint)
+    bounds = rank_bounds(rise.theta, of_all, level=known.level)
     elo, rank = _place_of(rise.theta)
     at, share = ranked.by_name[BEST_HUMAN], 1 - 1 / len(ranked.names)
     half = None

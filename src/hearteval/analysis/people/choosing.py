@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.columns import JudgmentColumns, completion_hash
+from hearteval.analysis.columns import JudgmentColumns, completion_hash, number_writers
 from hearteval.stats.comparisons import (
     TIE_SCORE,
     BoolArray,
@@ -48,7 +48,7 @@ class Votes(NamedTuple):
     """Of each cell, as all that follow."""
     rater: IntArray
     writer: IntArray
-    """Who wrote the person's completion, numbered by name."""
+    """Who wrote the person's completion, numbered by name; -1 where that is not known."""
     text: IntArray
     """The person's completion."""
     opponent: IntArray
@@ -112,7 +112,6 @@ def _to_cells(
         return np.stack([_sum(cell, one.astype(np.float64), n_cells) for one in columns], axis=1)
 
     item, met = at.item[first], np.unique(text)
-    writers = np.array([one.writer_id or "" for one in texts], dtype=np.str_)
     item_of = np.zeros(len(texts), dtype=np.int64)
     item_of[text] = at.item
     text, other = text[first], other[first]
@@ -121,7 +120,7 @@ def _to_cells(
         text_of_vote=text_of_vote,
         item=item,
         rater=at.rater[first],
-        writer=np.unique(writers[text], return_inverse=True)[1],
+        writer=number_writers(texts)[text],
         text=text,
         opponent=number_labels(other)[0],
         pair=np.unique(text * len(texts) + other, return_inverse=True)[1],
