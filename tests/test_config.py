@@ -319,7 +319,7 @@ def test_all_faults_of_a_study_file_stand_in_one_list(tmp_path: Path) -> None:
         "fail_on_missing, stop_wait_s, simulated",
         "  judging.judges: expected a list in brackets, not 'cue'",
         "  analysis.weight: unknown setting (did you mean 'weights'?); known: weights, "
-        "consensus, split_axes, covariates",
+        "consensus, split_axes, covariates, headline",
     ]
     places = {"study.sed", "study.stor", "judging.judges", "analysis.weight"}
     assert set(caught.value.ids) == places
@@ -685,6 +685,15 @@ def test_thresholds_of_ambiguity_are_part_of_what_makes_the_results(tmp_path: Pa
     other = load_study(write(tmp_path, GOOD + "\n[analysis]\nsplit_axes = 2\n"))
     assert said.settings_hash == usual.settings_hash != other.settings_hash
     assert other.ambiguity.split_axes == 2
+
+
+def test_whose_votes_count_is_part_of_what_makes_the_results(tmp_path: Path) -> None:
+    usual = load_study(write(tmp_path, GOOD))
+    other = load_study(write(tmp_path, GOOD + '\n[analysis]\nheadline = "both"\n'))
+    assert (usual.headline, other.headline) == (None, "both")
+    assert usual.settings_hash != other.settings_hash
+    with pytest.raises(SettingsError, match=r"analysis\.headline"):
+        load_study(write(tmp_path, GOOD + '\n[analysis]\nheadline = "raters"\n'))
 
 
 def test_weights_and_form_are_part_of_what_makes_the_results(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_people_appear_beside_judges_in_analysis_and_report(heart: Heart, joined
     boards = {one["judged_by"]: one["leaderboard"] for one in results["people"]["rankings"]}
     assert boards["people"]["interval_used"] == "two-way"
     assert boards["people"]["n_people"] == 6
-    assert results["leaderboard"]["judged_by"] == "both"
+    assert results["leaderboard"]["judged_by"] == "people"
     n_items = sum(results["coverage"]["n_items"].values())
     assert results["coverage"]["people"]["writers"] == [
         {

@@ -70,7 +70,7 @@ def first_cell(**changes: object) -> AxisCell:
 def test_the_page_opens_with_who_leads_and_what_is_open() -> None:
     page = render_page(invented_results())
     heading = re.findall(r"<h1[^>]*>([^<]*)</h1>", page)
-    assert heading == ["beacon-large-instruct or people may be the best."]
+    assert heading == ["By judges&#39; votes, beacon-large-instruct or people may be the best."]
     assert page.index("<h1") < page.index("<table")
 
 

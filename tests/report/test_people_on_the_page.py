@@ -39,6 +39,12 @@ def results() -> StudyResults:
 
 
 @functools.cache
+def by_both() -> StudyResults:
+    """The same study, its headline by people and judges alike."""
+    return analyze_study(data(), headline="both")
+
+
+@functools.cache
 def by_one_kind(*, of_people: bool) -> StudyResults:
     """The same study judged by people alone, or by judges alone."""
     raters = [rater for rater in data().raters if (rater.kind == "human") is of_people]
@@ -84,7 +90,7 @@ def test_majorities_on_few_items_are_no_sentence() -> None:
 
 
 def test_three_rankings_stand_side_by_side_with_their_sources() -> None:
-    shown = words(section(results(), "ranked-by"))
+    shown = words(section(by_both(), "ranked-by"))
     assert "People: 2,400 judgments by 8 people, two-way, conditional on these 3 writers;" in shown
     given = "conditional on these 3 writers"
     assert f"by 2 judges, item-sandwich, conditional on these raters, {given};" in shown
@@ -153,7 +159,7 @@ def test_no_page_and_no_terminal_names_a_person() -> None:
 
 
 def test_terminal_fits_80_columns_and_says_the_words_below_the_table() -> None:
-    brief, details = brief_display(results()).text(), details_display(results()).text()
+    brief, details = brief_display(by_both()).text(), details_display(by_both()).text()
     assert max(map(len, (brief + "\n" + details).splitlines())) <= 80
     assert brief.index("harbour  1566") < brief.index("People alone and judges alone")
     assert "beacon   3  1466  ±19  1  1590  ±20  2  1524  ±14  ≠" in details

@@ -29,6 +29,7 @@ rank  system                  Elo  95 % interval          win   H   E   A   R  T
 5-6   generic                1233  ─●─       ┊             17  23   8  18  24  ·
                                     1300   1500   1700
 
+Votes: 2 judges.
 rank: the places that stay open. ┊ the average, 1500. win and H E A R T: percent
   won, a tie counting half. · too little marked, or no order.
 H Human Alignment, E Empathic Responsiveness, A Attunement, R Resonance,

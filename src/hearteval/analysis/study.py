@@ -62,6 +62,7 @@ from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_diffic
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
+from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
@@ -70,6 +71,7 @@ from hearteval.analysis.traits.speed import SpeedResults, compare_speed
 from hearteval.analysis.traits.wording import WordingResults, measure_wording
 from hearteval.domain import Axis, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
+from hearteval.domain.study import Voters
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
@@ -86,6 +88,8 @@ class StudyResults:
 
     Attributes:
         funnel: How the items were selected, as in `StudyData`; empty for items that came selected.
+        headline: Whose votes the ranking is by, and all that stands beside its Elo; None where
+            nobody has voted.
         leaderboard: The ranking; None where it could not be computed.
         leaderboard_problem: Why there is no ranking, else None.
         win_rates: Of every system, ranked or not, by name.
@@ -153,6 +157,7 @@ class StudyResults:
     safety: SafetyResults | None = None
     wording: WordingResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
+    headline: Headline | None = None
 
 
 def analyze_study(
@@ -162,6 +167,7 @@ def analyze_study(
     fail_on_missing: float = FAIL_ON_MISSING,
     weights: Mapping[Axis, float] = EQUAL_WEIGHTS,
     ambiguity: AmbiguityRule = DEFAULT_RULE,
+    headline: Voters | None = None,
 ) -> StudyResults:
     """Compute everything the report shows.
 
@@ -169,7 +175,8 @@ def analyze_study(
     do not determine is reported as such, with its reason; it does not stop the rest. Where judges
     rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
     judge's replies that may be missing before the study has failed; `weights` are those of the axes
-    in the overall score of ratings; `ambiguity` says which pairs are ambiguous.
+    in the overall score of ratings; `ambiguity` says which pairs are ambiguous, `headline` whose
+    votes the ranking is by, and what breaks it down or explains it.
     """
     stored = data.with_ratings_of_people()
     data = stored.of_members()
@@ -180,8 +187,9 @@ def analyze_study(
     rows = [row for row in of_ranked if row.repeat == 0]
     columns = to_columns(rows, data)
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
-    leaderboard, problem = _rank(rows, data, level=level)
-    bias_audit, judge_panel = _explain(rows, leaderboard, data, level=level)
+    voters, counted = choose_headline(rows, ranked, set(people_among(data.raters)), headline)
+    leaderboard, problem = _rank(counted, rows, data, voters, level=level)
+    bias_audit, judge_panel = _explain(rows, counted, leaderboard, data, level=level)
     coverage = cover_study(data, rows)
     assert data.provenance is not None, "results without a provenance"
     spending = sum_spending(
@@ -229,7 +237,7 @@ def analyze_study(
         ),
         warnings=(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
-            *warn_of_difference(differences),
+            *warn_of_difference(differences, voters.by),
             *warn_of_own_family(data),
             *warn_of_same_models(ranked, data.judges, data.calls),
             *warn_of_models(spending),
@@ -243,7 +251,8 @@ def analyze_study(
         safety=measure_screens(data.screened, data.screens, level=level),
         wording=measure_wording(data, level=level),
         planned=planned,
-        **_break_down(columns, leaderboard, data, level=level),
+        headline=voters if rows else None,
+        **_break_down(_of_voters(columns, voters), leaderboard, data, level=level),
     )
     if data.targets is not None:
         results = _with_ratings(
@@ -322,6 +331,7 @@ def _with_ratings(
         coverage=replace(results.coverage, judges=cover_ratings(data), n_pairs=0),
         leaderboard=None,
         leaderboard_problem=RATED,
+        headline=None,
         people=None,
         strata=None,
         judge_agreement=None,
@@ -340,30 +350,57 @@ def _with_ratings(
 
 
 def _rank(
-    rows: Sequence[JudgmentRow], data: StudyData, *, level: float
+    rows: Sequence[JudgmentRow],
+    every: Sequence[JudgmentRow],
+    data: StudyData,
+    voters: Headline,
+    *,
+    level: float,
 ) -> tuple[Leaderboard | None, str | None]:
-    if not rows:
+    """Return the ranking, or why there is none; where the study file chose, with its setting."""
+    if not every:
         return None, "there is no judgment yet; see what is missing"
+    chosen = f'by [analysis] headline = "{voters.asked}" there is no ranking: '
     try:
-        asks = data.asks_people_axes
+        if not rows:
+            raise NotIdentifiedError(f"there is no judgment by {voters.by}")
+        counted = {row.rater_id for row in rows}
         found = rank_systems(
-            rows, data.ranked, data.raters, writers=data.writers, level=level, asks_people=asks
+            rows,
+            data.ranked,
+            data.raters,
+            writers=data.writers,
+            level=level,
+            asks_people=data.asks_people_axes,
+            others=[row for row in every if row.rater_id not in counted],
         )
     except NotIdentifiedError as error:
-        return None, str(error)
+        return None, f"{chosen if voters.asked else ''}{error}"
     return found, None
 
 
+def _of_voters(columns: JudgmentColumns, voters: Headline) -> JudgmentColumns:
+    """Return the judgments that the headline is by."""
+    if voters.by == "both" or not voters.n_left_out:
+        return columns
+    return columns.select(columns.is_person == (voters.by == "people"))
+
+
 def _explain(
-    rows: Sequence[JudgmentRow], leaderboard: Leaderboard | None, data: StudyData, *, level: float
+    rows: Sequence[JudgmentRow],
+    counted: Sequence[JudgmentRow],
+    leaderboard: Leaderboard | None,
+    data: StudyData,
+    *,
+    level: float,
 ) -> tuple[Confounders | None, JudgePanel | None]:
-    """Say what else could explain the ranking, of the systems that have one."""
+    """Say what else could explain the ranking, by its own votes, and how all judges differ."""
     if leaderboard is None:
         return None, None
     names = {row.system for row in leaderboard.rows}
     systems = [system for system in data.systems if system.name in names]
     return (
-        measure_confounders(rows, systems, data, people=people_among(data.raters), level=level),
+        measure_confounders(counted, systems, data, people=people_among(data.raters), level=level),
         compare_judges(rows, systems, data.raters, writers=data.writers, level=level),
     )
 

@@ -40,6 +40,7 @@ from hearteval.config.model_settings import (
 from hearteval.config.models import read_system
 from hearteval.config.people import People, PeopleSettings, read_people
 from hearteval.domain import AXES, Axis, content_hash
+from hearteval.domain.study import Voters
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults
 
@@ -86,6 +87,8 @@ class StudySettings:
     """Of the axes in the overall score of ratings."""
     ambiguity: AmbiguityRule = DEFAULT_RULE
     """Which comparisons are ambiguous."""
+    headline: Voters | None = None
+    """Whose votes the ranking at the top is by; None for the default."""
     covariates: Path | None = None
     """Table of numbers by system, joined to the ranking when it is analyzed; no part of the hash,
     as it makes no result another."""
@@ -107,6 +110,7 @@ class StudySettings:
                 **({SIMULATED: True} if self.is_simulated else {}),
                 **({} if self.weights == EQUAL_WEIGHTS else {"weights": dict(self.weights)}),
                 **({} if self.ambiguity == DEFAULT_RULE else {"ambiguity": asdict(self.ambiguity)}),
+                **({} if self.headline is None else {"headline": self.headline}),
                 "name": self.name,
                 "seed": self.seed,
                 "items": items[0] if len(items) == 1 else items,
@@ -158,6 +162,7 @@ class _Analysis(Section):
     consensus: Annotated[float, Field(gt=0.5, le=1, allow_inf_nan=False)] = DEFAULT_RULE.consensus
     split_axes: Annotated[int, Field(ge=1, le=len(AXES))] = DEFAULT_RULE.split_axes
     covariates: Annotated[str, Field(min_length=1)] | None = None
+    headline: Voters | None = None
 
 
 def _as_list(value: Any) -> Any:
@@ -290,6 +295,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         ambiguity=AmbiguityRule(
             consensus=wire.analysis.consensus, split_axes=wire.analysis.split_axes
         ),
+        headline=wire.analysis.headline,
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
         is_simulated=wire.study.simulated,

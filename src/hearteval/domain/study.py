@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from hearteval.domain.ids import fill_id, require
 from hearteval.domain.systems import SIMULATED, JsonObject
+
+Voters = Literal["people", "judges", "both"]
+"""Whose votes a ranking is by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
@@ -22,12 +23,42 @@ def sentence(results: StudyResults) -> Answer:
     board, ratings = results.leaderboard, results.ratings
     if board is not None:
         names = [row.system for row in board.rows]
-        return answer(names, [row.weighted for row in board.rows], board.warnings)
+        said = answer(names, [row.weighted for row in board.rows], board.warnings)
+        return said._replace(lead=f"By {_whose(board)} votes, {_inside(said.lead)}")
     if ratings is None:
         return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
     if not ratings.systems:
         return Answer("There are no scores.", "There is no rating yet.")
     return _who_scores_best(ratings)
+
+
+def _whose(board: Leaderboard) -> str:
+    people = "one person's" if board.n_people == 1 else "people's"
+    judges = "one judge's" if board.n_raters - board.n_people == 1 else "judges'"
+    return {"people": people, "judges": judges}.get(board.judged_by, f"{people} and {judges}")
+
+
+def _inside(lead: str) -> str:
+    """Return an answer as it stands inside a sentence; it may begin with a name."""
+    is_ours = lead.startswith(("Nothing is settled", "Any of ", "Over all comparisons, "))
+    return lead[:1].lower() + lead[1:] if is_ours else lead
+
+
+def votes_words(results: StudyResults) -> str:
+    """Say whose votes the ranking is by, and whose it is not; nothing without one."""
+    board, voters = results.leaderboard, results.headline
+    if board is None:
+        return ""
+    n_judges = board.n_raters - board.n_people
+    who = [plural(board.n_people, "person", "people")] * bool(board.n_people)
+    who += [plural(n_judges, "judge")] * bool(n_judges)
+    half = ", each kind half of the weight where both judged a pair" if len(who) > 1 else ""
+    said = f"Votes: {listed(who)}{half}."
+    if voters is None or not voters.n_left_out:
+        return said
+    others = "judges" if voters.by == "people" else "people"
+    n = plural(voters.n_left_out, "judgment")
+    return f"{said} Not among them: {n} by {others}, who rank apart."
 
 
 def _who_scores_best(ratings: RatingResults) -> Answer:

@@ -142,16 +142,16 @@ def _marked_by(board: Leaderboard, axis: Axis, asked: AxisAsked) -> str:
     words = " and ".join(
         compress((plural(n["people"], "person", "people"), judges), tuple(n.values()))
     )
-    if board.judged_by == "both":
-        words += "".join(f"; {kind} were not asked" for kind in n if not n[kind])
+    voted = [kind for kind in n if board.judged_by in (kind, "both")]
+    words += "".join(f"; {kind} were not asked" for kind in voted if not n[kind])
     at = board.axis_intervals.get(axis)
     if at is not None and at.interval_used != board.interval_used:
         words += f"; intervals: {at.interval_used}, conditional on these raters"
     return words
 
 
-def board_table(board: Leaderboard) -> Table:
-    """Return the leaderboard as a terminal and a notebook show it."""
+def board_table(board: Leaderboard, votes: str = "") -> Table:
+    """Return the leaderboard as a terminal and a notebook show it; `votes` says whose they are."""
     axes = marked_axes(board)
     cells = [_axis_rate(board, row, axis) for row in board.rows for axis in axes]
     heading = f"{level_percent(board.level)} interval"
@@ -169,6 +169,7 @@ def board_table(board: Leaderboard) -> Table:
             *((axis, lambda row, axis=axis: _axis_rate(board, row, axis)) for axis in axes),
         ],
         notes=[
+            *filter(None, [votes]),
             *_how_to_read(axes, has_few=TOO_FEW in cells),
             marked_words(board),
             *recorded_words({row.system: row.kind for row in board.rows}),

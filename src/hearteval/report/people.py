@@ -84,22 +84,28 @@ def title(results: StudyResults) -> str:
 
 
 def boards_beside(results: StudyResults) -> dict[str, Leaderboard]:
-    """Return the rankings by people, by judges and by both; empty unless both kinds judged."""
+    """Return the rankings by people, by judges and by both; empty unless both kinds judged.
+
+    That by both is there where it is the headline.
+    """
     found = results.people
     if found is None or not found.rankings:
         return {}
     boards = {one.judged_by: one.leaderboard for one in found.rankings}
-    boards |= {"both": results.leaderboard}
+    if results.leaderboard is not None and results.leaderboard.judged_by == "both":
+        boards |= {"both": results.leaderboard}
     return {by: board for by, board in boards.items() if board is not None}
 
 
 def beside(results: StudyResults) -> list[Beside]:
-    """Set the systems side by side, in the order of the last ranking that there is."""
+    """Set the systems side by side, in the order of the headline, or the last that there is."""
     boards = boards_beside(results)
     strengths = {
         by: {row.system: row.weighted for row in board.rows} for by, board in boards.items()
     }
-    order = dict.fromkeys(row.system for board in reversed(boards.values()) for row in board.rows)
+    top = [results.leaderboard] if results.leaderboard else []
+    shown = [*top, *reversed(boards.values())]
+    order = dict.fromkeys(row.system for board in shown for row in board.rows)
     differs = {
         one.system
         for one in (results.people.differences if results.people else ())
@@ -442,11 +448,15 @@ def _outcome_words(share: OutcomeShare | None) -> str:
     return f"{whole_percent(share.rate)} {interval(share.low, share.high, write=whole_percent)}"
 
 
-def raters_words(coverage: Coverage) -> str:
-    """Name the judges and count the people: who a person is stands nowhere."""
+def raters_words(coverage: Coverage, by: str = "both") -> str:
+    """Name the judges and count the people: who a person is stands nowhere.
+
+    `by` leaves out those who are not among the voters of a ranking.
+    """
     n_people = sum(rater.kind == "human" and rater.n_judged > 0 for rater in coverage.judges)
-    people = [plural(n_people, "person", "people")] if n_people else []
-    return listed([*people, *(j.rater for j in coverage.judges if j.kind != "human")])
+    people = [plural(n_people, "person", "people")] if n_people and by != "judges" else []
+    judges = [j.rater for j in coverage.judges if j.kind != "human"] if by != "people" else []
+    return listed([*people, *judges])
 
 
 def coverage_lines(people: PeopleCoverage) -> list[str]:

@@ -13,7 +13,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.notices import Kind, Notice
 from hearteval.report import agreement, leaderboard, people, people_and_judges, scores
-from hearteval.report.headline import news, results_notices, sentence
+from hearteval.report.headline import news, results_notices, sentence, votes_words
 from hearteval.report.missing import coverage_totals
 from hearteval.report.spending import spending_lines
 from hearteval.report.table import Display, Table
@@ -34,7 +34,7 @@ def results_table(results: StudyResults) -> Table | None:
     if results.ratings is not None:
         return scores.score_table(results.ratings) if results.ratings.systems else None
     if results.leaderboard is not None:
-        return leaderboard.board_table(results.leaderboard)
+        return leaderboard.board_table(results.leaderboard, votes_words(results))
     if not any(rate.n_comparisons for rate in results.win_rates):
         return None
     return leaderboard.win_rate_table(results.win_rates)
@@ -109,7 +109,8 @@ def _heading(results: StudyResults) -> str:
         counts = {"judgment": board.n_judgments, "tie": board.n_ties, "item": board.n_items}
     else:
         return title
-    return f"{title} {by} {people.raters_words(results.coverage)}: {counts_words(**counts)}."
+    who = people.raters_words(results.coverage, board.judged_by if board else "both")
+    return f"{title} {by} {who}: {counts_words(**counts)}."
 
 
 def _coverage_words(results: StudyResults) -> str:

@@ -75,6 +75,7 @@ def analyze(session: Session, study: Study) -> StudyResults:
             fail_on_missing=fail_on_missing,
             weights=session.settings.weights,
             ambiguity=session.settings.ambiguity,
+            headline=session.settings.headline,
         )
 
 

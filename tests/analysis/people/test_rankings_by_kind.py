@@ -142,7 +142,7 @@ def test_the_pooled_human_is_ranked_with_every_completion_by_people() -> None:
         if text.system_id == PEOPLE.id
     }
     assert len(met) == 40 * 3 * 3  # items, writers, models
-    results = analyze_study(data)
+    results = analyze_study(data, headline="both")
     assert results.leaderboard is not None
     (pooled,) = [row for row in results.leaderboard.rows if row.kind == "human"]
     n_of_people = 40 * 3 * 3 * 5
@@ -151,7 +151,7 @@ def test_the_pooled_human_is_ranked_with_every_completion_by_people() -> None:
 
 
 def test_results_hold_both_rankings_beside_the_combined_one() -> None:
-    results = analyze_study(planted())
+    results = analyze_study(planted(), headline="both")
     assert results.people is not None
     assert [one.judged_by for one in results.people.rankings] == ["people", "judges"]
     assert results.leaderboard is not None

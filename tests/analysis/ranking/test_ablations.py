@@ -30,7 +30,7 @@ def data() -> StudyData:
 
 
 def ablated(data: StudyData) -> AblatedRanking:
-    found = analyze_study(data).ablations
+    found = analyze_study(data, headline="both").ablations
     assert found is not None
     return found
 
@@ -71,7 +71,7 @@ def test_ties_are_treated_as_in_the_ranking_of_votes(
 def test_what_the_leaderboard_has_already_is_the_same(
     data: StudyData, found: dict[str, OtherRanking]
 ) -> None:
-    board = analyze_study(data).leaderboard
+    board = analyze_study(data, headline="both").leaderboard
     assert board is not None
     once, share = found["every judgment once"], found["share won"]
     assert ablated(data).headline == tuple(row.weighted.elo for row in board.rows)

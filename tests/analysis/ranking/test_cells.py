@@ -10,7 +10,7 @@ from hearteval.analysis.ranking.cells import PANEL, headline_cells
 from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
 from hearteval.stats.bradley_terry.fit import centred_inverse, fit_win_matrix
 from hearteval.stats.bradley_terry.intervals import influence_on_strengths
-from hearteval.stats.comparisons import count_wins, win_matrix
+from hearteval.stats.comparisons import win_matrix
 
 THETA = {"beacon": 0.6, "ember": -0.4, "harbour": 0.1, "People": 0.0}
 NAMES = ("People", "beacon", "ember", "harbour")
@@ -29,7 +29,9 @@ def data() -> StudyData:
     )
 
 
-def test_points_are_those_of_the_weighted_comparisons(data: StudyData) -> None:
+def test_points_and_counts_are_those_of_the_weighted_and_unweighted_comparisons(
+    data: StudyData,
+) -> None:
     cells = headline_cells(to_columns(data.judgments, data), NAMES)
     ids = {system.name: system.id for system in data.systems}
     comparisons = to_comparisons(
@@ -39,7 +41,13 @@ def test_points_are_those_of_the_weighted_comparisons(data: StudyData) -> None:
         rater_ids=people_among(data.raters),
     )
     assert cells.points() == pytest.approx(win_matrix(comparisons))
-    assert cells.counts().sum(axis=1) == pytest.approx(count_wins(comparisons)[1])
+    once = to_comparisons(
+        data.judgments,
+        use_strength=False,
+        system_ids=[ids[name] for name in NAMES],
+        rater_ids=people_among(data.raters),
+    )
+    assert cells.counts() == pytest.approx(win_matrix(once))
     assert cells.n.sum() == len(data.judgments)
     tied = comparisons.weight[comparisons.score == 0.5].sum()
     assert cells.tied.sum() == pytest.approx(tied)

@@ -11,6 +11,12 @@ from hearteval.domain import Rater, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import Kind, Notice
 
+WHOSE = {
+    "people": "at the top is by people alone",
+    "judges": "at the top is by judges alone",
+    "both": "by both is the answer of neither",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindRanking:
@@ -103,14 +109,17 @@ def compare_ranks(rankings: Sequence[KindRanking]) -> tuple[RankDifference, ...]
     )
 
 
-def warn_of_difference(differences: Sequence[RankDifference]) -> list[Notice]:
-    """Name the systems that people and judges place differently, beyond what intervals leave."""
+def warn_of_difference(differences: Sequence[RankDifference], headline: str) -> list[Notice]:
+    """Name the systems that people and judges place differently, beyond what intervals leave.
+
+    `headline` says by whose votes the ranking at the top is.
+    """
     apart = [one.system for one in differences if one.is_apart]
     if not apart:
         return []
     text = (
         f"People alone and judges alone place {', '.join(apart)} differently, beyond what the"
-        " intervals leave open: the ranking by both is the answer of neither."
+        f" intervals leave open: the ranking {WHOSE[headline]}."
     )
     return [Notice(Kind.KINDS_DIFFER, text)]
 

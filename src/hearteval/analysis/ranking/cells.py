@@ -42,8 +42,10 @@ class Cells:
     """Weight of all: strengths, 1 for a tie; people and judges half of a pair each."""
     n: IntArray
     """Judgments."""
-    n_won: FloatArray
-    """Of these won by the lower system, ties half."""
+    once: FloatArray
+    """Weight of all where every judgment counts once; people and judges half of a pair each."""
+    once_won: FloatArray
+    """Of it won by the lower system, ties half."""
     tied: FloatArray
     """Weight of ties."""
 
@@ -56,7 +58,8 @@ class Cells:
 
     def select(self, rows: BoolArray) -> "Cells":
         """Return some of the rows, systems and items kept."""
-        names = ("item", "rater", "writer", "low", "high", "won", "weight", "n", "n_won", "tied")
+        sums = ("won", "weight", "n", "once", "once_won", "tied")
+        names = ("item", "rater", "writer", "low", "high", *sums)
         kept = {name: getattr(self, name)[rows] for name in names}
         return Cells(systems=self.systems, items=self.items, **kept)
 
@@ -65,8 +68,8 @@ class Cells:
         return self._square(self.won, self.weight - self.won)
 
     def counts(self) -> FloatArray:
-        """Return how many judgments each system (row) won from each other, ties half."""
-        return self._square(self.n_won, self.n - self.n_won)
+        """Return the same with every judgment counting once."""
+        return self._square(self.once_won, self.once - self.once_won)
 
     def _square(self, of_low: FloatArray, of_high: FloatArray) -> FloatArray:
         m = len(self.systems)
@@ -126,6 +129,7 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
     low, high = np.minimum(first, second), np.maximum(first, second)
     won = np.where(first == low, columns.score, 1 - columns.score)
     weight = _balanced(columns, np.where(columns.score == TIE_SCORE, 1.0, columns.strength))
+    once = _balanced(columns, np.ones(len(won)))
     m, rater, writer = len(names), columns.sampled_rater, columns.writer
     n_raters, n_writers = (int(who.max(initial=PANEL)) + 2 for who in (rater, writer))
     people = (columns.item * n_raters + rater + 1) * n_writers + writer + 1
@@ -146,7 +150,8 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
         won=total(weight * won),
         weight=total(weight),
         n=np.bincount(row, minlength=len(found)),
-        n_won=total(won),
+        once=total(once),
+        once_won=total(once * won),
         tied=total(np.where(columns.score == TIE_SCORE, weight, 0.0)),
     )
 

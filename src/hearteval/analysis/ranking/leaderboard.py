@@ -64,7 +64,8 @@ class LeaderboardRow:
     """Every judgment counts once."""
     rank_differs: bool
     win_rate: float
-    """(wins + half the ties) / comparisons, unweighted."""
+    """Share of its comparisons won, ties half, each once, of the headline's voters; where people
+    and judges judged a pair, each kind counts half, as in the ranking."""
     n_comparisons: int
     n_wins: int
     n_ties: int
@@ -113,7 +114,7 @@ class Leaderboard:
     what the unweighted strengths expect."""
 
 
-def rank_systems(
+def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote and who was asked
     judgments: Sequence[JudgmentRow],
     systems: Sequence[System],
     raters: Sequence[Rater],
@@ -121,6 +122,7 @@ def rank_systems(
     writers: Mapping[str, str] | None = None,
     level: float = 0.95,
     asks_people: bool = False,
+    others: Sequence[JudgmentRow] = (),
 ) -> Leaderboard:
     """Rank systems by judgments; neither the order of judgments nor that of systems matters.
 
@@ -136,6 +138,7 @@ def rank_systems(
         level: Nominal coverage of the intervals.
         asks_people: Whether the study's pages ask people for axis marks; where not, only who
             marked an axis was asked.
+        others: Judgments by other raters, whose marks stand in where these mark no axis.
 
     Raises:
         NotIdentifiedError: The judgments do not determine one ranking, or stand on one item only;
@@ -158,12 +161,15 @@ def rank_systems(
     weighted = rank_judgments(
         judgments, field, use_strength=True, rater_ids=people, writers=writers, level=level
     )
+    marked = [row for row in others if row.is_among(among)]
+    if not marked or any(row.axes for row in judgments):
+        marked = judgments
     wins, direct = unweighted.fit.points, unweighted.compare_directly()
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
     tables = adjust_axes(
-        axis_tables(judgments, field, raters, asks_people=asks_people, writers=writers, level=level)
+        axis_tables(marked, field, raters, asks_people=asks_people, writers=writers, level=level)
     )
     return Leaderboard(
         rows=_rows(field, weighted, unweighted, tables),
@@ -230,6 +236,8 @@ def _rows(
 ) -> tuple[LeaderboardRow, ...]:
     comparisons = unweighted.fit.comparisons
     n_comparisons, n_won_or_half = count_wins(comparisons)
+    won = unweighted.fit.points
+    win_rate = won.sum(axis=1) / (won + won.T).sum(axis=1)
     is_tie = comparisons.score == TIE_SCORE
     n_ties = count_comparisons(select_comparisons(comparisons, is_tie))
     rows = [
@@ -240,7 +248,7 @@ def _rows(
             weighted=weighted.estimates[i],
             unweighted=unweighted.estimates[i],
             rank_differs=weighted.estimates[i].rank != unweighted.estimates[i].rank,
-            win_rate=float(n_won_or_half[i] / n_comparisons[i]),
+            win_rate=float(win_rate[i]),
             n_comparisons=int(n_comparisons[i]),
             n_wins=int(n_won_or_half[i] - n_ties[i] / 2),
             n_ties=int(n_ties[i]),
