@@ -37,6 +37,7 @@ repeat_pairs = 0
 writers_per_item = 3
 raters_per_pair = 5
 overlap = 0.25
+edge = ["risk", "medical", "abuse", "minor"]
 """
 N_ITEMS, N_WRITERS, N_RATERS = 4, 3, 5
 REPLIES = (

@@ -117,7 +117,7 @@ def test_the_best_human_is_told_beside_what_the_same_votes_would_say() -> None:
     assert best.same_votes is not None
     assert best.strength is not None
     assert f"scores {100 * best.best_human.score.value:.1f} %" in shown
-    assert f"Elo {best.strength.elo:.0f}, place {best.strength.rank} of 4." in shown
+    assert f"Elo {best.strength.elo:.0f}, place {best.strength.rank} of 4, conditional on" in shown
     assert (
         f"by the same votes it would look like {100 * best.same_votes.score.value:.1f} %" in shown
     )
