@@ -5,10 +5,13 @@ best when no other is above it beyond its interval (`rank_low` 1). Several of th
 are few and each is above all others beyond its interval; else it is open which system is the best.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from hearteval.analysis.ranking.first_place import chance_above_average
 from hearteval.notices import Kind, Notice
+from hearteval.report.figures import MEAN_ELO
 from hearteval.report.text import NO_BREAK_SPACE, listed, ranks, shortened_names
 
 MAX_NAMED = 4
@@ -82,6 +85,29 @@ def answer(
         return Answer(lead, NOT_ALWAYS, loses)
     rest, narrow = _rest(len(leaders), behind, is_clear=is_clear), _first(warnings, *NARROWING)
     return Answer(lead, f"{rest} {TOO_NARROW}" if narrow else rest, narrow)
+
+
+def first_place_words(
+    n_systems: int, low: float | None, *, interval: str, df: float | None, level: float
+) -> str:
+    """Say that the first is high in part for being first, where its interval says it is high.
+
+    Args:
+        n_systems: How many are ranked.
+        low: Lower end of the interval of the first.
+        interval: Its name.
+        df: Its degrees of freedom; None for the normal distribution.
+        level: Its level.
+    """
+    found = chance_above_average(n_systems, interval, math.inf if df is None else df, level)
+    if found is None or low is None or low <= MEAN_ELO:
+        return ""
+    n, share = found
+    return (
+        f"The first place is high in part because it is first: of {n} equal systems the first"
+        f" one's interval lies above {MEAN_ELO:.0f} in about"
+        f" {100 * share:.0f}{NO_BREAK_SPACE}%."
+    )
 
 
 def _first(warnings: Sequence[Notice], *kinds: Kind) -> Notice | None:

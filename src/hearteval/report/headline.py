@@ -6,7 +6,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
-from hearteval.report.answer import Answer, answer
+from hearteval.report.answer import Answer, answer, first_place_words
 from hearteval.report.text import listed, plural
 
 AUDIT_COMMAND = "heart judges audit STUDY.toml"
@@ -59,6 +59,20 @@ def votes_words(results: StudyResults) -> str:
     others = "judges" if voters.by == "people" else "people"
     n = plural(voters.n_left_out, "judgment")
     return f"{said} Not among them: {n} by {others}, who rank apart."
+
+
+def first_words(results: StudyResults) -> str:
+    """Say that the first place is high in part for being first; nothing where it is not high."""
+    board = results.leaderboard
+    if board is None:
+        return ""
+    return first_place_words(
+        len(board.rows),
+        board.rows[0].weighted.low,
+        interval=board.interval_used,
+        df=board.df,
+        level=board.level,
+    )
 
 
 def _who_scores_best(ratings: RatingResults) -> Answer:

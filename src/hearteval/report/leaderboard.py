@@ -150,8 +150,8 @@ def _marked_by(board: Leaderboard, axis: Axis, asked: AxisAsked) -> str:
     return words
 
 
-def board_table(board: Leaderboard, votes: str = "") -> Table:
-    """Return the leaderboard as a terminal and a notebook show it; `votes` says whose they are."""
+def board_table(board: Leaderboard, *said: str) -> Table:
+    """Return the leaderboard as a terminal and a notebook show it; `said` stands first below it."""
     axes = marked_axes(board)
     cells = [_axis_rate(board, row, axis) for row in board.rows for axis in axes]
     heading = f"{level_percent(board.level)} interval"
@@ -169,7 +169,7 @@ def board_table(board: Leaderboard, votes: str = "") -> Table:
             *((axis, lambda row, axis=axis: _axis_rate(board, row, axis)) for axis in axes),
         ],
         notes=[
-            *filter(None, [votes]),
+            *filter(None, said),
             *_how_to_read(axes, has_few=TOO_FEW in cells),
             marked_words(board),
             *recorded_words({row.system: row.kind for row in board.rows}),

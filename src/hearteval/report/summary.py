@@ -13,7 +13,13 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.notices import Kind, Notice
 from hearteval.report import agreement, leaderboard, people, people_and_judges, scores
-from hearteval.report.headline import news, results_notices, sentence, votes_words
+from hearteval.report.headline import (
+    first_words,
+    news,
+    results_notices,
+    sentence,
+    votes_words,
+)
 from hearteval.report.missing import coverage_totals
 from hearteval.report.spending import spending_lines
 from hearteval.report.table import Display, Table
@@ -34,7 +40,9 @@ def results_table(results: StudyResults) -> Table | None:
     if results.ratings is not None:
         return scores.score_table(results.ratings) if results.ratings.systems else None
     if results.leaderboard is not None:
-        return leaderboard.board_table(results.leaderboard, votes_words(results))
+        return leaderboard.board_table(
+            results.leaderboard, votes_words(results), first_words(results)
+        )
     if not any(rate.n_comparisons for rate in results.win_rates):
         return None
     return leaderboard.win_rate_table(results.win_rates)

@@ -10,7 +10,7 @@ from hearteval.analysis.ranking.adjusted import ControlledVotes, JudgedVotes
 from hearteval.analysis.ranking.head_to_head import SIGNIFICANT, find_departures
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.notices import Kind, by_severity
-from hearteval.report.answer import answer
+from hearteval.report.answer import answer, first_place_words
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.table import CENTRE, Bar, Column, Display, Table, tabulate
 from hearteval.report.text import (
@@ -82,6 +82,13 @@ def ranking_table(ranking: VoteRanking) -> Table:
             f"{plural(len(ranking.systems), 'system')}: {counts}. {interval_words(ranking)}",
             f"rank: the places that stay open. {CENTRE}{NO_BREAK_SPACE}the average, "
             f"{tick(MEAN_ELO)}. win: percent won, a tie counting half.",
+            first_place_words(
+                len(ranking.systems),
+                ranking.systems[0].low,
+                interval=settings.interval_used,
+                df=settings.df,
+                level=settings.level,
+            ),
             _fit_words(ranking),
             dropped_words(fit.n_dropped),
         ],
