@@ -224,7 +224,7 @@ def test_people_stand_beside_the_systems_in_three_rankings_and_nobody_is_named(
     results = results_of(study)
     boards = {one["judged_by"]: one["leaderboard"] for one in results["people"]["rankings"]}
     assert set(boards) == {"people", "judges"}
-    assert results["leaderboard"]["judged_by"] == "both"
+    assert results["leaderboard"]["judged_by"] == "people"
     for board in (*boards.values(), results["leaderboard"]):
         assert board is not None, results["people"]["rankings"]
         assert {row["system"] for row in board["rows"]} == {"original", "generic", "People"}
