@@ -119,6 +119,7 @@ def test_every_format_gives_the_same_votes(source: str, tmp_path: Path) -> None:
         "count": [2, 1, 1, 1, 1],
         "item": [1, 0, 1, 0, 0],
         "rater": [0, 1, 1, 0, 1],
+        "writer": None,
         "n_systems": 3,
         "covariates": [[12.5], [7.0], [0.0], [-3.0], [1.0]],
         "has_strength": True,
