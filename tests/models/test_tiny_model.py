@@ -49,15 +49,12 @@ def test_its_text_comes_from_the_installed_package_alone() -> None:
     assert [path.relative_to(package) for path in opened] == [Path("items/starter/items.jsonl")]
 
 
-def test_its_vocabulary_is_nearly_what_the_recipe_learns_from_that_text(
+def test_its_vocabulary_is_what_the_recipe_learns_from_that_text(
     metadata: dict[str, Any], merges: list[tuple[str, str]]
 ) -> None:
-    """42 of the seekers' turns were written anew since: see data/README.md."""
+    assert metadata["tokenizer.ggml.merges"] == [f"{a} {b}" for a, b in merges]
     learned = [a + b for a, b in merges]
-    tokens = metadata["tokenizer.ggml.tokens"]
-    assert tokens[: -len(merges)] == [*SPECIAL_TOKENS, *SYMBOLS]
-    assert len(tokens) == len(SPECIAL_TOKENS) + len(SYMBOLS) + len(learned)
-    assert len(set(learned).intersection(tokens)) >= 0.95 * len(learned)
+    assert metadata["tokenizer.ggml.tokens"] == [*SPECIAL_TOKENS, *SYMBOLS, *learned]
 
 
 def test_it_carries_the_projects_licence(metadata: dict[str, Any]) -> None:
@@ -66,9 +63,8 @@ def test_it_carries_the_projects_licence(metadata: dict[str, Any]) -> None:
 
 
 @pytest.mark.server
-def test_llama_cpp_splits_text_as_the_recipe_did(metadata: dict[str, Any]) -> None:
-    pairs = [merge.split(" ") for merge in metadata["tokenizer.ggml.merges"]]
-    tokenizer = Tokenizer([(a, b) for a, b in pairs])
+def test_llama_cpp_splits_text_as_the_recipe_did(merges: list[tuple[str, str]]) -> None:
+    tokenizer = Tokenizer(merges)
     texts = [*own_texts()[::40], "It's 3 a.m.\n\n  I'm not_ok…  ", '{"H": "x", "E":2}']
     with run_local_model(TINY_MODEL, ONE_THREAD) as server:
         connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=10)
