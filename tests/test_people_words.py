@@ -17,10 +17,10 @@ from hearteval.study.people.served import describe_served
 
 PLACEHOLDERS = {
     "people_consent": {
-        *("contact", "retention_days", "results", "n", "done", "total"),
+        *("contact", "retention_days", "results", "n", "name", "time", "done", "total"),
         *("served", "kinds"),
     },
-    "people_writing": {"words", "sentences", "characters"},
+    "people_writing": {"words", "sentences", "characters", "hours", "time"},
     "people_judging": set(),
     "people_review": set(),
     "people_labelling": {"n", "all", "absent"},
@@ -35,11 +35,12 @@ CONSENT_PLACEHOLDERS = {
     "consent": {"contact", "retention_days", "served"},
     "debrief": {"contact", "results"},
     "rest": {"n"},
+    "ending": {"n", "name", "time"},
     "page": {"done", "total"},
 }
 """By part of the consent file; the other parts hold none."""
 
-VERSIONS = {"people_consent": "2"}
+VERSIONS = {"people_consent": "3", "people_writing": "2"}
 
 UNREAD = {"version", "role", "id", "value", "answer", "call", "sms", "web", "checked"}
 """Keys whose values stand on no page."""

@@ -82,6 +82,7 @@ COMMANDS = {
     "latency": ("latency", "study.toml"),
     "serve": ("serve", "study.toml"),  # asks nobody anything, so it ends at once
     "people withdraw": ("people", "withdraw", "study.toml", "P-23456789", "--yes"),
+    "people purge": ("people", "purge", "study.toml", "--yes"),
     "import": ("import", "study.toml", "absent.eval"),
     "analyze": ("analyze", "study.toml"),
     "report": ("report", "study.toml"),

@@ -1,11 +1,15 @@
 """``heart people withdraw``: who is meant, what is asked, what is said."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from heart_command import Heart
 from people_site import Visitor, World, people_world
+from sqlalchemy import create_engine, text
+
+from hearteval.study.verify import verify_store
 
 
 @pytest.fixture
@@ -42,3 +46,64 @@ def test_who_says_no_is_told_that_nothing_was_deleted(
     done = heart("people", "withdraw", file_of(world), name)
     assert (done.code, "nothing was deleted" in done.out) == (0, True)
     assert world.store.people.find_name(name).withdrawn_at is None
+
+
+def test_old_reports_and_exports_are_listed_until_they_are_gone_and_then_purged(
+    heart: Heart, world: World, tmp_path: Path
+) -> None:
+    writer = world.come("write")
+    writer.write()
+    name, file = writer.name, file_of(world)
+    assert heart("export", file, "--to", "jsonl", "--out", str(tmp_path / "out")).code == 0
+    assert "replies" in heart("report", file, "--full", str(tmp_path / "pages")).out
+    made = [*(tmp_path / "out").iterdir(), tmp_path / "pages", tmp_path / "people.report.html"]
+    held = {str(path.resolve()) for path in made}
+    before = world.clock().timestamp() - 1
+    for path in held:
+        os.utime(path, (before, before))
+    writer.client.post("/withdraw", data={"confirm": "yes"})
+    listed = heart("people", "withdraw", file, name, "--yes", "--json").json
+    assert listed["was_gone"] is True
+    assert set(listed["files"]) == held
+    again = ("export", file, "--to", "jsonl", "--out", str(tmp_path / "out"), "--force")
+    assert heart(*again).code == 0
+    left = heart("people", "withdraw", file, name, "--yes", "--json").json["files"]
+    assert set(left) == {path for path in held if Path(path).parent.name != "out"}
+    assert heart("people", "purge", file, "--json").code == 2
+    done = heart("people", "purge", file, "--yes")
+    assert done.code == 0
+    assert "archived logs, replicas" in " ".join(done.out.split())
+    assert not any(Path(path).exists() for path in left)
+    assert heart("people", "withdraw", file, name, "--yes", "--json").json["files"] == []
+
+
+def test_no_event_of_a_withdrawal_says_who(world: World) -> None:
+    writer = world.come("write")
+    writer.write()
+    name = writer.name
+    writer.client.post("/withdraw", data={"confirm": "yes"})
+    (event,) = [one for one in world.store.people.events() if one.what == "withdrawn"]
+    assert name not in repr(event.about)
+    assert verify_store(world.store, progress=lambda _kind, _n: None).faults == ()
+
+
+@pytest.mark.postgres
+def test_postgresql_writes_its_tables_anew(postgres_url: str, tmp_path: Path) -> None:
+    with people_world(tmp_path, store=postgres_url) as world:
+        writer = world.come("write")
+        writer.write("A sentence of mine.")
+        writer.client.post("/withdraw", data={"confirm": "yes"})
+        query = text("SELECT pg_read_binary_file(pg_relation_filepath('completions'))")
+        engine = create_engine(postgres_url.replace("postgresql:", "postgresql+psycopg:", 1))
+
+        def held() -> bytes:
+            with engine.begin() as connection:
+                connection.execute(text("CHECKPOINT"))
+                return bytes(connection.execute(query).scalar_one())
+
+        assert b"A sentence of mine." in held()
+        assert world.store.people.purge(world.desk.study.id, now=world.clock.now) is True
+        assert b"A sentence of mine." not in held()
+        assert world.store.people.events()[-1].what == "purged"
+        assert verify_store(world.store, progress=lambda _kind, _n: None).faults == ()
+        engine.dispose()

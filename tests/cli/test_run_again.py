@@ -234,10 +234,16 @@ def test_what_is_kept_holds_no_reply(study: Path, heart: Heart) -> None:
     assert not [text for text in texts if json.dumps(text)[1:-1] in kept]
 
 
-def test_what_is_kept_and_logged_is_its_owners_alone_to_read(study: Path, heart: Heart) -> None:
+def test_what_is_kept_logged_and_found_is_its_owners_alone_to_read(
+    study: Path, heart: Heart
+) -> None:
     heart("run", study)
     (log,) = (study.parent / "small.logs").iterdir()
-    for path in (study.parent / "small.cache" / "run.json", log):
+    heart("report", study)
+    tables = [*(study.parent / "small.tables").glob("*.csv")]
+    assert tables
+    results = [study.parent / f"small.{end}" for end in ("results.json", "leaderboard.csv")]
+    for path in (study.parent / "small.cache" / "run.json", log, *results, *tables):
         assert path.stat().st_mode & 0o077 == 0
 
 

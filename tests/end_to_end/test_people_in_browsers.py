@@ -119,7 +119,7 @@ def consent(page: Page, *, writes: bool) -> None:
 
 def pseudonym(page: Page) -> str:
     page.goto("/".join([*page.url.split("/")[:3], "stopped"]))
-    return page.locator("main .hint").inner_text().rpartition(" ")[2]
+    return page.locator("main .part p").first.inner_text().rpartition(" ")[2]
 
 
 def write_all(page: Page, k: int) -> None:
@@ -179,7 +179,7 @@ def take_to_the_end(browser: Browser, folder: Path) -> tuple[Path, list[str]]:
         writing = make_link(researcher, "Writers", "Write", N_WRITERS)
         judging = make_link(researcher, "Panel", "Compare", N_RATERS)
         writers = [
-            come(browser, f"{writing}?PROLIFIC_PID={PLATFORM_ID.format(k=k)}")
+            come(browser, f"{writing}?participant={PLATFORM_ID.format(k=k)}")
             for k in range(N_WRITERS)
         ]
         for k, page in enumerate(writers):
@@ -195,7 +195,7 @@ def take_to_the_end(browser: Browser, folder: Path) -> tuple[Path, list[str]]:
             write_all(page, k)
         wait_for_screening(researcher)
         raters = [
-            come(browser, f"{judging}?PROLIFIC_PID={PLATFORM_ID.format(k=f'r{k}')}")
+            come(browser, f"{judging}?participant={PLATFORM_ID.format(k=f'r{k}')}")
             for k in range(N_RATERS)
         ]
         for page in raters:

@@ -1,6 +1,8 @@
 """Coming again by a link: the same person, whatever the link is for."""
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,7 @@ def test_a_browser_comes_back_by_a_link_that_is_full(world: World) -> None:
     token = world.invite("judge", most_people=2)
     first, _ = (Visitor(world, world.client(), token).join() for _ in range(2))
     assert "Welcome back" in plain(first.client.get(f"/join/{token}").text)
-    assert world.client().get(f"/join/{token}").status_code == 401
+    assert world.client().get(f"/join/{token}").status_code == 403
 
 
 def test_somebody_else_may_start_in_the_same_browser(world: World) -> None:
@@ -57,6 +59,90 @@ def test_another_link_makes_nobody_the_same_person(world: World) -> None:
     rater = world.come("judge")
     other = world.invite("write")
     assert "Before you start" in plain(rater.client.get(f"/join/{other}").text)
+
+
+def test_an_id_of_a_recruiting_site_is_one_person_by_every_link_of_a_study(world: World) -> None:
+    write, judge = world.invite("write"), world.invite("judge")
+    writer = Visitor(world, world.client(), write).join(pid="one")
+    for _ in world.desk.study.item_ids:
+        writer.write("These are my own words.")
+    world.come("write").write("These are somebody else's.")
+    other = world.client()
+    arrived = other.get(f"/join/{judge}?pid=one")
+    assert "Before you start" in plain(arrived.text)  # they have not agreed to this yet
+    rater = Visitor(world, other, judge).join(pid="one")
+    assert (rater.name, n_people(world)) == (writer.name, 2)
+    assert "Welcome back" in plain(world.client().get(f"/join/{judge}?pid=one").text)
+    shown = 0
+    while (page := rater.get("judge")) and rater.ticket:
+        assert "These are my own words." not in page
+        rater.send("judge", choice="about the same", reason="Equal.")
+        shown += 1
+    assert shown > 0
+
+
+def test_two_browsers_that_come_by_two_links_at_once_are_one_person(world: World) -> None:
+    links = [world.invite("write"), world.invite("judge")] * 4
+    start = threading.Barrier(len(links))
+
+    def come(token: str) -> int:
+        client = world.client()
+        start.wait()
+        ticks = {"adult": "yes", "agree": "yes", "no_ai": "yes", "pid": "one"}
+        return int(client.post(f"/join/{token}", data=ticks).status_code)
+
+    with ThreadPoolExecutor(len(links)) as pool:
+        assert set(pool.map(come, links)) == {303}
+    assert n_people(world) == 1
+
+
+def test_an_id_alone_leads_nobody_to_what_is_held_back(world: World) -> None:
+    review, judge = world.invite("review"), world.invite("judge")
+    Visitor(world, world.client(), review).join(pid="one")
+    for found in (
+        world.client().get(f"/join/{judge}?pid=one"),
+        world.client().post(f"/join/{judge}", data={"adult": "yes", "agree": "yes", "pid": "one"}),
+    ):
+        assert found.status_code == 403
+        assert "Please use your first link" in plain(found.text)
+
+
+def test_an_id_of_the_researcher_is_nobody_elses(world: World) -> None:
+    Visitor(world, world.client(), world.invite("research")).join(pid="one")
+    rater = Visitor(world, world.client(), world.invite("judge")).join(pid="one")
+    assert rater.client.get("/researcher").status_code == 404
+    assert n_people(world) == 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PROLIFIC_PID=%7B%7B%25PROLIFIC_PID%25%7D%7D",
+        "PROLIFIC_PID=5f1234",
+        "PROLIFIC_PID=PROLIFIC_PID",
+        "pid=%24%7Be%3A%2F%2FField%2FID%7D",
+        "participant=%5BID%5D",
+        "workerId=ASSIGNMENT_ID_NOT_AVAILABLE",
+        "workerId=anna",
+        "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE",
+        "pid=undefined",
+    ],
+)
+def test_what_is_no_id_of_a_recruiting_site_is_refused(world: World, query: str) -> None:
+    token = world.invite("judge")
+    for page in ("", "/consent"):
+        refused = world.client().get(f"/join/{token}{page}?{query}")
+        assert refused.status_code == 400
+        assert "Your ID is missing" in plain(refused.text)
+    assert n_people(world) == 0
+
+
+@pytest.mark.parametrize(
+    "query", ["PROLIFIC_PID=5f1a2b3c4d5e6f7a8b9c0d1e", "workerId=A2KJX91QRTZ", "pid=anna-7"]
+)
+def test_an_id_of_a_recruiting_site_lets_somebody_in(world: World, query: str) -> None:
+    token = world.invite("judge")
+    assert world.client().get(f"/join/{token}?{query}").status_code == 200
 
 
 def test_a_researcher_is_not_welcomed_back_to_work(world: World) -> None:

@@ -67,6 +67,33 @@ def test_a_rating_scores_every_axis_of_one_reply(tmp_path: Path) -> None:
         assert rating.comments == {"H": "Like a person."}
 
 
+MARKS = {f"axis_{axis}": "B" for axis in AXES}
+SCORES = {f"axis_{axis}": "4" for axis in AXES}
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "typed"),
+    [
+        ("judge", "", {"choice": "B slightly better", "reason": "It listens."}),
+        ("judge", FORCED[len(PEOPLE) :], {"choice": "B", "strength": "4", **MARKS}),
+        ("rate", 'protocol = "rating"\n', {**SCORES, "comment_H": "Like a person."}),
+    ],
+)
+def test_a_draft_brings_back_every_field_that_was_filled_in(
+    tmp_path: Path, kind: str, setting: str, typed: dict[str, str]
+) -> None:
+    study = RATED if kind == "rate" else STUDY
+    with people_world(tmp_path, people=PEOPLE + setting, study=study) as world:
+        rater = world.come(kind)
+        rater.get(kind)
+        kept = {"ticket": rater.ticket, **typed}
+        assert rater.client.post(f"/task/{kind}/draft", data=kept).status_code == 204
+        page = rater.get(kind)
+        for name, value in typed.items():
+            is_chosen = f'name="{name}" value="{value}" checked' in page
+            assert is_chosen or f">{value}</textarea>" in page, name
+
+
 def test_ratings_of_people_alone_are_results(tmp_path: Path) -> None:
     people = PEOPLE + 'protocol = "rating"\n'
     with people_world(tmp_path, people=people, study=RATED) as world:

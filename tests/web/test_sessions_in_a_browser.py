@@ -179,6 +179,28 @@ def test_a_draft_is_there_after_a_reload_and_on_another_device(tour: Tour) -> No
         expect(box).to_have_value("Half a reply")
 
 
+def test_a_choice_is_there_after_a_reload_and_on_another_device(tour: Tour) -> None:
+    visitor = tour.world.come("judge")
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto("/task/judge?begin=1")
+    page.get_by_label("A is slightly better").check()
+    expect(page.locator(".state")).to_have_text("Draft saved")
+    for there in (page, tour.nobody()):
+        tour.served.admit(there.context, visitor)
+        there.goto("/task/judge?begin=1")
+        expect(there.get_by_label("A is slightly better")).to_be_checked()
+
+
+def test_a_choice_by_key_survives_a_reload_before_any_draft_was_kept(tour: Tour) -> None:
+    page = tour.task("judge")
+    page.route("**/draft", lambda route: route.abort())
+    page.keyboard.press("4")
+    expect(page.get_by_label("B is slightly better")).to_be_checked()
+    page.reload()
+    expect(page.get_by_label("B is slightly better")).to_be_checked()
+
+
 def test_what_was_typed_before_a_draft_was_kept_survives_a_reload(tour: Tour) -> None:
     page = tour.task("write")
     page.route("**/draft", lambda route: route.abort())

@@ -99,6 +99,7 @@ def review(
     port: int,
     expose: bool,
     is_https: bool,
+    public_url: str,
     as_json: bool,
 ) -> None:
     """Serve the pages on which people answer what labelers could not settle about candidates.
@@ -128,7 +129,7 @@ def review(
         tell.note(
             f"{opened.n_waiting:,} items for {people} {'person' if people == 1 else 'people'} each"
         )
-        where = Where(host=host, port=port, is_https=is_https, as_json=as_json)
+        where = Where(host, port, is_https=is_https, as_json=as_json, public_url=public_url)
         kinds = [label_kind(ITEM_SCREEN), settle_kind(ITEM_SCREEN)]
         serve_desk(desk, where, researcher=kinds, readers=kinds)
 

@@ -1,7 +1,7 @@
 """``heart serve``: the pages on which people write, judge and label."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,14 +18,22 @@ MOST_READERS = 50
 FC = TypeVar("FC", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Where:
     """Where pages are served, and how the terminal is told."""
 
     host: str
     port: int
+    _: KW_ONLY
     is_https: bool
     as_json: bool
+    public_url: str = ""
+
+
+def _public_url(_context: click.Context, _option: click.Parameter, given: str) -> str:
+    from hearteval.web.server import read_public_url
+
+    return read_public_url(given) if given else ""
 
 
 def address_options(function: FC) -> FC:
@@ -43,6 +51,13 @@ def address_options(function: FC) -> FC:
         click.option(
             "--https", "is_https", is_flag=True, help="A server before this one encrypts."
         ),
+        click.option(
+            "--public-url",
+            default="",
+            metavar="URL",
+            callback=_public_url,
+            help="Where people find it; requests for other hosts are refused. https:// is --https.",
+        ),
     )
     for option in reversed(options):
         function = option(function)
@@ -54,7 +69,14 @@ def address_options(function: FC) -> FC:
 @address_options
 @json_option
 def command(
-    study_file: Path, *, host: str, port: int, expose: bool, is_https: bool, as_json: bool
+    study_file: Path,
+    *,
+    host: str,
+    port: int,
+    expose: bool,
+    is_https: bool,
+    public_url: str,
+    as_json: bool,
 ) -> None:
     """Serve the pages on which people write, judge, review and label.
 
@@ -77,7 +99,7 @@ def command(
             f"texts: {opened.n_released:,} may be shown, {opened.n_waiting:,} wait for a person to"
             f" read them, {opened.n_kept_out:,} kept out"
         )
-        where = Where(host=host, port=port, is_https=is_https, as_json=as_json)
+        where = Where(host, port, is_https=is_https, as_json=as_json, public_url=public_url)
         serve_desk(desk, where, researcher=["review"])
 
 
@@ -89,10 +111,11 @@ def serve_desk(
     `researcher` is what the researcher may do beside watching; `readers` are the kinds of tasks of
     a link for others, where there is one.
     """
-    from hearteval.study.people.joining import Link, make_invite
+    from hearteval.study.people.joining import Link, close_unused_sign_ins, make_invite
     from hearteval.study.people.kinds import RESEARCH
     from hearteval.web.server import serve
 
+    close_unused_sign_ins(desk)
     token, _ = make_invite(desk, Link(label="researcher", kinds=[RESEARCH, *researcher], days=7))
     others = None
     if readers:
@@ -111,4 +134,11 @@ def serve_desk(
         for who, at in shared.items():
             click.echo(labelled(who, at))
 
-    serve(desk, host=where.host, port=where.port, is_https=where.is_https, when_ready=say)
+    serve(
+        desk,
+        host=where.host,
+        port=where.port,
+        is_https=where.is_https or where.public_url.startswith("https:"),
+        public_url=where.public_url,
+        when_ready=say,
+    )

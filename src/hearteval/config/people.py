@@ -26,8 +26,10 @@ class People(Section):
     protocol: HumanProtocol = "five-point"
     axis_marks: bool = False
     overlap: Literal["all"] | Annotated[float, Field(gt=0, le=1)] = "all"
+    judging_opens: Literal["while-writing", "after-writing"] = "while-writing"
     name: Annotated[str, Field(min_length=1, max_length=100)] = "People"
     practice: bool = True
+    practice_hours: Annotated[int, Field(ge=1, le=14 * 24)] | None = None
     review: Literal["held", "all"] = "held"
     reviewers_per_text: Annotated[int, Field(ge=1, le=2)] = 1
     lease_minutes: Annotated[int, Field(ge=1, le=MINUTES_A_DAY)] = 30
@@ -37,6 +39,8 @@ class People(Section):
     retention_days: Annotated[int, Field(ge=1, le=3650)] = 180
     contact: Annotated[str, Field(min_length=1)] = "the person who sent you the link"
     results: str | None = None
+    way_back: Annotated[str, Field(pattern=r"^https://[^\s@]+$")] | None = None
+    way_back_when_full: Annotated[str, Field(pattern=r"^https://[^\s@]+$")] | None = None
     consent: Annotated[list[str], Field(default_factory=list)]
     about_you: Annotated[list[str], Field(default_factory=list)]
     scale: str | None = None
@@ -85,10 +89,15 @@ class PeopleSettings:
 
     Attributes:
         overlap: Share of the judges' pairs that people judge too, drawn at random within strata.
+        judging_opens: Whether people judge while others write, or once everybody has written: then
+            no pair that comes late tells which reply a person has just written.
         review: Whether people read what the rule screen holds, or every text, before others do.
         practice: Whether writers first write a reply that a person of the study reads, and who
             rates first scores keyed examples.
+        practice_hours: Within which such a reply is read; None where nobody promises a time.
         most_per_session: Judgments in one sitting; most_per_day in 24 hours.
+        way_back: Address on the recruiting site that a person goes back to at an end.
+        way_back_when_full: The same for who comes by a link that is full.
         consent: Points that the study adds to the consent: purpose, pay, an ethics board.
         about_you: Names of optional questions about themselves.
         smallest_group: Fewest people of whom a number is shown.
@@ -100,8 +109,10 @@ class PeopleSettings:
     protocol: HumanProtocol
     axis_marks: bool
     overlap: float
+    judging_opens: Literal["while-writing", "after-writing"]
     name: str
     practice: bool
+    practice_hours: int | None
     review: Literal["held", "all"]
     reviewers_per_text: int
     lease_minutes: int
@@ -111,6 +122,8 @@ class PeopleSettings:
     retention_days: int
     contact: str
     results: str | None
+    way_back: str | None
+    way_back_when_full: str | None
     consent: tuple[str, ...]
     about_you: tuple[str, ...]
     scale: Scale | None
@@ -132,6 +145,11 @@ class PeopleSettings:
             "scale": None if self.scale is None else content_hash(self.scale.model_dump()),
             # Left out where it says nothing, so that studies from before it stay as they are.
             **({"edge": sorted(self.edge)} if self.edge else {}),
+            **(
+                {"judging_opens": self.judging_opens}
+                if self.judging_opens != "while-writing"
+                else {}
+            ),
         }
 
 

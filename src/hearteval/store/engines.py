@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -26,6 +26,7 @@ from sqlalchemy.exc import (
     IntegrityError,
     InterfaceError,
     OperationalError,
+    ProgrammingError,
 )
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
@@ -260,6 +261,29 @@ def empty_log(engine: Engine) -> None:
         connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         connection.close()
+
+
+def rewrite(engine: Engine) -> bool:
+    """Write every table anew, without the old rows that a database keeps in its files.
+
+    PostgreSQL locks each table while it does. Returns whether the log goes on in a new file, so
+    that the server may recycle the old ones; only some of its users may ask for that.
+    """
+    if engine.dialect.name != "postgresql":
+        shrink(engine)
+        empty_log(engine)
+        return engine.dialect.name == "sqlite"
+    alone = {"isolation_level": "AUTOCOMMIT", "heart_reading": True}
+    with engine.connect().execution_options(**alone) as connection:
+        for table in inspect(connection).get_table_names():
+            connection.exec_driver_sql(f'VACUUM FULL "{table}"')
+        try:
+            connection.exec_driver_sql("CHECKPOINT")
+            connection.exec_driver_sql("SELECT pg_switch_wal()")
+        except ProgrammingError as error:
+            logger.info("the log of the server goes on as it is: %s", error.orig)
+            return False
+    return True
 
 
 def shrink(engine: Engine) -> None:

@@ -45,6 +45,7 @@ from hearteval.store.engines import (
     open_engine,
     refresh_statistics,
     require_sound,
+    rewrite,
     run_patiently,
     shrink,
 )
@@ -111,7 +112,10 @@ class SqlStore:
         is_queue = engine.dialect.name == "sqlite"
         self._writer = Lock() if is_queue else BoundedSemaphore(MOST_WRITERS)
         self.people = PeopleStore(
-            write=self._write, read=self._read, empty_log=partial(empty_log, engine)
+            write=self._write,
+            read=self._read,
+            empty_log=partial(empty_log, engine),
+            rewrite=partial(rewrite, engine),
         )
         if is_read_only:
             return

@@ -21,6 +21,7 @@ from hearteval.report.text import printable, shortened
 from hearteval.study import Tell
 from hearteval.study.grow import imported_systems
 from hearteval.study.imports import outcomes
+from hearteval.study.report.left_behind import remember
 from hearteval.study.report.reading import released_words
 from hearteval.study.results import read_data
 from hearteval.study.session import Session
@@ -90,7 +91,7 @@ def export_logs(
     data, released = read_data(session, study), released_words(session, study)
     texts = [c for c in data.completions if c.writer_id is None or c.id in released]
     data = dataclasses.replace(data, completions=texts)
-    return export_study(
+    logs = export_study(
         study,
         data,
         out,
@@ -100,6 +101,8 @@ def export_logs(
         },
         replace=replace,
     )
+    remember(session, study, [log.path for log in logs])
+    return logs
 
 
 def _warn(found: ImportedReplies, log: ReplyLog, tell: Tell) -> None:

@@ -1,5 +1,6 @@
 """The application: its routes, its guard, and what it says when something fails."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
+from hearteval.study.people.working import count_done
 from hearteval.web.guard import FRESH, HEADERS, Guard, Tries
 from hearteval.web.pages import DEFAULT_LOCALE, STATIC, page, pick_locale, static_file
 
@@ -24,6 +26,8 @@ logger = logging.getLogger(__name__)
 COOKIE = "heart"
 MOST_FIELDS = 60
 RETRY_SECONDS = 15
+READ_SECONDS = 30.0
+"""In which a form has to come."""
 A_DAY = 24 * 60 * 60
 
 
@@ -33,15 +37,36 @@ class Site:
 
     Attributes:
         written: Told when somebody has written or reviewed, so that new tasks are opened.
-        is_https: Whether cookies are for encrypted connections only.
+        is_https: Whether pages, and so cookies, are for encrypted connections only.
+        public_url: Where people find it, without a slash at its end; empty is where they ask.
+        hosts: Names that requests may be for; empty is any.
         clock: Seconds that only grow.
     """
 
     desk: Desk
     written: Callable[[], None]
     is_https: bool = False
+    public_url: str = ""
+    hosts: frozenset[str] = frozenset()
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], float] = time.monotonic
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; encrypted, no other name or study of this one can set it."""
+        return f"__Host-{COOKIE}-{self.desk.study.id[:8]}" if self.is_https else COOKIE
+
+
+class LinkError(Exception):
+    """Somebody cannot come by a link that exists.
+
+    Attributes:
+        what: Why, by the name of its words in ``people_consent``.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -51,13 +76,18 @@ async def read_form(request: Request) -> dict[str, str]:
     it before anything else, so that what was typed is known where the database cannot be asked.
     """
     try:
-        async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        async with (
+            asyncio.timeout(READ_SECONDS),
+            request.form(max_files=0, max_fields=MOST_FIELDS) as form,
+        ):
             found = {
                 # A form may say that it is UTF-7, which holds what no page can show.
                 name: value.encode(errors="replace").decode()
                 for name, value in form.items()
                 if isinstance(value, str)
             }
+    except TimeoutError as error:
+        raise HTTPException(408) from error
     except (MultiPartException, UnicodeDecodeError, ValueError) as error:
         raise HTTPException(400) from error
     request.state.form = found
@@ -78,8 +108,9 @@ async def served_site(request: Request) -> Site:
 
 def whoever(request: Request) -> Person | None:
     """Return whose browser asks; None where it is not known."""
-    token = request.cookies.get(COOKIE)
-    found = find_person(site_of(request).desk, token) if token else None
+    site = site_of(request)
+    token = request.cookies.get(site.cookie)
+    found = find_person(site.desk, token) if token else None
     request.state.locale = found.locale if found else locale_of(request)
     return found
 
@@ -110,7 +141,7 @@ def go(where: str) -> Response:
 def let_in(response: Response, site: Site, token: str) -> Response:
     """Have the browser remember who it belongs to."""
     response.set_cookie(
-        COOKIE,
+        site.cookie,
         token,
         max_age=BROWSER_DAYS * A_DAY,
         httponly=True,
@@ -120,16 +151,39 @@ def let_in(response: Response, site: Site, token: str) -> Response:
     return response
 
 
-def say(request: Request, what: str, *, status: int = 200, **values: Any) -> Response:
+def let_out(response: Response, site: Site) -> Response:
+    """Have the browser forget who it belongs to."""
+    response.delete_cookie(site.cookie, httponly=True, secure=site.is_https, samesite="lax")
+    return response
+
+
+def about_part(site: Site, person: Person) -> dict[str, Any]:
+    """Return what every page says of somebody's part that may be their last one."""
+    return {
+        "name": person.name,
+        "n_done": count_done(site.desk, person),
+        "way_back": site.desk.settings.way_back,
+    }
+
+
+def say(
+    request: Request | None,
+    what: str,
+    *,
+    status: int = 200,
+    way_back: str | None = None,
+    is_known: bool = False,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
     """Return a page that says one thing, by the name of its words in ``people_consent``."""
-    words = {"go_on": "", **load_protocol("people_consent")[what]}
-    text = words.get("text", "").format(**values) if values else words.get("text", "")
     return page(
         "say",
-        locale=getattr(request.state, "locale", DEFAULT_LOCALE),
+        locale=getattr(request and request.state, "locale", DEFAULT_LOCALE),
         status=status,
-        what={**words, "text": text},
-        back=values.get("back", "/work"),
+        headers=headers,
+        what={"text": "", **load_protocol("people_consent")[what]},
+        way_back=way_back,
+        is_known=is_known,
     )
 
 
@@ -139,13 +193,19 @@ def create_app(site: Site) -> FastAPI:
 
     app = FastAPI(title="hearteval", docs_url=None, redoc_url=None, openapi_url="/openapi.json")
     app.state.site = site
-    app.add_middleware(Guard)
+    app.add_middleware(
+        Guard,
+        refuse=lambda what, status: say(None, what, status=status),
+        hosts=site.hosts,
+        is_https=site.is_https,
+    )
     for part in (people, tasks, research):
         app.include_router(part.router)
     app.add_api_route("/static/{name}", _static, methods=["GET"])
     app.add_api_route("/favicon.ico", _no_icon, methods=["GET"])
     app.add_api_route("/health", _health, methods=["GET"])
     app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(LinkError, _no_way_in)
     app.add_exception_handler(StoreError, _not_stored)
     app.add_exception_handler(Exception, _failed)
     return app
@@ -170,12 +230,22 @@ def _health(site: Served) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 401:
-        return say(request, "link", status=401, back="/")
+        return say(request, "link", status=401)
     if error.status_code == 404:
-        return say(request, "not_found", status=404)
-    words = {400: "This form cannot be read.", 405: "This page cannot be used that way."}
-    text = words.get(error.status_code, "This did not work.")
-    return PlainTextResponse(f"{text}\n", error.status_code, headers=error.headers)
+        return say(request, "not_found", status=404, is_known=whoever(request) is not None)
+    what = {429: "too_many", 400: "unreadable", 408: "too_slow"}.get(
+        error.status_code, "not_possible"
+    )
+    return say(request, what, status=error.status_code, headers=error.headers)
+
+
+def _no_way_in(request: Request, error: Exception) -> Response:
+    assert isinstance(error, LinkError)
+    request.state.locale = locale_of(request)
+    settings = site_of(request).desk.settings
+    status = {"full": 403, "other": 403, "over": 410, "no_id": 400}[error.what]
+    way_back = settings.way_back_when_full if error.what == "full" else None
+    return say(request, error.what, status=status, way_back=way_back)
 
 
 def _not_stored(request: Request, error: Exception) -> Response:

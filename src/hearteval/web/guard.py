@@ -2,10 +2,10 @@
 
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SAFE = frozenset({"GET", "HEAD"})
@@ -23,6 +23,9 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+HSTS = "max-age=31536000"
+"""A browser that has come encrypted comes so for a year."""
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 FRESH = "no-store"
 """Pages are never kept: they hold what others said in distress, and Back must ask again."""
 
@@ -31,11 +34,25 @@ class Guard:
     """Refuses what comes from another site or is too large, and adds headers to what leaves.
 
     A browser says where a form comes from: with ``Sec-Fetch-Site``, else ``Origin``, else
-    ``Referer``. A request that changes something and says none of them is refused too.
+    ``Referer``. A request that changes something and says none of them is refused too. So is one
+    for another name than `hosts`, with which a page of another site could read what is served here.
+
+    Args:
+        app: What stands behind it.
+        refuse: The page that says why, by the name of its words and its status.
+        hosts: Names that requests may be for; none for any.
+        is_https: Whether browsers are told to come encrypted only.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        refuse: Callable[[str, int], Response],
+        hosts: frozenset[str] = frozenset(),
+        is_https: bool = False,
+    ) -> None:
+        self._app, self._refuse, self._hosts, self._is_https = app, refuse, hosts, is_https
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -50,14 +67,24 @@ class Guard:
                 for name, value in HEADERS.items():
                     leaving[name] = value
                 leaving.setdefault("Cache-Control", FRESH)
+                if self._is_https:
+                    leaving["Strict-Transport-Security"] = HSTS
             await send(message)
 
         refusal = None
-        if scope["method"] not in SAFE and not is_same_origin(headers):
-            refusal = PlainTextResponse("This form did not come from this site.\n", 403)
+        if self._hosts and host_name(headers.get("host", "")) not in self._hosts:
+            refusal = self._refuse("other_host", 421)
+        elif scope["method"] not in SAFE and not is_same_origin(headers):
+            refusal = self._refuse("other_site", 403)
         elif not _is_small(headers):
-            refusal = PlainTextResponse("This is too long.\n", 413)
+            refusal = self._refuse("too_long", 413)
         await (refusal or self._app)(scope, receive, send_with_headers)
+
+
+def host_name(host: str) -> str:
+    """Return the name of a host without its port."""
+    name, _, port = host.rpartition(":")
+    return (name if name and not port.endswith("]") else host).lower()
 
 
 def is_same_origin(headers: Headers) -> bool:
@@ -89,7 +116,7 @@ class Tries:
     """
 
     def __init__(self, *, most: int = 20, seconds: float = 600) -> None:
-        self._most, self._seconds = most, seconds
+        self._most, self.seconds = most, seconds
         self._lock = threading.Lock()
         self._failed: dict[str, deque[float]] = {}
 
@@ -107,7 +134,7 @@ class Tries:
 
     def _forget(self, now: float) -> None:
         for client, times in list(self._failed.items()):
-            while times and times[0] < now - self._seconds:
+            while times and times[0] < now - self.seconds:
                 times.popleft()
             if not times:
                 del self._failed[client]

@@ -1,5 +1,6 @@
 """Coming, being told, telling, stopping, withdrawing: everything around the tasks."""
 
+import re
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -19,16 +20,18 @@ from hearteval.study.people.practice import (
 )
 from hearteval.study.people.served import served_words
 from hearteval.study.people.task import AnswerError
-from hearteval.study.people.working import kinds_of, send_practice, sitting_of
+from hearteval.study.people.working import kinds_of, practice_read_by, send_practice, sitting_of
 from hearteval.web.app import (
-    COOKIE,
     Guest,
     Known,
+    LinkError,
     Sent,
     Served,
     Site,
+    about_part,
     go,
     let_in,
+    let_out,
     locale_of,
     say,
     site_of,
@@ -37,21 +40,38 @@ from hearteval.web.pages import help_for, page
 from hearteval.web.tasks import asked
 
 router = APIRouter()
-PLATFORM_IDS = ("PROLIFIC_PID", "workerId", "participant", "pid")
-"""Parameters by which recruiting sites say whom they send."""
+PLATFORM_IDS = {
+    "PROLIFIC_PID": re.compile(r"[0-9a-fA-F]{24}"),
+    "workerId": re.compile(r"A[0-9A-Z]{5,20}"),
+    "participant": re.compile(r"[\w.@:+=-]+"),
+    "pid": re.compile(r"[\w.@:+=-]+"),
+}
+"""Parameters by which recruiting sites say whom they send, and what an id of them looks like:
+Prolific's are 24 hexadecimal digits, those of Mechanical Turk an A with capitals and digits."""
+NO_ID = re.compile(
+    r"[{}\[\]<>$%]|^(?:(?:assignment|worker|hit|participant|prolific)_?id_?\w*|prolific_pid|pid"
+    r"|null|none|undefined|nan|id)$",
+    re.IGNORECASE,
+)
+"""What stands where a recruiting site has put in no id: a placeholder, or no value."""
 MOST_ID = 200
 
 
-def _link(request: Request, token: str, pid: str | None) -> tuple[Invite, Person | None]:
-    """Return the link of a token, and who comes by it again; else refuse, whatever it lacks."""
+def _link(request: Request, token: str, pid: str | None) -> joining.Arrival:
+    """Return who comes by the link of a token; else refuse.
+
+    Only what is no link counts as a try at one: whoever has one is never locked out.
+    """
     site = site_of(request)
     client = request.client.host if request.client else ""
-    if not site.tries.may_try(client, now=site.clock()):
-        raise HTTPException(429)
     found = joining.find_link(site.desk, token, platform_id=pid)
     if found is None:
+        if not site.tries.may_try(client, now=site.clock()):
+            raise HTTPException(429, headers={"Retry-After": str(int(site.tries.seconds))})
         site.tries.note_failure(client, now=site.clock())
         raise HTTPException(401)
+    if found.refusal:
+        raise LinkError(found.refusal)
     return found
 
 
@@ -64,15 +84,15 @@ def first(guest: Guest, request: Request) -> Response:
 @router.get("/join/{token}")
 def come(token: str, known: Guest, request: Request, site: Served) -> Response:
     """Warn of what is to be read; who has come before, or watches the study, goes on at once."""
-    pid = _platform_id({**request.query_params})
+    pid = read_platform_id({**request.query_params})
     values: dict[str, Any] = {"token": token, "pid": pid or ""}
     # A link for several people cannot tell who comes again, and may be full: their browser can.
     if known is not None and _came_by(known, token, pid) and "new" not in request.query_params:
         watches = RESEARCH in known.kinds
         return page("back_again", locale=known.locale, **values, is_here=True, watches=watches)
-    link, guest = _link(request, token, pid)
-    watches, locale = RESEARCH in link.kinds, locale_of(request)
-    if guest is None and not watches:
+    found = _link(request, token, pid)
+    watches, locale = RESEARCH in found.link.kinds, locale_of(request)
+    if found.is_new and not watches:
         return page("warning", locale=locale, served=served_words(site.desk), **values)
     return page("back_again", locale=locale, **values, is_here=False, watches=watches)
 
@@ -84,8 +104,8 @@ def _came_by(person: Person, token: str, pid: str | None) -> bool:
 @router.get("/join/{token}/consent")
 def consent(token: str, request: Request, site: Served) -> Response:
     """Ask whether somebody takes part."""
-    pid = _platform_id({**request.query_params})
-    link, _ = _link(request, token, pid)
+    pid = read_platform_id({**request.query_params})
+    link = _link(request, token, pid).link
     return _consent(site, link, token, {"pid": pid or "", "locale": locale_of(request)}, {})
 
 
@@ -99,11 +119,12 @@ def declined(request: Request) -> Response:
 @router.post("/join/{token}")
 def join(form: Sent, token: str, request: Request, site: Served) -> Response:
     """Let in who has agreed to everything, or is known."""
-    pid = _platform_id(form)
-    link, guest = _link(request, token, pid)
+    pid = read_platform_id(form)
+    found = _link(request, token, pid)
+    link, is_new = found.link, found.is_new
     needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
     has_consented = all(form.get(name) == "yes" for name in needed)
-    if guest is None and RESEARCH not in link.kinds and not has_consented:
+    if is_new and RESEARCH not in link.kinds and not has_consented:
         return _consent(site, link, token, form, {"agree": "missing"}, status=422)
     locale = form.get("locale", "")
     joined = joining.join(
@@ -114,12 +135,12 @@ def join(form: Sent, token: str, request: Request, site: Served) -> Response:
         has_consented=has_consented,
     )
     if joined is None:
-        raise HTTPException(401)
+        raise LinkError("full")
     secret, person = joined
     if RESEARCH in person.kinds:
         where = "/researcher"
     else:
-        where = "/about-you" if guest is None and _asks(site) else "/work"
+        where = "/about-you" if found.guest is None and _asks(site) else "/work"
     return let_in(go(where), site, secret)
 
 
@@ -153,11 +174,21 @@ def _consent(
     )
 
 
-def _platform_id(values: dict[str, str]) -> str | None:
-    for name in PLATFORM_IDS:
+def read_platform_id(values: dict[str, str]) -> str | None:
+    """Return the id that a recruiting site has put into a link, or a form holds; None without one.
+
+    Raises:
+        LinkError: It is no id: the site has not put one in, or it is not of the site's pattern.
+    """
+    if NO_ID.search(values.get("assignmentId", "")):
+        raise LinkError("no_id")  # a task of Mechanical Turk that is looked at before it is taken
+    for name, pattern in PLATFORM_IDS.items():
         found = values.get(name, "").strip()
-        if found:
-            return found[:MOST_ID]
+        if not found:
+            continue
+        if len(found) > MOST_ID or NO_ID.search(found) or not pattern.fullmatch(found):
+            raise LinkError("no_id")
+        return found
     return None
 
 
@@ -199,9 +230,9 @@ def work(person: Known, site: Served) -> Response:
 
 
 @router.get("/practice")
-def practice(person: Known) -> Response:
+def practice(person: Known, site: Served) -> Response:
     """Ask a new writer for one reply to a made-up conversation, or say what became of it."""
-    return _practice(person, text="", faults={})
+    return _practice(site, person, text="", faults={})
 
 
 @router.post("/practice")
@@ -212,14 +243,18 @@ def send(form: Sent, person: Known, site: Served) -> Response:
     try:
         text = check_text(form.get("text", "").replace("\r\n", "\n"))
     except AnswerError as error:
-        return _practice(person, text=form.get("text", ""), faults=error.faults, status=422)
+        return _practice(site, person, text=form.get("text", ""), faults=error.faults, status=422)
     send_practice(site.desk, person, text)
     return go("/practice")
 
 
-def _practice(person: Person, *, text: str, faults: dict[str, str], status: int = 200) -> Response:
+def _practice(
+    site: Site, person: Person, *, text: str, faults: dict[str, str], status: int = 200
+) -> Response:
     if person.vetting in ("none", "passed"):
         return go("/task/write")
+    is_sent = person.practice is not None
+    again = practice_read_by(site.desk, person) if is_sent else None
     dialogues = load_protocol("people_writing")["practice"]["dialogues"]
     turns = dialogues[int(person.id[:8], 16) % len(dialogues)]["turns"]
     return page(
@@ -228,10 +263,14 @@ def _practice(person: Person, *, text: str, faults: dict[str, str], status: int 
         status=status,
         turns=[(turn["role"], turn["text"]) for turn in turns],
         is_failed=person.vetting == "failed",
-        is_sent=person.practice is not None,
+        is_sent=is_sent,
+        again=again,
+        is_late=again is not None and again <= site.desk.session.now(),
+        hours=site.desk.settings.practice_hours,
         has_more=len(person.kinds) > 1,
         text=text,
         faults=faults,
+        **about_part(site, person),
     )
 
 
@@ -284,9 +323,9 @@ def stop(person: Known, site: Served) -> Response:
 
 
 @router.get("/stopped")
-def stopped(person: Known) -> Response:
+def stopped(person: Known, site: Served) -> Response:
     """Say what stays, and how to come back."""
-    return page("stopped", locale=person.locale, name=person.name)
+    return page("stopped", locale=person.locale, **about_part(site, person))
 
 
 @router.get("/withdraw")
@@ -303,26 +342,30 @@ def withdraw(form: Sent, person: Known, request: Request, site: Served) -> Respo
     joining.withdraw(site.desk, person)
     site.written()
     words = load_protocol("people_consent")["withdraw"]
-    what = {"title": words["done_title"], "paragraphs": words["done"], "text": "", "go_on": ""}
-    done = page("say", locale=person.locale, what=what, back="/")
-    done.delete_cookie(COOKIE)
-    return done
+    what = {"title": words["done_title"], "paragraphs": words["done"], "text": ""}
+    done = page("say", locale=person.locale, what=what, way_back=None, is_known=False)
+    return let_out(done, site)
 
 
 @router.post("/leave-browser")
-def leave_browser(request: Request, site: Served) -> Response:
+def leave_browser(known: Guest, request: Request, site: Served) -> Response:
     """Forget who this browser belongs to."""
-    joining.log_out(site.desk, request.cookies.get(COOKIE, ""))
-    done = go("/declined")
-    done.delete_cookie(COOKIE)
-    return done
+    joining.log_out(site.desk, request.cookies.get(site.cookie, ""))
+    watched = known is not None and RESEARCH in known.kinds
+    return let_out(go("/" if watched else "/declined"), site)
 
 
 @router.get("/debrief")
 def debrief(person: Known, site: Served) -> Response:
     """Say what it was all about."""
     settings = site.desk.settings
-    return page("debrief", locale=person.locale, results=settings.results, contact=settings.contact)
+    return page(
+        "debrief",
+        locale=person.locale,
+        results=settings.results,
+        contact=settings.contact,
+        **about_part(site, person),
+    )
 
 
 @router.get("/help")

@@ -1,6 +1,7 @@
 """The researcher's page: links, how far it is, who needs attention, pause."""
 
 from collections import Counter, defaultdict
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -13,7 +14,7 @@ from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.safety import screen_words
 from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Person
-from hearteval.study.people.joining import GROUPS, Link, make_invite
+from hearteval.study.people.joining import GROUPS, IDLE, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.planning import (
@@ -45,7 +46,7 @@ def watch(_: Researcher, site: Served) -> Response:
 
 
 @router.post("/links")
-def invite(form: Sent, _: Researcher, request: Request, site: Served) -> Response:
+def invite(form: Sent, who: Researcher, request: Request, site: Served) -> Response:
     """Make a link; it is shown once."""
     kinds = [name for name in KINDS if form.get(f"kind_{name}") == "yes"]
     if not kinds:
@@ -61,33 +62,55 @@ def invite(form: Sent, _: Researcher, request: Request, site: Served) -> Respons
                 days=_number(form.get("days", "")),
                 is_vetted=form.get("vetted") == "yes",
             ),
+            by=who.name,
         )
     except SettingsError as error:
         return _page(site, fault=str(error), status=422)
-    address = f"{request.base_url}join/{token}"
+    address = f"{site.public_url or str(request.base_url).rstrip('/')}/join/{token}"
     return _page(site, made={"address": address, "label": made.label, "n": made.most_people})
 
 
 @router.post("/links/{invite_id}/revoke")
-def revoke(invite_id: str, _: Researcher, site: Served) -> Response:
+def revoke(invite_id: str, who: Researcher, site: Served) -> Response:
     """Let nobody else come by a link."""
     known = {one.id for one in site.desk.session.store.people.progress(site.desk.study.id).invites}
     if invite_id not in known:
         raise HTTPException(404)
-    site.desk.session.store.people.revoke_invite(invite_id, now=site.desk.session.now())
+    site.desk.session.store.people.revoke_invite(
+        invite_id, by=who.name, now=site.desk.session.now()
+    )
     return go("/researcher")
 
 
 @router.post("/pause")
-def pause(form: Sent, _: Researcher, site: Served) -> Response:
+def pause(form: Sent, who: Researcher, site: Served) -> Response:
     """Give out nothing new, or again."""
     people, study_id = site.desk.session.store.people, site.desk.study.id
-    people.pause(study_id, is_paused=form.get("pause") == "yes", now=site.desk.session.now())
+    is_paused, now = form.get("pause") == "yes", site.desk.session.now()
+    people.pause(study_id, is_paused=is_paused, by=who.name, now=now)
     return go("/researcher")
 
 
+@router.post("/browsers")
+def close_browser(form: Sent, _: Researcher, site: Served) -> Response:
+    """Let a browser that watches the study watch no more."""
+    given = form.get("browser", "")
+    if given not in {one for one, _, _ in _watching(site)}:
+        raise HTTPException(404)
+    site.desk.session.store.people.close_browser(given)
+    return go("/researcher")
+
+
+def _watching(site: Site) -> list[tuple[str, str, datetime]]:
+    """Return the browsers that watch the study: id, pseudonym, and when they asked last."""
+    people, now = site.desk.session.store.people, site.desk.session.now()
+    names = {p.id: p.name for p in people.people(site.desk.study.id) if RESEARCH in p.kinds}
+    found = people.browsers(site.desk.study.id, now=now)
+    return [(id_, names[of], until - IDLE) for id_, of, until in found if of in names]
+
+
 @router.post("/practice/{name}")
-def vet(form: Sent, name: str, _: Researcher, site: Served) -> Response:
+def vet(form: Sent, name: str, who: Researcher, site: Served) -> Response:
     """Say whether a new writer can start."""
     people = site.desk.session.store.people
     # Not asked for by name: PostgreSQL takes none that holds a zero.
@@ -97,7 +120,8 @@ def vet(form: Sent, name: str, _: Researcher, site: Served) -> Response:
         raise HTTPException(404)
     if outcome not in ("passed", "failed"):
         raise HTTPException(400)
-    people.change_person(person, "vetted", {"vetting": outcome}, now=site.desk.session.now())
+    now = site.desk.session.now()
+    people.change_person(person, "vetted", {"vetting": outcome}, by=who.name, now=now)
     return go("/researcher")
 
 
@@ -129,6 +153,7 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         kinds=[name for name in KINDS if _is_asked(site, name)],
         links=[one for one in progress.invites if RESEARCH not in one.kinds],
         people=[one for one in progress.people if RESEARCH not in one.kinds],
+        watching=_watching(site),
         practice_of=_practice_of,
         groups=GROUPS,
         settings=site.desk.settings,

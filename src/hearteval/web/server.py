@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -15,6 +16,7 @@ from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
 from hearteval.study.people.planning import open_tasks
 from hearteval.web.app import Site, create_app
+from hearteval.web.guard import LOOPBACK, host_name
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +98,37 @@ def require_safe_host(host: str, *, is_exposed: bool) -> None:
         )
 
 
+def read_public_url(text: str) -> str:
+    """Return an address at which people find pages, without a slash at its end.
+
+    Raises:
+        SettingsError: It is more or less than a scheme and a host.
+    """
+    try:
+        parts = urlsplit(text)
+        is_whole = bool(parts.hostname) and "@" not in text and parts.port != 0
+    except ValueError:  # its port is none
+        parts, is_whole = urlsplit(""), False
+    has_more = parts.path not in ("", "/") or parts.query or parts.fragment
+    if parts.scheme not in ("http", "https") or not is_whole or has_more:
+        raise SettingsError(
+            f"--public-url is https://HOST, where people find the pages, not {text!r}; pages are"
+            " served at the root of a host only"
+        )
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def allowed_hosts(host: str, *, public_url: str, is_https: bool) -> frozenset[str]:
+    """Return the names that requests may be for; none where a server before this one says them."""
+    if public_url:
+        return LOOPBACK | {host_name(urlsplit(public_url).netloc)}
+    try:
+        is_local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_local = host == "localhost"
+    return LOOPBACK | {host} if is_local and not is_https else frozenset()
+
+
 def serve(
     desk: Desk,
     *,
@@ -103,16 +136,24 @@ def serve(
     port: int,
     is_https: bool,
     when_ready: Callable[[str], None],
+    public_url: str = "",
 ) -> None:
     """Serve a study, whose tasks are open, until the process is told to stop.
 
-    `when_ready` is told the address.
+    `when_ready` is told the address: `public_url`, where people find it, if it has one.
 
     Raises:
         SettingsError: The port is taken, or may not be used.
     """
     planner = Planner(desk)
-    app = create_app(Site(desk=desk, written=planner.wake, is_https=is_https))
+    site = Site(
+        desk=desk,
+        written=planner.wake,
+        is_https=is_https,
+        public_url=public_url,
+        hosts=allowed_hosts(host, public_url=public_url, is_https=is_https),
+    )
+    app = create_app(site)
     config = uvicorn.Config(
         app,
         host=host,
@@ -126,7 +167,7 @@ def serve(
         timeout_graceful_shutdown=int(timedelta(seconds=10).total_seconds()),
     )
     server = _Server(config)
-    server.when_ready = when_ready
+    server.when_ready = lambda address: when_ready(public_url or address)
     planner.when_broken = server.stop
     with planner.working():
         _run(server)

@@ -1,5 +1,6 @@
 """The task page: one mechanism for every kind of task."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -18,11 +19,12 @@ from hearteval.study.people.working import (
     keep_draft,
     next_work,
     open_work,
+    opens_again,
     send_answer,
     sitting_of,
     skip_task,
 )
-from hearteval.web.app import Known, Sent, Served, Site, go, say
+from hearteval.web.app import Known, Sent, Served, Site, about_part, go
 from hearteval.web.pages import page
 
 router = APIRouter(prefix="/task")
@@ -61,20 +63,11 @@ def task(kind: Asked, person: Known, request: Request, site: Served) -> Response
         return _task_page(site, person, found, n_done=done.n_done)
     if found == "not_vetted":
         return go("/practice/rate" if kind.has_examples else "/practice")
-    if found == "nothing_left":
-        return page(
-            "nothing_left",
-            locale=person.locale,
-            kind=kind.name,
-            done=done.n_done,
-            name=person.name,
-            has_more=len(person.kinds) > 1,
-        )
-    return say(request, found)
+    return _ending(site, person, kind, found, again=opens_again(site.desk, kind, done))
 
 
 @router.post("/{name}")
-def answer(form: Sent, kind: Asked, person: Known, request: Request, site: Served) -> Response:
+def answer(form: Sent, kind: Asked, person: Known, site: Served) -> Response:
     """Store an answer, once, and go on to the next task."""
     lease = _lease(site, person, kind, form)
     try:
@@ -82,15 +75,16 @@ def answer(form: Sent, kind: Asked, person: Known, request: Request, site: Serve
     except AnswerError as error:
         work = open_work(site.desk, kind, lease)
         if work is None:
-            return say(request, "expired", status=409, back=f"/task/{kind.name}")
+            return _ending(site, person, kind, "expired", status=409)
         n_done = sitting_of(site.desk, person, kind).n_done
         return _task_page(site, person, work, n_done=n_done, form=form, faults=error.faults)
     if outcome in ("stored", "same"):
         if outcome == "stored" and kind.opens:
             site.written()
         return go(f"/task/{kind.name}")
-    what = "already_sent" if outcome == "other" else "expired"
-    return say(request, what, status=409, back=f"/task/{kind.name}")
+    return _ending(
+        site, person, kind, "already_sent" if outcome == "other" else "expired", status=409
+    )
 
 
 @router.post("/{name}/skip")
@@ -120,6 +114,28 @@ def _lease(site: Site, person: Person, kind: TaskKind, form: dict[str, str]) -> 
     if found is None:
         raise HTTPException(404)
     return found
+
+
+def _ending(
+    site: Site,
+    person: Person,
+    kind: TaskKind,
+    what: str,
+    *,
+    again: datetime | None = None,
+    status: int = 200,
+) -> Response:
+    """Say why there is no task, and what may be the last that somebody reads of the study."""
+    return page(
+        "ending",
+        locale=person.locale,
+        status=status,
+        what=what,
+        kind=kind.name,
+        again=again,
+        has_more=len(person.kinds) > 1,
+        **about_part(site, person),
+    )
 
 
 def _task_page(

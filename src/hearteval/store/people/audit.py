@@ -63,6 +63,13 @@ def iter_events(connection: Connection) -> Iterator[Event]:
         number = rows[-1].number
 
 
+def last_told(connection: Connection, what: str, name: str) -> datetime | None:
+    """Return when an event of a kind was told of a person last."""
+    told = select(events.c.at, events.c.about).where(events.c.what == what)
+    rows = connection.execute(told.order_by(events.c.number.desc()))
+    return next((row.at for row in rows if row.about.get("person") == name), None)
+
+
 def check_chain(connection: Connection) -> tuple[int, list[str]]:
     """Read the whole log; return how many events there are, and what is wrong with it in words."""
     before, number = FIRST, 0

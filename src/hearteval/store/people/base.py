@@ -11,7 +11,7 @@ from hearteval.domain import Completion
 from hearteval.store.adding import add
 from hearteval.store.base import Record
 from hearteval.store.people import choosing, persons, tasks
-from hearteval.store.people.audit import Event, iter_events, log, salted
+from hearteval.store.people.audit import Event, iter_events, last_told, log, salted
 from hearteval.store.people.choosing import Claimant
 from hearteval.store.people.copying import Rows, read_all, write_all
 from hearteval.store.people.persons import Invite, Person
@@ -69,12 +69,20 @@ class PeopleStore:
         write: Runs something in a transaction that writes, again where the database went away.
         read: The same for one that only reads.
         empty_log: Lets go of what was overwritten, where a database keeps that for a while.
+        rewrite: Writes the whole database anew, without what was overwritten in it; says whether
+            its log begins a new file, too.
     """
 
     def __init__(
-        self, *, write: Transaction, read: Transaction, empty_log: Callable[[], None]
+        self,
+        *,
+        write: Transaction,
+        read: Transaction,
+        empty_log: Callable[[], None],
+        rewrite: Callable[[], bool],
     ) -> None:
-        self._write, self._read, self._empty_log = write, read, empty_log
+        self._write, self._read = write, read
+        self._empty_log, self._rewrite = empty_log, rewrite
 
     def plan(self, planned: Sequence[PlannedTask]) -> int:
         """Add tasks, or places to those that had fewer; return how many tasks were new."""
@@ -176,39 +184,43 @@ class PeopleStore:
         """Count the tasks of a kind that a person could still take, up to so many."""
         return self._read(lambda it: choosing.count_left(it, _claimant(person, kind), most=most))
 
+    def seconds(self, study_id: str) -> dict[str, float | None]:
+        """Return how long people took to judge, by assignment id, in the order of judgments."""
+        return self._read(lambda it: tasks.seconds_of_people(it, study_id))
+
     def answered(self, person: Person, kind: str) -> list[datetime]:
         """Return when a person answered tasks of a kind, the last first."""
         return self._read(lambda it: tasks.answered(it, person_id=person.id, kind=kind))
 
-    def add_invite(self, invite: Invite, *, now: datetime) -> None:
-        """Keep a new link."""
+    def add_invite(self, invite: Invite, *, by: str | None = None, now: datetime) -> None:
+        """Keep a new link; `by` is the pseudonym of who made it, for the log, as below."""
 
         def work(connection: Connection) -> None:
             if not persons.add_invite(connection, invite):
                 return
             about = {"invite": invite.id, "kinds": list(invite.kinds), "most": invite.most_people}
-            log(connection, "invited", about, now=now)
+            log(connection, "invited", {**about, "by": by}, now=now)
 
         self._write(work)
 
-    def revoke_invite(self, invite_id: str, *, now: datetime) -> bool:
+    def revoke_invite(self, invite_id: str, *, by: str | None = None, now: datetime) -> bool:
         """Let nobody else come by a link; say whether it was one that worked."""
 
         def work(connection: Connection) -> bool:
             done = persons.revoke_invite(connection, invite_id, now=now)
             if done:
-                log(connection, "revoked", {"invite": invite_id}, now=now)
+                log(connection, "revoked", {"invite": invite_id, "by": by}, now=now)
             return done
 
         return self._write(work)
 
-    def find_invite(self, invite_id: str, *, now: datetime) -> Invite | None:
-        """Return a link that works, though it may be full; None for any other."""
+    def find_invite(self, invite_id: str, *, now: datetime | None = None) -> Invite | None:
+        """Return a link; with a time, only one that works then, though it may be full."""
         return self._read(lambda it: persons.find_invite(it, invite_id, now=now))
 
-    def find_guest(self, invite_id: str, platform_id: str | None) -> Person | None:
-        """Return who has come by a link before."""
-        return self._read(lambda it: persons.find_guest(it, invite_id, platform_id))
+    def find_guest(self, invite: Invite, platform_id: str | None) -> Person | None:
+        """Return who has come before: by a link for one person, or with an id by any link."""
+        return self._read(lambda it: persons.find_guest(it, invite, platform_id))
 
     def join(
         self,
@@ -219,22 +231,33 @@ class PeopleStore:
         may_be_new: bool = True,
         now: datetime,
     ) -> Person | None:
-        """Let somebody in, or back in who came by the same link; None where the link is full.
+        """Let somebody in, or back in who came before; None where the link is full.
 
-        So it is for whoever did not come by it before and may not be new.
+        So it is for whoever did not come before and may not be new. A platform id is one person in
+        all of a study: who comes by a second link may do what both allow, and takes a place of it.
         """
 
         def work(connection: Connection) -> Person | None:
             invite = persons.find_invite(connection, person.invite_id, now=now)
             if invite is None:
                 return None
+            about: dict[str, Any]
             if persons.is_here(connection, person.id):
                 return person  # this was committed, and the answer to that was lost
-            there = persons.find_guest(connection, invite.id, person.platform_id)
+            if person.platform_id is not None:
+                persons.lock_study(connection, invite)
+            there = persons.find_guest(connection, invite, person.platform_id)
+            if there is not None and not set(invite.kinds) <= set(there.kinds):
+                if not may_be_new or not persons.take_place(connection, invite.id):
+                    return None
+                there = persons.widen(connection, there, invite, person.consent_version)
+                about = {"person": there.name, "invite": invite.id}
+                about["consent"] = person.consent_version
+                log(connection, "joined", about, now=now)
             if there is None:
                 if not may_be_new or not persons.add_person(connection, person):
                     return None
-                about: dict[str, Any] = {"person": person.name, "invite": person.invite_id}
+                about = {"person": person.name, "invite": person.invite_id}
                 about["consent"] = person.consent_version
                 log(connection, "joined", about, now=now)
             found = there or person
@@ -265,7 +288,13 @@ class PeopleStore:
         return self._read(lambda it: persons.find_browser(it, session_id, now=now))
 
     def change_person(
-        self, person: Person, what: str, values: Mapping[str, Any], *, now: datetime
+        self,
+        person: Person,
+        what: str,
+        values: Mapping[str, Any],
+        *,
+        by: str | None = None,
+        now: datetime,
     ) -> Person:
         """Change what is known of a person, under the name of an event; return them changed.
 
@@ -279,7 +308,7 @@ class PeopleStore:
             if all(getattr(now_known, name) == value for name, value in values.items()):
                 return
             persons.change_person(connection, person.id, values)
-            about: dict[str, Any] = {"person": person.name}
+            about: dict[str, Any] = {"person": person.name, "by": by}
             if "vetting" in values:
                 about["vetting"] = values["vetting"]
             log(connection, what, about, now=now)
@@ -300,6 +329,18 @@ class PeopleStore:
                 log(connection, "practised", about, now=now)
 
         self._write(work)
+
+    def practised_at(self, person: Person) -> datetime | None:
+        """Return when a person sent what they wrote for practice."""
+        return self._read(lambda it: last_told(it, "practised", person.name))
+
+    def renew_browser(self, session_id: str, *, until: datetime) -> None:
+        """Know a browser for longer."""
+        self._write(lambda it: persons.renew_browser(it, session_id, until=until))
+
+    def browsers(self, study_id: str, *, now: datetime) -> list[tuple[str, str, datetime]]:
+        """Return the browsers that are known: id, person's id, and until when."""
+        return self._read(lambda it: persons.list_browsers(it, study_id, now=now))
 
     def close_browser(self, session_id: str) -> None:
         """Know a browser no more."""
@@ -332,12 +373,19 @@ class PeopleStore:
             tasks.give_back(connection, texts)
             persons.forget_person(connection, person.id, now=now)
             counts.update((kind, len(ids)) for kind, ids in buried.items())
-            about = {"person": person.name, "texts": texts, "counts": counts, "closed": n_closed}
+            # Without the pseudonym: they were told it, and that this does not say who withdrew.
+            about = {"texts": texts, "counts": counts, "closed": n_closed}
             log(connection, "withdrawn", about, now=now)
 
         self._write(work)
         self._empty_log()
         return counts
+
+    def purge(self, study_id: str, *, now: datetime) -> bool:
+        """Write the database anew, without the words that were deleted; see `rewrite`."""
+        switched = self._rewrite()
+        self._write(lambda it: log(it, "purged", {"study": study_id}, now=now))
+        return switched
 
     def forget_details(self, study_id: str, *, before: datetime, now: datetime) -> int:
         """Delete what is known of people who came before a time; return of how many."""
@@ -350,7 +398,9 @@ class PeopleStore:
 
         return self._write(work)
 
-    def pause(self, study_id: str, *, is_paused: bool, now: datetime) -> None:
+    def pause(
+        self, study_id: str, *, is_paused: bool, by: str | None = None, now: datetime
+    ) -> None:
         """Give out nothing new in a study, or again."""
 
         def work(connection: Connection) -> None:
@@ -358,7 +408,7 @@ class PeopleStore:
                 return
             persons.set_pause(connection, study_id, at=now if is_paused else None)
             what = "paused" if is_paused else "resumed"
-            log(connection, what, {"study": study_id}, now=now)
+            log(connection, what, {"study": study_id, "by": by}, now=now)
 
         self._write(work)
 

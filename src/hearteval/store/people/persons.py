@@ -1,11 +1,11 @@
 """People: the links they come by, who they are, their browsers, and how they leave."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, or_, select, update
 
 from hearteval.domain import record_id
 from hearteval.store.adding import insertion
@@ -99,38 +99,70 @@ def revoke_invite(connection: Connection, invite_id: str, *, now: datetime) -> b
     return connection.execute(one.values(revoked_at=now)).rowcount == 1
 
 
-def find_invite(connection: Connection, invite_id: str, *, now: datetime) -> Invite | None:
-    """Return a link that works, though it may be full; None for any other, whatever it lacks."""
-    query = select(invites).where(
-        invites.c.id == invite_id, invites.c.revoked_at.is_(None), invites.c.expires_at > now
-    )
+def find_invite(
+    connection: Connection, invite_id: str, *, now: datetime | None = None
+) -> Invite | None:
+    """Return a link; with a time, only one that works then, though it may be full."""
+    query = select(invites).where(invites.c.id == invite_id)
+    if now is not None:
+        query = query.where(invites.c.revoked_at.is_(None), invites.c.expires_at > now)
     row = connection.execute(query).first()
     return None if row is None else _invite(row)
 
 
-def find_guest(connection: Connection, invite_id: str, platform_id: str | None) -> Person | None:
-    """Return who has come by a link before: by that platform id, or by a link for one person."""
-    is_theirs = (
-        invites.c.most_people == 1 if platform_id is None else people.c.platform_id == platform_id
-    )
-    query = (
-        select(people)
-        .join(invites, invites.c.id == people.c.invite_id)
-        .where(people.c.invite_id == invite_id, people.c.withdrawn_at.is_(None), is_theirs)
-    )
-    row = connection.execute(query).first()
+def find_guest(connection: Connection, invite: Invite, platform_id: str | None) -> Person | None:
+    """Return who has come before: with that platform id by any link, or by a link for one person.
+
+    Of several with one id, whom earlier versions let in by different links, the one of this link,
+    else the first.
+    """
+    query = select(people).where(people.c.withdrawn_at.is_(None))
+    if platform_id is not None:
+        query = query.where(
+            people.c.study_id == invite.study_id, people.c.platform_id == platform_id
+        )
+    elif invite.most_people == 1:
+        query = query.where(people.c.invite_id == invite.id)
+    else:
+        return None
+    by_this = case((people.c.invite_id == invite.id, 0), else_=1)
+    row = connection.execute(query.order_by(by_this, people.c.created_at, people.c.id)).first()
     return None if row is None else _person(row)
+
+
+def lock_study(connection: Connection, invite: Invite) -> None:
+    """Let one person join a study at a time, so that nobody joins twice by two links."""
+    of_study = update(invites).where(invites.c.study_id == invite.study_id)
+    connection.execute(of_study.values(n_people=invites.c.n_people))
+
+
+def take_place(connection: Connection, invite_id: str) -> bool:
+    """Count one more who has come by a link; False where it is full."""
+    one = update(invites).where(
+        invites.c.id == invite_id, invites.c.n_people < invites.c.most_people
+    )
+    return connection.execute(one.values(n_people=invites.c.n_people + 1)).rowcount == 1
 
 
 def add_person(connection: Connection, person: Person) -> bool:
     """Let somebody in; False where the link is full."""
-    one = update(invites).where(
-        invites.c.id == person.invite_id, invites.c.n_people < invites.c.most_people
-    )
-    if connection.execute(one.values(n_people=invites.c.n_people + 1)).rowcount != 1:
+    if not take_place(connection, person.invite_id):
         return False
     connection.execute(insert(people), [_row_of(person)])
     return True
+
+
+def widen(
+    connection: Connection, person: Person, invite: Invite, consent_version: str | None
+) -> Person:
+    """Let somebody who came by another link do what this one allows too; return them changed."""
+    kinds = (*person.kinds, *(kind for kind in invite.kinds if kind not in person.kinds))
+    is_open = person.vetting == "none" or (person.vetting, invite.vetting) == ("pending", "passed")
+    vetting = invite.vetting if is_open else person.vetting
+    consent = consent_version or person.consent_version
+    values = {"kinds": list(kinds), "vetting": vetting, "consent_version": consent}
+    change_person(connection, person.id, values)
+    return replace(person, kinds=kinds, vetting=vetting, consent_version=consent)
 
 
 def take_in(
@@ -205,6 +237,25 @@ def find_browser(connection: Connection, session_id: str, *, now: datetime) -> P
     """Return whose browser it is."""
     row = connection.execute(_OF_BROWSER, {"session_id": session_id, "now": now}).first()
     return None if row is None else _person(row)
+
+
+def renew_browser(connection: Connection, session_id: str, *, until: datetime) -> None:
+    """Know a browser for longer."""
+    one = update(sessions).where(sessions.c.id == session_id, sessions.c.expires_at < until)
+    connection.execute(one.values(expires_at=until))
+
+
+def list_browsers(
+    connection: Connection, study_id: str, *, now: datetime
+) -> list[tuple[str, str, datetime]]:
+    """Return the browsers that are known in a study: id, person's id, and until when."""
+    query = (
+        select(sessions.c.id, sessions.c.person_id, sessions.c.expires_at)
+        .join(people, people.c.id == sessions.c.person_id)
+        .where(people.c.study_id == study_id, sessions.c.expires_at > now)
+        .order_by(sessions.c.expires_at.desc(), sessions.c.id)
+    )
+    return [(row[0], row[1], row[2]) for row in connection.execute(query)]
 
 
 def close_browser(connection: Connection, session_id: str) -> None:

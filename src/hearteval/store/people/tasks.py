@@ -471,3 +471,20 @@ def _leave_place(connection: Connection, task_id: str, person_id: str, *, state:
 
 def _count(connection: Connection, task_id: str, by: int) -> None:
     connection.execute(_COUNT, {"of_task": task_id, "by": by})
+
+
+def seconds_of_people(connection: Connection, study_id: str) -> dict[str, float | None]:
+    """Return the seconds of people's judgments, no attention checks, as they came in time.
+
+    By the id of their assignment; None where nobody measured.
+    """
+    a, j, r = schema.assignments.c, schema.judgments.c, schema.raters.c
+    query = (
+        select(a.id, j.seconds)
+        .select_from(schema.assignments)
+        .join(schema.raters, r.id == a.rater_id)
+        .join(schema.judgments, j.assignment_id == a.id)
+        .where(a.study_id == study_id, a.check.is_(None), r.kind == "human")
+        .order_by(j.created_at, j.id)
+    )
+    return {row.id: row.seconds for row in connection.execute(query)}

@@ -1,7 +1,7 @@
 """How people come: links, consent, browsers; and how they leave.
 
-A token is 256 random bits; the store keeps half of its SHA-256, by which it is found. A link that
-is unknown, full, revoked or too old is the same to whoever tries it: None.
+A token is 256 random bits; the store keeps half of its SHA-256, by which it is found. Who knows a
+token was given it: only a try at one that does not exist is a guess.
 """
 
 import hashlib
@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
 
 from hearteval.domain import Rater, content_hash
 from hearteval.errors import SettingsError
@@ -24,7 +25,11 @@ ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Of pseudonyms: what nobody mistakes for something else."""
 NAME_LETTERS = 8
 BROWSER_DAYS = 60
+IDLE = timedelta(hours=8)
+"""After which a browser that watches the study, and has asked for nothing, is known no more."""
 MOST_PEOPLE = 100_000
+FOR_ANYBODY = frozenset({"write", "judge", "rate"})
+"""Kinds of tasks in which nobody reads what is held back from others."""
 GROUPS = ("crowd", "peer", "clinician")
 
 
@@ -54,8 +59,18 @@ class Link:
     """Whether those who come by it need no practice."""
 
 
-def make_invite(desk: Desk, link: Link) -> tuple[str, Invite]:
+def close_unused_sign_ins(desk: Desk) -> None:
+    """Close the links to the researcher's page by which nobody has come."""
+    people, now = desk.session.store.people, desk.session.now()
+    for one in people.progress(desk.study.id).invites:
+        if RESEARCH in one.kinds and not one.n_people:
+            people.revoke_invite(one.id, now=now)
+
+
+def make_invite(desk: Desk, link: Link, *, by: str | None = None) -> tuple[str, Invite]:
     """Make a link; return its token, which is never told again, and what is kept of it.
+
+    `by` is the pseudonym of who makes it.
 
     Raises:
         SettingsError: For an unknown kind of task or group, or a number that cannot be.
@@ -82,24 +97,47 @@ def make_invite(desk: Desk, link: Link) -> tuple[str, Invite]:
         created_at=now,
         expires_at=now + timedelta(days=link.days),
     )
-    desk.session.store.people.add_invite(invite, now=now)
+    desk.session.store.people.add_invite(invite, by=by, now=now)
     return token, invite
 
 
-def find_link(
-    desk: Desk, token: str, *, platform_id: str | None
-) -> tuple[Invite, Person | None] | None:
-    """Return the link of a token, and who comes by it again; None where nobody can come by it.
+class Arrival(NamedTuple):
+    """Somebody at a link that exists."""
 
-    It asks the store the same whatever the link lacks, room too.
+    link: Invite
+    guest: Person | None
+    """Who comes again, by this link or another of the study; None for somebody new."""
+    is_new: bool
+    """Whether they still have to agree to what this link is for."""
+    refusal: Literal["", "full", "over", "other"]
+    """Why they cannot come by it: all its places are taken, it is revoked or too old, or they may
+    do what only the link that they came by first allows."""
+
+
+def find_link(desk: Desk, token: str, *, platform_id: str | None) -> Arrival | None:
+    """Return the link of a token, and who comes by it; None where there is no such link.
+
+    A platform id is one person in all of a study, but for who watches it.
     """
-    people, invite_id = desk.session.store.people, token_id(token)
-    invite = people.find_invite(invite_id, now=desk.session.now())
-    guest = people.find_guest(invite_id, platform_id)
+    people, now = desk.session.store.people, desk.session.now()
+    invite = people.find_invite(token_id(token))
     if invite is None or invite.study_id != desk.study.id:
         return None
-    is_full = invite.n_people >= invite.most_people
-    return None if is_full and guest is None else (invite, guest)
+    if invite.revoked_at is not None or invite.expires_at <= now:
+        return Arrival(invite, None, is_new=True, refusal="over")
+    guest = people.find_guest(invite, known_id(invite, platform_id))
+    is_new = guest is None or not set(invite.kinds) <= set(guest.kinds)
+    came_by_another = guest is not None and guest.invite_id != invite.id
+    # An id is no secret: it alone brings nobody to what others wrote or to the study's page.
+    if guest and came_by_another and not {*guest.kinds} <= {*invite.kinds, *FOR_ANYBODY}:
+        return Arrival(invite, None, is_new=True, refusal="other")
+    is_full = is_new and invite.n_people >= invite.most_people
+    return Arrival(invite, guest, is_new=is_new, refusal="full" if is_full else "")
+
+
+def known_id(invite: Invite, platform_id: str | None) -> str | None:
+    """Return the id by which somebody is known: none of who watches a study."""
+    return None if RESEARCH in invite.kinds else platform_id
 
 
 def join(
@@ -130,14 +168,14 @@ def join(
         created_at=now,
         consent_version=version if has_consented else None,
         consented_at=now if has_consented else None,
-        platform_id=platform_id,
+        platform_id=known_id(invite, platform_id),
         salt=secrets.token_hex(16),
     )
     token = new_token()
     found = desk.session.store.people.join(
         person,
         session_id=token_id(token),
-        until=now + timedelta(days=BROWSER_DAYS),
+        until=now + (timedelta(days=BROWSER_DAYS) if is_asked else IDLE),
         may_be_new=has_consented or not is_asked,
         now=now,
     )
@@ -155,8 +193,13 @@ def consent_version(desk: Desk) -> str:
 
 def find_person(desk: Desk, token: str) -> Person | None:
     """Return whose browser holds this secret."""
-    found = desk.session.store.people.find_browser(token_id(token), now=desk.session.now())
-    return found if found is not None and found.study_id == desk.study.id else None
+    people, now = desk.session.store.people, desk.session.now()
+    found = people.find_browser(token_id(token), now=now)
+    if found is None or found.study_id != desk.study.id:
+        return None
+    if RESEARCH in found.kinds:
+        people.renew_browser(token_id(token), until=now + IDLE)
+    return found
 
 
 def find_to_withdraw(desk: Desk, name: str) -> Person | None:

@@ -255,6 +255,8 @@ def _is_vetted(person: Person) -> bool:
     return person.vetting in ("none", "passed")
 
 
+_OF_AXES = tuple(f"axis_{axis}" for axis in AXES)
+
 KINDS: Mapping[str, TaskKind] = {
     kind.name: kind
     for kind in (
@@ -266,15 +268,27 @@ KINDS: Mapping[str, TaskKind] = {
             may_take=_is_vetted,
             opens=True,
         ),
-        TaskKind(name="judge", show=_show_pair, read=_read_judgment, keeps=("reason",)),
+        TaskKind(
+            name="judge",
+            show=_show_pair,
+            read=_read_judgment,
+            keeps=("choice", "strength", "reason", *_OF_AXES),
+        ),
         TaskKind(
             name="rate",
             show=_show_completion,
             read=_read_rating,
-            keeps=tuple(f"comment_{axis}" for axis in AXES),
+            keeps=(*_OF_AXES, *(f"comment_{axis}" for axis in AXES)),
             has_examples=True,
         ),
-        TaskKind(name="review", show=_show_review, read=_read_review, opens=True, is_limited=False),
+        TaskKind(
+            name="review",
+            show=_show_review,
+            read=_read_review,
+            keeps=("verdict", "reason"),
+            opens=True,
+            is_limited=False,
+        ),
         *LABEL_KINDS,
     )
 }

@@ -80,7 +80,11 @@ def open_tasks(desk: Desk) -> Opened:
     tasks = [
         *_writing(desk, [items[id_] for id_ in items if id_ in shown]),
         *_reviews(desk, texts, standings),
-        *_judging(desk, to_choose, {id_: items[id_] for id_ in items if id_ in shown}),
+        *(
+            _judging(desk, to_choose, {id_: items[id_] for id_ in items if id_ in shown})
+            if _may_judge(desk, shown, texts, standings)
+            else ()
+        ),
         *_labelling(desk, released, items, standings),
     ]
     n_new = store.people.plan(tasks)
@@ -204,6 +208,29 @@ def _reviews(
         _task(desk, "review", id_, n_places=max(n_asked, n_said[id_] + 1), writers=writers)
         for id_, writers in waiting.items()
     ]
+
+
+def _may_judge(
+    desk: Desk,
+    item_ids: Collection[str],
+    texts: Sequence[Completion],
+    standings: Mapping[str, Standing],
+) -> bool:
+    """Say whether there is anything to judge yet, where judging waits for the last to write.
+
+    Once it has begun it goes on, also where somebody withdraws and their place is free again.
+    """
+    settings = desk.settings
+    kinds = ("judge", "rate")
+    begun = any(desk.session.store.people.targets(desk.study.id, kind) for kind in kinds)
+    if settings.judging_opens == "while-writing" or not settings.writers_per_item or begun:
+        return True
+    written = Counter(
+        text.item_id
+        for text in texts
+        if text.writer_id is not None and standings.get(text.id) != "waiting"
+    )
+    return all(written[id_] >= settings.writers_per_item for id_ in item_ids)
 
 
 def _judging(

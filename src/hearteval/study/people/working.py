@@ -46,6 +46,8 @@ class Sitting:
     """Without a long break."""
     n_day: int
     """In the last 24 hours."""
+    times: Sequence[datetime] = ()
+    """Of all answers, the last first."""
 
 
 def kinds_of(person: Person) -> list[TaskKind]:
@@ -61,13 +63,44 @@ def count_sitting(times: Sequence[datetime], *, now: datetime) -> Sitting:
             break
         n_sitting, last = n_sitting + 1, time
     n_day = sum(now - time < DAY for time in times)
-    return Sitting(n_done=len(times), n_sitting=n_sitting, n_day=n_day)
+    return Sitting(n_done=len(times), n_sitting=n_sitting, n_day=n_day, times=times)
 
 
 def sitting_of(desk: Desk, person: Person, kind: TaskKind) -> Sitting:
     """Count what a person has done of a kind."""
     times = desk.session.store.people.answered(person, kind.name)
     return count_sitting(times, now=desk.session.now())
+
+
+def count_done(desk: Desk, person: Person) -> int:
+    """Count what a person has sent of every kind."""
+    return sum(sitting_of(desk, person, kind).n_done for kind in kinds_of(person))
+
+
+def opens_again(desk: Desk, kind: TaskKind, done: Sitting) -> datetime | None:
+    """Return from when on somebody who has reached a limit may go on; None for who has not.
+
+    A whole minute, and one that has begun: the next one shows no time at which it is too early.
+    """
+    ends = []
+    if _limit(desk, kind, done) is None:
+        return None
+    if done.n_sitting >= desk.settings.most_per_session:
+        ends.append(done.times[0] + BREAK)
+    if done.n_day >= desk.settings.most_per_day:
+        ends.append(done.times[desk.settings.most_per_day - 1] + DAY)
+    return _next_minute(max(ends))
+
+
+def practice_read_by(desk: Desk, person: Person) -> datetime | None:
+    """Return when a new writer's practice will have been read; None where nobody promised it."""
+    hours = desk.settings.practice_hours
+    sent = None if hours is None else desk.session.store.people.practised_at(person)
+    return None if hours is None or sent is None else _next_minute(sent + timedelta(hours=hours))
+
+
+def _next_minute(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0) + timedelta(minutes=1)
 
 
 def has_practised(desk: Desk, person: Person, kind: TaskKind) -> bool:

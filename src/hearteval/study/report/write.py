@@ -27,6 +27,7 @@ from hearteval.report.scores import rating_csv
 from hearteval.report.tables import TABLES, all_tables, paper_tables
 from hearteval.study import quoted, write_whole
 from hearteval.study.report.folders import link_to, require_own_folder, write_folder
+from hearteval.study.report.left_behind import remember
 from hearteval.study.report.reading import read_examples, write_replies
 from hearteval.study.results import STARTER_BASIS
 from hearteval.study.session import Session
@@ -39,7 +40,8 @@ def write_results(session: Session, results: StudyResults) -> str:
     """Write the results as JSON beside the study file; return the path."""
     path = _path(session, "results.json")
     document = {"schema": RESULTS_SCHEMA, **results_object(results)}
-    write_whole(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    write_whole(path, text, is_private=True)  # its warnings and examples may quote people
     return str(path)
 
 
@@ -76,10 +78,11 @@ def write_report(
     suffix = "public.html" if is_public else "report.html"
     page, table = _path(session, suffix), _path(session, "leaderboard.csv")
     paths: dict[str, Any] = {"report": str(page), "leaderboard_csv": str(table)}
-    write_whole(table, leaderboard_csv(results))
+    write_whole(table, leaderboard_csv(results), is_private=not is_public)
     if results.ratings is not None:
         scores = _path(session, "ratings.csv")
-        write_whole(scores, rating_csv(results.ratings, is_simulated=results.provenance.simulated))
+        text = rating_csv(results.ratings, is_simulated=results.provenance.simulated)
+        write_whole(scores, text, is_private=not is_public)
         paths["ratings_csv"] = str(scores)
     shown = Shown(is_public=True)
     if not is_public:
@@ -94,11 +97,13 @@ def write_report(
         )
     if full is not None:
         paths["full"] = write_replies(session, study, results, shown, full)
+        remember(session, study, [full])
     if figures is not None:
         paths["figures"] = write_figures(session, study, results, figures)
     text = render_page(without_words(results) if is_public else results, shown)
     write_whole(page, text, is_private=not is_public)
-    return paths | {"tables": _write_tables(_path(session, "tables"), results)}
+    folder = _path(session, "tables")
+    return paths | {"tables": _write_tables(folder, results, is_private=not is_public)}
 
 
 def write_figures(session: Session, study: Study, results: StudyResults, folder: Path) -> str:
@@ -134,7 +139,7 @@ def _whose_texts(made: Provenance) -> str:
     )
 
 
-def _write_tables(folder: Path, results: StudyResults) -> dict[str, str]:
+def _write_tables(folder: Path, results: StudyResults, *, is_private: bool) -> dict[str, str]:
     """Write the tables that have changed, and take away those that are no more."""
     texts = {f"{name}.csv": table.csv() for name, table in all_tables(results).items()}
     try:
@@ -144,7 +149,7 @@ def _write_tables(folder: Path, results: StudyResults) -> dict[str, str]:
     present = {path.name: path for path in folder.glob("*.csv")}
     for name, text in texts.items():
         if name not in present or present[name].read_bytes() != text.encode():
-            write_whole(folder / name, text, outlasts_power=False)
+            write_whole(folder / name, text, outlasts_power=False, is_private=is_private)
     for name in TABLES:
         if f"{name}.csv" in present and f"{name}.csv" not in texts:
             present[f"{name}.csv"].unlink()

@@ -10,8 +10,18 @@
   function field(form, name) { return form.querySelector('[name="' + name + '"]'); }
   function ticket(form) { const found = field(form, "ticket"); return found ? found.value : ""; }
 
+  // Times are of the clock that the reader has, with the day where it is not today.
+  function localTimes() {
+    for (const it of document.querySelectorAll("time[data-local]")) {
+      const at = new Date(it.dateTime);
+      const day = at.toDateString() === new Date().toDateString() ? {} : { weekday: "long" };
+      it.textContent = at.toLocaleString("en-GB", Object.assign({ hour: "2-digit", minute: "2-digit" }, day));
+    }
+  }
+
   function begin() {
     count();
+    localTimes();
     const faults = document.getElementById("faults");
     if (faults) faults.focus();
     const form = task();
@@ -84,13 +94,16 @@
     for (const box of form.querySelectorAll("textarea")) {
       if (!box.value && kept[box.name]) box.value = kept[box.name];
     }
+    for (const choice of form.querySelectorAll("input[type=radio]")) {
+      const chosen = form.elements[choice.name].value;
+      if (!chosen && choice.value && kept[choice.name] === choice.value) choice.checked = true;
+    }
     count();
   }
 
   function keep(form) {
-    const texts = {};
-    for (const box of form.querySelectorAll("textarea")) texts[box.name] = box.value;
-    try { sessionStorage.setItem(KEPT + ticket(form), JSON.stringify(texts)); } catch (error) { /* full */ }
+    const typed = Object.fromEntries(new FormData(form));
+    try { sessionStorage.setItem(KEPT + ticket(form), JSON.stringify(typed)); } catch (error) { /* full */ }
   }
 
   function count() {
@@ -127,18 +140,22 @@
     timer = setTimeout(function () {
       const state = form.querySelector("[data-state]");
       fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)) })
-        .then(function (done) { if (done.status === 204) say(form, state.dataset.saved, false); })
+        .then(function (done) {
+          if (done.status === 204) say(form, state.dataset.saved, false);
+          else say(form, done.status === 401 ? state.dataset.gone : state.dataset.lost, true);
+        })
         .catch(function () { say(form, state.dataset.lost, true); });
     }, EVERY);
   }
 
-  document.addEventListener("input", function (event) {
+  function changed(event) {
     count();
     const form = event.target.closest("form.task");
-    const group = event.target.closest("fieldset.label");
-    if (form && (group || event.target.tagName === "TEXTAREA")) saveSoon(form);
-    if (group && event.target.type === "radio") { filled = []; answered(form); }
-  });
+    if (form) saveSoon(form);
+    if (form && event.target.type === "radio" && event.target.closest("fieldset.label")) { filled = []; answered(form); }
+  }
+  document.addEventListener("input", changed);
+  document.addEventListener("change", changed);
   document.addEventListener("selectionchange", function () {
     const chosen = document.getSelection();
     const words = chosen.toString().trim();
@@ -172,10 +189,8 @@
     if (!choice) return;
     choice.checked = true;
     choice.focus();
-    if (group.classList.contains("label")) {
-      choice.dispatchEvent(new Event("input", { bubbles: true }));
-      moveOn(form, group);
-    }
+    choice.dispatchEvent(new Event("input", { bubbles: true }));
+    if (group.classList.contains("label")) moveOn(form, group);
   });
   for (const lost of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
     document.addEventListener(lost, function (event) {
