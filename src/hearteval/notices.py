@@ -13,6 +13,10 @@ class Kind(StrEnum):
     """What a notice is about, the most serious first; the value names its section of the docs."""
 
     SIMULATED = "simulated"
+    BY_CHANCE = "by-chance"
+    """Of people who agree with each other no more than chance would."""
+    TOO_FAST = "too-fast"
+    """Of judgments by people that came faster than replies can be read."""
     BASELINE_JUDGE = "baseline-judge"
     SAME_MODEL = "same-model"
     """Of a judge that judges itself under another name."""

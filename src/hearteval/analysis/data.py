@@ -254,6 +254,9 @@ class StudyData:
     """Whether the pages on which people judge ask for axis marks (``people.axis_marks``)."""
     n_pairs_of_people: int = 0
     """Pairs that people are given to judge; 0 where none is known, and all may be theirs."""
+    seconds: Mapping[str, float | None] = field(default_factory=dict)
+    """How long people took for their judgments, by assignment id, in the order in which they came;
+    None where nobody measured it."""
     n_identical: int = 0
     """Pairs not planned because both texts are the same."""
     funnel: Sequence[Mapping[str, Any]] = ()

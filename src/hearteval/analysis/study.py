@@ -49,7 +49,9 @@ from hearteval.analysis.labels.rationales import RationaleResults, analyze_ratio
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
+from hearteval.analysis.people.agreement import warn_of_chance
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
+from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pace
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
@@ -120,6 +122,7 @@ class StudyResults:
         spending: Which models were asked, how, under what name they answered, at what cost.
         briefs: What models and people who wrote were asked for.
         planned: The tests of its planned contrasts, one family; words assert by their q.
+        pace: How long people took; None where nothing that a person judged is timed.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
     """
 
@@ -158,6 +161,7 @@ class StudyResults:
     wording: WordingResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
+    pace: PeoplePace | None = None
 
 
 def analyze_study(
@@ -206,7 +210,7 @@ def analyze_study(
         collect_audits(data, level=level),
         level=level,
     )
-    gone = withdrawn_pairs(data.pairs, data.completions)
+    gone, pace = withdrawn_pairs(data.pairs, data.completions), measure_pace(data)
     differences = people.differences if people and data.targets is None else ()
     results = StudyResults(
         provenance=data.provenance,
@@ -237,6 +241,8 @@ def analyze_study(
         ),
         warnings=(
             *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
+            *warn_of_chance(people.agreement if people else (), level=level),
+            *warn_of_pace(pace),
             *warn_of_difference(differences, voters.by),
             *warn_of_own_family(data),
             *warn_of_same_models(ranked, data.judges, data.calls),
@@ -251,6 +257,7 @@ def analyze_study(
         safety=measure_screens(data.screened, data.screens, level=level),
         wording=measure_wording(data, level=level),
         planned=planned,
+        pace=pace,
         headline=voters if rows else None,
         **_break_down(_of_voters(columns, voters), leaderboard, data, level=level),
     )

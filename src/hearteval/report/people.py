@@ -17,6 +17,7 @@ from hearteval.analysis.people.agreement import (
 )
 from hearteval.analysis.people.groups import PeopleGroups
 from hearteval.analysis.people.meetings import MIN_ITEMS
+from hearteval.analysis.people.pace import PeoplePace
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
@@ -487,6 +488,23 @@ def coverage_lines(people: PeopleCoverage) -> list[str]:
             f" {plural(one.n_writers, 'writer')}: {behind}."
         )
     return lines
+
+
+def pace_words(found: PeoplePace | None) -> str:
+    """Say how long people took, and how often that is too short to read; empty without a time."""
+    if found is None:
+        return ""
+    every = found.everybody
+    said = (
+        f"The median of {plural(every.n_timed, 'judgment')} by people that were timed, of"
+        f" {count(every.n_judgments)}, is {every.median_seconds or 0:.3g} seconds."
+    )
+    if not every.n_new:
+        return said
+    return (
+        f"{said} {count(every.n_too_fast)} of {count(every.n_new)} with a reply that was new to the"
+        f" person came faster than it can be read, at {found.words_per_minute} words a minute."
+    )
 
 
 def _behind(sizes: Sequence[tuple[int, int]], what: str) -> str:

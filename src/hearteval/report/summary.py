@@ -90,6 +90,7 @@ def details_display(results: StudyResults) -> Display:
     parts += people.shown_tables(results)
     if results.coverage.people is not None:
         notes += people.coverage_lines(results.coverage.people)
+    notes += filter(None, [people.pace_words(results.pace)])
     notes += people_and_judges.detail_lines(results)
     notes += filter(None, [people.one_by_one_words(results.people) if results.people else ""])
     notes += map(_again_words, results.rank_stability)

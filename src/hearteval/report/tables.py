@@ -418,6 +418,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "opposed-pairs": ("pairs on which judges and people are opposed", _OPPOSED + ".examples"),
     "axis-weights": ("what axes weigh in the choice", _axis_weights),
     "axis-weight-differences": ("people's weights less judges'", "axis_weights.differences"),
+    "times-of-people": ("how long each person took to judge", "pace.people"),
     "each-person": ("each person and the other people", _each_person),
     "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
     "models-against-people": ("whose reply is preferred", "people.against_models"),

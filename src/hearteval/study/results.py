@@ -128,6 +128,7 @@ def read_data(session: Session, study: Study) -> StudyData:
         asks_people_axes=study.design.get("people", {}).get("axis_marks", False),
         targets=targets,
         ratings=ratings,
+        seconds=store.people.seconds(study.id),
         n_identical=count_identical(ranked),
         funnel=study.design["items"]["funnel"],
         latency=list(store.iter(LatencyProbe, study)),

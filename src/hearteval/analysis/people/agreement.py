@@ -4,6 +4,7 @@ Votes are those of `pair_votes`: sides of a pair or a tie, both orders merged. I
 items with all their pairs; raters are taken as given.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,8 +22,14 @@ from hearteval.analysis.agreement.pair_votes import (
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
 from hearteval.domain import flat_fields
+from hearteval.notices import Kind, Notice
 from hearteval.stats.comparisons import BoolArray, IntArray
 
+NO_MORE: Final = 0.1
+"""Alpha that is hardly more than chance: where its interval holds 0 and ends below this, there are
+data enough to say that people agree no more than chance would."""
+FEWEST_PAIRS: Final = 20
+FEWEST_ITEMS: Final = 10
 CLEAR: Final = "clear"
 AMBIGUOUS: Final = "ambiguous"
 
@@ -80,6 +87,27 @@ def measure_people(votes: PairVotes, *, level: float, seed: int) -> tuple[Agreem
         measure_part(part, subset, level=level, seed=seed)
         for subset, part in by_subset(votes).items()
     )
+
+
+def warn_of_chance(parts: Sequence[AgreementPart], *, level: float) -> list[Notice]:
+    """Say so where people, on all items, are seen to agree no more than chance would.
+
+    Honest people agree a little; where too few pairs tell, nothing is said
+    (`benchmarks/people_by_chance.py` counts how often it is said of whom).
+    """
+    found = parts[0].people if parts else None
+    if found is None or found.n_pairs < FEWEST_PAIRS or found.n_items < FEWEST_ITEMS:
+        return []
+    alpha = found.krippendorff_alpha
+    if alpha.low is None or alpha.high is None or alpha.low > 0 or alpha.high > NO_MORE:
+        return []
+    text = (
+        f"{found.n_people} people agree with each other no more than chance would: Krippendorff's"
+        f" alpha {alpha.value:.2f}, {100 * level:g} % interval {alpha.low:.2f} to {alpha.high:.2f},"
+        f" on {found.n_pairs:,} pairs. Shares and ranks by people cannot be told from those of"
+        " answers drawn at random."
+    )
+    return [Notice(Kind.BY_CHANCE, text)]
 
 
 def measure_part(votes: PairVotes, name: str | None, *, level: float, seed: int) -> AgreementPart:
