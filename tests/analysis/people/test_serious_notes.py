@@ -50,7 +50,8 @@ def test_clicks_are_said_to_be_faster_than_reading_first_of_all() -> None:
     for shown in (Shown(is_public=True), Shown()):
         page = render_page(results, shown)
         assert pace_words(results.pace) in page
-        assert ('<th scope="row" class="name">r1</th>' in page) is not shown.is_public
+        assert ('aria-label="How long each person took"' in page) is not shown.is_public
+        assert '<th scope="row" class="name">r1</th>' not in page
 
 
 def test_time_enough_to_read_at_the_limit_is_no_news() -> None:
