@@ -133,3 +133,20 @@ def test_a_plan_grows_by_what_is_new_alone(planned: tuple[str, Study]) -> None:
         assert (plan.n_pairs, plan.n_new) == (12, 6)
         assert plan.n_assignments == n_before + 6 == len(list(store.iter(Assignment, grown)))
         assert len(list(store.iter(Pair, grown))) == 12 + plan.n_stress_pairs
+
+
+@pytest.mark.parametrize("where", ["file", pytest.param("server", marks=pytest.mark.postgres)])
+def test_what_comes_during_a_check_is_no_fault(
+    where: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    is_file = where == "file"
+    place = str(tmp_path / "study.db") if is_file else request.getfixturevalue("postgres_url")
+    with closing(SqlStore.open(place)) as store, closing(SqlStore.open(place)) as other:
+        store.add(ITEMS[:1])
+
+        def add_others(_kind: str, _n: int) -> None:
+            other.add(ITEMS)
+
+        check = store.check(progress=add_others)
+        assert check.faults == ()
+        assert store.add(ITEMS) == 0

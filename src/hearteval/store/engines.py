@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import URL, make_url
@@ -240,6 +240,17 @@ def _postgres_engine(url: URL) -> Engine:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})")
 
     return engine
+
+
+def as_reader(engine: Engine) -> dict[str, Any]:
+    """Return the options of a connection that only reads, and sees the store at one moment.
+
+    SQLite's readers do; PostgreSQL's would see each query's own moment, and what others add
+    meanwhile would look like a fault.
+    """
+    is_server = engine.dialect.name == "postgresql"
+    level = {"isolation_level": "REPEATABLE READ"} if is_server else {}
+    return {"heart_reading": True, **level}
 
 
 def refresh_statistics(connection: Connection) -> None:

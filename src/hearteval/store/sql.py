@@ -36,6 +36,7 @@ from hearteval.store.adding import add, insertion
 from hearteval.store.base import AssignedCount, Claimed, Record, StoredReply
 from hearteval.store.engines import (
     Outage,
+    as_reader,
     empty_log,
     file_identity,
     is_writable,
@@ -541,7 +542,7 @@ class SqlStore:
     def _read(self, work: Callable[[Connection], T]) -> T:
         def transaction() -> T:
             with self._engine.connect() as connection:
-                reader = connection.execution_options(heart_reading=True)
+                reader = connection.execution_options(**as_reader(self._engine))
                 with reader.begin():
                     return work(reader)
 
