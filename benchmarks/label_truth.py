@@ -19,7 +19,7 @@ from planted_words import by_template, drawn, freely
 
 from hearteval.analysis.labels.use import analyze_labels
 from hearteval.analysis.labels.wins import opposed_by_label, wins_of_labels
-from hearteval.analysis.traits.wording import measure_wording
+from hearteval.sections.wording.measure import measure_wording
 
 Tests = Mapping[str, tuple[float | None, float | None]]
 """By what is tested, p and q."""

@@ -1,7 +1,7 @@
 """`StudyData` -> `StudyResults`: everything that a study says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
@@ -68,9 +68,9 @@ from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
+from hearteval.analysis.section import Sections, section_dicts
 from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.traits.speed import SpeedResults, compare_speed
-from hearteval.analysis.traits.wording import WordingResults, measure_wording
 from hearteval.domain import Axis, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
@@ -114,7 +114,6 @@ class StudyResults:
         labels: What completions do, by taxonomy; empty where nobody labelled.
         rationales: What raters say they choose by; None where no reasons are labelled.
         safety: What screens hold of what people read, and miss; None where none has read anything.
-        wording: How completions are worded; None without one.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
@@ -124,6 +123,7 @@ class StudyResults:
         planned: The tests of its planned contrasts, one family; words assert by their q.
         pace: How long people took; None where nothing that a person judged is timed.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
+        sections: What each of `hearteval.sections` found; empty before they were asked.
     """
 
     provenance: Provenance
@@ -158,10 +158,10 @@ class StudyResults:
     labels: tuple[LabelResults, ...] = ()
     rationales: RationaleResults | None = None
     safety: SafetyResults | None = None
-    wording: WordingResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
     pace: PeoplePace | None = None
+    sections: Sections = field(default_factory=dict)
 
 
 def analyze_study(
@@ -255,7 +255,6 @@ def analyze_study(
         labels=analyze_labels(data, columns, level=level),
         rationales=analyze_rationales(data, columns, level=level, seed=seed),
         safety=measure_screens(data.screened, data.screens, level=level),
-        wording=measure_wording(data, level=level),
         planned=planned,
         pace=pace,
         headline=voters if rows else None,
@@ -269,6 +268,13 @@ def analyze_study(
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
     return replace(results, failures=failures, warnings=warnings)
+
+
+def results_dict(results: StudyResults) -> dict[str, Any]:
+    """Return the results as what JSON can write, what each section found under its name."""
+    values = asdict(replace(results, sections={}))
+    del values["sections"]
+    return values | section_dicts(results.sections)
 
 
 def without_words(results: StudyResults) -> StudyResults:

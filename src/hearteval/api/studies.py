@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals.stable.v2 as nw
 
+from hearteval.analysis.section import section_dicts, section_results
 from hearteval.analysis.study import StudyResults
 from hearteval.api.shown import Shown
 from hearteval.domain import AXES, Attempt, Axis, Completion, Item, Judgment, Rating, flat_fields
@@ -31,6 +32,19 @@ class Results(StudyResults, Shown):
     schema: ClassVar = "heart.analyze/1"
     frame: nw.Implementation = field(repr=False)
     __repr__ = Shown.__repr__
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what a section found, by its name."""
+        found = {} if name.startswith("_") else section_results(self.sections)
+        if name in found:
+            return found[name]
+        raise AttributeError(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON can write."""
+        body = Shown.to_dict(self)
+        del body["sections"]
+        return body | section_dicts(self.sections)
 
     def _rows(self) -> list[dict[str, Any]]:
         from hearteval.report.leaderboard import leaderboard_rows

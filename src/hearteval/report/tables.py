@@ -24,6 +24,12 @@ def all_tables(results: StudyResults) -> Mapping[str, Table]:
         name: _table(_found(results, find) if isinstance(find, str) else find(results), what)
         for name, (what, find) in TABLES.items()
     }
+    made |= {
+        name: _table(section.records(name), what)
+        for section in results.sections.values()
+        if section is not None
+        for name, what in section.TABLES.items()
+    }
     found = {name: table for name, table in made.items() if table.rows}
     if not results.provenance.simulated:
         return found
@@ -286,23 +292,6 @@ def _label_agreement(results: StudyResults) -> Records:
     ]
 
 
-def _wording(results: StudyResults) -> Records:
-    return [
-        {
-            "system": one.system,
-            "kind": one.kind,
-            "family": one.family,
-            "n_completions": one.n_completions,
-            "n_items": one.n_items,
-            "n_words": one.n_words,
-            "measure": measure,
-            **_flat(at),
-        }
-        for one in (results.wording.systems if results.wording else ())
-        for measure, at in one.measures.items()
-    ]
-
-
 def _counts(words: Mapping[str, int]) -> str:
     return "; ".join(f"{name} {n}" for name, n in words.items())
 
@@ -456,8 +445,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "labels-opposed": ("what judges choose against people", _label_opposed),
     "labels-agreement": ("labelers with each other, and with people", _label_agreement),
     "labels-people": ("two people with each other", _label_people),
-    "wording": ("how replies are worded", _wording),
-    "wording-differences": ("how models are worded less how people are", "wording.differences"),
     "themes": ("what people and judges give as reasons", _themes),
     "themes-overlap": ("how far they give the same, beside chance", _theme_overlap),
     "themes-effects": ("what goes with a theme", _theme_effects),

@@ -54,6 +54,7 @@ from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.notices import Notice
+from hearteval.sections import add_sections
 from hearteval.study.covariates import read_covariates
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, is_rated, stored_plan
@@ -70,13 +71,15 @@ def analyze(session: Session, study: Study) -> StudyResults:
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
     with _uncollected():
-        return analyze_study(
-            read_data(session, study),
+        data = read_data(session, study)
+        results = analyze_study(
+            data,
             fail_on_missing=fail_on_missing,
             weights=session.settings.weights,
             ambiguity=session.settings.ambiguity,
             headline=session.settings.headline,
         )
+        return add_sections(data, results)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from hearteval.analysis.estimates import (
     two_sided_p,
 )
 from hearteval.analysis.ranking.confounders import count_formatting, count_words
-from hearteval.analysis.traits.wording import plain, words_of
+from hearteval.analysis.words import plain, words_of
 from hearteval.domain import Completion
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import FloatArray, IntArray

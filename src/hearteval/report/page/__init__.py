@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES
 from hearteval.report import (
@@ -36,7 +37,6 @@ from hearteval.report import (
     safety,
     scores,
     text,
-    wording,
 )
 from hearteval.report.breakdown import ablations, difficulty, speed, strata
 from hearteval.report.missing import coverage_totals, missing_replies
@@ -184,6 +184,12 @@ def _code(words: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
 
 
+def _shown_section(section: Section) -> Markup:
+    """Render one thing that a study says by its own template."""
+    made = environment().from_string(section.template())
+    return Markup(made.render(section=section).rstrip("\n"))  # noqa: S704 - rendered by us
+
+
 @cache
 def environment() -> Environment:
     """Return the templates, with all that they ask for what they show."""
@@ -221,7 +227,7 @@ def environment() -> Environment:
         scores,
         text,
     ]
-    modules += [ablations, difficulty, speed, strata, wording]
+    modules += [ablations, difficulty, speed, strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
@@ -241,6 +247,7 @@ def environment() -> Environment:
         {name: getattr(text, name) for name in NUMBERS},
         code=_code,
         z_step=figures.z_step,
+        shown_section=_shown_section,
         interval=lambda ends: text.interval(ends.low, ends.high),
         rank_range=lambda strength: text.ranks(strength.rank_low, strength.rank_high),
     )

@@ -1,14 +1,14 @@
 """What a study writes of its results: typed JSON, the page, tables, figures, folders to read."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from hearteval.analysis.data import Provenance
 from hearteval.analysis.examples import by_interest
-from hearteval.analysis.study import StudyResults, without_words
+from hearteval.analysis.study import StudyResults, results_dict, without_words
 from hearteval.domain import Study
 from hearteval.errors import StoreError
 from hearteval.report.headline import first_line
@@ -47,7 +47,7 @@ def write_results(session: Session, results: StudyResults) -> str:
 
 def results_object(results: StudyResults) -> dict[str, Any]:
     """Return the results as what JSON can write; what is simulated says so first."""
-    return {**said_simulated(is_simulated=results.provenance.simulated), **asdict(results)}
+    return {**said_simulated(is_simulated=results.provenance.simulated), **results_dict(results)}
 
 
 def write_report(
@@ -150,7 +150,7 @@ def _write_tables(folder: Path, results: StudyResults, *, is_private: bool) -> d
     for name, text in texts.items():
         if name not in present or present[name].read_bytes() != text.encode():
             write_whole(folder / name, text, outlasts_power=False, is_private=is_private)
-    for name in TABLES:
+    for name in (*TABLES, *(name for section in results.sections for name in section.TABLES)):
         if f"{name}.csv" in present and f"{name}.csv" not in texts:
             present[f"{name}.csv"].unlink()
     return {name.removesuffix(".csv"): str(folder / name) for name in texts}

@@ -9,16 +9,16 @@ from planted_words import GPT, PEOPLE, WAYS, by_template, drawn, freely, items, 
 from scipy.stats import ttest_1samp
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.traits.wording import (
+from hearteval.analysis.words import words_of
+from hearteval.domain import System
+from hearteval.domain.systems import WITHDRAWN
+from hearteval.sections.wording.measure import (
     MEASURES,
     Measure,
     SystemWording,
     WordingDifference,
     measure_wording,
-    words_of,
 )
-from hearteval.domain import System
-from hearteval.domain.systems import WITHDRAWN
 
 
 def of_system(data: StudyData, system: System) -> SystemWording:

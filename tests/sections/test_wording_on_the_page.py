@@ -8,15 +8,15 @@ from test_judges_on_the_page import words
 
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.study import StudyResults
-from hearteval.analysis.traits.wording import (
+from hearteval.report.page import render_page
+from hearteval.report.tables import all_tables
+from hearteval.sections.wording import HEADINGS, Wording
+from hearteval.sections.wording.measure import (
     MEASURES,
     SystemWording,
     WordingDifference,
     WordingResults,
 )
-from hearteval.report.page import render_page
-from hearteval.report.tables import all_tables
-from hearteval.report.wording import HEADINGS
 
 
 def invented_wording(
@@ -62,7 +62,7 @@ def invented_wording(
 
 
 def results_of(wording: WordingResults, *, large: bool = False) -> StudyResults:
-    return dataclasses.replace(invented_results(large=large), wording=wording)
+    return dataclasses.replace(invented_results(large=large), sections={Wording: Wording(wording)})
 
 
 def section(wording: WordingResults, *, large: bool = False) -> str:

@@ -22,6 +22,7 @@ from hearteval.analysis.estimates import (
     clustered_estimates,
     two_sided_p,
 )
+from hearteval.analysis.words import words_of
 from hearteval.domain import Completion, System
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
@@ -59,7 +60,6 @@ HIGHEST: Final[Mapping[Measure, float]] = {
     "recurring-phrases": 1,
     "recurring-openings": 1,
 }
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,16 +150,6 @@ class _Sequences(NamedTuple):
 
 Figures = dict[Measure, tuple[float, FloatArray]]
 """Each figure, and what every item does to it."""
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case, apostrophes straight."""
-    return _WORD.findall(plain(text))
-
-
-def plain(text: str) -> str:
-    """Return a text in lower case with straight apostrophes."""
-    return text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
 
 
 def measure_wording(data: StudyData, *, level: float) -> WordingResults | None:

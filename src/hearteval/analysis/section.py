@@ -1,0 +1,80 @@
+"""`Section`: one thing that a study says, in the results, on the page, in tables.
+
+What it is about stands in its folder of `hearteval.sections` alone: whoever writes results, pages
+or tables goes through those that a study has, and knows none by name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from hearteval.analysis.data import StudyData
+
+if TYPE_CHECKING:
+    from hearteval.analysis.study import StudyResults
+
+Records = Iterable[object]
+"""Rows of a table; the fields of each are its columns, as in `report/tables.py`."""
+
+
+class Section(ABC):
+    """One thing that a study says, found in its data.
+
+    Its template, ``section.html.j2`` in its folder, sees it as ``section``.
+
+    Attributes:
+        NAME: Its anchor on the page.
+        TITLE: What the page's navigation calls it.
+        KEYS: Under which the results hold what it found.
+        TABLES: Names of its table files, and what each holds.
+        TERMS: What the page's glossary says of its words.
+    """
+
+    NAME: ClassVar[str]
+    TITLE: ClassVar[str]
+    KEYS: ClassVar[tuple[str, ...]]
+    TABLES: ClassVar[Mapping[str, str]] = {}
+    TERMS: ClassVar[Mapping[str, str]] = {}
+    __slots__ = ()
+
+    @classmethod
+    @abstractmethod
+    def find(cls, data: StudyData, results: "StudyResults", *, level: float) -> Self | None:
+        """Compute it from a study's data and what the study found before; None without either."""
+
+    @property
+    @abstractmethod
+    def results(self) -> Mapping[str, Any]:
+        """What it found, by its `KEYS`: records, or None."""
+
+    @abstractmethod
+    def records(self, table: str) -> Records:
+        """Return the rows of one of `TABLES`."""
+
+    @classmethod
+    @cache
+    def template(cls) -> str:
+        """Return what is shown of it on the page, as a template."""
+        return files(cls.__module__).joinpath("section.html.j2").read_text("utf-8")
+
+
+Sections = Mapping[type[Section], Section | None]
+"""In the order of the page; None where one found nothing."""
+
+
+def section_results(sections: Sections) -> dict[str, Any]:
+    """Return what sections found by its keys; None for those of one that found nothing."""
+    return {
+        key: None if found is None else found.results[key]
+        for section, found in sections.items()
+        for key in section.KEYS
+    }
+
+
+def section_dicts(sections: Sections) -> dict[str, Any]:
+    """Return the same as what JSON can write."""
+    results = section_results(sections).items()
+    return {key: None if found is None else asdict(found) for key, found in results}
