@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from hearteval.analysis.section import section_results
 from hearteval.analysis.study import StudyResults
 
 SLACK = 1.0
@@ -42,7 +43,8 @@ def with_long_names(results: StudyResults, length: int = 60) -> StudyResults:
     named = {row.system for row in board.rows}
     agreeing = results.judge_agreement
     named |= {name for one in agreeing.together for name in one.judges} if agreeing else set()
-    named |= {one.family for one in results.speed.systems} if results.speed else set()
+    speed = section_results(results.sections).get("speed")
+    named |= {one.family for one in speed.systems} if speed else set()
     named |= {use.group for one in results.labels for use in one.sources[0].families}
     if strata is not None:
         named |= {one.name for factor in strata.factors for one in factor.strata}

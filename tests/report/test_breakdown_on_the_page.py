@@ -8,15 +8,17 @@ import pytest
 from people_study import SYSTEMS, simulated_study
 
 from hearteval.analysis.study import StudyResults, analyze_study
-from hearteval.analysis.traits.covariates import Correlation
-from hearteval.analysis.traits.speed import SpeedCorrelation
 from hearteval.domain import AXES, AxisMark, LatencyProbe
-from hearteval.report.breakdown import ablations, difficulty, speed, strata
+from hearteval.report.breakdown import ablations, difficulty, strata
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
 from hearteval.report.plots.files import figures_of
 from hearteval.report.tables import all_tables
+from hearteval.sections import add_sections
+from hearteval.sections.traits import Traits
+from hearteval.sections.traits.covariates import Correlation
+from hearteval.sections.traits.speed import SpeedCorrelation
 
 THETA = {"beacon": 0.6, "ember": -0.4, "harbour": 0.1, "People": 0.0}
 SECTIONS = ("kinds", "items", "otherwise", "traits")
@@ -44,9 +46,14 @@ def results() -> StudyResults:
         for k, (system, ms) in enumerate(zip(SYSTEMS, (900.0, 300.0, 14_000.0), strict=False))
     ]
     table = {"size": {"beacon": 7.0, "ember": 3.0, "stranger": 2.0}}
-    return analyze_study(
-        replace(data, items=items, judgments=rows, latency=probes, covariates=table)
-    )
+    data = replace(data, items=items, judgments=rows, latency=probes, covariates=table)
+    return add_sections(data, analyze_study(data))
+
+
+def traits_of(results: StudyResults) -> Traits:
+    found = results.sections[Traits]
+    assert isinstance(found, Traits)
+    return found
 
 
 def section(page: str, name: str) -> str:
@@ -72,9 +79,7 @@ def test_every_section_answers_first_and_says_that_it_is_exploratory(
 
 
 def test_where_there_is_nothing_there_is_no_section(results: StudyResults) -> None:
-    bare = replace(
-        results, strata=None, difficulty=None, ablations=None, speed=None, covariates=None
-    )
+    bare = replace(results, strata=None, difficulty=None, ablations=None, sections={})
     page = render_page(bare)
     assert not any(f'id="{name}"' in page for name in SECTIONS)
 
@@ -215,9 +220,7 @@ def test_weights_of_the_axes_are_said(results: StudyResults) -> None:
 
 
 def test_speed_is_said_with_the_front_and_the_band(results: StudyResults) -> None:
-    found = results.speed
-    assert found is not None
-    said = text_of(speed.answer(found))
+    said = text_of(traits_of(results).answer)
     assert said.startswith("Too few systems to say whether the slower ones do better.")
     assert "ember and beacon" in said
     assert "Within 500 ms: 1 system of 3" in said
@@ -237,7 +240,8 @@ def test_speed_is_said_with_the_front_and_the_band(results: StudyResults) -> Non
 def test_a_link_is_claimed_only_where_the_interval_says_so(
     results: StudyResults, low: float, high: float, r: float, words: str
 ) -> None:
-    assert results.speed is not None
+    traits = traits_of(results)
+    assert traits.speed is not None
     over = SpeedCorrelation(
         over="systems",
         n=9,
@@ -246,9 +250,10 @@ def test_a_link_is_claimed_only_where_the_interval_says_so(
         spearman=Correlation(r=r, low=low, high=high, p=0.5),
         pearson=None,
     )
-    found = replace(results.speed, correlations=(over, *results.speed.correlations[1:]))
-    assert text_of(speed.answer(found)).startswith(words)
-    assert "9 systems" in speed.correlation_words(found).replace("\N{NO-BREAK SPACE}", " ")
+    found = replace(traits.speed, correlations=(over, *traits.speed.correlations[1:]))
+    linked = replace(traits, speed=found)
+    assert text_of(linked.answer).startswith(words)
+    assert "9 systems" in linked.correlation_words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_what_a_table_and_the_ranking_do_not_share_is_named(results: StudyResults) -> None:

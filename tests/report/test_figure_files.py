@@ -14,8 +14,8 @@ from PIL import Image
 from test_labels_on_the_page import CUES, PLANTED, invented_labels
 from test_reasons_on_the_page import results_with, source_of
 
+from hearteval.analysis.section import Sections
 from hearteval.analysis.study import StudyResults, analyze_study
-from hearteval.analysis.traits.speed import compare_speed
 from hearteval.errors import SettingsError
 from hearteval.report.plots import files, labels, people
 from hearteval.report.plots.files import (
@@ -27,6 +27,8 @@ from hearteval.report.plots.files import (
     require_matplotlib,
 )
 from hearteval.report.plots.style import BLUE, ORANGE, SETTINGS, Heat
+from hearteval.sections.traits import Traits
+from hearteval.sections.traits.speed import SpeedResults, compare_speed
 
 MATPLOTLIB: Any = pytest.importorskip("matplotlib")
 RESULTS = invented_results()
@@ -58,6 +60,10 @@ def test_every_figure_is_drawn() -> None:
         assert ET.fromstring(svg).tag.endswith("svg")
 
 
+def with_speed(found: SpeedResults | None) -> Sections:
+    return {Traits: Traits(found, None)}
+
+
 def of_all_figures() -> tuple[StudyResults, StudyResults]:
     """Return results that between them have every figure, with what stands below a figure."""
     met = analyze_study(simulated_study(THETA, THETA, n_items=24))
@@ -70,7 +76,7 @@ def of_all_figures() -> tuple[StudyResults, StudyResults]:
         labels=invented_labels((CUES,), people=PLANTED, n_items=12),
         rationales=results_with(source_of(CUES)).rationales,
     )
-    return dataclasses.replace(met, speed=speed, provenance=provenance), told
+    return dataclasses.replace(met, sections=with_speed(speed), provenance=provenance), told
 
 
 @pytest.mark.parametrize("is_long", [False, True], ids=["names as they are", "long names"])
@@ -138,7 +144,7 @@ def test_speed_is_drawn_beside_quality_and_simulated_figures_say_so() -> None:
     times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
     speed = compare_speed((), (), times, results.leaderboard, level=0.95)
     provenance = dataclasses.replace(results.provenance, simulated=True)
-    results = dataclasses.replace(results, speed=speed, provenance=provenance)
+    results = dataclasses.replace(results, sections=with_speed(speed), provenance=provenance)
     (figure,) = [one for one in figures_of(results) if one.name == "speed"]
     svg = dict(figure_files(results, figure))["speed-page.svg"]
     assert b"Simulated: nothing here was measured." in svg
@@ -155,7 +161,7 @@ def test_labels_are_no_formulas_and_stand_in_the_legend() -> None:
     families = iter(("$\\nothing{$", "_own", "plain"))
     systems = tuple(dataclasses.replace(one, family=next(families)) for one in speed.systems)
     speed = dataclasses.replace(speed, systems=systems)
-    results = dataclasses.replace(results, speed=speed)
+    results = dataclasses.replace(results, sections=with_speed(speed))
     (figure,) = [one for one in figures_of(results) if one.name == "speed"]
     svg = dict(figure_files(results, figure))["speed-page.svg"].decode()
     assert r"<!-- $\nothing{$ -->" in svg

@@ -5,11 +5,11 @@ or tables goes through those that a study has, and knows none by name.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from hearteval.analysis.data import StudyData
 
@@ -18,6 +18,19 @@ if TYPE_CHECKING:
 
 Records = Iterable[object]
 """Rows of a table; the fields of each are its columns, as in `report/tables.py`."""
+
+
+class Figure(NamedTuple):
+    """One figure of a paper: what it is, what it is drawn of, how high it is."""
+
+    name: str
+    caption: str
+    find: Callable[[Any], Any]
+    """What is drawn of the results, or of a section; None where there is nothing."""
+    draw: Callable[[Any, Any], None]
+    """From that and a figure of matplotlib."""
+    height: Callable[[Any, float], float]
+    """In inches, of that and the width."""
 
 
 class Section(ABC):
@@ -31,6 +44,7 @@ class Section(ABC):
         KEYS: Under which the results hold what it found.
         TABLES: Names of its table files, and what each holds.
         TERMS: What the page's glossary says of its words.
+        FIGURES: What is drawn of it for a paper.
     """
 
     NAME: ClassVar[str]
@@ -38,6 +52,7 @@ class Section(ABC):
     KEYS: ClassVar[tuple[str, ...]]
     TABLES: ClassVar[Mapping[str, str]] = {}
     TERMS: ClassVar[Mapping[str, str]] = {}
+    FIGURES: ClassVar[Sequence[Figure]] = ()
     __slots__ = ()
 
     @classmethod

@@ -69,8 +69,6 @@ from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.section import Sections, section_dicts
-from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
-from hearteval.analysis.traits.speed import SpeedResults, compare_speed
 from hearteval.domain import Axis, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
@@ -109,8 +107,6 @@ class StudyResults:
         difficulty: On which items systems differ most and least; None without a ranking, and where
             there is too little of it.
         ablations: What other methods make of the same comparisons; None without a ranking.
-        covariates: What a joined table says of systems, beside their Elo; None without a table.
-        speed: Time to first text beside Elo; None where fewer than two systems have a time.
         labels: What completions do, by taxonomy; empty where nobody labelled.
         rationales: What raters say they choose by; None where no reasons are labelled.
         safety: What screens hold of what people read, and miss; None where none has read anything.
@@ -153,8 +149,6 @@ class StudyResults:
     axis_weights: AxisWeights | None = None
     difficulty: ItemDifficulty | None = None
     ablations: AblatedRanking | None = None
-    covariates: CovariateResults | None = None
-    speed: SpeedResults | None = None
     labels: tuple[LabelResults, ...] = ()
     rationales: RationaleResults | None = None
     safety: SafetyResults | None = None
@@ -351,8 +345,6 @@ def _with_ratings(
         axis_weights=None,
         difficulty=None,
         ablations=None,
-        covariates=None,
-        speed=None,
         planned=(),
         examples=(),
         stress=stress,
@@ -421,7 +413,7 @@ def _explain(
 def _break_down(
     columns: JudgmentColumns, leaderboard: Leaderboard | None, data: StudyData, *, level: float
 ) -> dict[str, Any]:
-    """Return the ranking by kind of item, item by item, by other methods, beside traits."""
+    """Return the ranking by kind of item, item by item, by other methods."""
     if leaderboard is None:
         return {}
     assert data.provenance is not None
@@ -431,10 +423,6 @@ def _break_down(
         "strata": stratify_ranking(cells, leaderboard, level=level, seed=seed),
         "difficulty": measure_difficulty(cells),
         "ablations": ablate_ranking(cells, columns, leaderboard, seed=seed),
-        "covariates": correlate_covariates(data.covariates, leaderboard, level=level),
-        "speed": compare_speed(
-            data.latency, data.ranked, data.covariates, leaderboard, level=level
-        ),
     }
 
 

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from hearteval.analysis.judges.each_alone import JudgePanel
+from hearteval.analysis.latency import Spread, SystemLatency
 from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
 from hearteval.analysis.ranking.axes import AxisAsked, WinRate
 from hearteval.analysis.ranking.confounders import Confounders
@@ -21,7 +22,6 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.ranking.warnings import FEW_ITEMS, given_writers
 from hearteval.analysis.study import StudyResults
-from hearteval.analysis.traits.latency import Spread, SystemLatency
 from hearteval.domain import AXES, AXIS_NAMES, Axis
 from hearteval.report.figures import MEAN_ELO, Scale, scale_around
 from hearteval.report.table import (

@@ -359,14 +359,6 @@ _CONSENSUS = "people.with_judges.consensus"
 _OPPOSED = "people.with_judges.disagreements"
 
 
-def _residuals(results: StudyResults) -> Records:
-    return [
-        {"covariate": row.covariate, "against": row.outcome, **_flat(one)}
-        for row in (results.covariates.rows if results.covariates else ())
-        for one in row.residuals
-    ]
-
-
 TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "warnings": ("what limits the numbers", _warnings),
     "planned-contrasts": ("tests of what was planned, one family", "planned"),
@@ -428,10 +420,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "other-methods": ("the ranking by other methods", _other_methods),
     "other-methods-in-short": ("how far it moves", "ablations.others"),
     "weights-of-axes": ("places over all weights of the axes", "ablations.axis_weights.systems"),
-    "covariates": ("a joined table beside Elo and the share won", "covariates.rows"),
-    "residuals": ("systems above and below the line", _residuals),
-    "speed": ("time to first text beside Elo", "speed.systems"),
-    "speed-correlations": ("how speed and Elo go together", "speed.correlations"),
     "axes": ("standing on each axis", _axes),
     "factor-analysis": ("are the axes one skill or several", _factor_analysis),
     "factor-loadings": ("what each axis has in common with the others", "factors.axes"),

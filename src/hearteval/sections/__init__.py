@@ -9,9 +9,10 @@ from dataclasses import replace
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
+from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
-SECTIONS: tuple[type[Section], ...] = (Wording,)
+SECTIONS: tuple[type[Section], ...] = (Wording, Traits)
 
 
 def add_sections(data: StudyData, results: StudyResults, *, level: float = 0.95) -> StudyResults:

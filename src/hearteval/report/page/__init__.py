@@ -38,7 +38,7 @@ from hearteval.report import (
     scores,
     text,
 )
-from hearteval.report.breakdown import ablations, difficulty, speed, strata
+from hearteval.report.breakdown import ablations, difficulty, strata
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, labelled, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -227,7 +227,7 @@ def environment() -> Environment:
         scores,
         text,
     ]
-    modules += [ablations, difficulty, speed, strata]
+    modules += [ablations, difficulty, strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

@@ -2,11 +2,13 @@
 
 import io
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import catch_warnings, filterwarnings
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.section import Figure, Section
 from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
@@ -20,19 +22,6 @@ WIDTHS = {"column": COLUMN_INCHES, "page": PAGE_INCHES}
 FILES_A_FIGURE = len(FORMATS) * len(WIDTHS)
 MADE_WITHOUT_A_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 """So that the same results give the same files."""
-
-
-class Figure(NamedTuple):
-    """One figure: what it is, what it is drawn of, how high it is."""
-
-    name: str
-    caption: str
-    find: Callable[[StudyResults], Any]
-    """What is drawn; None or nothing where a study has none."""
-    draw: Callable[[Any, Any], None]
-    """From that and a figure of matplotlib."""
-    height: Callable[[Any, float], float]
-    """In inches, of that and the width."""
 
 
 def _rows(n: float) -> float:
@@ -138,14 +127,6 @@ FIGURES = (
         _strata_height,
     ),
     Figure(
-        "speed",
-        "Elo against the time to first text; dashed: no other system is as quick and as good;"
-        " shaded: within 500 ms.",
-        lambda results: results.speed,
-        kinds.draw_speed,
-        _square,
-    ),
-    Figure(
         "items",
         "Each item: how far apart systems are on it (dotted: as the ranking expects), and how far"
         " it orders them as the ranking.",
@@ -201,9 +182,19 @@ FIGURES = (
 """In the order in which a paper would show them."""
 
 
+def _of_section(section: Section, find: Callable[[Any], Any], _results: StudyResults) -> Any:
+    return find(section)
+
+
 def figures_of(results: StudyResults) -> list[Figure]:
     """Return the figures that there is something to draw for."""
-    return [figure for figure in FIGURES if figure.find(results) is not None]
+    of_sections = [
+        figure._replace(find=partial(_of_section, section, figure.find))
+        for section in results.sections.values()
+        if section is not None
+        for figure in section.FIGURES
+    ]
+    return [one for one in (*FIGURES, *of_sections) if one.find(results) is not None]
 
 
 def require_matplotlib() -> tuple[Any, Any]:

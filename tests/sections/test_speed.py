@@ -13,8 +13,9 @@ from people_study import SYSTEMS, simulated_study
 from scipy.stats import false_discovery_control, pearsonr
 
 from hearteval.analysis.study import analyze_study
-from hearteval.analysis.traits.speed import SpeedResults, correlate_speed, voice_budget
 from hearteval.domain import LatencyProbe
+from hearteval.sections.traits import Traits
+from hearteval.sections.traits.speed import SpeedResults, correlate_speed, voice_budget
 from hearteval.stats.comparisons import FloatArray
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "paper"
@@ -105,7 +106,8 @@ def timed(
 ) -> SpeedResults | None:
     data = simulated_study(THETA, THETA, n_items=8)
     data = replace(data, latency=probes, covariates=covariates or {})
-    return analyze_study(data).speed
+    traits = Traits.find(data, analyze_study(data), level=0.95)
+    return None if traits is None else traits.speed
 
 
 def test_the_pass_with_the_fewest_calls_at_once_counts() -> None:

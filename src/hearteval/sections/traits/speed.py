@@ -12,11 +12,11 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.latency import latency_by_system
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.strata import EXPLORATORY
-from hearteval.analysis.traits.covariates import MIN_SYSTEMS, Correlation, adjust, correlate
-from hearteval.analysis.traits.latency import latency_by_system
 from hearteval.domain import LatencyProbe, System
+from hearteval.sections.traits.covariates import MIN_SYSTEMS, Correlation, adjust, correlate
 from hearteval.stats.comparisons import FloatArray, IntArray
 
 VOICE_BAND_MS: Final = 500.0

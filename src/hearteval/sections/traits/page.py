@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from hearteval.analysis.traits.covariates import Correlation, CovariateResult, CovariateResults
-from hearteval.analysis.traits.speed import VOICE_BAND_MS, SpeedCorrelation, SpeedResults
 from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.text import (
     NO_BREAK_SPACE,
@@ -21,6 +19,8 @@ from hearteval.report.text import (
     signed,
     whole,
 )
+from hearteval.sections.traits.covariates import Correlation, CovariateResult, CovariateResults
+from hearteval.sections.traits.speed import VOICE_BAND_MS, SpeedCorrelation, SpeedResults
 
 WIDTH, HEIGHT = 440, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 14, 44

@@ -1,1 +1,0 @@
-"""Traits of systems beside their quality: speed, and columns of any joined table."""

@@ -1,0 +1,99 @@
+"""Speed and other traits of systems, beside how they do (HEART 4.6, 4.7, 9.7)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Self
+
+from markupsafe import Markup
+
+from hearteval.analysis.data import StudyData
+from hearteval.analysis.section import Figure, Records, Section
+from hearteval.analysis.study import StudyResults
+from hearteval.sections.traits import page
+from hearteval.sections.traits.covariates import CovariateResults, correlate_covariates
+from hearteval.sections.traits.plot import draw_speed
+from hearteval.sections.traits.speed import SpeedResults, compare_speed
+
+
+@dataclass(frozen=True, slots=True)
+class Traits(Section):
+    """Time to first text, and the columns of a joined table, beside Elo."""
+
+    NAME: ClassVar = "traits"
+    TITLE: ClassVar = "Speed and other traits"
+    KEYS: ClassVar = ("covariates", "speed")
+    TABLES: ClassVar = {
+        "covariates": "a joined table beside Elo and the share won",
+        "residuals": "systems above and below the line",
+        "speed": "time to first text beside Elo",
+        "speed-correlations": "how speed and Elo go together",
+    }
+    FIGURES: ClassVar = (
+        Figure(
+            "speed",
+            "Elo against the time to first text; dashed: no other system is as quick and as good;"
+            " shaded: within 500 ms.",
+            lambda section: section.speed,
+            draw_speed,
+            lambda _, width: min(width, 4.5) * 0.85,
+        ),
+    )
+    OUTCOMES: ClassVar = page.OUTCOMES
+    milliseconds = staticmethod(page.milliseconds)
+    correlation = staticmethod(page.correlation)
+    beside_words = staticmethod(page.beside_words)
+
+    speed: SpeedResults | None
+    """None where fewer than two systems have a time."""
+    covariates: CovariateResults | None
+    """None without a joined table."""
+
+    @property
+    def results(self) -> Mapping[str, Any]:
+        """Both, by name."""
+        return {"covariates": self.covariates, "speed": self.speed}
+
+    @classmethod
+    def find(cls, data: StudyData, results: StudyResults, *, level: float) -> Self | None:
+        """Set speed and a joined table beside the ranking; None without it, or without both."""
+        board = results.leaderboard
+        if board is None:
+            return None
+        speed = compare_speed(data.latency, data.ranked, data.covariates, board, level=level)
+        joined = correlate_covariates(data.covariates, board, level=level)
+        return None if speed is None and joined is None else cls(speed, joined)
+
+    def records(self, table: str) -> Records:
+        """Return a row for each system, test, or distance of a system from the line."""
+        speed, rows = self.speed, self.covariates.rows if self.covariates else ()
+        if table == "residuals":
+            return [
+                {"covariate": row.covariate, "against": row.outcome, **asdict(one)}
+                for row in rows
+                for one in row.residuals
+            ]
+        if table == "covariates":
+            return rows
+        if speed is None:
+            return ()
+        return speed.systems if table == "speed" else speed.correlations
+
+    @property
+    def picture(self) -> page.Picture | None:
+        """Elo against time."""
+        return page.picture(self.speed) if self.speed else None
+
+    @property
+    def answer(self) -> Markup:
+        """How speed and quality go together, in a sentence or two."""
+        return page.answer(self.speed) if self.speed else Markup()
+
+    @property
+    def correlation_words(self) -> str:
+        """The correlations over systems, over families and within them."""
+        return page.correlation_words(self.speed) if self.speed else ""
+
+    @property
+    def unmatched_words(self) -> str:
+        """What the joined table and the ranking do not share."""
+        return page.unmatched_words(self.covariates) if self.covariates else ""
