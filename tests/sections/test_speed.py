@@ -106,7 +106,7 @@ def timed(
 ) -> SpeedResults | None:
     data = simulated_study(THETA, THETA, n_items=8)
     data = replace(data, latency=probes, covariates=covariates or {})
-    traits = Traits.find(data, analyze_study(data), level=0.95)
+    traits = Traits.find(data, analyze_study(data).leaderboard, level=0.95)
     return None if traits is None else traits.speed
 
 

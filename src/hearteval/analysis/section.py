@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from hearteval.analysis.data import StudyData
-
-if TYPE_CHECKING:
-    from hearteval.analysis.study import StudyResults
+from hearteval.analysis.ranking.leaderboard import Leaderboard
 
 Records = Iterable[object]
 """Rows of a table; the fields of each are its columns, as in `report/tables.py`."""
@@ -57,8 +55,8 @@ class Section(ABC):
 
     @classmethod
     @abstractmethod
-    def find(cls, data: StudyData, results: "StudyResults", *, level: float) -> Self | None:
-        """Compute it from a study's data and what the study found before; None without either."""
+    def find(cls, data: StudyData, board: Leaderboard | None, *, level: float) -> Self | None:
+        """Compute it from a study's data and its ranking; None where there is nothing to say."""
 
     @property
     @abstractmethod

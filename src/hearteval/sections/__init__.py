@@ -17,5 +17,5 @@ SECTIONS: tuple[type[Section], ...] = (Wording, Traits)
 
 def add_sections(data: StudyData, results: StudyResults, *, level: float = 0.95) -> StudyResults:
     """Return the results with what every section found."""
-    found = {section: section.find(data, results, level=level) for section in SECTIONS}
+    found = {section: section.find(data, results.leaderboard, level=level) for section in SECTIONS}
     return replace(results, sections=found)

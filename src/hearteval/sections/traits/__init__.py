@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 from markupsafe import Markup
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Figure, Records, Section
-from hearteval.analysis.study import StudyResults
 from hearteval.sections.traits import page
 from hearteval.sections.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.sections.traits.plot import draw_speed
@@ -54,9 +54,8 @@ class Traits(Section):
         return {"covariates": self.covariates, "speed": self.speed}
 
     @classmethod
-    def find(cls, data: StudyData, results: StudyResults, *, level: float) -> Self | None:
+    def find(cls, data: StudyData, board: Leaderboard | None, *, level: float) -> Self | None:
         """Set speed and a joined table beside the ranking; None without it, or without both."""
-        board = results.leaderboard
         if board is None:
             return None
         speed = compare_speed(data.latency, data.ranked, data.covariates, board, level=level)

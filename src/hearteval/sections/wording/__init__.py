@@ -8,8 +8,8 @@ import numpy as np
 from markupsafe import Markup
 
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Records, Section
-from hearteval.analysis.study import StudyResults
 from hearteval.report.figures import z_step
 from hearteval.report.page.first_screen import shade
 from hearteval.report.text import (
@@ -88,9 +88,9 @@ class Wording(Section):
         return {"wording": self.found}
 
     @classmethod
-    def find(cls, data: StudyData, results: StudyResults, *, level: float) -> Self | None:
+    def find(cls, data: StudyData, board: Leaderboard | None, *, level: float) -> Self | None:
         """Measure the wording; None without a reply."""
-        del results
+        del board
         found = measure_wording(data, level=level)
         return None if found is None else cls(found)
 
