@@ -148,6 +148,29 @@ def test_a_contrast_of_parts_is_that_of_a_regression_with_two_way_clusters() -> 
     assert half == pytest.approx(float(robust.bse[1]), rel=0.05)
 
 
+@pytest.mark.parametrize(("n_people", "df"), [(5, 4), (3, 2), (1, None)])
+@pytest.mark.parametrize("who", ["rater", "writer"])
+def test_few_people_on_one_side_are_not_hidden_by_many_on_the_other(
+    who: str, n_people: int, df: int | None
+) -> None:
+    """Of 12, others on each side: t has those of the side with the fewest, less one."""
+    draw = np.random.default_rng(6)
+    item = np.arange(60)
+    is_hard = item % 2
+    person = np.where(is_hard, item // 2 % n_people, n_people + item // 2 % (12 - n_people))
+    nobody = np.full(60, -1)
+    rows = Summed(
+        item=item,
+        rater=person if who == "rater" else nobody,
+        writer=person if who == "writer" else nobody,
+        weight=np.ones(60),
+        sums=draw.uniform(size=(60, 1)),
+    )
+    sides = [Side(is_hard == 1, 1.0), Side(is_hard == 0, -1.0)]
+    found = contrast_means(rows, sides, part=is_hard, level=0.95)
+    assert (found.df, found.p is None) == (df, df is None)
+
+
 @pytest.mark.parametrize("is_paired", [True, False])
 def test_a_contrast_of_sides_is_a_t_test_of_items(*, is_paired: bool) -> None:
     """Of two models on the same items, or on others: 6 of the one, 40 of the other."""

@@ -82,8 +82,8 @@ def lead(name: str, value: float, low: float, high: float, p: float, q: float) -
             (-0.3, -0.1),
             0.00001,
             0.0001,
-            "People give models 20.0 points less than judges do (95 % interval 10.0 to 30.0,"
-            " p < .001, q < .001).",
+            "On the 29 items that both judged, people give models 20.0 points less than judges do"
+            " (95 % interval 10.0 to 30.0, p < .001, q < .001).",
         ),
     ],
 )
@@ -202,9 +202,9 @@ def test_few_writers_and_models_left_out_are_named_with_a_difference() -> None:
     )
     (said,) = against.lead_words(dataclasses.replace(found(), leads=(one,)))
     assert said.replace("\N{NO-BREAK SPACE}", " ") == (
-        "People give models 4.2 points more than judges do (95 % interval 1.1 to 7.3, p = .010,"
-        " q = .020, conditional on these 3 writers). ember and harbour are left"
-        " out: not judged by both."
+        "On the 20 items that both judged, people give models 4.2 points more than judges do (95 %"
+        " interval 1.1 to 7.3, p = .010, q = .020, conditional on these 3 writers). ember and"
+        " harbour are left out: not judged by both on 5 items."
     )
 
 
@@ -213,8 +213,9 @@ def test_without_a_model_in_common_no_difference_is_claimed() -> None:
         name="all-items", n_regular=20, n_adversarial=0, score=None, interval_used="two-way"
     )
     (said,) = against.lead_words(dataclasses.replace(found(), leads=(one,)))
-    assert (
-        said == "Whether people and judges differ cannot be said: they judged no model in common."
+    assert said == (
+        "Whether people and judges differ cannot be said: they judged no model in common on 5"
+        " items."
     )
     rows = [dataclasses.replace(row, weighs="judgments") for row in found().against_models]
     apart = dataclasses.replace(found(), against_models=tuple(rows))

@@ -30,7 +30,7 @@ rank  system                  Elo  95 % interval          win   H   E   A   R  T
                                     1300   1500   1700
 
 Votes: 2 judges.
-The first place is high in part because it is first: of 6 equal systems the
+The first place may be high in part because it is first: of 6 equal systems the
   first one's interval lies above 1500 in about 16 %.
 rank: the places that stay open. ┊ the average, 1500. win and H E A R T: percent
   won, a tie counting half. · too little marked, or no order.

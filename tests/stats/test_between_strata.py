@@ -58,6 +58,21 @@ def test_people_who_differ_are_no_difference_between_strata() -> None:
     assert 4 <= sum(p_value() <= 0.05 for _ in range(N_SIMULATIONS)) <= 20
 
 
+def test_two_people_who_judged_all_of_a_stratum_are_no_difference_either() -> None:
+    """Two of 12 judged the one stratum, the ten others the other."""
+    rng, stratum = np.random.default_rng(7), np.repeat(np.arange(2), (20, 10))
+    item = np.repeat(np.arange(30), 2)
+
+    def p_value() -> float:
+        rater = np.concatenate([rng.choice(2 if k else 10, 2, replace=False) for k in stratum])
+        rater += np.where(stratum[item] == 1, 0, 2)
+        parts = rng.standard_normal((30, 4))[item] * 0.6 + rng.standard_normal((60, 4))
+        parts = parts + (rng.standard_normal((12, 4)) * 0.8)[rater]
+        return two_way_test(parts - parts.mean(axis=0), item, rater, stratum)[1]
+
+    assert sum(p_value() <= 0.05 for _ in range(N_SIMULATIONS)) <= 18
+
+
 def test_where_nothing_varies_nothing_differs() -> None:
     stratum, item, rater = (
         np.repeat(np.arange(2), 5),

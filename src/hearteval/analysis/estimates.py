@@ -140,7 +140,8 @@ class Contrast:
 
     value: float
     low: float | None
-    """None under two items on a side, and where nothing varies."""
+    """None under two items on a side, under two people there who are sampled on both, and where
+    nothing varies."""
     high: float | None
     p: float | None
     """Two-sided, of t."""
@@ -162,9 +163,9 @@ def contrast_means(
     """Return the signed sum of some weighted means of the first column.
 
     Rows are of parts, each with its own G/(G - 1), and t has the degrees of freedom of Welch and
-    Satterthwaite: items - 1 at most, and people - 1 and writers - 1 where they are sampled. So few
-    items on one side are not hidden by many on the other. What items and people share on both sides
-    cancels.
+    Satterthwaite: items - 1 at most, and people - 1 and writers - 1 where they are sampled, of the
+    part with the fewest. So few items, people or writers on one side are not hidden by many on the
+    other. What items and people share on both sides cancels.
 
     Args:
         rows: What is compared.
@@ -224,10 +225,25 @@ def contrast_of(  # noqa: PLR0913 - a judgment is of an item, a rater and a writ
         return none
     squares = sum(v * v / n for v, n in variances)
     welch = sum(v for v, _ in variances) ** 2 / squares if squares else float(df_all)
-    df = min(welch, df_all)
+    df = min(welch, df_all, _df_of_parts(rater, part, MIN_RATERS))
+    if writer is not None:
+        df = min(df, _df_of_parts(writer, part, MIN_WRITERS))
+    if df < 1:
+        return none
     reach = float(stdtrit(df, (1 + level) / 2)) * se
     p = 2 * float(stdtr(df, -abs(value) / se))
     return Contrast(value=value, low=value - reach, high=value + reach, p=p, df=df)
+
+
+def _df_of_parts(people: IntArray, part: IntArray, fewest: int) -> float:
+    """Return the people of the part with the fewest, less one; infinite where none are sampled.
+
+    Parts without any of them, as what judges said has no people who judge, do not count.
+    """
+    if count_people(people) < fewest:
+        return math.inf
+    found = (count_people(people[part == k]) for k in np.unique(part))
+    return min(n - 1 for n in found if n)
 
 
 def clustered_estimates(

@@ -105,8 +105,8 @@ def mix_words(found: PeopleResults) -> str:
         return ""
     if rows[0].weighs != "models":
         return (
-            "People and judges judged no model in common, so their shares are of different models"
-            " and are not to be compared."
+            f"People and judges judged no model in common on {MIN_ITEMS} items, so their shares are"
+            " of different models and are not to be compared."
         )
     return f"Every model counts the same by people and by judges.{_left_out(rows[0].left_out)}"
 
@@ -115,7 +115,7 @@ def _left_out(models: Sequence[str]) -> str:
     if not models:
         return ""
     was = "is" if len(models) == 1 else "are"
-    return f" {listed(models)} {was} left out: not judged by both."
+    return f" {listed(models)} {was} left out: not judged by both on {MIN_ITEMS} items."
 
 
 def overall_words(found: PeopleResults) -> str:
@@ -156,15 +156,20 @@ def _lead_words(lead: LeadContrast, level: float) -> str:
             "all-items": "Whether people and judges differ",
         }
         if n >= MIN_ITEMS:
-            return f"{what[lead.name]} cannot be said: they judged no model in common."
+            return (
+                f"{what[lead.name]} cannot be said: they judged no model in common on"
+                f" {MIN_ITEMS} items."
+            )
         return f"{what[lead.name]} cannot be said from {plural(n, 'item')}."
     test = _tested(lead.score, lead.q, level, given_writers(lead.n_writers))
     test += f".{_left_out(lead.left_out)}"
     by, size = lead.score.value, f"{bare_percent(abs(lead.score.value))} points"
+    both = f"on the {plural(lead.n_regular + lead.n_adversarial, 'item')} that both judged,"
     if lead.name == "all-items":
-        return f"People give models {size} {'more' if by > 0 else 'less'} than judges do {test}"
+        more = "more" if by > 0 else "less"
+        return f"{both.capitalize()} people give models {size} {more} than judges do {test}"
     if lead.name == "people-judges":
-        return f"Between people and judges that change differs by {size} {test}"
+        return f"Between people and judges that change differs by {size} {both[:-1]} {test}"
     return (
         f"On adversarial items {lead.name} give models {size} {'less' if by > 0 else 'more'} than"
         f" on regular ones {test}"

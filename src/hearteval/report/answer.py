@@ -90,7 +90,7 @@ def answer(
 def first_place_words(
     n_systems: int, low: float | None, *, interval: str, df: float | None, level: float
 ) -> str:
-    """Say that the first is high in part for being first, where its interval says it is high.
+    """Say that the first may be high in part for being first, where its interval says it is high.
 
     Args:
         n_systems: How many are ranked.
@@ -104,7 +104,7 @@ def first_place_words(
         return ""
     n, share = found
     return (
-        f"The first place is high in part because it is first: of {n} equal systems the first"
+        f"The first place may be high in part because it is first: of {n} equal systems the first"
         f" one's interval lies above {MEAN_ELO:.0f} in about"
         f" {100 * share:.0f}{NO_BREAK_SPACE}%."
     )

@@ -62,7 +62,7 @@ def votes_words(results: StudyResults) -> str:
 
 
 def first_words(results: StudyResults) -> str:
-    """Say that the first place is high in part for being first; nothing where it is not high."""
+    """Say that the first may be high in part for being first; nothing where it is not high."""
     board = results.leaderboard
     if board is None:
         return ""

@@ -58,7 +58,8 @@ def two_way_test(
     """Return F and its p where people are sampled as items are.
 
     The error is two-way (SPEC section 6). Degrees of freedom are Box's above (Brunner, Dette and
-    Munk 1997) and Satterthwaite's below. At no difference it rejects .02 to .08 of the time at .05
+    Munk 1997) and Satterthwaite's below, people being those of the stratum with the fewest, of whom
+    there have to be two. At no difference it rejects .02 to .08 of the time at .05
     (`benchmarks/strata_test.py`).
 
     Args:
@@ -79,7 +80,8 @@ def two_way_test(
     np.add.at(by_item, item, departs)
     spread = (weights**2).sum(axis=1)  # what a unit of each stratum adds to the trace
     over_items = float((spread[stratum] * (by_item**2).sum(axis=1)).sum()) * _correction(n_items)
-    of_people = max(_over_people(departs, rater, kind, weights), 0.0)
+    n_people = max(fewest_people(rater, kind), 2)
+    of_people = max(_over_people(departs, rater, kind, weights, n_people), 0.0)
     expected = over_items + of_people
     if expected <= ROUNDING**2:
         return 0.0, 1.0  # every item says the same
@@ -89,18 +91,29 @@ def two_way_test(
     # Satterthwaite: what of the error is known from how few people, the rest from items.
     share_of_people = of_people / expected
     df_below = 1 / (
-        (1 - share_of_people) ** 2 / (n_items - len(sizes))
-        + share_of_people**2 / (len(np.unique(rater[rater >= 0])) - 1)
+        (1 - share_of_people) ** 2 / (n_items - len(sizes)) + share_of_people**2 / (n_people - 1)
     )
     return statistic, float(fdtrc(df_above, df_below, statistic))
 
 
+def fewest_people(rater: IntArray, stratum: IntArray) -> int:
+    """Return the people of the stratum with the fewest, of those that have any; 0 without people.
+
+    Args:
+        rater: Of each cell, -1 for the panel of judges.
+        stratum: Of each cell.
+    """
+    found = [len(np.unique(rater[(rater >= 0) & (stratum == k)])) for k in np.unique(stratum)]
+    return min((n for n in found if n), default=0)
+
+
 def _over_people(
-    departs: FloatArray, rater: IntArray, kind: IntArray, weights: FloatArray
+    departs: FloatArray, rater: IntArray, kind: IntArray, weights: FloatArray, n_people: int
 ) -> float:
     """Return the trace of the variance over raters less that over cells, as in two-way variances.
 
-    Sums are about their mean, as those of `vary_over_items_and_raters`.
+    That over raters has the G/(G - 1) of the stratum with the fewest people. Sums are about their
+    mean, as those of `vary_over_items_and_raters`.
     """
     sampled = rater >= 0
     departs, kind = departs[sampled], kind[sampled]
@@ -112,7 +125,7 @@ def _over_people(
     over_raters = float((by_rater**2).sum() - (drift**2).sum() / len(raters))
     squares = (weights**2).sum(axis=1)[kind] * (departs**2).sum(axis=1)
     over_cells = float(squares.sum() - (drift**2).sum() / n)
-    return over_raters * _correction(len(raters)) - over_cells * _correction(n)
+    return over_raters * _correction(n_people) - over_cells * _correction(n)
 
 
 def _correction(n: int) -> float:

@@ -77,6 +77,32 @@ def test_a_model_of_one_kind_alone_is_left_out_and_named() -> None:
     assert people.every_judgment.model == pytest.approx(36 / 60)
 
 
+def test_a_model_on_four_items_is_left_out_and_named() -> None:
+    """With the weight of the others, what four items say would be most of the error."""
+    made = one_truth()
+    for item in made.items[:4]:
+        texts = made.completion(item, OTHER), made.completion(item, PEOPLE, "w1")
+        for rater in (made.raters[0], JUDGES[1]):
+            made.judge(rater, *texts, "first")
+    data = made.data()
+    assert lead(data, "all-items").left_out == ("beacon",)
+    for found in compare_with_models(meetings(data), data, level=0.95):
+        assert (found.model.rate, found.left_out) == (0.5, ("beacon",))
+
+
+def test_people_and_judges_are_compared_on_the_items_that_both_judged() -> None:
+    """People see no adversarial item, where models lose: that is no difference in taste."""
+    made = PeopleStudy(12, [*human_raters(2), *JUDGES], n_adversarial=6)
+    for item in made.items:
+        texts = made.completion(item, STRONG), made.completion(item, PEOPLE, "w1")
+        is_hard = item.subset == "adversarial"
+        for rater in made.raters[2 if is_hard else 0 :]:
+            made.judge(rater, *texts, "second" if is_hard else "first")
+    found = lead(made.data(), "all-items")
+    assert found.score is not None
+    assert (found.score.value, found.n_regular) == (0, 6)
+
+
 def test_the_change_between_subsets_is_of_the_models_that_all_judged_in_both() -> None:
     """The third model, liked by one person on regular items alone, moves no lead."""
     made = one_truth(n_items=14, n_adversarial=6)

@@ -12,6 +12,8 @@ from people_study import JUDGES, PEOPLE, SYSTEMS, PeopleStudy, human_raters
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.ranking.cells import Cells, headline_cells
+from hearteval.analysis.ranking.comparisons import people_among
+from hearteval.analysis.ranking.confounders import measure_confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.strata import stratify_ranking
 from hearteval.notices import Kind
@@ -89,6 +91,17 @@ def test_differences_from_people_are_wider_by_who_wrote_and_those_of_models_are_
     for pair, width in over.items():
         ratio = width / given[pair]
         assert ratio > 1.3 if "People" in pair else ratio < 1.1, (sorted(pair), ratio)
+
+
+def test_an_effect_of_what_texts_are_like_is_as_certain_as_its_few_writers_allow() -> None:
+    """Who writes at length may also write well; what is shown first is no matter of writers."""
+    data, draw = study(5, n_people=9), random.Random(1)
+    texts = [replace(one, text="word " * draw.randint(5, 40)) for one in data.completions]
+    data = replace(data, completions=texts)
+    found = measure_confounders(
+        data.judgments, data.systems, data, people=people_among(data.raters), level=0.95
+    )
+    assert {one.covariate: one.df for one in found.effects} == {"length": 4, "position": 8}
 
 
 def over_sets(moved: FloatArray, *ways: IntArray, is_about_mean: bool = True) -> float:

@@ -101,7 +101,7 @@ class AgainstModels:
     """What has equal weight: ``models`` that people and judges both judged, ``judgments`` where one
     kind alone judged or they have no model in common."""
     left_out: tuple[str, ...]
-    """Models that did not count, because both kinds did not judge them, on two items or more."""
+    """Models that did not count, because both kinds did not judge them, on five items or more."""
     every_judgment: EveryJudgment
     """The plain shares, by which the two kinds are not to be compared."""
     parity: Contrast

@@ -2,7 +2,8 @@
 
 Planned (SPEC section 6). A lead is told by the model's score, its wins and half the ties; that it
 differs between subsets is an interaction of system and subset. Where people and judges are compared
-it is on one mix of models, those that both judged, each with the same weight.
+it is on the items that both judged, and on one mix of models, those that both judged there, each
+with the same weight.
 """
 
 from collections.abc import Sequence
@@ -41,7 +42,8 @@ class LeadContrast:
     """``people`` or ``judges``: regular less adversarial items, by these; ``people-judges``: the
     first less the second; ``all-items``: the score by people less that by judges, on all items."""
     n_regular: int
-    """Items of the kind of rater with the fewest; of both subsets in ``all-items``."""
+    """Items, of those of both kinds of rater where these are compared; of both subsets in
+    ``all-items``."""
     n_adversarial: int
     """0 in ``all-items``."""
     score: Contrast | None
@@ -50,7 +52,7 @@ class LeadContrast:
     n_writers: int = 0
     """People whose completions these are; from five on the interval is over them too."""
     left_out: tuple[str, ...] = ()
-    """Models that did not count, because both kinds did not judge them, on two items or more of
+    """Models that did not count, because both kinds did not judge them, on five items or more of
     each side; all where the kinds have none in common, and then there is no comparison of them."""
     q: float | None = None
     """The p of it, adjusted over the planned contrasts of the study (`analysis.planned`)."""
@@ -77,18 +79,34 @@ def compare_leads(met: Meetings, *, level: float) -> tuple[LeadContrast, ...]:
         rows = is_hard[tally.item[tally.cell]]
         if rows.any() and not rows.all():
             told[tally.kind] = [_Part(tally, ~rows, 1.0), _Part(tally, rows, -1.0)]
-    # One mix for all three, so that the third is the first less the second.
+    # One mix for all three, so that on the same items the third is the first less the second.
     by_subset = [part for parts in told.values() for part in parts]
     mix = find_mix([(part.tally, part.rows) for part in by_subset])
     found = [_lead(kind, parts, mix, level=level) for kind, parts in told.items()]
+    if len(tallies) < len(KINDS):
+        return tuple(found)
+    # Who judged other items may well have said the same of those that both judged.
+    is_shared = np.bincount(
+        np.concatenate([np.unique(tally.item) for tally in tallies]), minlength=len(is_hard)
+    ) == len(KINDS)
     if len(told) == len(KINDS):
         turned = [part._replace(sign=-part.sign) for part in told[JUDGES]]
-        found.append(_lead("people-judges", [*told[PEOPLE], *turned], mix, level=level))
-    if len(tallies) == len(KINDS):
-        each = [_Part(tally, None, 1.0 if tally.kind == PEOPLE else -1.0) for tally in tallies]
-        mix = find_mix([(tally, None) for tally in tallies])
-        found.append(_lead("all-items", each, mix, level=level))
+        by_both = [_among(part, is_shared) for part in (*told[PEOPLE], *turned)]
+        mix = find_mix([(part.tally, part.rows) for part in by_both])
+        found.append(_lead("people-judges", by_both, mix, level=level))
+    each = [
+        _among(_Part(tally, None, 1.0 if tally.kind == PEOPLE else -1.0), is_shared)
+        for tally in tallies
+    ]
+    mix = find_mix([(part.tally, part.rows) for part in each])
+    found.append(_lead("all-items", each, mix, level=level))
     return tuple(found)
+
+
+def _among(part: _Part, items: BoolArray) -> _Part:
+    """Return what of a part is about these items."""
+    rows = items[part.tally.item[part.tally.cell]]
+    return part._replace(rows=rows if part.rows is None else rows & part.rows)
 
 
 def _lead(name: str, parts: Sequence[_Part], mix: Mix, *, level: float) -> LeadContrast:

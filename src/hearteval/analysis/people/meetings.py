@@ -20,8 +20,8 @@ KINDS: Final = (PEOPLE, JUDGES)
 WON, LOST = 1.0, 0.0
 MIN_ITEMS: Final = 5
 """Of fewer items there are counts and no shares."""
-MIN_ITEMS_OF_MODEL: Final = 2
-"""On one item a model's own share does not vary."""
+MIN_ITEMS_OF_MODEL: Final = MIN_ITEMS
+"""On fewer its own share varies in a way that t with the items of all models does not allow for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class Mix(NamedTuple):
     """
 
     judged: BoolArray | None = None
-    """By system, whether both kinds of rater judged it, on two items or more."""
+    """By system, whether both kinds of rater judged it, on five items or more."""
     marked: BoolArray | None = None
     """Whether both marked every axis there."""
     left_out: tuple[str, ...] = ()

@@ -70,7 +70,8 @@ class Effect:
         win_rate: Share that left wins against its equal with one step more; 1/2 is no effect.
         win_rate_low: Lower end of its interval; None likewise.
         df: Degrees of freedom of t: those of all, and at most the items (and people, where they are
-            sampled) less one on whom the two sides differ in it.
+            sampled) less one on whom the two sides differ in it; of what texts are like also the
+            writers less one, where these are sampled.
     """
 
     covariate: str
@@ -269,7 +270,11 @@ def control(
     )
     raw = _rate(plain.theta, raw_variance, own, support.is_enough[:n], level)
     of_effects = _df_of_effects(
-        comparisons, covariates, variance.df, over_raters=used in OVER_RATERS
+        comparisons,
+        covariates,
+        variance.df,
+        over_raters=used in OVER_RATERS,
+        over_writers=variance.writer is not None,
     )
     found = _rate(
         np.concatenate((fit.theta, fit.beta)),
@@ -293,18 +298,28 @@ def control(
 
 
 def _df_of_effects(
-    comparisons: Comparisons, covariates: FloatArray, df: int, *, over_raters: bool
+    comparisons: Comparisons,
+    covariates: FloatArray,
+    df: int,
+    *,
+    over_raters: bool,
+    over_writers: bool,
 ) -> FloatArray:
     """Return the degrees of freedom of each effect, as `own_df` does of each system.
 
-    What rests on a few items, where alone the two sides differ, varies over these few.
+    What rests on a few items, where alone the two sides differ, varies over these few; what is of
+    texts, as all is that is not the same in every comparison, over their few writers.
     """
     found = []
     for column in covariates.T:
         rows = column != 0
         n_own = len(np.unique(comparisons.item[rows]))
         n_people = len(np.unique(comparisons.rater[rows & (comparisons.rater >= 0)]))
-        found.append(min(n_own, n_people) if over_raters and n_people else n_own)
+        if over_raters and n_people:
+            n_own = min(n_own, n_people)
+        if over_writers and comparisons.writer is not None and np.ptp(column) > 0:
+            n_own = min(n_own, len(np.unique(comparisons.writer[comparisons.writer >= 0])))
+        found.append(n_own)
     return np.clip(np.array(found, dtype=np.float64) - 1, 1, df)
 
 

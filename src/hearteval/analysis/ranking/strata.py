@@ -17,7 +17,7 @@ from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.domain import Item
 from hearteval.errors import NotIdentifiedError
-from hearteval.stats.between_strata import permutation_test, two_way_test
+from hearteval.stats.between_strata import fewest_people, permutation_test, two_way_test
 from hearteval.stats.bradley_terry.clustered_variance import ClusteredVariance
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, centred_inverse, fit_win_matrix
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
@@ -329,13 +329,19 @@ def _test(
     influence = scores[:, kept] @ centred_inverse(fit.information)
     items, place = np.unique(item, return_inverse=True)
     kind = stratum[items]
+    is_two_way = interval_name(rater) == "two-way"
+    reason = None
     if np.bincount(kind, minlength=n_strata).min() < 2:
-        return None, "too few items compare the systems that stand in all of them"
+        reason = "too few items compare the systems that stand in all of them"
+    elif is_two_way and fewest_people(rater, kind[place]) == 1:
+        reason = "one person alone judged all of a kind"
+    if reason is not None:
+        return None, reason
     summed = np.zeros((len(items), len(kept)))
     np.add.at(summed, place, influence)
     if all(np.ptp(summed[kind == k], axis=0).max() <= ROUNDING for k in range(n_strata)):
         return None, ALL_ALIKE
-    if interval_name(rater) == "two-way":
+    if is_two_way:
         statistic, p = two_way_test(influence, place, rater, kind)
         method = "two-way"
     else:
