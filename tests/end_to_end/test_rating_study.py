@@ -220,8 +220,9 @@ def test_ratings_that_cannot_be_used_are_missing_by_reason(heart: Heart, tmp_pat
         done = heart("run", path, "--json")
 
     results = json.loads((tmp_path / "served.results.json").read_text("utf-8"))
-    assert "judge theirs: 9 ratings are missing: not-json" in done.err
+    assert "judge theirs: 8 ratings are missing: not-json" in done.err
     assert (done.code, done.json["failures"][0]["n_wanted"]) == (1, 9)
-    assert done.json["ratings"]["missing"] == {"not-json": 9}
+    missing = {"not-asked": 1, "not-json": 8}
+    assert done.json["ratings"]["missing"] == missing
     assert done.json["rated"] == results["ratings"]["systems"] == []
-    assert results["coverage"]["judges"][0]["missing"] == {"not-json": 9}
+    assert results["coverage"]["judges"][0]["missing"] == missing
