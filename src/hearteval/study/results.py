@@ -73,7 +73,7 @@ def analyze(session: Session, study: Study) -> StudyResults:
         return analyze_study(
             read_data(session, study),
             fail_on_missing=fail_on_missing,
-            weights=session.settings.weights,
+            weights=session.settings.score_weights,
             ambiguity=session.settings.ambiguity,
             headline=session.settings.headline,
         )
