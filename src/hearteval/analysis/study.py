@@ -1,7 +1,7 @@
 """`StudyData` -> `StudyResults`: everything that a study says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
@@ -71,7 +71,7 @@ from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.analysis.traits.speed import SpeedResults, compare_speed
 from hearteval.analysis.traits.wording import WordingResults, measure_wording
-from hearteval.domain import Axis, RatingTarget
+from hearteval.domain import AXIS_NAMES, Axis, Rater, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
 from hearteval.errors import NotIdentifiedError
@@ -123,6 +123,7 @@ class StudyResults:
         briefs: What models and people who wrote were asked for.
         planned: The tests of its planned contrasts, one family; words assert by their q.
         pace: How long people took; None where nothing that a person judged is timed.
+        axis_names: What the axes are called: by the judges' own rubric where it names them.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
     """
 
@@ -162,6 +163,7 @@ class StudyResults:
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
     pace: PeoplePace | None = None
+    axis_names: Mapping[Axis, str] = field(default_factory=lambda: AXIS_NAMES)
 
 
 def analyze_study(
@@ -258,6 +260,7 @@ def analyze_study(
         wording=measure_wording(data, level=level),
         planned=planned,
         pace=pace,
+        axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
         **_break_down(_of_voters(columns, voters), leaderboard, data, level=level),
     )
@@ -269,6 +272,12 @@ def analyze_study(
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
     return replace(results, failures=failures, warnings=warnings)
+
+
+def _axis_names(raters: Sequence[Rater]) -> Mapping[Axis, str]:
+    """Return the names that judges were told, the project's where they were told no others."""
+    own = (name for rater in raters for name in rater.settings.get("names", {}).items())
+    return {**AXIS_NAMES, **dict(own)}
 
 
 def without_words(results: StudyResults) -> StudyResults:

@@ -131,12 +131,15 @@ def _form(path: Path, judging: Judging) -> JudgeForm:
             f" {', '.join(AXES)} that are asked about; name one at least",
             ids=("judging.axes",),
         )
-    rubric = "" if judging.rubric is None else read_own_rubric(path, judging.rubric, judging.axes)
+    rubric, names = "", tuple[tuple[Axis, str], ...]()
+    if judging.rubric is not None:
+        rubric, names = read_own_rubric(path, judging.rubric, judging.axes)
     return JudgeForm(
         protocol=judging.protocol,
         axes=tuple(judging.axes),
         marks=judging.axis_marks,
         rubric=rubric,
+        names=names,
     )
 
 

@@ -18,12 +18,10 @@ from functools import cache
 from typing import Any
 
 from hearteval.domain import (
-    AXIS_NAMES,
     OVERALL,
     Axis,
     JsonObject,
     Turn,
-    axis_key,
     content_hash,
 )
 from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
@@ -170,7 +168,7 @@ def _axis_text(axis: Axis, form: JudgeForm) -> str:
     levels = enumerate(rubric["levels"] if form.protocol == "rating" else (), start=1)
     return "\n".join(
         (
-            f"{AXIS_NAMES[axis]} (key {axis_key(axis)}). {rubric['anchor']}",
+            f"{form.axis_names[axis]} (key {form.key_of(axis)}). {rubric['anchor']}",
             *criteria,
             f"{layout['seeker']} {rubric['seeker']}",
             f"{layout['high']} {rubric['high']}",

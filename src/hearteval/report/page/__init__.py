@@ -17,7 +17,6 @@ from markupsafe import Markup, escape
 from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXIS_NAMES
 from hearteval.report import (
     against,
     agreement,
@@ -38,6 +37,7 @@ from hearteval.report import (
     text,
     wording,
 )
+from hearteval.report.axes import AXIS_NAMES, has_own_names
 from hearteval.report.breakdown import ablations, difficulty, speed, strata
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, labelled, links, matrix, methods, replies
@@ -225,6 +225,7 @@ def environment() -> Environment:
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
+        has_own_names=has_own_names,
         audit_command=headline.AUDIT_COMMAND,
         results_notices=headline.results_notices,
         chips=chips,
