@@ -1,63 +1,104 @@
-"""Count what the next reader has to read: `make count`.
+"""Count what the next reader has to read, and fail above `budgets.toml`: `make count`.
 
-Lines and files of the package, dataclasses, files directly in a folder, lines of the command line,
-and the modules that `study.results` reaches by imports.
+Lines and files of the package, records of every kind (a NamedTuple is one), files directly in a
+folder, circles of imports (those inside functions or for types count too), lines of the tests, and
+the modules that `study.results` reaches by imports. Whoever raises a budget says why in the commit.
 """
 
 import ast
 import subprocess
+import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
+
+import grimp
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "hearteval"
 ANALYZE = "hearteval.study.results"
+BASES = frozenset({"NamedTuple", "TypedDict", "BaseModel"})
+"""A class with one of these among its ancestors is a record, as one marked `dataclass` is."""
 
 
-def main() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "src/*.py"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    files = [ROOT / name for name in listed.stdout.split()]
-    texts = {path: path.read_text("utf-8") for path in files}
-    trees = {path: ast.parse(text) for path, text in texts.items()}
-    classes = [
-        node
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-        and any("dataclass" in ast.unparse(mark) for mark in node.decorator_list)
-    ]
+def main() -> int:
+    texts = {path: path.read_text("utf-8") for path in listed("src/*.py")}
     lines = {path: text.count("\n") for path, text in texts.items()}
-    cli = sum(n for path, n in lines.items() if PACKAGE / "cli" in path.parents)
-    print(f"source lines {sum(lines.values()):,} | files {len(files)} | dataclasses {len(classes)}")
-    print(f"cli lines {cli:,} | files reached by analyze {len(reached(trees, ANALYZE))}")
-    folders = Counter(path.parent for path in files)
+    graph = grimp.build_graph("hearteval", cache_dir=None)
+    circles = find_circles(graph)
+    folders = Counter(path.parent for path in texts)
     for folder, n in sorted(folders.items()):
-        total = sum(lines[path] for path in files if folder in path.parents)
+        total = sum(lines[path] for path in texts if folder in path.parents)
         print(f"{n:4} files {total:7,} lines  {folder.relative_to(PACKAGE.parent)}")
-
-
-def reached(trees: dict[Path, ast.Module], start: str) -> set[str]:
-    """Return the modules that one imports, and they, and so on."""
-    modules = {
-        ".".join(p.relative_to(PACKAGE.parent).with_suffix("").parts): t for p, t in trees.items()
+    for circle in circles:
+        print("circle:", ", ".join(circle))
+    found = {
+        "source_lines": sum(lines.values()),
+        "source_files": len(texts),
+        "records": len(records([ast.parse(text) for text in texts.values()])),
+        "files_in_a_folder": max(folders.values()),
+        "circles": len(circles),
+        "files_reached_by_analyze": len(graph.find_upstream_modules(ANALYZE)),
+        "command_line_lines": sum(n for p, n in lines.items() if PACKAGE / "cli" in p.parents),
+        "test_lines": sum(p.read_text("utf-8").count("\n") for p in listed("tests/*.py")),
     }
-    modules = {name.removesuffix(".__init__"): tree for name, tree in modules.items()}
-    found: set[str] = set()
-    open_ones = [start]
-    while open_ones:
-        name = open_ones.pop()
-        if name not in modules or name in found:
-            continue
-        found.add(name)
-        for node in ast.walk(modules[name]):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                open_ones += [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
-            elif isinstance(node, ast.Import):
-                open_ones += [a.name for a in node.names]
-    return found
+    budgets = tomllib.loads((ROOT / "budgets.toml").read_text("utf-8"))
+    if found.keys() != budgets.keys():
+        print(f"budgets.toml names other things than are counted: {found.keys() ^ budgets.keys()}")
+        return 1
+    over = [name for name, n in found.items() if n > budgets[name]]
+    for name, n in found.items():
+        print(f"{n:7,} of {budgets[name]:7,} {name}{'  OVER' if name in over else ''}")
+    return 1 if over else 0
+
+
+def listed(pattern: str) -> list[Path]:
+    """Return the tracked and new files of a pattern."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in done.stdout.split() if (ROOT / name).exists()]
+
+
+def records(trees: list[ast.Module]) -> set[ast.ClassDef]:
+    """Return the classes that are records: dataclasses, NamedTuples, TypedDicts, pydantic's."""
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    names = set(BASES)
+    while True:
+        known = len(names)
+        names |= {one.name for one in classes if any(base_of(b) in names for b in one.bases)}
+        if len(names) == known:
+            break
+    return {
+        one
+        for one in classes
+        if one.name in names or any("dataclass" in ast.unparse(mark) for mark in one.decorator_list)
+    }
+
+
+def base_of(base: ast.expr) -> str:
+    """Return the name of a base class, without its module and parameters."""
+    return ast.unparse(base).partition("[")[0].rpartition(".")[2]
+
+
+def find_circles(graph: grimp.ImportGraph) -> list[list[str]]:
+    """Return the groups of modules that import each other, directly or not."""
+    modules = sorted(graph.modules)
+    place = {name: i for i, name in enumerate(modules)}
+    pairs = [
+        (place[name], place[other])
+        for name in modules
+        for other in graph.find_modules_directly_imported_by(name)
+    ]
+    from_, to = np.array(pairs).T
+    size = len(modules)
+    matrix = csr_array((np.ones(len(pairs)), (from_, to)), shape=(size, size))
+    _, group = connected_components(matrix, directed=True, connection="strong")
+    sizes = np.bincount(group)
+    return [[modules[i] for i in np.flatnonzero(group == one)] for one in np.flatnonzero(sizes > 1)]
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

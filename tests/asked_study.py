@@ -82,6 +82,8 @@ class AskedStudy:
     study: Study
     limit_usd: float | None = None
     ledger: SpendingLimit = field(init=False)
+    told: list[str] = field(default_factory=list)
+    """What models that are asked no more were said to be."""
 
     def complete(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
         """Ask systems, by their names."""
@@ -126,7 +128,9 @@ class AskedStudy:
             book_lost=partial(keep_lost_cost, writer, now),
         )
         cached = Cached(budgeted, StoredReplies(writer, now), identity={"model": model.name})
-        return AskedModel(model=cached, sampling=sampling, n_at_once=n_at_once)
+        return AskedModel(
+            model=cached, sampling=sampling, n_at_once=n_at_once, say=self.told.append
+        )
 
 
 def model_system(name: str, *, family: str = "ours") -> System:

@@ -175,9 +175,9 @@ FAULTS = {
         "an axis stands twice",
     ),
     "an axis of its own": (GOOD.replace('["cue"]', '["cue"]\naxes = ["X"]'), "judging.axes.1"),
-    "a rating on some axes": (
-        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "rating"\naxes = ["H", "C"]'),
-        "a rating's overall score is over the five axes",
+    "a rating on none of the five": (
+        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "rating"\naxes = ["C"]'),
+        "a rating's overall score is over those of the five axes",
     ),
     "a rubric that is not there": (
         GOOD.replace('["cue"]', '["gpt"]\nrubric = "mine.toml"'),
@@ -187,9 +187,14 @@ FAULTS = {
         GOOD + "\n[analysis]\nconsensus = 0.5\n",
         "analysis.consensus: input should be greater than 0.5",
     ),
+    "weights of nothing that is rated": (
+        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "rating"\naxes = ["H"]')
+        + "\n[analysis]\nweights = { H = 0 }\n",
+        "not all of those that are asked about 0",
+    ),
     "weights of nothing": (
         GOOD + "\n[analysis]\nweights = { H = 0, E = 0, A = 0, R = 0, T = 0 }\n",
-        "not all of them 0",
+        "not all of those that are asked about 0",
     ),
     "a weight of the sixth axis": (
         GOOD + "\n[analysis]\nweights = { C = 1 }\n",

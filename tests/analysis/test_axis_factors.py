@@ -119,7 +119,7 @@ def test_a_heywood_case_falls_back_and_says_why() -> None:
     found = analyzed(scores)
     assert found.method == "minres"
     assert found.reason is not None
-    assert "explain Human Alignment whole (a Heywood case)" in found.reason
+    assert "explain axis H whole (a Heywood case)" in found.reason
 
 
 def test_three_axes_determine_one_factor_at_most() -> None:

@@ -371,7 +371,7 @@ def test_ratings_fill_a_study_that_rates(heart: Heart, ours: Path) -> None:
     assert judgments(heart, ours, votes(ours)).code == 2
     del scores[0]["E"]
     done = heart("import", ours, write(path, scores), *words)
-    assert "no score on E; a rating is of all five axes" in done.err
+    assert "no score on E; a rating here is of H, E, A, R, T" in done.err
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from hearteval.domain import Attempt, Call, Completion, Item
 from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import ModelCallError
 from hearteval.models import asking
-from hearteval.models.base import Message, Reply, Sampling
+from hearteval.models.base import FIRST_QUESTIONS, Message, Reply, Sampling
 from hearteval.models.failures import Reason
 from hearteval.models.wrappers.gate import Gate, Gated
 from hearteval.models.wrappers.pace import CallLimits
@@ -152,7 +152,8 @@ def test_second_reply_that_is_fine_is_the_completion(world: AskedStudy, reply: R
 
 
 def test_what_is_missing_is_counted_by_the_last_reason_in_every_run() -> None:
-    world = asked_study([model_system("m")], items=ITEMS)
+    items = ITEMS[:FIRST_QUESTIONS]
+    world = asked_study([model_system("m")], items=items)
     replies = [said("", refusal="No."), said("")]
 
     def answer(_messages: Sequence[Message], _sampling: Sampling, repeat: int) -> Reply:
@@ -161,7 +162,7 @@ def test_what_is_missing_is_counted_by_the_last_reason_in_every_run() -> None:
     first = world.complete({"m": CannedModel(answer)})
     second = world.complete({"m": CannedModel([])})
 
-    assert first.missing == second.missing == {"empty": len(ITEMS)}
+    assert first.missing == second.missing == {"empty": len(items)}
 
 
 def test_long_reply_is_never_trimmed_to_fit(world: AskedStudy) -> None:

@@ -182,9 +182,12 @@ BAD_VERDICTS: dict[str, tuple[Answer, str]] = {
 
 
 def in_every_wrong_way() -> Answer:
-    """Answer each assignment, known by the code of its markers, in a wrong way of its own."""
+    """Answer each assignment, known by the code of its markers, in a wrong way of its own.
+
+    The first gets a right one: a judge that has given none is soon asked no more.
+    """
     ways: dict[str, Answer] = {}
-    left = [answer for answer, _ in BAD_VERDICTS.values()]
+    left = [*(answer for answer, _ in BAD_VERDICTS.values()), healthy()]
 
     async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
         code = re.findall(r"code of the markers is (\w+)", json.dumps(body["messages"]))[-1]

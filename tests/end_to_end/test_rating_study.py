@@ -220,8 +220,28 @@ def test_ratings_that_cannot_be_used_are_missing_by_reason(heart: Heart, tmp_pat
         done = heart("run", path, "--json")
 
     results = json.loads((tmp_path / "served.results.json").read_text("utf-8"))
-    assert "judge theirs: 9 ratings are missing: not-json" in done.err
+    assert "judge theirs: 8 ratings are missing: not-json" in done.err
     assert (done.code, done.json["failures"][0]["n_wanted"]) == (1, 9)
-    assert done.json["ratings"]["missing"] == {"not-json": 9}
+    missing = {"not-asked": 1, "not-json": 8}
+    assert done.json["ratings"]["missing"] == missing
     assert done.json["rated"] == results["ratings"]["systems"] == []
-    assert results["coverage"]["judges"][0]["missing"] == {"not-json": 9}
+    assert results["coverage"]["judges"][0]["missing"] == missing
+
+
+def test_ratings_of_some_axes_are_scored_over_these(heart: Heart, tmp_path: Path) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        some = 'axes = ["E", "A"]\nstress_items = 2'
+        path.write_text(path.read_text("utf-8").replace("stress_items = 2", some), "utf-8")
+        done = heart("run", path, "--yes")
+        n_keyed = heart("judges", "calibrate", path, "--yes", "--json").json["ratings"]["n_added"]
+
+    assert done.code == 0, done.err
+    assert n_keyed > 0
+    ratings = results_of(tmp_path)["ratings"]
+    assert ratings["weights"] == {"E": 1.0, "A": 1.0}
+    assert {row["system"] for row in ratings["systems"]} == {"generic", "reflective", "ours"}
+    for row in ratings["systems"]:
+        assert set(row["axes"]) == {"E", "A"}
+        over = (row["axes"]["E"]["mean"] + row["axes"]["A"]["mean"]) / 2
+        assert row["overall"]["mean"] == pytest.approx(over)

@@ -1,5 +1,10 @@
+import hashlib
 import re
+from collections.abc import Iterator
+from copy import deepcopy
+from importlib.resources import files
 from itertools import pairwise, permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +25,7 @@ from hearteval.domain import (
     axis_key,
 )
 from hearteval.errors import InvalidReplyError
+from hearteval.judgments import prompt
 from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, PairProtocol
 from hearteval.judgments.prompt import (
     judge_messages,
@@ -294,9 +300,101 @@ def test_every_setting_has_a_prompt_hash_of_its_own() -> None:
     assert len(set(hashes)) == 6
 
 
-def test_prompt_hashes_do_not_change_unnoticed() -> None:
-    hashes = (judge_prompt_hash()[:16], judge_prompt_hash(RATED)[:16])
-    assert hashes == ("32b82bbc68537523", "31ff35e6d30979ea")
+FORMS = [
+    JudgeForm(),
+    JudgeForm(axes=("E", "A")),
+    JudgeForm(marks="optional"),
+    JudgeForm(protocol="five-point", marks="off"),
+    RATED,
+]
+"""None asks about C."""
+
+
+def change(monkeypatch: pytest.MonkeyPatch, name: str, *path: str) -> None:
+    """Have one text of a protocol file read otherwise from here on."""
+    changed = deepcopy(load_protocol(name))
+    at = changed
+    for part in path[:-1]:
+        at = at[part]
+    at[path[-1]] += " Anew."
+
+    def load(asked: str) -> dict[str, Any]:
+        return changed if asked == name else load_protocol(asked)
+
+    monkeypatch.setattr("hearteval.judgments.form.load_protocol", load)
+    monkeypatch.setattr(prompt, "load_protocol", load)
+    prompt._system_text.cache_clear()
+
+
+@pytest.fixture
+def _fresh_prompts() -> Iterator[None]:
+    """Write no prompt of a changed text once the test is over."""
+    yield
+    prompt._system_text.cache_clear()
+
+
+@pytest.mark.usefixtures("_fresh_prompts")
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("rubric", ["C", "anchor"]), ("judge_prompt", ["five-point", "answer_alone"])],
+)
+def test_what_nobody_is_asked_makes_no_other_judge(
+    name: str, path: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [judge_prompt_hash(one) for one in FORMS]
+    change(monkeypatch, name, *path)
+    assert [judge_prompt_hash(one) for one in FORMS] == before
+
+
+@pytest.mark.usefixtures("_fresh_prompts")
+@pytest.mark.parametrize("path", [["E", "anchor"], ["E", "high"]])
+def test_another_word_of_an_axis_makes_another_judge_of_those_asked_about_it(
+    path: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, others = [judge_prompt_hash(one) for one in FORMS], JudgeForm(axes=("H", "R"))
+    of_others = judge_prompt_hash(others)
+    change(monkeypatch, "rubric", *path)
+    assert not {judge_prompt_hash(one) for one in FORMS} & {*before}
+    assert judge_prompt_hash(others) == of_others
+
+
+@pytest.mark.usefixtures("_fresh_prompts")
+def test_another_request_to_repair_makes_another_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = judge_prompt_hash()
+    change(monkeypatch, "judge_prompt", "repair", "note")
+    assert judge_prompt_hash() != before
+
+
+def test_the_words_that_hashes_cover_never_change() -> None:
+    text = (files("hearteval.protocol") / "hashed_words.json").read_bytes()
+    assert hashlib.sha256(text).hexdigest()[:16] == "32efdcffc47f7d5a"
+
+
+OWN = (
+    '[E]\nanchor = "Q?"\ncriteria = [{ name = "n", text = "t" }]\nseeker = "S."\nhigh = "H."\n'
+    'low = "L."\nlevels = ["1", "2", "3", "4", "5"]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "digits"),
+    [
+        (USUAL, "32b82bbc68537523"),
+        (JudgeForm(marks="optional"), "48b4a031d17dce67"),
+        (JudgeForm(marks="off"), "e03c382e70726829"),
+        (JudgeForm(protocol="five-point"), "0fc760156af382bb"),
+        (JudgeForm(protocol="five-point", marks="off"), "1ae999ad65aa6d64"),
+        (RATED, "31ff35e6d30979ea"),
+        (JudgeForm(axes=ALL_AXES), "f094cb054b207f8e"),
+        (JudgeForm(axes=("H", "E")), "badb14618df057f3"),
+        (JudgeForm(is_reversed=True), "2eafb98af8c44a75"),
+        (JudgeForm(axes=("E",), is_alone=True), "e1a8d23cbfca5d10"),
+        (JudgeForm(axes=("E",), rubric=OWN), "b2e656998f13d29f"),
+    ],
+)
+def test_judges_of_stores_made_before_keep_their_hash(form: JudgeForm, digits: str) -> None:
+    """By the hash of everything in the files, as it was made until 2026-11-25."""
+    assert judge_prompt_hash(form)[:16] == digits
 
 
 def test_examples_teach_neither_questions_nor_their_absence() -> None:

@@ -36,7 +36,7 @@ from hearteval.labels.taxonomy import Taxonomy, Unit, load_taxonomy
 from hearteval.labels.texts import LabelledText, find_target
 from hearteval.models import asking
 from hearteval.models.asking import AskedCounts
-from hearteval.models.base import Reply, Sampling, Schema
+from hearteval.models.base import FIRST_QUESTIONS, Reply, Sampling, Schema
 from hearteval.models.wrappers.budget import SpendingLimit
 from hearteval.store.grouped import GroupedWriter
 from hearteval.study.verify import verify_store
@@ -260,4 +260,23 @@ def test_items_and_reasons_are_labelled_the_same_way(of: Unit) -> None:
     }
     assert not verify_store(world.store, progress=lambda _kind, _n: None).faults
     assert label(world, always(""), taxonomy).n_before == 2
+    world.store.close()
+
+
+def test_a_labeler_without_one_usable_reply_is_stopped() -> None:
+    world = asked_study(SYSTEMS, items=ITEMS[:20])
+    world.store.add([LABELER])
+    world.store.add(
+        [
+            Completion(item_id=item.id, system_id=SYSTEMS[0].id, text="What now?", created_at=NOW)
+            for item in ITEMS[:20]
+        ]
+    )
+    model = always("I see a question in it.")
+
+    counts = label(world, model)
+
+    assert len(model.calls) == 2 * FIRST_QUESTIONS
+    assert counts.missing == {"not-json": 8, "not-asked": 12}
+    assert "mostly for not-json" in world.told[0]
     world.store.close()

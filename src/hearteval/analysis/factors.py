@@ -20,7 +20,7 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import Estimate, clustered_estimates
 from hearteval.analysis.judges.halo import JudgeHalo
 from hearteval.analysis.scores.columns import RatingColumns
-from hearteval.domain import AXES, AXIS_NAMES, Axis
+from hearteval.domain import AXES, Axis
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import factors, one_blas_thread
 from hearteval.stats.agreement.cronbach import alpha_of_rows
@@ -365,7 +365,7 @@ def _fit(
 def _whole(fit: FactorFit, axes: Sequence[Axis]) -> str:
     least = fit.uniquenesses.min()
     return ", ".join(
-        AXIS_NAMES[axis]
+        f"axis {axis}"
         for axis, u in zip(axes, fit.uniquenesses, strict=True)
         if u <= least + ROUNDING
     )

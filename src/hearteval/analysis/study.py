@@ -69,7 +69,7 @@ from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.section import Sections, section_dicts
-from hearteval.domain import Axis, RatingTarget
+from hearteval.domain import AXIS_NAMES, Axis, Rater, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
 from hearteval.errors import NotIdentifiedError
@@ -118,6 +118,7 @@ class StudyResults:
         briefs: What models and people who wrote were asked for.
         planned: The tests of its planned contrasts, one family; words assert by their q.
         pace: How long people took; None where nothing that a person judged is timed.
+        axis_names: What the axes are called: by the judges' own rubric where it names them.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
         sections: What each of `hearteval.sections` found; empty before they were asked.
     """
@@ -156,6 +157,7 @@ class StudyResults:
     headline: Headline | None = None
     pace: PeoplePace | None = None
     sections: Sections = field(default_factory=dict)
+    axis_names: Mapping[Axis, str] = field(default_factory=lambda: AXIS_NAMES)
 
 
 def analyze_study(
@@ -251,6 +253,7 @@ def analyze_study(
         safety=measure_screens(data.screened, data.screens, level=level),
         planned=planned,
         pace=pace,
+        axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
         **_break_down(_of_voters(columns, voters), leaderboard, data, level=level),
     )
@@ -269,6 +272,12 @@ def results_dict(results: StudyResults) -> dict[str, Any]:
     values = asdict(replace(results, sections={}))
     del values["sections"]
     return values | section_dicts(results.sections)
+
+
+def _axis_names(raters: Sequence[Rater]) -> Mapping[Axis, str]:
+    """Return the names that judges were told, the project's where they were told no others."""
+    own = (name for rater in raters for name in rater.settings.get("names", {}).items())
+    return {**AXIS_NAMES, **dict(own)}
 
 
 def without_words(results: StudyResults) -> StudyResults:

@@ -125,18 +125,21 @@ def _form(path: Path, judging: Judging) -> JudgeForm:
         )
     if len(set(judging.axes)) < len(judging.axes):
         raise SettingsError(f"{path}: judging.axes: an axis stands twice", ids=("judging.axes",))
-    if judging.protocol == "rating" and not set(AXES) <= set(judging.axes):
+    if judging.protocol == "rating" and not set(AXES) & set(judging.axes):
         raise SettingsError(
-            f"{path}: judging.axes: a rating's overall score is over the five axes"
-            f" {', '.join(AXES)}; name them all, with C or without it",
+            f"{path}: judging.axes: a rating's overall score is over those of the five axes"
+            f" {', '.join(AXES)} that are asked about; name one at least",
             ids=("judging.axes",),
         )
-    rubric = "" if judging.rubric is None else read_own_rubric(path, judging.rubric, judging.axes)
+    rubric, names = "", tuple[tuple[Axis, str], ...]()
+    if judging.rubric is not None:
+        rubric, names = read_own_rubric(path, judging.rubric, judging.axes)
     return JudgeForm(
         protocol=judging.protocol,
         axes=tuple(judging.axes),
         marks=judging.axis_marks,
         rubric=rubric,
+        names=names,
     )
 
 

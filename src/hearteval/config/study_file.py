@@ -43,6 +43,7 @@ from hearteval.domain import AXES, Axis, content_hash
 from hearteval.domain.study import Voters
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults
+from hearteval.judgments.form import USUAL, JudgeForm
 
 STOP_WAIT_S = 10.0
 NO_PATH = re.compile(r"^(postgres\w*|sqlite):|^//|:[^/\\:]*@|password=|\x00", re.IGNORECASE)
@@ -98,6 +99,13 @@ class StudySettings:
     """Seconds that calls under way have to end when a run is stopped."""
     is_simulated: bool = False
     """Whether `heart simulate` drew all of it: then no model is asked and no person takes part."""
+
+    @property
+    def score_weights(self) -> Mapping[Axis, float]:
+        """Of the weights, those of the axes that judges are asked about: ratings have no others."""
+        return {
+            axis: weight for axis, weight in self.weights.items() if axis in self.judging.form.axes
+        }
 
     @property
     def settings_hash(self) -> str:
@@ -269,7 +277,8 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         asked = asked.model_copy(update={"writers_per_item": 0, "raters_per_pair": 0})
     labels_too = people_labels is not None or is_of_items
     people = _attempt(lambda: read_people(path, asked, labels_too=labels_too), faults)
-    weights = _attempt(lambda: _weights(path, wire.analysis.weights), faults)
+    form = USUAL if judging is None else judging.form
+    weights = _attempt(lambda: _weights(path, wire.analysis.weights, form), faults)
     if judging is not None and not is_of_items:
         faults += _unjudged(path, systems, judging)
         faults += _unpeopled(path, wire, judging, {system.name for system in systems})
@@ -378,14 +387,15 @@ def _as_it_looks(name: str) -> str:
     return "".join(c for c in plain if unicodedata.category(c)[0] not in "ZC")
 
 
-def _weights(path: Path, given: Mapping[Axis, float]) -> Mapping[Axis, float]:
+def _weights(path: Path, given: Mapping[Axis, float], form: JudgeForm) -> Mapping[Axis, float]:
     """Return the weights of the five axes, 1 where a file names none."""
     wrong = [axis for axis, weight in given.items() if axis not in AXES or not 0 <= weight < inf]
     found = {axis: float(given.get(axis, 1.0)) for axis in AXES}
-    if wrong or not sum(found.values()):
+    asked = form.axes if form.protocol == "rating" else AXES
+    if wrong or not sum(found[axis] for axis in AXES if axis in asked):
         raise SettingsError(
             f"{path}: analysis.weights: expected numbers from 0 for some of {', '.join(AXES)}, not"
-            " all of them 0; C is never mixed into the five",
+            " all of those that are asked about 0; C is never mixed into the five",
             ids=("analysis.weights",),
         )
     return found

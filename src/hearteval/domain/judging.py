@@ -1,6 +1,7 @@
 """Who judges what, and what they say: pairs and judgments (HEART 9.5, 9.6), ratings of one text."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -171,9 +172,13 @@ def _require_mark(
         )
 
 
-def axis_key(axis: Axis) -> str:
-    """Return the key of an axis in a reply, e.g. ``task_following``."""
-    return AXIS_NAMES[axis].lower().replace(" ", "_").replace("-", "_")
+def axis_key(axis: Axis, name: str = "") -> str:
+    """Return the key of an axis in a reply, e.g. ``task_following``; by a name of its own, if any.
+
+    A name without a Latin letter or digit gives ``axis_`` and the letter.
+    """
+    key = "_".join(re.findall("[a-z0-9]+", (name or AXIS_NAMES[axis]).lower()))
+    return key or f"axis_{axis.lower()}"
 
 
 _OF_KEYS = {axis_key(axis): axis for axis in sorted(AXIS_NAMES)}

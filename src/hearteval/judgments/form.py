@@ -1,5 +1,6 @@
 """What a study's judges are asked: protocol, axes, which marks, whose rubric (HEART 9.5)."""
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ class JudgeForm:
     """``all``: a mark for each axis; ``optional``: only where a side is clearly better on it, with
     ``forced-strength``; ``off``: overall alone."""
     rubric: str = ""
-    """The text of a rubric of one's own, as TOML; empty for the project's."""
+    """The text of a rubric of one's own, as TOML or JSON; empty for the project's."""
+    names: tuple[tuple[Axis, str], ...] = ()
+    """The names that a rubric of one's own gives to axes, in the rubric's order."""
     is_reversed: bool = False
     """Whether the axes stand in the opposite order."""
     is_alone: bool = False
@@ -40,6 +43,8 @@ class JudgeForm:
         if not self.axes or len(set(self.axes)) < len(self.axes) or set(self.axes) - {*AXIS_NAMES}:
             raise ValueError(f"axes must be different ones of {[*AXIS_NAMES]}, not {[*self.axes]}")
         ordered = tuple(axis for axis in AXIS_NAMES if axis in self.axes)
+        names = dict(self.names)
+        object.__setattr__(self, "names", tuple((a, names[a]) for a in ordered if a in names))
         object.__setattr__(self, "axes", ordered[:: -1 if self.is_reversed else 1])
         if self.is_alone and (len(ordered) > 1 or self.marks != "all"):
             raise ValueError("one axis is asked about alone")
@@ -55,7 +60,16 @@ class JudgeForm:
     def reply_keys(self) -> list[str]:
         """The keys of a reply in their order: the axes, and after them what is overall."""
         overall = [] if self.protocol == "rating" or self.is_alone else [OVERALL]
-        return [*map(axis_key, self.marked), *overall]
+        return [*map(self.key_of, self.marked), *overall]
+
+    @property
+    def axis_names(self) -> Mapping[Axis, str]:
+        """What all axes are called, the project's names where it gives none."""
+        return {**AXIS_NAMES, **dict(self.names)}
+
+    def key_of(self, axis: Axis) -> str:
+        """Return the key of an axis in a reply."""
+        return axis_key(axis, self.axis_names[axis])
 
     @property
     def texts(self) -> Mapping[str, Any]:
@@ -65,10 +79,10 @@ class JudgeForm:
     @property
     def settings(self) -> dict[str, Any]:
         """What of it stands in a rater's settings: the protocol, and what is not as usual."""
-        usual = {"axes": [*AXES], "marks": "all", "rubric": "", "is_alone": False}
+        usual = {"axes": [*AXES], "marks": "all", "rubric": "", "is_alone": False, "names": {}}
         rubric = content_hash(self.rubric)[:16] if self.rubric else ""
         own: dict[str, Any] = {"axes": [*self.axes], "marks": self.marks, "rubric": rubric}
-        own |= {"is_alone": self.is_alone}
+        own |= {"is_alone": self.is_alone, "names": dict(self.names)}
         return {"protocol": self.protocol} | {k: v for k, v in own.items() if v != usual[k]}
 
     @classmethod
@@ -84,6 +98,7 @@ class JudgeForm:
             marks=settings.get("marks", "all"),
             is_reversed=axes != tuple(axis for axis in AXIS_NAMES if axis in axes),
             is_alone=settings.get("is_alone", False),
+            names=tuple(settings.get("names", {}).items()),
         )
 
 
@@ -100,7 +115,7 @@ def marks_of(protocol: JudgeProtocol) -> tuple[Marks, ...]:
 @cache
 def read_rubric(text: str) -> Mapping[str, Any]:
     """Return a rubric of one's own, by axis; it was checked when it was read."""
-    return tomllib.loads(text)
+    return json.loads(text) if text.startswith("{") else tomllib.loads(text)
 
 
 USUAL = JudgeForm()

@@ -18,16 +18,14 @@ from functools import cache
 from typing import Any
 
 from hearteval.domain import (
-    AXIS_NAMES,
     OVERALL,
     Axis,
     JsonObject,
     Turn,
-    axis_key,
     content_hash,
 )
 from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
-from hearteval.protocol import load_protocol
+from hearteval.protocol import hashed_words, load_protocol
 from hearteval.protocol.markers import Message, ask_again, marked_material
 from hearteval.protocol.strict_json import closed_object
 
@@ -97,16 +95,22 @@ def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, .
 
 
 def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
-    """Return the hash of all that makes the prompt: texts, versions, layout, schema, axes."""
+    """Return the hash of all that a judge is shown: prompt and schema of these axes, repair.
+
+    What is not rendered is no part of it: an axis nobody is asked about, words of another protocol.
+    The words of version 2 stand for it, so that judges keep the hash they had when it was one.
+    """
     is_rating = form.protocol == "rating"
     texts = _STAND_IN_TEXTS[:1] if is_rating else _STAND_IN_TEXTS
     names = ["judge_prompt", *(["rating_prompt"] if is_rating else [])]
+    before, repair = hashed_words(), load_protocol("judge_prompt")["repair"]
     return content_hash(
         {
-            **{name: load_protocol(name) for name in names},
-            "rubric": form.texts,
+            **{name: before[name] for name in names},
+            "rubric": form.texts if form.rubric else before["rubric"],
             "rendered": judge_messages(_STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, form=form),
             "schema": judge_schema(form),
+            **({} if repair == before["judge_prompt"]["repair"] else {"repair": repair}),
         }
     )
 
@@ -164,7 +168,7 @@ def _axis_text(axis: Axis, form: JudgeForm) -> str:
     levels = enumerate(rubric["levels"] if form.protocol == "rating" else (), start=1)
     return "\n".join(
         (
-            f"{AXIS_NAMES[axis]} (key {axis_key(axis)}). {rubric['anchor']}",
+            f"{form.axis_names[axis]} (key {form.key_of(axis)}). {rubric['anchor']}",
             *criteria,
             f"{layout['seeker']} {rubric['seeker']}",
             f"{layout['high']} {rubric['high']}",

@@ -9,7 +9,7 @@ Messages say where and what kind, never what the reply says: they may end in a l
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from hearteval.domain import OVERALL, Axis, AxisMark, Choice, axis_key, shows_text
+from hearteval.domain import OVERALL, Axis, AxisMark, Choice, shows_text
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol
 from hearteval.judgments.prompt import MARKS, NEITHER
@@ -75,8 +75,8 @@ def read_reply(
     return JudgeVerdict(
         choice=marks[verdict].choice,
         strength=marks[verdict].strength,
-        axes={axis: mark for axis in form.marked if (mark := marks[axis_key(axis)]) is not None},
-        reasons={axis: reasons[axis_key(axis)] for axis in form.marked},
+        axes={axis: mark for axis in form.marked if (mark := marks[form.key_of(axis)]) is not None},
+        reasons={axis: reasons[form.key_of(axis)] for axis in form.marked},
         rationale=reasons[verdict],
     )
 
@@ -92,8 +92,8 @@ def read_rating(
     found = _read_object(text, form.reply_keys, finish_reason=finish_reason, refusal=refusal)
     comments, scores = _read_marks(found, form)
     return RatingVerdict(
-        axes={axis: scores[axis_key(axis)] for axis in form.marked},
-        comments={axis: comments[axis_key(axis)] for axis in form.marked},
+        axes={axis: scores[form.key_of(axis)] for axis in form.marked},
+        comments={axis: comments[form.key_of(axis)] for axis in form.marked},
     )
 
 

@@ -29,6 +29,7 @@ from hearteval.domain.reasons import NOT_ASKED
 from hearteval.errors import BudgetError, InvalidReplyError, ModelCallError
 from hearteval.models.base import MAX_RAW, AskedModel, Message, Reply, Schema
 from hearteval.models.failures import CallFailureError
+from hearteval.models.trial import Trial
 
 WORKERS_PER_CALL = 4
 """While replies wait for their commits, other workers make the next calls."""
@@ -197,22 +198,30 @@ async def ask_wanted(
     """Ask for everything that is open; every answer and every failed try is kept at once.
 
     What another process has claimed is left to it; once that is done, what is still open of it is
-    asked for. What a model does not take any more in this run (`NOT_ASKED`) stays open; the others
-    go on. At the limit on spending no one is asked any more.
+    asked for. What a model does not take any more in this run (`NOT_ASKED`), or is not asked any
+    more after its `Trial`, stays open; the others go on. At the limit on spending no one is asked
+    any more.
 
     What `find` returns is read from the store; what `keep` is given is durable when it returns;
     `run` raises what its tasks raise; `progress` is told how many of how many are there or given
     up.
     """
     reasons: dict[T, str] = {}
+    trials: dict[int, Trial] = {}
+    """By the identity of the model."""
     stopped: str | None = None
     left: set[T] | None = None
 
     async def ask(wanted: Wanted[T], find_question: FindQuestion[T], target: T) -> None:
         model, question = find_question(target)
         assert model is not None, "what is to be asked for has no model"
+        trial = trials.setdefault(id(model), Trial(model))
         tries = wanted.tries[target]
-        reasons[target] = await ask_question(model, question, tries, keep=keep, now=now)
+        reasons[target] = await trial.ask(
+            lambda keep: ask_question(model, question, tries, keep=keep, now=now),
+            keep=keep,
+            spoken=question.messages_after(())[0],
+        )
         claims.finish(_key_of(target))
         progress(n_there + len(reasons), wanted.n_wanted)
 

@@ -5,13 +5,17 @@ wrappers that are `ChatModel`s themselves. Replies carry what was asked and what
 model may refuse a setting, and a provider may drop one without a word.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+_log = logging.getLogger(__name__)
 JsonObject = Mapping[str, Any]
 Role = Literal["system", "user", "assistant"]
+FIRST_QUESTIONS = 8
+"""Of a model, until one of its replies can be used."""
 MAX_RAW = 20_000
 """Characters of a reply that an attempt keeps."""
 
@@ -134,6 +138,10 @@ class AskedModel:
     model: ChatModel
     sampling: Sampling
     n_at_once: int
+    n_first: int = FIRST_QUESTIONS
+    """Questions after which it is asked no more if no reply to them can be used."""
+    say: Callable[[str], None] = _log.warning
+    """Is told of that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,8 +160,12 @@ def is_plausible(reply: Reply, messages: Sequence[Message], sampling: Sampling) 
     """Say whether a call can have used as many tokens as its endpoint counts.
 
     A token is at least a byte: of the prompt, which endpoints add a little to, or of the reply as
-    it came, where that is longer than it was allowed to be. Counts that are not there say nothing.
+    it came, where that is longer than it was allowed to be. A prompt has tokens, and so has a text
+    that came. Counts that are not there say nothing.
     """
+    has_text = bool(reply.text or reply.reasoning)
+    if reply.usage.input_tokens == 0 or (has_text and reply.usage.output_tokens == 0):
+        return False
     n_in, n_out = reply.usage.input_tokens or 0, reply.usage.output_tokens or 0
     if n_in > ADDED_TOKENS:
         schema = "" if sampling.schema is None else json.dumps(sampling.schema.schema)

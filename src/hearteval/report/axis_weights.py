@@ -7,7 +7,8 @@ from hearteval.analysis.agreement.votes import Coefficients
 from hearteval.analysis.axis_weights import AxisWeight, AxisWeights, KindWeights, WeightDifference
 from hearteval.analysis.people.consensus import AxisAgreement
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.domain import Axis
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import Scale, scale_around
 from hearteval.report.text import (
     FEWEST_ITEMS,

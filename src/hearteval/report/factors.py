@@ -9,7 +9,7 @@ from markupsafe import Markup
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.factors import FactorResults, FitTest
 from hearteval.analysis.judges.halo import AxisHalo
-from hearteval.domain import AXIS_NAMES
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.text import (
     NO_VALUE,

@@ -19,7 +19,7 @@ from hearteval.analysis.judges.faults import (
 )
 from hearteval.analysis.judges.halo import ALL_AXES, AxisHalo, JudgeHalo
 from hearteval.analysis.study import MANY_FLIPS
-from hearteval.domain import AXIS_NAMES
+from hearteval.report.axes import axis_name
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
@@ -53,7 +53,6 @@ PROBE_NAMES = {
     "non-native": ("learner's words", "a learner's", "a native's"),
 }
 """Of a probe: what it is, and what a judge that prefers either side leans to."""
-_AXES: Mapping[str, str] = {str(axis): name for axis, name in AXIS_NAMES.items()}
 BEATS = "reference above"
 """Of a kind of text that must lose; a terminal has room for one word."""
 MAX_PAYLOADS = 8
@@ -150,7 +149,7 @@ def _halo_lines(found: JudgeHalo, level: float) -> str:
     )
     cells = [
         (
-            "all" if row.axis == ALL_AXES else f"{row.axis} {_AXES[row.axis]}",
+            "all" if row.axis == ALL_AXES else f"{row.axis} {axis_name(row.axis)}",
             percent(row.together),
             percent(row.reversed),
             percent(row.alone),

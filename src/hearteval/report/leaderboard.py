@@ -22,7 +22,8 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.ranking.warnings import FEW_ITEMS, given_writers
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXES, AXIS_NAMES, Axis
+from hearteval.domain import AXES, Axis
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import MEAN_ELO, Scale, scale_around
 from hearteval.report.table import (
     CENTRE,

@@ -12,7 +12,8 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import RatingResults
-from hearteval.domain import AXIS_NAMES, MAX_SCORE, Axis
+from hearteval.domain import MAX_SCORE, Axis
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.text import fine_interval, hundredths, interval, pixels, whole
 

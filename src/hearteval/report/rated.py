@@ -12,7 +12,7 @@ from hearteval.analysis.scores.cues import GAP, MODELS, PEOPLE, CueContrast, Cue
 from hearteval.analysis.scores.differences import ScoreComparison, ScoreDifference
 from hearteval.analysis.scores.reliability import MIN_ITEMS, RaterAgreement
 from hearteval.analysis.scores.scores import OVERALL
-from hearteval.domain import AXIS_NAMES
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.table import Column, tabulate
 from hearteval.report.text import (
     NO_VALUE,

@@ -14,7 +14,8 @@ from hearteval.analysis.scores.checks import Repeatability, StressScore, sure_st
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXES, AXIS_NAMES, Axis
+from hearteval.domain import AXES, Axis
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.leaderboard import axes_words
 from hearteval.report.table import CENTRE, Bar, Column, Table, mark_simulated, tabulate
 from hearteval.report.text import (

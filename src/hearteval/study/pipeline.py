@@ -40,6 +40,7 @@ from hearteval.study.asking.cost import (
     estimate_words,
     in_all,
     n_judgments,
+    people_words,
     plan_unwritten,
     plan_what_is_done,
     require_keys,
@@ -185,12 +186,13 @@ def plan_words(settings: StudySettings, items: Sequence[Item], spending: Spendin
     counts = most["n_items_by_source"]
     said = ", ".join(f"{n} {source}" for source, n in counts.items())
     by_source = f" ({said})" if len(counts) > 1 else ""
+    of_people = people_words(settings, items, when=utc_now())
     return (
         f"plan: {most['n_items']} items{by_source}, {most['n_systems']} systems, at most "
         f"{most['max_completions']} completions and {most['max_judgments']} "
         f"{'ratings' if settings.judging.protocol == 'rating' else 'judgments'} by "
         f"{most['n_judges']} judge(s), the stress set and repeats included\n"
-        f"{spending_lines(settings, spending)}"
+        f"{spending_lines(settings, spending)}" + (of_people and f"\n{of_people}")
     )
 
 

@@ -75,7 +75,7 @@ def analyze(session: Session, study: Study) -> StudyResults:
         results = analyze_study(
             data,
             fail_on_missing=fail_on_missing,
-            weights=session.settings.weights,
+            weights=session.settings.score_weights,
             ambiguity=session.settings.ambiguity,
             headline=session.settings.headline,
         )

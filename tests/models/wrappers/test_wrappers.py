@@ -257,8 +257,10 @@ def test_error_beside_a_reply_is_booked_at_its_ceiling() -> None:
         Usage(input_tokens=10, output_tokens=10**400),
         Usage(input_tokens=10, output_tokens=1_025),
         Usage(input_tokens=10**9, output_tokens=5),
+        Usage(input_tokens=0, output_tokens=5),
+        Usage(input_tokens=10, output_tokens=0),
     ],
-    ids=["beyond-all-numbers", "beyond-max-tokens", "beyond-the-prompt"],
+    ids=["beyond-all-numbers", "beyond-max-tokens", "beyond-the-prompt", "no-prompt", "no-reply"],
 )
 def test_usage_that_a_call_cannot_have_had_is_booked_at_its_ceiling(usage: Usage) -> None:
     model = CannedModel([Reply(text="ok", usage=usage)])
@@ -266,6 +268,12 @@ def test_usage_that_a_call_cannot_have_had_is_booked_at_its_ceiling(usage: Usage
     reply = ask(budgeted(model, unlimited()), sampling=Sampling(max_tokens=1_024))
 
     assert reply.cost == 0.5
+
+
+def test_reply_without_a_text_may_count_no_tokens() -> None:
+    model = CannedModel([Reply(text="", usage=Usage(input_tokens=10, output_tokens=0))])
+
+    assert ask(budgeted(model, unlimited())).cost == 0.2
 
 
 def test_reply_longer_than_it_was_allowed_to_be_costs_what_it_counts() -> None:

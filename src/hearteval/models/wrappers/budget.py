@@ -90,8 +90,8 @@ class Budgeted:
     """Sets money aside for every call of a model, and puts the price on every reply.
 
     A call costs at most `ceiling` dollars, and is booked at that where its `price` is None as the
-    endpoint counted no tokens, or more than the call can have used. `book_lost` makes durable what
-    a call cost that gave no reply. Calls that are `fetched_later` go on at their provider when they
+    endpoint counted no tokens, or a number that cannot be. `book_lost` makes durable what a call
+    cost that gave no reply. Calls that are `fetched_later` go on at their provider when they
     are cut off here: they are booked when their replies come.
     """
 
@@ -166,7 +166,7 @@ class Budgeted:
         if not self._has_warned:
             self._has_warned = True
             _log.warning(
-                "%s counts more tokens than a call can have used; such calls are booked at the most"
+                "%s counts tokens that a call cannot have used; such calls are booked at the most"
                 " that they may cost",
                 self.name,
             )

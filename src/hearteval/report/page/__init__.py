@@ -18,7 +18,6 @@ from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXIS_NAMES
 from hearteval.report import (
     against,
     agreement,
@@ -38,6 +37,7 @@ from hearteval.report import (
     scores,
     text,
 )
+from hearteval.report.axes import AXIS_NAMES, has_own_names
 from hearteval.report.breakdown import ablations, difficulty, strata
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, labelled, links, matrix, methods, replies
@@ -231,6 +231,7 @@ def environment() -> Environment:
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
+        has_own_names=has_own_names,
         audit_command=headline.AUDIT_COMMAND,
         results_notices=headline.results_notices,
         chips=chips,

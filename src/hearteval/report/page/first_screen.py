@@ -15,8 +15,9 @@ from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.domain import Axis
 from hearteval.report.against import q_words
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
 from hearteval.report.leaderboard import TOO_FEW, marked_axes, why_blank
 from hearteval.report.scores import scored_axes

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hearteval.analysis.examples import Example
-from hearteval.domain import AXIS_NAMES, AxisMark, Choice, Item, Judgment, Turn
+from hearteval.domain import AxisMark, Choice, Item, Judgment, Turn
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.text import listed, plural, shortened
 
 N_LAST_TURNS = 6

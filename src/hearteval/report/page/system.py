@@ -8,7 +8,8 @@ from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXIS_NAMES, Axis
+from hearteval.domain import Axis
+from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.page import replies
 from hearteval.report.page.links import pair_links
 from hearteval.report.radar import (

@@ -367,6 +367,28 @@ def n_judgments(settings: StudySettings, n_items: int, *, n_tested: int = 0) -> 
     return counts
 
 
+def people_words(settings: StudySettings, items: Sequence[Item], *, when: datetime) -> str:
+    """Say in a line of a plan what replies that people write add to the judges' bill, in all.
+
+    Empty where nobody writes, or no judge is a model.
+    """
+    if settings.people is None or not settings.people.writers_per_item:
+        return ""
+    counts = n_judgments(settings, len(items))
+    less = n_judgments(replace(settings, people=None), len(items))
+    more = {rater_id: counts[rater_id] - less[rater_id] for rater_id in judge_models(settings)}
+    priced = estimate_judgments(settings, items, more, when=when)
+    n_more, added = sum(more.values()), in_all(priced)
+    if n_more <= 0:
+        return ""
+    return (
+        f"  what people write ([people]) adds to what judges are asked, in all: at most {n_more:,}"
+        f" of their {sum(counts[one] for one in more):,}"
+        f" {'ratings' if settings.judging.protocol == 'rating' else 'judgments'}, about"
+        f" ${added.usd_low:.2f}, at most ${added.usd_high:.2f}"
+    )
+
+
 def _n_pairs(n_systems: int, n_writers: int) -> int:
     """Count the pairs of an item: of systems, and of each with what each writer wrote."""
     return math.comb(n_systems, 2) + n_systems * n_writers

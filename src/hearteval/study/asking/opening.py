@@ -17,7 +17,7 @@ from hearteval.config import ModelSettings, read_key
 from hearteval.config.models import OWN_ENDPOINT
 from hearteval.errors import SettingsError
 from hearteval.models.asking import WORKERS_PER_CALL
-from hearteval.models.base import AskedModel, ChatModel, Message, Sampling, Usage
+from hearteval.models.base import FIRST_QUESTIONS, AskedModel, ChatModel, Message, Sampling, Usage
 from hearteval.models.batch.providers import AnthropicBatches, OpenAIBatches
 from hearteval.models.batch.queue import Batched, BatchPolicy, BatchQueue, JobRunner
 from hearteval.models.http import Endpoint
@@ -95,12 +95,16 @@ async def open_models(
         def asked(id_: str, model: ModelSettings, sampling: Sampling) -> AskedModel:
             # One model id may stand for two models at two addresses: each entry keeps its own.
             identity, n_at_once = {**model.identity, "for": id_}, model.concurrency
+            n_first = FIRST_QUESTIONS
             calling: ChatModel
             if model.batch is None:
                 calling = opened[_place(model)]
             else:
                 batched = Batched(queues[_place(model)], identity=identity)
                 calling = _budgeted(batched, model, ledger, writer, session.now)
+                n_first = max(
+                    n_first, n_at_once
+                )  # a job of a few would take as long as a whole one
                 n_at_once = -(-n_at_once // WORKERS_PER_CALL)  # all of them wait for the same job
             gate = gates.setdefault(_endpoint_key(model), _gate(model, session))
             of_line = (_place(model), model.limits)
@@ -116,7 +120,13 @@ async def open_models(
                 count_tokens=_count_prompt_tokens,
             )
             cached = Cached(gated, replies, identity=identity)
-            return AskedModel(model=cached, sampling=sampling, n_at_once=n_at_once)
+            return AskedModel(
+                model=cached,
+                sampling=sampling,
+                n_at_once=n_at_once,
+                n_first=n_first,
+                say=session.tell.warn,
+            )
 
         yield Asking(
             systems={

@@ -138,12 +138,13 @@ def _rate(session: Session, study: Study) -> dict[str, Any]:
         f"{len(plan.targets)} ratings ({plan.n_repeats} of them a second time); left out for a "
         f"judge's own family: {plan.n_own_family}"
     )
+    task = RatingTask(targets=plan.targets, form=session.settings.judging.form)
     return {
         "n_completions": plan.n_completions,
         "n_stress": plan.n_stress,
         "n_own_family": plan.n_own_family,
         "n_repeats": plan.n_repeats,
-        **_ask_judges(session, study, RatingTask(targets=plan.targets), NOTHING_ASKED),
+        **_ask_judges(session, study, task, NOTHING_ASKED),
     }
 
 

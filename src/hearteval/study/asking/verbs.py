@@ -14,6 +14,7 @@ from hearteval.study.asking.cost import (
     confirm_spending,
     estimate_spending,
     in_all,
+    people_words,
     plan_again,
     plan_what_is_done,
     spending_lines,
@@ -66,6 +67,9 @@ def _confirm(
 ) -> None:
     items = list(session.store.iter(Item, study))
     spending = estimate_spending(session.settings, items, done, when=session.now(), of=of)
+    more = people_words(session.settings, items, when=session.now()) if of == "judges" else ""
+    if more and in_all(spending).n_calls:
+        session.tell.note(more.strip())
     agree_to(session, spending)
 
 

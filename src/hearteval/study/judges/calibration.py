@@ -57,7 +57,7 @@ def calibrate_judges(
     n_open = Counter(target.rater_id for target in targets if target not in settled)
     agree_to(session, estimate_judgments(settings, examples.items, n_open, when=session.now()))
     store.add([*raters, *examples.systems, *examples.items, *examples.completions, made])
-    task = RatingTask(targets=targets)
+    task = RatingTask(targets=targets, form=settings.judging.form)
 
     async def ask(asking: Asking) -> AskedCounts:
         await warn_of_unheld_schemas(asking, session.tell)

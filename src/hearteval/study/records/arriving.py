@@ -152,6 +152,7 @@ def _know(session: Session, items: Sequence[Item]) -> Known:
         asked={one.name: one for one in judges if not one.is_imported},
         asks_people=None if people is None else people.protocol,
         protocol=settings.judging.protocol,
+        rated=[*settings.score_weights],
         excludes_own_family=settings.judging.plan.exclude_own_family,
         people={one.name: one for one in store.people.people(study)},
         raters={one.name: one for one in store.iter(Rater) if one.kind == "human"},

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from hearteval.domain import (
-    AXES,
     AXIS_NAMES,
     Assignment,
     Axis,
@@ -378,9 +377,12 @@ class _Ratings(Reader):
             for axis, cell in cells.items()
             if (score := whole(axis, cell, low=1, high=MAX_SCORE)) is not None
         }
-        lacking = [axis for axis in AXES if axis not in scores]
+        rated = self._known.rated
+        lacking = [axis for axis in rated if axis not in scores]
         if lacking:
-            raise ValueError(f"no score on {', '.join(lacking)}; a rating is of all five axes")
+            raise ValueError(
+                f"no score on {', '.join(lacking)}; a rating here is of {', '.join(rated)}"
+            )
         comments = {axis: column[row] for axis, column in self._comments.items()}
         rating = Rating(
             study_id=self._known.study_id,

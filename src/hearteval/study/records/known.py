@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, cast, get_args
 
-from hearteval.domain import Attempt, Completion, Item, Rater, System
+from hearteval.domain import Attempt, Axis, Completion, Item, Rater, System
 from hearteval.domain.judging import Group
 from hearteval.domain.systems import IMPORTED
 from hearteval.exchange.records.reading import Faults, RecordTable, named_first, read_time
@@ -46,6 +46,7 @@ class Known:
         asked: The judges that are asked here, by name.
         asks_people: How people compare, or None where the study file asks none.
         protocol: How judges do.
+        rated: The axes that a rating has scores on at least.
         people: Those of the study, by pseudonym.
         raters: People of the study as raters, where they have judged, by name.
     """
@@ -58,6 +59,7 @@ class Known:
     asked: Mapping[str, Rater]
     asks_people: str | None
     protocol: str
+    rated: Sequence[Axis]
     excludes_own_family: bool
     people: Mapping[str, Person]
     raters: Mapping[str, Rater]

@@ -1,0 +1,159 @@
+"""A rubric of one's own names its axes; judges, reports, tables and figures use these names."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from heart_command import Heart
+from paying_server import PayingServer, paying_server
+
+from hearteval.config import load_study
+from hearteval.errors import SettingsError
+from hearteval.judgments.prompt import judge_prompt_hash
+from hearteval.study.grow import study_raters
+
+STUDY = """
+[study]
+name = "named"
+seed = 1
+[items]
+source = "starter"
+regular = 6
+adversarial = 0
+[[system]]
+preset = "generic"
+[[system]]
+preset = "reflective"
+[[judge]]
+name = "theirs"
+model = "openai-compatible/their-judge"
+base_url = "{url}"
+family = "theirs"
+price = {{ input = 1.0, output = 4.0 }}
+[judging]
+judges = ["theirs"]
+rubric = "mine.toml"
+axes = ["H", "E", "A"]
+stress_items = 0
+repeat_pairs = 0
+"""
+AXIS = """
+[{axis}]
+{name}
+anchor = "Is it {axis}?"
+criteria = [{{ name = "n", text = "t" }}]
+seeker = "S."
+high = "High {axis}."
+low = "Low {axis}."
+levels = ["1", "2", "3", "4", "5"]
+"""
+NAMES = {"H": "Clarity of Words", "E": "Warmth", "A": "共情"}
+
+
+def rubric(**names: str) -> str:
+    return "".join(
+        AXIS.format(axis=axis, name=f'name = "{name}"' if name else "")
+        for axis, name in names.items()
+    )
+
+
+def write(folder: Path, url: str = "http://127.0.0.1:9", *, more: str = "") -> Path:
+    (folder / "mine.toml").write_text(rubric(**NAMES), encoding="utf-8")
+    path = folder / "named.toml"
+    path.write_text(STUDY.format(url=url) + more, encoding="utf-8")
+    return path
+
+
+def rater_of(path: Path) -> str:
+    (rater,) = study_raters(load_study(path))
+    return rater.id
+
+
+def shown(provider: PayingServer) -> str:
+    return "\n".join(provider.prompts)
+
+
+def made(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "named.results.json").read_text("utf-8"))
+    return found
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("protocol", ["forced-strength", "rating"])
+def test_judges_and_reports_use_the_names_of_the_rubric(
+    heart: Heart, tmp_path: Path, protocol: str
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url, more=f'protocol = "{protocol}"\n')
+        done = heart("run", path, "--yes")
+        heart("report", path, "--figures", tmp_path / "figures")
+        again = heart("run", path, "--yes", "--json")
+
+    assert done.code == 0, done.err
+    assert "Clarity of Words (key clarity_of_words). Is it H?" in shown(provider)
+    assert "axis_a" in shown(provider)
+    assert "Human Alignment" not in shown(provider)
+    assert "human_alignment" not in shown(provider)
+    page = (tmp_path / "named.report.html").read_text("utf-8")
+    drawn = [one.read_text("utf-8") for one in (tmp_path / "figures").glob("*.svg")]
+    tables = [one.read_text("utf-8") for one in (tmp_path / "named.tables").glob("*.csv")]
+    assert "Clarity of Words" in page
+    assert "Warmth" in page
+    assert "共情" in page
+    for text in (page, done.out, *drawn, *tables):
+        for name in ("Human Alignment", "Empathic Responsiveness", "Attunement"):
+            assert name not in text
+    assert made(tmp_path)["axis_names"]["H"] == "Clarity of Words"
+    given = again.json["ratings" if protocol == "rating" else "judgments"]
+    assert given["n_before"] == given["n_wanted"] > 0
+
+
+@pytest.mark.server
+def test_reasons_come_back_under_their_axes_and_are_verified(heart: Heart, tmp_path: Path) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url)
+        heart("run", path, "--yes")
+        done = heart("store", "verify", path)
+
+    assert done.code == 0, done.out + done.err
+    with sqlite3.connect(tmp_path / "named.db") as store:
+        ((reasons,),) = store.execute("SELECT DISTINCT reasons FROM judgments").fetchall()
+    assert set(json.loads(reasons)) == {"H", "E", "A"}
+
+
+def test_what_nobody_is_asked_of_a_rubric_with_names_makes_no_other_judge(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    before = rater_of(path)
+    mine = tmp_path / "mine.toml"
+    mine.write_text("# A word.\n" + rubric(**NAMES, C="Hold", R="Move"), encoding="utf-8")
+    assert rater_of(path) == before
+
+    mine.write_text(rubric(**NAMES | {"E": "Kindness"}), encoding="utf-8")
+    assert rater_of(path) != before
+
+
+def test_a_rubric_without_names_is_the_judge_it_was(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    (tmp_path / "mine.toml").write_text(rubric(H="", E="", A=""), encoding="utf-8")
+
+    form = load_study(path).judging.form
+
+    assert form.settings == {
+        "protocol": "forced-strength",
+        "axes": ["H", "E", "A"],
+        "rubric": "8be2f1f1d15748a7",
+    }
+    assert judge_prompt_hash(form)[:16] == "6e55bcfe97c75c4d"
+
+
+@pytest.mark.parametrize("names", [{"E": "Warmth", "A": "warmth!"}, {"E": "Overall", "A": "B"}])
+def test_names_that_a_reply_cannot_tell_apart_are_refused(
+    tmp_path: Path, names: dict[str, str]
+) -> None:
+    path = write(tmp_path)
+    (tmp_path / "mine.toml").write_text(rubric(H="Clarity", **names), encoding="utf-8")
+
+    with pytest.raises(SettingsError, match="name them apart"):
+        load_study(path)
