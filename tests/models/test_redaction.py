@@ -63,6 +63,21 @@ def test_secrets_are_hidden_however_they_are_written(spelled: str) -> None:
     assert "0123456789" not in hidden
 
 
+@pytest.mark.parametrize("form", [r"\u{:04x}", r"\u{:04X}", r"\\u{:04x}"])
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_secrets_in_escapes_are_hidden_in_what_is_kept_and_shown(form: str, every: int) -> None:
+    escaped = (form.format(ord(c)) if k % every == 0 else c for k, c in enumerate(SECRET))
+    body = f'{{"said": "{"".join(escaped)}, no key"}}'
+    hidden = '{"said": "[hidden], no key"}'
+    assert redact_reply(Reply(text="", raw=body), [SECRET]).raw == hidden
+    assert hide_secrets(body, [SECRET]) == hidden
+
+
+def test_secrets_in_escapes_are_hidden_where_they_are_cut() -> None:
+    cut = "".join(f"\\u{ord(c):04x}" for c in SECRET[:12])
+    assert hide_secrets(f"key {cut}...", [SECRET]) == "key [hidden]"
+
+
 def test_keys_in_a_reply_are_replaced_and_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     reply = Reply(text=f"Your key is {SECRET}.", raw=f'{{"text": "Your key is {SECRET}."}}')
     redacted = redact_reply(reply, [SECRET])

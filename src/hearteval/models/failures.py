@@ -294,9 +294,28 @@ def spellings(secret: str) -> tuple[str, ...]:
     return tuple(sorted((f for f in found if len(f) >= SHORTEST_SECRET), key=len, reverse=True))
 
 
+@cache
+def _escaped(characters: str) -> str:
+    """Return a pattern of a text of which any characters stand in JSON's escapes, others plain."""
+    return "".join(
+        rf"(?:{re.escape(c)}|\\+u(?i:{ord(c):04x}){'' if c != '/' else '|' + chr(92) * 2 + '+/'})"
+        for c in characters
+    )
+
+
+def _holds(text: str, secret: str) -> bool:
+    """Say whether a text holds a secret, in any spelling or once its escapes are read."""
+    if any(each in text for each in spellings(secret)):
+        return True
+    return r"\u" in text and re.search(_escaped(secret), text) is not None
+
+
 def hide_secrets(text: str, secrets: Sequence[str]) -> str:
     """Replace secrets in a text, whole or cut off, and whatever looks like a credential."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        if r"\u" in text and len(secret) >= SHORTEST_SECRET:
+            beginning = _escaped(secret[: max(8, len(secret) // 2)])
+            text = re.sub(rf"""{_escaped(secret)}|{beginning}[^\s"',;<>]*""", HIDDEN, text)
         for spelling in spellings(secret) or (secret,):
             beginning = re.escape(spelling[: max(8, len(spelling) // 2)])
             text = re.sub(rf"""{re.escape(spelling)}|{beginning}[^\s"',;<>]*""", HIDDEN, text)
@@ -307,10 +326,10 @@ def redact_reply(reply: Reply, secrets: Sequence[str]) -> Reply:
     """Hide secrets that an endpoint repeats in its reply or beside it; nothing else is changed."""
     long = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
     parts = (reply.raw, reply.text, reply.reasoning)
-    found = [s for s in long if any(each in part for part in parts for each in spellings(s))]
+    found = [s for s in long if any(_holds(part, s) for part in parts)]
     if not found:
         return reply
-    if any(each in reply.text for secret in found for each in spellings(secret)):
+    if any(_holds(reply.text, secret) for secret in found):
         _log.warning(
             "%s: a reply held the key that it was asked with; it reads %s there now",
             *(reply.model or "a model", HIDDEN),
