@@ -133,7 +133,7 @@ def test_what_is_no_id_of_a_recruiting_site_is_refused(world: World, query: str)
     for page in ("", "/consent"):
         refused = world.client().get(f"/join/{token}{page}?{query}")
         assert refused.status_code == 400
-        assert "Your ID is missing" in plain(refused.text)
+        assert "We did not get your ID" in plain(refused.text)
     assert n_people(world) == 0
 
 

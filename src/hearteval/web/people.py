@@ -331,20 +331,34 @@ def stopped(person: Known, site: Served) -> Response:
 @router.get("/withdraw")
 def ask_withdrawal(person: Known) -> Response:
     """Say what a withdrawal deletes, and ask."""
-    return page("withdraw", locale=person.locale, is_missing=False)
+    return _withdrawal(person)
 
 
 @router.post("/withdraw")
 def withdraw(form: Sent, person: Known, request: Request, site: Served) -> Response:
     """Delete every word of somebody."""
     if form.get("confirm") != "yes":
-        return page("withdraw", locale=person.locale, is_missing=True, status=422)
+        return _withdrawal(person, is_missing=True)
     joining.withdraw(site.desk, person)
     site.written()
-    words = load_protocol("people_consent")["withdraw"]
-    what = {"title": words["done_title"], "paragraphs": words["done"], "text": ""}
-    done = page("say", locale=person.locale, what=what, way_back=None, is_known=False)
+    words = load_protocol("people_consent")
+    about = (words["debrief"]["title"], *words["debrief"]["paragraphs"])
+    what = {"title": words["withdraw"]["done_title"], "text": "", "more": about}
+    what["paragraphs"] = words["withdraw"]["done"]
+    way_back = site.desk.settings.way_back
+    done = page("say", locale=person.locale, what=what, way_back=way_back, is_known=False)
     return let_out(done, site)
+
+
+def _withdrawal(person: Person, *, is_missing: bool = False) -> Response:
+    return page(
+        "withdraw",
+        locale=person.locale,
+        status=422 if is_missing else 200,
+        is_missing=is_missing,
+        name=person.name,
+        has_stopped=person.stopped_at is not None,
+    )
 
 
 @router.post("/leave-browser")
