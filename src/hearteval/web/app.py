@@ -19,6 +19,7 @@ from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
+from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
 from hearteval.web.guard import FRESH, HEADERS, Guard, Tries
 from hearteval.web.pages import DEFAULT_LOCALE, STATIC, page, pick_locale, static_file
@@ -42,6 +43,7 @@ class Site:
         is_https: Whether pages, and so cookies, are for encrypted connections only.
         public_url: Where people find it, without a slash at its end; empty is where they ask.
         hosts: Names that requests may be for; empty is any.
+        texts: What there is to say of the texts of a study to who watches it.
         clock: Seconds that only grow.
     """
 
@@ -50,6 +52,7 @@ class Site:
     is_https: bool = False
     public_url: str = ""
     hosts: frozenset[str] = frozenset()
+    texts: Callable[[Desk], Mapping[str, Any]] = describe_texts
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], float] = time.monotonic
 

@@ -54,7 +54,7 @@ class Progress(NamedTuple):
     work: Mapping[tuple[str, str, str], int]
     """Tasks by person, kind and state."""
     signs: Sequence[tuple[str, Mapping[str, Any]]]
-    """By person, for each answer."""
+    """By person, for each answer in which anything was noticed."""
     invites: Sequence[Invite]
     is_paused: bool
 

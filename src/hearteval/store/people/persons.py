@@ -315,11 +315,11 @@ def count_work(connection: Connection, study_id: str) -> dict[tuple[str, str, st
 
 
 def signs_by_person(connection: Connection, study_id: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return what was noticed while people answered: pastes, times away."""
+    """Return what was noticed while people answered, where anything was: pastes, times away."""
     query = (
         select(dealings.c.person_id, dealings.c.signs)
         .join(tasks, tasks.c.id == dealings.c.task_id)
-        .where(tasks.c.study_id == study_id, dealings.c.signs.is_not(None))
+        .where(tasks.c.study_id == study_id, dealings.c.signs != {})
     )
     return [(row.person_id, row.signs) for row in connection.execute(query)]
 
