@@ -38,6 +38,7 @@ CONSENT_PLACEHOLDERS = {
     "ending": {"n", "name", "time"},
     "withdraw": {"name"},
     "over": {"contact"},
+    "same_person": {"name"},
     "page": {"done", "total"},
 }
 """By part of the consent file; the other parts hold none."""
