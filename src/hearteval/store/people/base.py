@@ -78,7 +78,7 @@ class PeopleStore:
         *,
         write: Transaction,
         read: Transaction,
-        empty_log: Callable[[], None],
+        empty_log: Callable[[], bool],
         rewrite: Callable[[], bool],
     ) -> None:
         self._write, self._read = write, read
