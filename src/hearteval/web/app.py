@@ -21,7 +21,7 @@ from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
 from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
-from hearteval.web.guard import FRESH, HEADERS, Guard, Tries
+from hearteval.web.guard import FRESH, HEADERS, HSTS, Guard, Tries
 from hearteval.web.pages import DEFAULT_LOCALE, STATIC, page, pick_locale, static_file
 
 logger = logging.getLogger(__name__)
@@ -280,7 +280,9 @@ def _failed(request: Request, _error: Exception) -> Response:
 
     Such an answer is made outside of the guard, which adds headers to all others.
     """
-    return _give_back(request, status=500, headers={**HEADERS, "Cache-Control": FRESH})
+    hsts = {"Strict-Transport-Security": HSTS} if site_of(request).is_https else {}
+    headers = {**HEADERS, **hsts, "Cache-Control": FRESH}
+    return _give_back(request, status=500, headers=headers)
 
 
 def _give_back(request: Request, *, status: int, headers: Mapping[str, str]) -> Response:

@@ -78,7 +78,7 @@ class PeopleStore:
         *,
         write: Transaction,
         read: Transaction,
-        empty_log: Callable[[], bool],
+        empty_log: Callable[[], object],
         rewrite: Callable[[], bool],
     ) -> None:
         self._write, self._read = write, read
