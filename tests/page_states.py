@@ -197,6 +197,11 @@ def _still_here(tour: Tour) -> Page:
     return page
 
 
+def _same_person(tour: Tour) -> Page:
+    """Another link, opened where somebody has come by one."""
+    return tour.at(f"/join/{tour.world.invite('write')}", "judge")
+
+
 def _researcher_link(tour: Tour) -> Page:
     page = tour.nobody()
     page.goto(f"/join/{tour.world.invite('research')}")
@@ -350,6 +355,7 @@ STATES: Mapping[str, Mapping[str, State]] = {
         "declined": lambda tour: tour.at("/declined"),
         "back-again": _back_again,
         "still-here": _still_here,
+        "same-person": _same_person,
         "researcher-link": _researcher_link,
         "about-you": lambda tour: tour.at("/about-you", "judge"),
         "work": lambda tour: tour.at("/work", "write", "judge", "review"),

@@ -24,7 +24,7 @@ PINNED = {
     "label_prompt": ("3", "f26fab67d4e3c0dc"),
     "micro_skills": ("2", "e6a3a6620ddf14d0"),
     "people_background": ("1", "1653c8bfb9a5b2f5"),
-    "people_consent": ("3", "e2e7212c290b2ac2"),
+    "people_consent": ("4", "a83e477135987dfb"),
     "people_judging": ("1", "723108358bf9126e"),
     "people_labelling": ("1", "0ce02345f00ff5bf"),
     "people_review": ("1", "269e95ad590d9ccb"),

@@ -1,7 +1,9 @@
 """``heart people withdraw``: who is meant, what is asked, what is said."""
 
 import os
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,41 @@ def test_postgresql_writes_its_tables_anew(postgres_url: str, tmp_path: Path) ->
         assert world.store.people.events()[-1].what == "purged"
         assert verify_store(world.store, progress=lambda _kind, _n: None).faults == ()
         engine.dispose()
+
+
+def test_what_is_written_of_a_study_with_people_is_its_owners_alone_to_read(
+    heart: Heart, world: World, tmp_path: Path
+) -> None:
+    world.come("write").write("These are words of mine.")
+    umask = os.umask(0o022)
+    try:
+        file, logs = file_of(world), tmp_path / "logs"
+        assert "report" in heart("report", file, "--full", str(tmp_path / "full")).out
+        table = next((tmp_path / "people.tables").iterdir())
+        table.chmod(0o644)  # as an earlier version left it
+        assert "report" in heart("report", file).out
+        assert heart("export", file, "--to", "inspect", "--out", str(logs)).code == 0
+        assert heart("export", file, "--to", "csv", "--out", str(tmp_path / "csv")).code == 0
+    finally:
+        os.umask(umask)
+    tables, csv = (list((tmp_path / name).iterdir()) for name in ("people.tables", "csv"))
+    beside = [tmp_path / f"people.{name}" for name in ("files", "report.html", "leaderboard.csv")]
+    open_to_others = {
+        path.name
+        for path in [*tables, *csv, *logs.iterdir(), *beside, tmp_path / "full"]
+        if path.stat().st_mode & 0o077
+    }
+    assert open_to_others == set()
+
+
+def test_a_purge_says_when_somebody_keeps_the_old_words_in_the_log(
+    heart: Heart, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hearteval.store.engines.BUSY_TIMEOUT_SECONDS", 0)
+    with closing(sqlite3.connect(tmp_path / "people.db")) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM people").fetchall()
+        done = heart("people", "purge", file_of(world), "--yes")
+        assert "stop what uses the database" in " ".join(done.out.split())
+        assert "written anew" not in done.out
+    assert "written anew" in heart("people", "purge", file_of(world), "--yes").out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from people_site import Visitor, World, people_world, plain
 
-from hearteval.study.people.joining import forget_old_details
+from hearteval.study.people.joining import find_link, forget_old_details, join
 
 
 @pytest.fixture
@@ -55,12 +55,6 @@ def test_another_id_of_a_recruiting_site_is_somebody_else(world: World) -> None:
     assert "Before you start" in plain(rater.client.get(f"/join/{token}?pid=two").text)
 
 
-def test_another_link_makes_nobody_the_same_person(world: World) -> None:
-    rater = world.come("judge")
-    other = world.invite("write")
-    assert "Before you start" in plain(rater.client.get(f"/join/{other}").text)
-
-
 def test_an_id_of_a_recruiting_site_is_one_person_by_every_link_of_a_study(world: World) -> None:
     write, judge = world.invite("write"), world.invite("judge")
     writer = Visitor(world, world.client(), write).join(pid="one")
@@ -68,6 +62,8 @@ def test_an_id_of_a_recruiting_site_is_one_person_by_every_link_of_a_study(world
         writer.write("These are my own words.")
     world.come("write").write("These are somebody else's.")
     other = world.client()
+    by_link = writer.client.get(f"/join/{judge}?pid=one").text
+    assert "Before you start" in plain(by_link)  # nobody asks whom an ID has named
     arrived = other.get(f"/join/{judge}?pid=one")
     assert "Before you start" in plain(arrived.text)  # they have not agreed to this yet
     rater = Visitor(world, other, judge).join(pid="one")
@@ -79,6 +75,56 @@ def test_an_id_of_a_recruiting_site_is_one_person_by_every_link_of_a_study(world
         rater.send("judge", choice="about the same", reason="Equal.")
         shown += 1
     assert shown > 0
+
+
+def test_a_browser_that_is_known_is_asked_at_a_second_link_and_may_be_the_same_person(
+    world: World,
+) -> None:
+    writer, judge = world.come("write"), world.invite("judge")
+    for _ in world.desk.study.item_ids:
+        writer.write("These are my own words.")
+    name, client = writer.name, writer.client
+    asked = plain(client.get(f"/join/{judge}").text)
+    assert "Have you been here before?" in asked
+    assert name in asked
+    assert "Before you start" in plain(client.get(f"/join/{judge}?same=yes").text)
+    assert 'name="same"' in client.get(f"/join/{judge}/consent?same=yes").text
+    rater = Visitor(world, client, judge).join(same="yes", pid="one")
+    assert (rater.name, n_people(world)) == (name, 1)
+    while (page := rater.get("judge")) and rater.ticket:
+        assert "These are my own words." not in page
+        rater.send("judge", choice="about the same", reason="Equal.")
+    elsewhere = Visitor(world, world.client(), world.invite("judge")).join(pid="one")
+    assert elsewhere.name == name
+    assert "Welcome back" in plain(client.get(f"/join/{judge}").text)
+
+
+def test_a_browser_that_is_known_may_be_somebody_elses_at_a_second_link(world: World) -> None:
+    writer, judge = world.come("write"), world.invite("judge")
+    name = writer.name
+    assert "Before you start" in plain(writer.client.get(f"/join/{judge}?new=yes").text)
+    assert Visitor(world, writer.client, judge).join().name != name
+    with_id = plain(world.come("write").client.get(f"/join/{judge}?pid=nine").text)
+    assert "Have you been here before?" in with_id
+    first = Visitor(world, world.client(), world.invite("write")).join(pid="one")
+    Visitor(world, world.client(), judge).join(pid="two")
+    assert "Welcome back" in plain(first.client.get(f"/join/{judge}?pid=two").text)
+    assert "Before you start" in plain(first.client.get(f"/join/{judge}?pid=three").text)
+    stranger = Visitor(world, first.client, judge).join(same="yes", pid="three")
+    assert n_people(world) == 6
+    watcher = world.come("research")
+    assert "Before you start" in plain(watcher.client.get(f"/join/{judge}").text)
+    assert Visitor(world, watcher.client, judge).join(same="yes").name != stranger.name
+
+
+def test_who_has_withdrawn_meanwhile_is_not_taken_for_the_same_person(world: World) -> None:
+    writer, judge = world.come("write"), world.invite("judge")
+    known = world.store.people.find_name(writer.name)
+    found = find_link(world.desk, judge, platform_id=None, known=known)
+    assert found is not None
+    writer.client.post("/withdraw", data={"confirm": "yes"})
+    came = {"platform_id": None, "locale": "en-GB", "has_consented": True, "guest": known}
+    assert join(world.desk, found.link, **came) is None
 
 
 def test_two_browsers_that_come_by_two_links_at_once_are_one_person(world: World) -> None:
@@ -133,7 +179,7 @@ def test_what_is_no_id_of_a_recruiting_site_is_refused(world: World, query: str)
     for page in ("", "/consent"):
         refused = world.client().get(f"/join/{token}{page}?{query}")
         assert refused.status_code == 400
-        assert "Your ID is missing" in plain(refused.text)
+        assert "We did not get your ID" in plain(refused.text)
     assert n_people(world) == 0
 
 

@@ -118,6 +118,56 @@ def test_a_page_that_does_not_exist_has_a_way_to_stop(world: World) -> None:
     assert 'action="/stop"' not in world.client().get("/nowhere").text
 
 
+def test_whoever_is_known_can_stop_also_where_a_page_refuses_or_helps(world: World) -> None:
+    rater = world.come("judge")
+    rater.get("judge")
+    elsewhere, full = {"origin": "https://evil.example"}, world.invite("judge", most_people=2)
+    for _ in range(2):
+        Visitor(world, world.client(), full).join()
+    get, post = rater.client.get, rater.client.post
+    pages = {
+        413: post("/task/judge", data={"reason": "x" * 200_000}),
+        400: post("/task/judge", data={f"f{n}": "1" for n in range(99)}),
+        403: post("/task/judge", data={"ticket": rater.ticket}, headers=elsewhere),
+        405: get("/stop"),
+        200: get("/help"),
+    }
+    assert {status: page.status_code for status, page in pages.items()} == {n: n for n in pages}
+    others = (get(f"/join/{full}"), get(f"/join/{rater.token}"), get("/withdraw"))
+    assert all('action="/stop"' in page.text for page in (*pages.values(), *others))
+    assert 'action="/stop"' not in world.client().get("/help").text
+    assert 'href="/work"' in get("/nowhere").text
+
+
+def test_who_does_not_withdraw_goes_back_to_where_they_were(world: World) -> None:
+    rater = world.come("judge")
+    assert 'href="/work">Go back' in rater.client.get("/withdraw").text
+    rater.client.post("/stop")
+    assert 'href="/stopped">Go back' in rater.client.get("/withdraw").text
+
+
+def test_who_withdraws_is_told_their_code_stays_and_still_what_it_was_about(world: World) -> None:
+    rater = world.come("judge")
+    name = rater.name
+    assert f"the code {name}" in plain(rater.client.get("/withdraw").text)
+    gone = rater.client.post("/withdraw", data={"confirm": "yes"})
+    assert "People and computer programs answered the same" in plain(gone.text)
+    assert f'href="{WAY_BACK}"' in gone.text
+
+
+def test_a_link_that_is_over_says_how_to_have_ones_words_deleted(world: World) -> None:
+    token = world.invite("judge", days=1)
+    world.clock.wait(days=2)
+    said = plain(world.client().get(f"/join/{token}").text)
+    assert "what you wrote deleted, write to the person who sent you the link" in said
+
+
+def test_a_browser_that_nobody_knows_is_not_told_that_a_link_is_bad(world: World) -> None:
+    page = world.client().get("/task/judge")
+    assert page.status_code == 401
+    assert "Please open your link" in plain(page.text)
+
+
 def test_practice_says_when_it_will_have_been_read_and_owns_up_when_it_was_not(
     tmp_path: Path,
 ) -> None:

@@ -43,6 +43,18 @@ def test_another_host_is_refused_and_links_bear_the_public_address(tmp_path: Pat
         assert researcher.get("/researcher").status_code == 401
 
 
+def test_also_where_we_are_at_fault_browsers_are_told_to_come_encrypted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with people_world(tmp_path) as world:
+        change(world, is_https=True)
+        monkeypatch.delattr("hearteval.web.people.help_for")
+        found = world.client(raise_server_exceptions=False).get("/help")
+        assert found.status_code == 500
+        assert found.headers["strict-transport-security"] == HSTS
+        assert found.headers["cache-control"] == "no-store"
+
+
 def test_in_the_clear_nothing_is_said_of_encryption(tmp_path: Path) -> None:
     with people_world(tmp_path) as world:
         assert "strict-transport-security" not in world.client().get("/").headers

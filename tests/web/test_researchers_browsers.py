@@ -14,6 +14,7 @@ from hearteval.study.people.joining import (
     make_invite,
     token_id,
 )
+from hearteval.web.server import Planner
 
 
 @pytest.fixture
@@ -80,3 +81,16 @@ def test_the_log_names_who_did_it(world: World) -> None:
     told = world.store.people.events()[-4:]
     assert [event.what for event in told] == ["invited", "revoked", "paused", "vetted"]
     assert {event.about["by"] for event in told} == {researcher.name}
+
+
+def test_the_page_of_a_served_study_reads_no_text_anew(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planner = Planner(world.desk)
+    object.__setattr__(world.site, "texts", planner.texts)
+    researcher = world.come("research")
+    before = researcher.client.get("/researcher").text
+    with planner.working():
+        for name in ("iter", "labels_of", "judgment_table"):
+            monkeypatch.delattr(type(world.store), name)
+        assert researcher.client.get("/researcher").text == before

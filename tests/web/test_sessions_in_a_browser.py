@@ -253,7 +253,17 @@ def test_a_browser_that_is_known_no_more_says_so_and_keeps_the_text(tour: Tour) 
     expect(page.locator(".state.lost")).to_contain_text("no longer known here")
     expect(page.get_by_label("Why?")).to_have_value("Who am I?")
     page.reload()
-    expect(page.get_by_role("heading")).to_have_text("This link does not work")
+    expect(page.get_by_role("heading")).to_have_text("Please open your link")
+
+
+def test_a_draft_of_what_was_sent_already_is_not_said_to_be_the_databases_fault(tour: Tour) -> None:
+    visitor = tour.world.come("judge")
+    page = tour.nobody()
+    tour.served.admit(page.context, visitor)
+    page.goto("/task/judge?begin=1")
+    visitor.judge()
+    page.get_by_label("Why?").fill("Sent in another window.")
+    expect(page.locator(".state.lost")).to_contain_text("This page is out of date")
 
 
 def test_pastes_and_times_away_are_counted_and_refused_nowhere(tour: Tour) -> None:

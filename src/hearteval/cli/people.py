@@ -14,8 +14,9 @@ BACKUPS = (
 )
 """What no command can clear."""
 OLD_LOG = (
-    "The log of the database server still holds what was deleted: ask whoever runs the server to"
-    " run pg_switch_wal() and to let go of older logs."
+    "The database's log may still hold what was deleted. SQLite: stop what uses the database, such"
+    " as heart serve, and run this again. PostgreSQL: ask whoever runs the server to run"
+    " pg_switch_wal() and to let go of older logs."
 )
 
 
@@ -103,9 +104,8 @@ def purge(study_file: Path, *, yes: bool, as_json: bool) -> None:
             body = {"files": [str(path) for path in files], "is_new_log": is_new_log}
             emit_json("people", {**body, "left": BACKUPS})
             return
-        click.echo(f"{len(files)} files deleted, and the database written anew")
-        if not is_new_log:
-            click.echo(OLD_LOG)
+        click.echo(f"{len(files)} files deleted")
+        click.echo("the database was written anew" if is_new_log else OLD_LOG)
         click.echo(BACKUPS)
 
 

@@ -263,27 +263,30 @@ def refresh_statistics(connection: Connection) -> None:
         connection.exec_driver_sql("ANALYZE assignments, pairs, judgments")
 
 
-def empty_log(engine: Engine) -> None:
-    """Empty a SQLite file's log, which holds what was overwritten, unless others read it now."""
+def empty_log(engine: Engine) -> bool:
+    """Empty a SQLite file's log, which holds what was overwritten, unless others read it now.
+
+    Returns whether it is empty.
+    """
     if engine.dialect.name != "sqlite":
-        return
+        return False
     connection = engine.raw_connection()
     try:
-        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        is_busy, *_ = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     finally:
         connection.close()
+    return not is_busy
 
 
 def rewrite(engine: Engine) -> bool:
     """Write every table anew, without the old rows that a database keeps in its files.
 
     PostgreSQL locks each table while it does. Returns whether the log goes on in a new file, so
-    that the server may recycle the old ones; only some of its users may ask for that.
+    that the server may recycle the old ones; only some of its users may ask for that. Of SQLite,
+    whether that is so of file and log: both wait for others who use them, but not for ever.
     """
     if engine.dialect.name != "postgresql":
-        shrink(engine)
-        empty_log(engine)
-        return engine.dialect.name == "sqlite"
+        return shrink(engine) and empty_log(engine)
     alone = {"isolation_level": "AUTOCOMMIT", "heart_reading": True}
     with engine.connect().execution_options(**alone) as connection:
         for table in inspect(connection).get_table_names():
@@ -297,17 +300,19 @@ def rewrite(engine: Engine) -> bool:
     return True
 
 
-def shrink(engine: Engine) -> None:
-    """Give back the room that a migration has left empty in a SQLite file."""
+def shrink(engine: Engine) -> bool:
+    """Give back the room that a migration has left empty in a SQLite file; say whether it did."""
     if engine.dialect.name != "sqlite":
-        return
+        return False
     connection = engine.raw_connection()
     try:
         connection.cursor().execute("VACUUM")
     except sqlite3.OperationalError as error:
         logger.info("the file keeps its size: %s", error)  # another reads it, or the disk is full
+        return False
     finally:
         connection.close()
+    return True
 
 
 def _is_reading(connection: Connection) -> bool:

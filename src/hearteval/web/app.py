@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -11,14 +12,16 @@ from fastapi import Depends, FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import Scope
 
 from hearteval.errors import StoreError
 from hearteval.protocol import load_protocol
 from hearteval.store.people.persons import Person
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import BROWSER_DAYS, find_person
+from hearteval.study.people.planning import describe_texts
 from hearteval.study.people.working import count_done
-from hearteval.web.guard import FRESH, HEADERS, Guard, Tries
+from hearteval.web.guard import FRESH, HEADERS, HSTS, Guard, Tries
 from hearteval.web.pages import DEFAULT_LOCALE, STATIC, page, pick_locale, static_file
 
 logger = logging.getLogger(__name__)
@@ -40,6 +43,7 @@ class Site:
         is_https: Whether pages, and so cookies, are for encrypted connections only.
         public_url: Where people find it, without a slash at its end; empty is where they ask.
         hosts: Names that requests may be for; empty is any.
+        texts: What there is to say of the texts of a study to who watches it.
         clock: Seconds that only grow.
     """
 
@@ -48,6 +52,7 @@ class Site:
     is_https: bool = False
     public_url: str = ""
     hosts: frozenset[str] = frozenset()
+    texts: Callable[[Desk], Mapping[str, Any]] = describe_texts
     tries: Tries = field(default_factory=Tries)
     clock: Callable[[], float] = time.monotonic
 
@@ -118,7 +123,7 @@ def whoever(request: Request) -> Person | None:
 async def person_of(person: Annotated[Person | None, Depends(whoever)]) -> Person:
     """Return whose browser asks; others are sent to the first page."""
     if person is None:
-        raise HTTPException(401)
+        raise HTTPException(401, "no_link")
     return person
 
 
@@ -167,7 +172,7 @@ def about_part(site: Site, person: Person) -> dict[str, Any]:
 
 
 def say(
-    request: Request | None,
+    request: Request,
     what: str,
     *,
     status: int = 200,
@@ -175,13 +180,18 @@ def say(
     is_known: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return a page that says one thing, by the name of its words in ``people_consent``."""
+    """Return a page that says one thing, by the name of its words in ``people_consent``.
+
+    Who is known can stop there.
+    """
+    words, settings = load_protocol("people_consent")[what], site_of(request).desk.settings
+    text = words.get("text", "").format(contact=settings.contact)
     return page(
         "say",
-        locale=getattr(request and request.state, "locale", DEFAULT_LOCALE),
+        locale=getattr(request.state, "locale", None) or locale_of(request),
         status=status,
         headers=headers,
-        what={"text": "", **load_protocol("people_consent")[what]},
+        what={**words, "text": text},
         way_back=way_back,
         is_known=is_known,
     )
@@ -195,7 +205,7 @@ def create_app(site: Site) -> FastAPI:
     app.state.site = site
     app.add_middleware(
         Guard,
-        refuse=lambda what, status: say(None, what, status=status),
+        refuse=_refuse_early,
         hosts=site.hosts,
         is_https=site.is_https,
     )
@@ -209,6 +219,12 @@ def create_app(site: Site) -> FastAPI:
     app.add_exception_handler(StoreError, _not_stored)
     app.add_exception_handler(Exception, _failed)
     return app
+
+
+def _refuse_early(scope: Scope, what: str, status: int) -> Response:
+    """Refuse before anything is asked of the store: whose cookie it is nobody knows yet."""
+    request = Request(scope)
+    return say(request, what, status=status, is_known=site_of(request).cookie in request.cookies)
 
 
 def _static(name: str) -> Response:
@@ -227,25 +243,30 @@ def _health(site: Served) -> Response:
     return PlainTextResponse("ok\n")
 
 
+def _is_known(request: Request) -> bool:
+    with suppress(StoreError):
+        return whoever(request) is not None
+    return False
+
+
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 401:
-        return say(request, "link", status=401)
-    if error.status_code == 404:
-        return say(request, "not_found", status=404, is_known=whoever(request) is not None)
-    what = {429: "too_many", 400: "unreadable", 408: "too_slow"}.get(
+        return say(request, "no_link" if error.detail == "no_link" else "link", status=401)
+    what = {404: "not_found", 429: "too_many", 400: "unreadable", 408: "too_slow"}.get(
         error.status_code, "not_possible"
     )
-    return say(request, what, status=error.status_code, headers=error.headers)
+    is_known = _is_known(request)
+    return say(request, what, status=error.status_code, is_known=is_known, headers=error.headers)
 
 
 def _no_way_in(request: Request, error: Exception) -> Response:
     assert isinstance(error, LinkError)
-    request.state.locale = locale_of(request)
     settings = site_of(request).desk.settings
     status = {"full": 403, "other": 403, "over": 410, "no_id": 400}[error.what]
     way_back = settings.way_back_when_full if error.what == "full" else None
-    return say(request, error.what, status=status, way_back=way_back)
+    is_known = _is_known(request)
+    return say(request, error.what, status=status, way_back=way_back, is_known=is_known)
 
 
 def _not_stored(request: Request, error: Exception) -> Response:
@@ -259,7 +280,9 @@ def _failed(request: Request, _error: Exception) -> Response:
 
     Such an answer is made outside of the guard, which adds headers to all others.
     """
-    return _give_back(request, status=500, headers={**HEADERS, "Cache-Control": FRESH})
+    hsts = {"Strict-Transport-Security": HSTS} if site_of(request).is_https else {}
+    headers = {**HEADERS, **hsts, "Cache-Control": FRESH}
+    return _give_back(request, status=500, headers=headers)
 
 
 def _give_back(request: Request, *, status: int, headers: Mapping[str, str]) -> Response:

@@ -39,7 +39,7 @@ class Guard:
 
     Args:
         app: What stands behind it.
-        refuse: The page that says why, by the name of its words and its status.
+        refuse: The page that says why, by the request, the name of its words and its status.
         hosts: Names that requests may be for; none for any.
         is_https: Whether browsers are told to come encrypted only.
     """
@@ -48,7 +48,7 @@ class Guard:
         self,
         app: ASGIApp,
         *,
-        refuse: Callable[[str, int], Response],
+        refuse: Callable[[Scope, str, int], Response],
         hosts: frozenset[str] = frozenset(),
         is_https: bool = False,
     ) -> None:
@@ -73,11 +73,11 @@ class Guard:
 
         refusal = None
         if self._hosts and host_name(headers.get("host", "")) not in self._hosts:
-            refusal = self._refuse("other_host", 421)
+            refusal = self._refuse(scope, "other_host", 421)
         elif scope["method"] not in SAFE and not is_same_origin(headers):
-            refusal = self._refuse("other_site", 403)
+            refusal = self._refuse(scope, "other_site", 403)
         elif not _is_small(headers):
-            refusal = self._refuse("too_long", 413)
+            refusal = self._refuse(scope, "too_long", 413)
         await (refusal or self._app)(scope, receive, send_with_headers)
 
 

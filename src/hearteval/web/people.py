@@ -57,14 +57,16 @@ NO_ID = re.compile(
 MOST_ID = 200
 
 
-def _link(request: Request, token: str, pid: str | None) -> joining.Arrival:
-    """Return who comes by the link of a token; else refuse.
+def _link(
+    request: Request, token: str, pid: str | None, *, same: Person | None = None
+) -> joining.Arrival:
+    """Return who comes by the link of a token; else refuse. `same` is who says they are the same.
 
     Only what is no link counts as a try at one: whoever has one is never locked out.
     """
     site = site_of(request)
     client = request.client.host if request.client else ""
-    found = joining.find_link(site.desk, token, platform_id=pid)
+    found = joining.find_link(site.desk, token, platform_id=pid, known=same)
     if found is None:
         if not site.tries.may_try(client, now=site.clock()):
             raise HTTPException(429, headers={"Retry-After": str(int(site.tries.seconds))})
@@ -90,11 +92,16 @@ def come(token: str, known: Guest, request: Request, site: Served) -> Response:
     if known is not None and _came_by(known, token, pid) and "new" not in request.query_params:
         watches = RESEARCH in known.kinds
         return page("back_again", locale=known.locale, **values, is_here=True, watches=watches)
-    found = _link(request, token, pid)
+    found = _link(request, token, pid, same=None if "new" in request.query_params else known)
     watches, locale = RESEARCH in found.link.kinds, locale_of(request)
+    is_here = known is not None and found.guest == known
+    is_sure = "same" in request.query_params or (pid and known and pid == known.platform_id)
+    if known is not None and is_here and found.is_new and not is_sure:
+        return page("same_person", locale=known.locale, **values, name=known.name)
+    values["same"] = "yes" if is_here else ""
     if found.is_new and not watches:
         return page("warning", locale=locale, served=served_words(site.desk), **values)
-    return page("back_again", locale=locale, **values, is_here=False, watches=watches)
+    return page("back_again", locale=locale, **values, is_here=is_here, watches=watches)
 
 
 def _came_by(person: Person, token: str, pid: str | None) -> bool:
@@ -102,11 +109,13 @@ def _came_by(person: Person, token: str, pid: str | None) -> bool:
 
 
 @router.get("/join/{token}/consent")
-def consent(token: str, request: Request, site: Served) -> Response:
+def consent(token: str, known: Guest, request: Request, site: Served) -> Response:
     """Ask whether somebody takes part."""
-    pid = read_platform_id({**request.query_params})
-    link = _link(request, token, pid).link
-    return _consent(site, link, token, {"pid": pid or "", "locale": locale_of(request)}, {})
+    asked_with = {**request.query_params}
+    pid, same = read_platform_id(asked_with), asked_with.get("same", "")
+    link = _link(request, token, pid, same=known if same else None).link
+    form = {"pid": pid or "", "same": same, "locale": locale_of(request)}
+    return _consent(site, link, token, form, {})
 
 
 @router.get("/declined")
@@ -117,10 +126,10 @@ def declined(request: Request) -> Response:
 
 
 @router.post("/join/{token}")
-def join(form: Sent, token: str, request: Request, site: Served) -> Response:
+def join(form: Sent, token: str, known: Guest, request: Request, site: Served) -> Response:
     """Let in who has agreed to everything, or is known."""
     pid = read_platform_id(form)
-    found = _link(request, token, pid)
+    found = _link(request, token, pid, same=known if form.get("same") else None)
     link, is_new = found.link, found.is_new
     needed = ["adult", "agree", *(["no_ai"] if "write" in link.kinds else [])]
     has_consented = all(form.get(name) == "yes" for name in needed)
@@ -133,6 +142,7 @@ def join(form: Sent, token: str, request: Request, site: Served) -> Response:
         platform_id=pid,
         locale=locale if help_for(locale)["locale"] == locale else locale_of(request),
         has_consented=has_consented,
+        guest=found.guest,
     )
     if joined is None:
         raise LinkError("full")
@@ -169,6 +179,7 @@ def _consent(
         points=points,
         writes="write" in link.kinds,
         pid=form.get("pid", ""),
+        same=form.get("same", ""),
         form=form,
         faults=faults,
     )
@@ -331,20 +342,34 @@ def stopped(person: Known, site: Served) -> Response:
 @router.get("/withdraw")
 def ask_withdrawal(person: Known) -> Response:
     """Say what a withdrawal deletes, and ask."""
-    return page("withdraw", locale=person.locale, is_missing=False)
+    return _withdrawal(person)
 
 
 @router.post("/withdraw")
 def withdraw(form: Sent, person: Known, request: Request, site: Served) -> Response:
     """Delete every word of somebody."""
     if form.get("confirm") != "yes":
-        return page("withdraw", locale=person.locale, is_missing=True, status=422)
+        return _withdrawal(person, is_missing=True)
     joining.withdraw(site.desk, person)
     site.written()
-    words = load_protocol("people_consent")["withdraw"]
-    what = {"title": words["done_title"], "paragraphs": words["done"], "text": ""}
-    done = page("say", locale=person.locale, what=what, way_back=None, is_known=False)
+    words = load_protocol("people_consent")
+    about = (words["debrief"]["title"], *words["debrief"]["paragraphs"])
+    what = {"title": words["withdraw"]["done_title"], "text": "", "more": about}
+    what["paragraphs"] = words["withdraw"]["done"]
+    way_back = site.desk.settings.way_back
+    done = page("say", locale=person.locale, what=what, way_back=way_back, is_known=False)
     return let_out(done, site)
+
+
+def _withdrawal(person: Person, *, is_missing: bool = False) -> Response:
+    return page(
+        "withdraw",
+        locale=person.locale,
+        status=422 if is_missing else 200,
+        is_missing=is_missing,
+        name=person.name,
+        has_stopped=person.stopped_at is not None,
+    )
 
 
 @router.post("/leave-browser")

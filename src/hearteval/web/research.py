@@ -1,6 +1,7 @@
 """The researcher's page: links, how far it is, who needs attention, pause."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -8,6 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from hearteval.analysis.labels.safety import SafetyResults
 from hearteval.errors import SettingsError
 from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.labels.taxonomy import load_taxonomy
@@ -17,12 +19,6 @@ from hearteval.store.people.persons import Person
 from hearteval.study.people.joining import GROUPS, IDLE, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
-from hearteval.study.people.planning import (
-    count_standings,
-    reviewers_agree,
-    same_answers,
-    screens_measured,
-)
 from hearteval.study.people.practice import asks_to_score
 from hearteval.web.app import Known, Sent, Served, Site, go
 from hearteval.web.pages import page
@@ -95,17 +91,18 @@ def pause(form: Sent, who: Researcher, site: Served) -> Response:
 def close_browser(form: Sent, _: Researcher, site: Served) -> Response:
     """Let a browser that watches the study watch no more."""
     given = form.get("browser", "")
-    if given not in {one for one, _, _ in _watching(site)}:
+    people = site.desk.session.store.people.people(site.desk.study.id)
+    if given not in {one for one, _, _ in _watching(site, people)}:
         raise HTTPException(404)
     site.desk.session.store.people.close_browser(given)
     return go("/researcher")
 
 
-def _watching(site: Site) -> list[tuple[str, str, datetime]]:
+def _watching(site: Site, people: Sequence[Person]) -> list[tuple[str, str, datetime]]:
     """Return the browsers that watch the study: id, pseudonym, and when they asked last."""
-    people, now = site.desk.session.store.people, site.desk.session.now()
-    names = {p.id: p.name for p in people.people(site.desk.study.id) if RESEARCH in p.kinds}
-    found = people.browsers(site.desk.study.id, now=now)
+    names = {one.id: one.name for one in people if RESEARCH in one.kinds}
+    now = site.desk.session.now()
+    found = site.desk.session.store.people.browsers(site.desk.study.id, now=now)
     return [(id_, names[of], until - IDLE) for id_, of, until in found if of in names]
 
 
@@ -131,18 +128,14 @@ def _number(text: str) -> int:
 
 def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
     progress = site.desk.session.store.people.progress(site.desk.study.id)
-    rows, signs = _rows(progress), _signs(progress)
+    rows, signs, said = _rows(progress), _signs(progress), site.texts(site.desk)
     return page(
         "researcher",
         status=status,
         study=site.desk.study.name,
         progress=progress,
-        texts=count_standings(site.desk),
-        reviews=reviewers_agree(site.desk),
-        screens=_screens(site),
         reading=site.desk.reading is not None,
         questions={one.key: one.name for one in load_taxonomy(ITEM_SCREEN).categories},
-        labels=same_answers(site.desk),
         rows=rows,
         signs=signs,
         waiting=[
@@ -153,18 +146,17 @@ def _page(site: Site, *, status: int = 200, **values: Any) -> Response:
         kinds=[name for name in KINDS if _is_asked(site, name)],
         links=[one for one in progress.invites if RESEARCH not in one.kinds],
         people=[one for one in progress.people if RESEARCH not in one.kinds],
-        watching=_watching(site),
+        watching=_watching(site, progress.people),
         practice_of=_practice_of,
         groups=GROUPS,
         settings=site.desk.settings,
         asks_to_score=asks_to_score(site.desk.settings),
-        **{"made": None, "fault": "", **values},
+        **{**said, "screens": _screens(said["screens"]), "made": None, "fault": "", **values},
     )
 
 
-def _screens(site: Site) -> list[str]:
+def _screens(found: SafetyResults | None) -> list[str]:
     """Say what screens hold and miss, once a person has reviewed anything."""
-    found = screens_measured(site.desk)
     return screen_words(found) if found is not None and found.n_read_by_people else []
 
 

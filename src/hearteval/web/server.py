@@ -4,9 +4,10 @@ import ipaddress
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -14,7 +15,7 @@ import uvicorn
 from hearteval.errors import HeartError, SettingsError
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
-from hearteval.study.people.planning import open_tasks
+from hearteval.study.people.planning import describe_texts, open_tasks
 from hearteval.web.app import Site, create_app
 from hearteval.web.guard import LOOPBACK, host_name
 
@@ -41,6 +42,7 @@ class Planner:
         self._desk, self._every = desk, every
         self.when_broken: Callable[[], None] = lambda: None
         self.is_broken = False
+        self._texts: Mapping[str, Any] = {}
         self._wanted = threading.Event()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="planner", daemon=True)
@@ -49,9 +51,14 @@ class Planner:
         """Look soon what there is to do."""
         self._wanted.set()
 
+    def texts(self, desk: Desk) -> Mapping[str, Any]:
+        """Return what was last found of the texts: a page need not read all of them anew."""
+        return self._texts or describe_texts(desk)
+
     @contextmanager
     def working(self) -> Iterator[None]:
         """Work until the block ends."""
+        self._texts = describe_texts(self._desk)
         self._thread.start()
         try:
             yield
@@ -79,6 +86,7 @@ class Planner:
             began = time.monotonic()
             try:
                 open_tasks(self._desk)
+                self._texts = describe_texts(self._desk)
                 forget_old_details(self._desk, now=self._desk.session.now())
             except HeartError as error:
                 logger.warning("no new tasks could be opened: %s", error)
@@ -149,6 +157,7 @@ def serve(
     site = Site(
         desk=desk,
         written=planner.wake,
+        texts=planner.texts,
         is_https=is_https,
         public_url=public_url,
         hosts=allowed_hosts(host, public_url=public_url, is_https=is_https),

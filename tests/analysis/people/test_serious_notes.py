@@ -46,6 +46,8 @@ def test_clicks_are_said_to_be_faster_than_reading_first_of_all() -> None:
     assert Kind.TOO_FAST.is_serious
     assert "0.34 seconds" in results_notices(results)[0]
     assert results.pace is not None
+    n = results.pace.n_told
+    assert f"For {n} of {n} people that is half of theirs or more." in results_notices(results)[0]
     assert results.pace.n_mostly_too_fast == results.pace.n_told > 0
     for shown in (Shown(is_public=True), Shown()):
         page = render_page(results, shown)

@@ -99,8 +99,8 @@ def warn_of_pace(found: PeoplePace | None) -> list[Notice]:
     text = (
         f"{every.n_too_fast:,} of {every.n_new:,} timed judgments by people came faster than the"
         f" replies can be read, at {found.words_per_minute} words a minute (people read about"
-        f" {USUAL}); half of {found.n_mostly_too_fast} people's did or more, of {found.n_told}."
-        f" The median judgment took {every.median_seconds:.2g} seconds."
+        f" {USUAL}). For {found.n_mostly_too_fast} of {found.n_told} people that is half of theirs"
+        f" or more. The median judgment took {every.median_seconds:.2g} seconds."
     )
     return [Notice(Kind.TOO_FAST, text)]
 

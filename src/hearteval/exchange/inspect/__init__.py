@@ -64,6 +64,7 @@ def export_study(
                 log = logs.make(system)
                 draft = Path(drafts) / _file_name(study, system)
                 inspect_log.write_eval_log(log, draft)
+                draft.chmod(0o600)  # it holds what people wrote
                 path = folder / draft.name
                 written.append((draft, _exported(log, system, path, len(data.items))))
             _require_room(folder, [draft for draft, _ in written], replace=replace)

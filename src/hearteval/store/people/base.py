@@ -54,7 +54,7 @@ class Progress(NamedTuple):
     work: Mapping[tuple[str, str, str], int]
     """Tasks by person, kind and state."""
     signs: Sequence[tuple[str, Mapping[str, Any]]]
-    """By person, for each answer."""
+    """By person, for each answer in which anything was noticed."""
     invites: Sequence[Invite]
     is_paused: bool
 
@@ -78,7 +78,7 @@ class PeopleStore:
         *,
         write: Transaction,
         read: Transaction,
-        empty_log: Callable[[], None],
+        empty_log: Callable[[], object],
         rewrite: Callable[[], bool],
     ) -> None:
         self._write, self._read = write, read
@@ -233,38 +233,35 @@ class PeopleStore:
     ) -> Person | None:
         """Let somebody in, or back in who came before; None where the link is full.
 
-        So it is for whoever did not come before and may not be new. A platform id is one person in
-        all of a study: who comes by a second link may do what both allow, and takes a place of it.
+        So it is for whoever did not come before and may not be new. Who comes again is known by the
+        id of `person`, else by a platform id, which is one person in all of a study: who comes by a
+        second link may do what both allow, and takes a place of it.
         """
 
         def work(connection: Connection) -> Person | None:
             invite = persons.find_invite(connection, person.invite_id, now=now)
             if invite is None:
                 return None
-            about: dict[str, Any]
-            if persons.is_here(connection, person.id):
-                return person  # this was committed, and the answer to that was lost
+            done = persons.find_browser(connection, session_id, now=now)
+            if done is not None:
+                return done  # this was committed, and the answer to that was lost
             if person.platform_id is not None:
                 persons.lock_study(connection, invite)
-            there = persons.find_guest(connection, invite, person.platform_id)
-            if there is not None and not set(invite.kinds) <= set(there.kinds):
-                if not may_be_new or not persons.take_place(connection, invite.id):
-                    return None
-                there = persons.widen(connection, there, invite, person.consent_version)
-                about = {"person": there.name, "invite": invite.id}
-                about["consent"] = person.consent_version
-                log(connection, "joined", about, now=now)
-            if there is None:
-                if not may_be_new or not persons.add_person(connection, person):
-                    return None
-                about = {"person": person.name, "invite": person.invite_id}
-                about["consent"] = person.consent_version
-                log(connection, "joined", about, now=now)
-            found = there or person
-            persons.open_browser(
-                connection, session_id=session_id, person_id=found.id, expires_at=until
+            there = persons.find_person(connection, person.id) or persons.find_guest(
+                connection, invite, person.platform_id
             )
-            return found
+            if there is not None and there.withdrawn_at is not None:
+                return None
+            if there is None or not set(invite.kinds) <= set(there.kinds):
+                there = persons.let_in(connection, there, invite, person) if may_be_new else None
+                if there is None:
+                    return None
+                about = {"person": there.name, "invite": invite.id}
+                log(connection, "joined", {**about, "consent": person.consent_version}, now=now)
+            persons.open_browser(
+                connection, session_id=session_id, person_id=there.id, expires_at=until
+            )
+            return there
 
         return self._write(work)
 

@@ -152,17 +152,27 @@ def add_person(connection: Connection, person: Person) -> bool:
     return True
 
 
-def widen(
-    connection: Connection, person: Person, invite: Invite, consent_version: str | None
-) -> Person:
+def let_in(
+    connection: Connection, there: Person | None, invite: Invite, arrived: Person
+) -> Person | None:
+    """Let somebody in by a link, or who is there do what it allows too; None where it is full."""
+    if there is None:
+        return arrived if add_person(connection, arrived) else None
+    return widen(connection, there, invite, arrived) if take_place(connection, invite.id) else None
+
+
+def widen(connection: Connection, person: Person, invite: Invite, arrived: Person) -> Person:
     """Let somebody who came by another link do what this one allows too; return them changed."""
     kinds = (*person.kinds, *(kind for kind in invite.kinds if kind not in person.kinds))
     is_open = person.vetting == "none" or (person.vetting, invite.vetting) == ("pending", "passed")
     vetting = invite.vetting if is_open else person.vetting
-    consent = consent_version or person.consent_version
-    values = {"kinds": list(kinds), "vetting": vetting, "consent_version": consent}
-    change_person(connection, person.id, values)
-    return replace(person, kinds=kinds, vetting=vetting, consent_version=consent)
+    values: dict[str, Any] = {
+        "vetting": vetting,
+        "consent_version": arrived.consent_version or person.consent_version,
+        "platform_id": person.platform_id or arrived.platform_id,
+    }
+    change_person(connection, person.id, {**values, "kinds": list(kinds)})
+    return replace(person, kinds=kinds, **values)
 
 
 def take_in(
@@ -315,11 +325,11 @@ def count_work(connection: Connection, study_id: str) -> dict[tuple[str, str, st
 
 
 def signs_by_person(connection: Connection, study_id: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return what was noticed while people answered: pastes, times away."""
+    """Return what was noticed while people answered, where anything was: pastes, times away."""
     query = (
         select(dealings.c.person_id, dealings.c.signs)
         .join(tasks, tasks.c.id == dealings.c.task_id)
-        .where(tasks.c.study_id == study_id, dealings.c.signs.is_not(None))
+        .where(tasks.c.study_id == study_id, dealings.c.signs != {})
     )
     return [(row.person_id, row.signs) for row in connection.execute(query)]
 

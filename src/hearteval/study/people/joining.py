@@ -114,10 +114,13 @@ class Arrival(NamedTuple):
     do what only the link that they came by first allows."""
 
 
-def find_link(desk: Desk, token: str, *, platform_id: str | None) -> Arrival | None:
+def find_link(
+    desk: Desk, token: str, *, platform_id: str | None, known: Person | None = None
+) -> Arrival | None:
     """Return the link of a token, and who comes by it; None where there is no such link.
 
-    A platform id is one person in all of a study, but for who watches it.
+    A platform id is one person in all of a study, but for who watches it. So is `known`, whom a
+    browser is known as and who says that they are the same, where they may be.
     """
     people, now = desk.session.store.people, desk.session.now()
     invite = people.find_invite(token_id(token))
@@ -126,13 +129,24 @@ def find_link(desk: Desk, token: str, *, platform_id: str | None) -> Arrival | N
     if invite.revoked_at is not None or invite.expires_at <= now:
         return Arrival(invite, None, is_new=True, refusal="over")
     guest = people.find_guest(invite, known_id(invite, platform_id))
-    is_new = guest is None or not set(invite.kinds) <= set(guest.kinds)
     came_by_another = guest is not None and guest.invite_id != invite.id
     # An id is no secret: it alone brings nobody to what others wrote or to the study's page.
     if guest and came_by_another and not {*guest.kinds} <= {*invite.kinds, *FOR_ANYBODY}:
         return Arrival(invite, None, is_new=True, refusal="other")
+    if guest is None and known is not None and may_be_same(known, invite, platform_id):
+        guest = known
+    is_new = guest is None or not set(invite.kinds) <= set(guest.kinds)
     is_full = is_new and invite.n_people >= invite.most_people
     return Arrival(invite, guest, is_new=is_new, refusal="full" if is_full else "")
+
+
+def may_be_same(known: Person, invite: Invite, platform_id: str | None) -> bool:
+    """Say whether who comes by a link, whom nobody knows there, may be whom their browser is of.
+
+    Not where both have an id, and they differ; whoever watches the study is nobody of it.
+    """
+    is_watching = RESEARCH in known.kinds or RESEARCH in invite.kinds
+    return not is_watching and (platform_id is None or known.platform_id is None)
 
 
 def known_id(invite: Invite, platform_id: str | None) -> str | None:
@@ -147,17 +161,18 @@ def join(
     platform_id: str | None,
     locale: str,
     has_consented: bool,
+    guest: Person | None = None,
 ) -> tuple[str, Person] | None:
     """Let in somebody who has consented, or back in who came before; None where there is no room.
 
-    Whoever has not consented and is not known here has no room, but for who watches the study. Also
-    return the secret of their browser.
+    `guest` is who came before, as far as that is known. Whoever has not consented and is not known
+    here has no room, but for who watches the study. Also return the secret of their browser.
     """
     now = desk.session.now()
     is_asked = RESEARCH not in invite.kinds
     version = consent_version(desk)
     person = Person(
-        id=secrets.token_hex(16),
+        id=secrets.token_hex(16) if guest is None else guest.id,
         study_id=desk.study.id,
         name="P-" + "".join(secrets.choice(ALPHABET) for _ in range(NAME_LETTERS)),
         invite_id=invite.id,

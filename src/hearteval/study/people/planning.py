@@ -8,7 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hearteval.analysis.data import judgment_rows
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
@@ -118,6 +118,20 @@ def _open_reading(desk: Desk, reading: ItemReading) -> Opened:
     n_new = store.people.plan(tasks)
     store.people.open_only(desk.study.id, {task.id for task in tasks}, now=desk.session.now())
     return Opened(n_released=0, n_waiting=len(reading.questions), n_kept_out=0, n_new=n_new)
+
+
+def describe_texts(desk: Desk) -> Mapping[str, Any]:
+    """Return what a researcher's page says of texts, by name: it takes reading all that was said.
+
+    ``texts``: how many may be shown, wait, or are kept out; ``reviews``: how far reviewers agree;
+    ``screens``: what screens hold and miss; ``labels``: what two who labelled said the same.
+    """
+    return {
+        "texts": count_standings(desk),
+        "reviews": reviewers_agree(desk),
+        "screens": screens_measured(desk),
+        "labels": same_answers(desk),
+    }
 
 
 def count_standings(desk: Desk) -> Mapping[Standing, int]:

@@ -5,9 +5,11 @@ study file, a path a line. A file is done with when it is gone, or is written an
 withdrawal.
 """
 
+import os
 import shutil
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from hearteval.domain import Study
@@ -29,7 +31,8 @@ def remember(session: Session, study: Study, paths: Iterable[Path]) -> None:
     known, path = set(_listed(session)), _list_of(session)
     new = map(str, paths)
     try:
-        with path.open("a", encoding="utf-8") as file:
+        opener = partial(os.open, mode=0o600)
+        with open(path, "a", encoding="utf-8", opener=opener) as file:
             file.writelines(f"{one}\n" for one in dict.fromkeys(new) if one not in known)
     except OSError as error:
         session.tell.warn(

@@ -162,7 +162,8 @@ def _write_tables(folder: Path, results: StudyResults, *, is_private: bool) -> d
         raise StoreError(f"{folder}: cannot be made ({error.strerror})") from error
     present = {path.name: path for path in folder.glob("*.csv")}
     for name, text in texts.items():
-        if name not in present or present[name].read_bytes() != text.encode():
+        is_as_was = name in present and present[name].read_bytes() == text.encode()
+        if not is_as_was or (is_private and present[name].stat().st_mode & 0o077):
             write_whole(folder / name, text, outlasts_power=False, is_private=is_private)
     for name in (*TABLES, *(name for section in results.sections for name in section.TABLES)):
         if f"{name}.csv" in present and f"{name}.csv" not in texts:

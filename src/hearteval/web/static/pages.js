@@ -142,7 +142,7 @@
       fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)) })
         .then(function (done) {
           if (done.status === 204) say(form, state.dataset.saved, false);
-          else say(form, done.status === 401 ? state.dataset.gone : state.dataset.lost, true);
+          else say(form, { 401: state.dataset.gone, 404: state.dataset.passed, 409: state.dataset.passed }[done.status] || state.dataset.lost, true);
         })
         .catch(function () { say(form, state.dataset.lost, true); });
     }, EVERY);
