@@ -265,6 +265,23 @@ def test_spoilt_answer_is_tried_again_where_replies_have_come(reason: Reason) ->
     assert trial.reasons == ["", ""]
 
 
+@pytest.mark.parametrize("status", [204, 401, 403, 404, 413])
+def test_status_of_a_proxy_in_trouble_is_tried_again_where_the_model_has_answered(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gates, "FIRST_WAIT", 0.01)
+
+    async def ask(*answers: Any) -> list[str]:
+        trial = Trial()
+        async with running_server(*answers) as server, open_client() as client:
+            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
+            await trial.ask(trial.wrap(OpenAICompatibleModel(endpoint, client)), 2, n_workers=1)
+        return trial.reasons
+
+    assert asyncio.run(ask(say("Yes."), fail(status), say("Yes."))) == ["", ""]
+    assert asyncio.run(ask(fail(status), say("Yes.")))[0] != ""  # a wrong setting is named at once
+
+
 def test_tries_are_the_study_s_and_counted() -> None:
     trial, model = failed(*[failing()] * 3, "Yes.", tries=3)
     (error,) = trial.errors

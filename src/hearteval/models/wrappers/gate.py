@@ -46,6 +46,7 @@ class Line:
     waiting: "deque[tuple[float, asyncio.Future[Place]]]"
     n_failed: int = 0
     is_stopped: bool = False
+    has_replied: bool = False
     mean_tokens: float | None = None
     """Of the replies so far."""
 
@@ -275,7 +276,7 @@ class Gated:
         try:
             with gate.heeding(line, place):
                 reply = await self._model.complete(messages, sampling, repeat=repeat)
-            gate.is_reached = gate.has_replied = True
+            gate.is_reached = gate.has_replied = line.has_replied = True
             gate.accept(line, place, self._used(reply))
             return reply
         except CallFailureError as error:
@@ -328,7 +329,9 @@ class Gated:
         """Return why there is no further try, as the end of the message; None if there is one."""
         gate, limits = self._gate, self._line.limits
         is_spoilt = error.reason in SPOILT and gate.has_replied
-        if error.reason not in RETRYABLE and not is_spoilt:
+        is_doubtful = isinstance(error, CallFailureError) and error.is_doubtful
+        is_doubtful = is_doubtful and self._line.has_replied
+        if error.reason not in RETRYABLE and not is_spoilt and not is_doubtful:
             return ""
         asked = _asked_wait(error)
         if asked is not None and asked > limits.max_wait_s:
