@@ -97,6 +97,7 @@ class CallFailureError(ModelCallError):
         said: The endpoint's own words, without secrets and dialogue; empty where it said nothing.
         may_be_charged: Whether the endpoint may charge for it: it began to answer, or nobody knows.
         is_refusal: Whether the endpoint wants no calls for now; nothing was tried.
+        hold_seconds: For how long this call alone is not made again, after a refusal.
         is_doubtful: Whether what the status says need not be so; see `DOUBTED`.
     """
 
@@ -117,6 +118,7 @@ class CallFailureError(ModelCallError):
             may_be_charged = reason in UNUSABLE
         self.may_be_charged = may_be_charged or reason in UNKNOWN_END
         self.is_refusal = self.is_doubtful = False
+        self.hold_seconds = 0.0
         self.retry_after_seconds = retry_after_seconds
 
     @property
