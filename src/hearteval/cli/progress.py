@@ -7,6 +7,7 @@ nothing to a pipe.
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,6 +18,8 @@ Cost = Callable[[], float] | None
 FIRST_SECONDS, EVERY_SECONDS = 3.0, 10.0
 """After which a pipe is told first, and again."""
 LOOK_SECONDS = 0.5
+RECENT_SECONDS = 30.0
+"""Over which the rate and the time left are counted."""
 LABEL = 12
 
 
@@ -90,15 +93,16 @@ class Lines:
         self._write = write or (lambda line: click.echo(line, err=True))
         self._began = clock()
         self._next = self._began + FIRST_SECONDS
-        self._first: int | None = None
+        self._recent: deque[tuple[float, int]] = deque()
         self._done = 0
         self._total: int | None = None
 
     def advance(self, done: int, total: int | None) -> None:
         """Take note of how many of how many are done."""
-        if self._first is None:
-            self._first = done
+        now = self._clock() if self._recent else self._began
         self._done, self._total = done, total
+        if not self._recent or now >= self._recent[-1][0] + LOOK_SECONDS:
+            self._recent.append((now, done))
 
     def look(self) -> None:
         """Say a line if it is time to."""
@@ -111,11 +115,15 @@ class Lines:
 
     def words(self) -> str:
         """Say how many, how fast, until when and for how much."""
-        if self._first is None:
+        if not self._recent:
             return ""
         total = "" if self._total is None else f" of {self._total:,}"
         said = [f"{self._done:,}{total}"]
-        seconds, n_new = self._clock() - self._began, self._done - self._first
+        now = self._clock()
+        while len(self._recent) > 1 and self._recent[1][0] <= now - RECENT_SECONDS:
+            self._recent.popleft()
+        since, before = self._recent[0]
+        seconds, n_new = now - since, self._done - before
         if n_new > 0 and seconds >= 1:
             rate = n_new / seconds
             said.append(f"{rate:,.1f}/s")

@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from time import monotonic
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from hearteval.domain import Attempt, Call, Completion, Judgment, Label, Rating, record_id
@@ -37,6 +38,11 @@ MAX_INVALID = 2
 """Replies that cannot be used, after which a question is given up."""
 FIRST_CLAIM, MAX_CLAIM = 16, 1_024
 """Questions claimed at once: each claim is a commit, and what is claimed no other process asks."""
+CLAIM_SECONDS = 2.0
+"""So much of what was answered a second is claimed at once: a process that comes later finds some
+left."""
+LAST_CLAIMS = 8
+"""No claim takes more than one in so many of what is left: at the end they are small."""
 MAX_END = 100
 UNREADABLE = "unreadable"
 PROBE_TOKENS = 512
@@ -257,17 +263,27 @@ async def ask_wanted(
     )
 
 
-def _claimed(targets: Sequence[T], claims: Claims, left: set[T]) -> Iterator[T]:
-    """Claim targets as they are wanted, more and more at once; those of others are `left`."""
+def _claimed(
+    targets: Sequence[T], claims: Claims, left: set[T], seconds: Callable[[], float] = monotonic
+) -> Iterator[T]:
+    """Claim targets as they are wanted; those of others are `left`.
+
+    Claims grow with the pace at which targets are taken, and shrink towards the end.
+    """
     start, n = 0, FIRST_CLAIM
     while some := targets[start : start + n]:
+        began = seconds()
         own = claims.claim([_key_of(target) for target in some])
         for target in some:
             if _key_of(target) in own:
                 yield target
             else:
                 left.add(target)
-        start, n = start + n, min(2 * n, MAX_CLAIM)
+        start, took = start + n, max(seconds() - began, CLAIM_SECONDS / MAX_CLAIM)
+        is_whole = len(own) == len(some)
+        n_paced = round(n / took * CLAIM_SECONDS) if is_whole else MAX_CLAIM
+        n_end = (len(targets) - start) // LAST_CLAIMS
+        n = max(FIRST_CLAIM, min(2 * n, n_paced, n_end, MAX_CLAIM))
 
 
 def _key_of(target: Hashable) -> str:

@@ -46,6 +46,8 @@ BREAKING: frozenset[str] = (
     | {"bad-key", "no-credit", "unknown-model", "refused-settings", "local-server-died"}
 )
 """Reasons that lie with the endpoint or the study's settings, not with what was asked."""
+DOUBTED = frozenset({401, 403, 404, 413})
+"""Statuses that a proxy in trouble sends too: of a model that has answered, another try may do."""
 NO_TRIES = frozenset({429, 529})
 """Statuses that refuse a call for now; so does 503 if it says when to come back."""
 _BY_CODE: Mapping[Reason, str] = {
@@ -62,6 +64,7 @@ _BY_STATUS: Mapping[int, Reason] = {
     **dict.fromkeys((401, 403), "bad-key"),
     **dict.fromkeys((408, 504, 524), "timeout"),
     **dict.fromkeys((503, 529), "overloaded"),
+    204: "not-a-completion",
     402: "no-credit",
     404: "unknown-model",
     429: "rate-limited",
@@ -94,6 +97,8 @@ class CallFailureError(ModelCallError):
         said: The endpoint's own words, without secrets and dialogue; empty where it said nothing.
         may_be_charged: Whether the endpoint may charge for it: it began to answer, or nobody knows.
         is_refusal: Whether the endpoint wants no calls for now; nothing was tried.
+        hold_seconds: For how long this call alone is not made again, after a refusal.
+        is_doubtful: Whether what the status says need not be so; see `DOUBTED`.
     """
 
     def __init__(
@@ -112,7 +117,8 @@ class CallFailureError(ModelCallError):
         if may_be_charged is None:
             may_be_charged = reason in UNUSABLE
         self.may_be_charged = may_be_charged or reason in UNKNOWN_END
-        self.is_refusal = False
+        self.is_refusal = self.is_doubtful = False
+        self.hold_seconds = 0.0
         self.retry_after_seconds = retry_after_seconds
 
     @property
@@ -149,6 +155,11 @@ class FaultError(Exception):
             return True
         is_timed = self.retry_after_seconds is not None
         return self.reason == "overloaded" and (self.status in NO_TRIES or is_timed)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the status is one of `DOUBTED`, and nothing else is said with it."""
+        return self.status in DOUBTED and self.reason in {"bad-key", "unknown-model", "bad-request"}
 
 
 class ErrorBody(NamedTuple):
@@ -190,7 +201,7 @@ def call_failure(
         may_be_charged=fault.may_be_charged,
         retry_after_seconds=fault.retry_after_seconds,
     )
-    failure.is_refusal = fault.is_refusal
+    failure.is_refusal, failure.is_doubtful = fault.is_refusal, fault.is_doubtful
     return failure
 
 

@@ -123,3 +123,19 @@ def test_of_two_choices_one_is_the_answer() -> None:
 @pytest.mark.parametrize("count", [10**400, -5, 1.5, "7", True, None])
 def test_count_that_is_none_is_not_taken_for_one(count: object) -> None:
     assert read_usage({"prompt_tokens": count, "completion_tokens": 12}) == Usage(output_tokens=12)
+
+
+def test_content_in_parts_is_joined_and_its_thinking_kept_apart() -> None:
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    content = [thinking, {"type": "text", "text": "Ye"}, {"type": "text", "text": "s."}]
+    parts = ReplyParts(())
+    parts.add_body(json.dumps({"choices": [{"message": {"content": content}}]}), 1.0)
+    reply = parts.to_reply(requested={}, effective={})
+    assert (reply.text, reply.reasoning) == ("Yes.", "hm")
+
+
+@pytest.mark.parametrize("part", ["Yes.", {"type": "image_url"}, {"type": "text", "text": 1}])
+def test_part_of_the_content_that_is_no_text_is_a_fault(part: object) -> None:
+    with pytest.raises(FaultError) as fault:
+        ReplyParts(()).add_body(json.dumps({"choices": [{"message": {"content": [part]}}]}), 1.0)
+    assert fault.value.reason == "not-a-completion"

@@ -121,6 +121,67 @@ def test_limits_that_nobody_announces_cost_one_refused_burst(rule: str, waits: s
     assert n_calls - 32 <= 1.05 * N_VOTES  # the burst: no more than are in flight at the most
 
 
+class Chance:
+    """Refuses so many of the calls, whatever the pace."""
+
+    def __init__(self, share: float) -> None:
+        self.share, self._rng = share, np.random.default_rng(1)
+
+    def take(self, _now: float) -> float | None:
+        return 1.0 if self._rng.random() < self.share else None
+
+    def headers(self, _now: float) -> dict[str, str]:
+        return {}
+
+
+@pytest.mark.parametrize(("share", "calls"), [(0.02, 1.03), (0.1, 1.13)])
+def test_refusals_by_chance_slow_nothing_down(share: float, calls: float) -> None:
+    trial, model = Trial(), LimitedModel(Chance(share))
+
+    seconds = trial.run(trial.ask(trial.wrap(model), 3000))
+
+    assert trial.n_kept == 3000
+    assert model.counts.total() <= calls * 3000
+    assert seconds <= 3000 / 64 / 0.65  # 32 in flight, half a second each
+    (words,) = trial.said
+    assert words.startswith("host/v1 refuses calls (")
+    assert words.endswith("/s; set rpm")
+
+
+def test_pause_is_at_most_twice_what_the_endpoint_asks_for() -> None:
+    trial = Trial()
+    model = CannedModel([*[failing("rate-limited", asks=2.0)] * 10, "Yes."])
+
+    assert trial.run(trial.ask(trial.wrap(model), 1)) <= 10 * 4
+
+
+def test_outage_is_left_behind() -> None:
+    class Outage(Chance):
+        def take(self, now: float) -> float | None:
+            return 2.0 if 5 <= now < 65 else None
+
+    trial, model = Trial(), LimitedModel(Outage(0))
+    seconds = trial.run(trial.ask(trial.wrap(model), 3000))
+
+    assert trial.n_kept == 3000
+    assert model.counts.total() <= 1.05 * 3000
+    assert seconds <= 180
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2.0])
+def test_limit_that_slides_is_used_and_not_passed(seconds: float) -> None:
+    model = LimitedModel(
+        Window(20, 20, kind="sliding"),
+        seconds=seconds,
+        tells_wait=lambda wait: float(int(wait) + 1),
+    )
+
+    n_calls, took = kept(model)
+
+    assert n_calls <= 1.05 * N_VOTES + 2
+    assert N_VOTES / took >= 0.9
+
+
 @pytest.mark.parametrize("kind", ["fixed", "sliding"])
 def test_rpm_is_held_and_used(kind: Any) -> None:
     n_calls, seconds = kept(LimitedModel(Window(180, 60, kind=kind), seconds=2.0), rpm=180)
@@ -263,6 +324,23 @@ def test_spoilt_answer_is_tried_again_where_replies_have_come(reason: Reason) ->
     trial, model = Trial(), CannedModel(["Yes.", failing(reason), "Yes."])
     trial.run(trial.ask(trial.wrap(model), 2, n_workers=1))
     assert trial.reasons == ["", ""]
+
+
+@pytest.mark.parametrize("status", [204, 401, 403, 404, 413])
+def test_status_of_a_proxy_in_trouble_is_tried_again_where_the_model_has_answered(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gates, "FIRST_WAIT", 0.01)
+
+    async def ask(*answers: Any) -> list[str]:
+        trial = Trial()
+        async with running_server(*answers) as server, open_client() as client:
+            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
+            await trial.ask(trial.wrap(OpenAICompatibleModel(endpoint, client)), 2, n_workers=1)
+        return trial.reasons
+
+    assert asyncio.run(ask(say("Yes."), fail(status), say("Yes."))) == ["", ""]
+    assert asyncio.run(ask(fail(status), say("Yes.")))[0] != ""  # a wrong setting is named at once
 
 
 def test_tries_are_the_study_s_and_counted() -> None:

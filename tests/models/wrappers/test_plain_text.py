@@ -31,6 +31,7 @@ TOKENS = (
     *("<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>", "<|role_sep|>", "<|message_sep|>"),
     *("<|start|>", "<|channel|>", "<|message|>", "<|return|>", "[unused9]", "[unused10]"),
     *("<think>", "</think>", "<tool_call>", "</tool_call>", "<|separator|>", "<extra_id_0>"),
+    *("]~b]", "]~!b[", "[e~["),
 )
 WIDTH = 32
 

@@ -136,11 +136,13 @@ class ReplyParts:
     def _add(self, part: Any, choice: Mapping[str, Any], ms: float | None) -> None:
         if not isinstance(part, dict):
             raise FaultError("not-a-completion", "the message is no object")
-        if reasoning := _text_of(part, "reasoning") or _text_of(part, "reasoning_content"):
+        text, thought = _read_content(part.get("content"))
+        reasoning = _text_of(part, "reasoning") or _text_of(part, "reasoning_content") or thought
+        if reasoning:
             self._reasoning.append(reasoning)
             if self._first_reasoning_ms is None:
                 self._first_reasoning_ms = ms
-        if text := _text_of(part, "content"):
+        if text:
             self._text.append(text)
             if self._first_text_ms is None:
                 self._first_text_ms = ms
@@ -259,6 +261,21 @@ def read_count(table: Any, key: str) -> int | None:
     """Return the count at a key; None where there is no table, no key or no count."""
     value = table.get(key) if isinstance(table, dict) else None
     return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
+
+
+def _read_content(content: Any) -> tuple[str, str]:
+    """Return the text and the thinking of a message's content: a text, or a list of parts."""
+    if not isinstance(content, list):
+        return _text_of({"content": content}, "content"), ""
+    said = {"text": "", "thinking": ""}
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind not in said:
+            raise FaultError("not-a-completion", "content has a part that is no text")
+        inner = part.get(kind)
+        is_nested = kind == "thinking" and isinstance(inner, list)  # Mistral
+        said[kind] += _read_content(inner)[0] if is_nested else _text_of(part, kind)
+    return said["text"], said["thinking"]
 
 
 def _text_of(table: Mapping[str, Any], key: str) -> str:

@@ -33,6 +33,10 @@ DEADLINE = 300.0
 """No try begins later than so many seconds after the first one failed."""
 TOLD_FROM = 20.0
 """Seconds from which a pause is worth a line."""
+TIMES_TOLD, TOLD_EVERY = 3, 300.0
+"""Times at which calls were refused after which it is said, and seconds until it is said again."""
+PACE_SECONDS = 10.0
+"""Over which the pace that is said is counted."""
 _log = logging.getLogger(__name__)
 
 
@@ -46,6 +50,7 @@ class Line:
     waiting: "deque[tuple[float, asyncio.Future[Place]]]"
     n_failed: int = 0
     is_stopped: bool = False
+    has_replied: bool = False
     mean_tokens: float | None = None
     """Of the replies so far."""
 
@@ -65,7 +70,10 @@ class Gate:
         self._say = say
         self._lines: list[Line] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._told_until = -inf
+        self._told_until = self._told_refusals_at = -inf
+        self._n_refused = self._n_times = 0
+        self._began, self._refused_at = inf, -inf
+        self._accepted: deque[float] = deque(maxlen=10_000)
 
     def open_line(self, name: str, limits: CallLimits, *, highest: int) -> Line:
         """Add a model, with the most calls of it in flight."""
@@ -82,6 +90,7 @@ class Gate:
             ModelCallError: The model is asked no more; nothing was called.
         """
         _check_open(line)
+        self._began = min(self._began, asyncio.get_running_loop().time())
         future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
         (line.waiting.appendleft if is_again else line.waiting.append)((tokens, future))
         self._let_out()
@@ -99,17 +108,31 @@ class Gate:
 
     def accept(self, line: Line, place: Place, tokens: float | None) -> None:
         """Take down that a call was not refused, and the tokens of its reply and prompt."""
+        self._accepted.append(asyncio.get_running_loop().time())
         highest = sum(each.lane.highest for each in self._lines)
         self.pace.accept(line.lane, place, highest=highest, tokens=tokens)
 
-    def refuse(self, line: Line, place: Place, error: CallFailureError) -> None:
-        """Pause everything, or stop where that would take too long."""
+    def refuse(self, line: Line, place: Place, error: CallFailureError) -> float:
+        """Pause everything, or stop where that would take too long.
+
+        Returns the seconds for which only this call waits.
+        """
         now = asyncio.get_running_loop().time()
         is_rate = error.reason == "rate-limited"
         asked = error.retry_after_seconds
-        self.pace.refuse(line.lane, place, now, asked=asked, is_rate=is_rate)
-        _log.info("%s: %s; waiting %.1f s", line.name, error.reason, self.pace.paused_until - now)
+        wait = self.pace.refuse(line.lane, place, now, asked=asked, is_rate=is_rate)
+        longest = max(wait, self.pace.paused_until - now)
+        _log.info("%s: %s; waiting %.1f s", line.name, error.reason, longest)
         self._stop_long_waits(now)
+        self._n_refused += 1
+        self._n_times += now >= self._refused_at + 1
+        self._refused_at = now
+        if self._n_times >= TIMES_TOLD and now >= self._told_refusals_at + TOLD_EVERY:
+            self._told_refusals_at = now
+            n_recent = sum(at > now - PACE_SECONDS for at in self._accepted)
+            pace = n_recent / min(PACE_SECONDS, max(1.0, now - self._began))
+            self._say(f"{self.name} refuses calls ({self._n_refused}); now {pace:.2g}/s; set rpm")
+        return wait
 
     @contextmanager
     def heeding(self, line: Line, place: Place) -> Iterator[None]:
@@ -251,6 +274,7 @@ class Gated:
                 n_calls += error.n_attempts
                 last = error
                 if isinstance(error, CallFailureError) and self._is_refusal(error):
+                    await self._sleep(error.hold_seconds)
                     continue
                 n_tries += 1
                 now = asyncio.get_running_loop().time()
@@ -275,13 +299,13 @@ class Gated:
         try:
             with gate.heeding(line, place):
                 reply = await self._model.complete(messages, sampling, repeat=repeat)
-            gate.is_reached = gate.has_replied = True
+            gate.is_reached = gate.has_replied = line.has_replied = True
             gate.accept(line, place, self._used(reply))
             return reply
         except CallFailureError as error:
             gate.is_reached |= error.reason != "connection"
             if self._is_refusal(error):
-                gate.refuse(line, place, error)
+                error.hold_seconds = gate.refuse(line, place, error)
             else:
                 gate.accept(line, place, None)
                 if error.reason == "overloaded":
@@ -328,7 +352,9 @@ class Gated:
         """Return why there is no further try, as the end of the message; None if there is one."""
         gate, limits = self._gate, self._line.limits
         is_spoilt = error.reason in SPOILT and gate.has_replied
-        if error.reason not in RETRYABLE and not is_spoilt:
+        is_doubtful = isinstance(error, CallFailureError) and error.is_doubtful
+        is_doubtful = is_doubtful and self._line.has_replied
+        if error.reason not in RETRYABLE and not is_spoilt and not is_doubtful:
             return ""
         asked = _asked_wait(error)
         if asked is not None and asked > limits.max_wait_s:

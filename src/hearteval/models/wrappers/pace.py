@@ -4,8 +4,12 @@ Three things hold a call back. In flight: 16 at first, one more with every answe
 double while nothing is refused. Spacing: calls a minute that the study file allows, or that were
 counted between refusals. What is left: as the endpoint's own headers say. After a refusal nothing
 goes out until the time that the endpoint asks for; then one call, and slowly more.
+
+Refusals that come again at a pace that was borne, and was not raised since, do not go with the
+pace: then only the refused call waits and nothing is slowed, until most calls are refused.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
@@ -13,13 +17,19 @@ from typing import Literal, NamedTuple
 
 START = 16
 """Calls in flight before anything is known."""
-SLACK = 0.95
+SLACK = 0.97
 """Of the rate that was counted, what is used; clocks and counts differ by a little."""
 SET_SLACK = 0.98
 """Of a rate that the study file sets."""
 QUIET_CALLS = 60
 """Answers without a refusal after which a little more is tried."""
 RAISE = 1.25
+MOST_QUIET = 960
+"""Answers after which a little more is tried at the latest: they double with each refused raise."""
+AT_RANDOM = 2
+"""Refusals at a pace that was borne before, from which they count as none of its doing."""
+CLOSED, OF_STARTED = 12, 32
+"""So many refused of so many calls started in a row are a limit whatever was thought before."""
 ENOUGH = 10
 """Answers from which a rate is counted where the endpoint says what is left."""
 SHORTEST_STRETCH = 0.001
@@ -173,6 +183,16 @@ class Pace:
     _n_tokens: float = 0.0
     _stretch: _Stretch = field(default_factory=_Stretch)
     _before: _Stretch = field(default_factory=_Stretch)
+    _is_raised: bool = True
+    """Whether more is tried than was borne before the last pause."""
+    _quiet_needed: int = QUIET_CALLS
+    _quiet_until: float = -inf
+    """As long after the last pause as it was: a limit may look back so far."""
+    _is_at_random: bool = False
+    _n_unexplained: int = 0
+    _n_needed: int = AT_RANDOM
+    _refused: deque[int] = field(default_factory=lambda: deque(maxlen=CLOSED))
+    """The last refused calls, by what had been started."""
 
     def ready_at(self, lane: Lane, tokens: float, now: float) -> float:
         """Return when a call may start: now or a later moment; infinity if another must end."""
@@ -231,25 +251,32 @@ class Pace:
         self._n_quiet += 1
         if self.bound < self._knee:
             self.bound = min(self.bound + 1, highest)
-        elif self._n_quiet >= QUIET_CALLS:
+        elif self._n_quiet >= self._quiet_needed and lane.last_start >= self._quiet_until:
             self._n_quiet = 0
+            if self._is_raised:  # the last raise was borne
+                self._quiet_needed = max(QUIET_CALLS, self._quiet_needed // 2)
+            self._is_raised = True
             self.bound = min(self.bound + 1, highest)
             if self._rate is not None:
                 self._rate.per_second *= RAISE
 
     def refuse(
         self, lane: Lane, place: Place, now: float, *, asked: float | None, is_rate: bool
-    ) -> None:
+    ) -> float:
         """Take down a refusal: nothing goes out until the time that the endpoint asks for.
 
-        `is_rate` says that it is for too many calls, and not for a busy endpoint.
+        `is_rate` says that it is for too many calls, and not for a busy endpoint. Returns the
+        seconds for which this one call waits where the others need not.
         """
         self.waits_since = min(self.waits_since, now)
+        if self._is_none_of_ours(lane, place):
+            self._stretch.n_refused += 1
+            return FIRST_PAUSE if asked is None else asked
         if place.epoch != self._epoch:  # it was on its way when the pause began
             (self._stretch if self._is_paused else self._before).n_refused += 1
             self.paused_until = max(self.paused_until, now + (asked or 0.0))
             self._is_paused |= now < self.paused_until
-            return
+            return 0.0
         self._epoch += 1
         self._stretch.n_refused += 1
         is_unheard = self._stretch.n_accepted <= 0
@@ -257,14 +284,36 @@ class Pace:
             self._stretch = self._before.joined(self._stretch)
         pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**self._n_pauses)
         if asked is not None:
-            pause = max(asked, pause) if is_unheard else asked
+            longest = max(FIRST_PAUSE, 2 * asked) if asked else LONGEST_PAUSE
+            pause = min(max(asked, pause), longest) if is_unheard else asked
         self._n_pauses += 1
         self._n_quiet = 0
         self._is_paused, self._learns_rate = True, is_rate
         self._n_to_learn = ENOUGH if lane.quotas else 1
-        self.paused_until = now + pause
+        self.paused_until, self._quiet_until = now + pause, now + 2 * pause
         if not is_unheard:
             self._knee = self.bound / 2
+            if self._is_raised and self._rate is not None:
+                self._quiet_needed = min(MOST_QUIET, 2 * self._quiet_needed)
+        return 0.0
+
+    def _is_none_of_ours(self, lane: Lane, place: Place) -> bool:
+        """Say whether a refusal does not go with the pace, and take the pace back up if so."""
+        self._refused.append(place.n_started)
+        if self._is_at_random:
+            is_closed = place.n_started - self._refused[0] < OF_STARTED
+            if len(self._refused) < CLOSED or not is_closed:
+                return True
+            self._is_at_random = False
+            self._is_raised, self._n_unexplained = True, 0
+            self._n_needed *= 2
+        if place.epoch != self._epoch or self._is_paused or self._stretch.n_accepted <= 1:
+            return False
+        left = [q.left_after(self._started(unit)) for unit, q in lane.quotas.items()]
+        self._n_unexplained += not self._is_raised and min(left, default=inf) > ENOUGH
+        if self._n_unexplained >= self._n_needed:
+            self._is_at_random, self._rate, self._knee = True, None, inf
+        return self._is_at_random
 
     def ease(self) -> None:
         """Take down that the endpoint is busy, without having asked for a pause."""
@@ -280,7 +329,7 @@ class Pace:
 
     def _resume(self, now: float) -> None:
         """Go on after a pause: with one call, and at the rate that was borne before it."""
-        self._is_paused = False
+        self._is_paused = self._is_raised = False
         stretch = self._stretch
         if stretch.n_accepted > 0:
             length = max(now - stretch.began, SHORTEST_STRETCH)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from hearteval.models.base import ChatModel, Message, Reply, Sampling
 
 _LOOKS_LIKE_A_TOKEN = re.compile(
-    r"<(?=[^\s<>]{1,60}>)|\[(?=(?:/?[A-Z][A-Z_]*|gMASK|unused\d+|\|[^\s\[\]]{1,60}\|)\])"
+    r"<(?=[^\s<>]{1,60}>)|\](?=~!?\w{1,20}[\[\]])|\[(?=\w{1,20}~\[)|\[(?=(?:/?[A-Z][A-Z_]*|gMASK|unused\d+|\|[^\s\[\]]{1,60}\|)\])"
 )
 
 
