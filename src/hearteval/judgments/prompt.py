@@ -3,7 +3,8 @@
 Two texts are compared; one is rated by itself (the second source, SPEC section 5). A judge sees the
 conversation and the texts, and nothing that says whose they are: no ids, names, families, labels of
 the item, nor its reference. The system message is the same for all; texts stand between marker
-lines in the user message, as they are, never shortened or cleaned. The code of the markers is a
+lines in the user message, in the form that the study shows (`hearteval.domain.display`), never
+shortened. The code of the markers is a
 hash of the study's seed and of what is judged, whose id depends on the texts: whoever writes a
 completion cannot foresee it.
 
@@ -25,6 +26,7 @@ from hearteval.domain import (
     Turn,
     axis_key,
     content_hash,
+    display_name,
 )
 from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
 from hearteval.protocol import load_protocol
@@ -97,7 +99,7 @@ def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, .
 
 
 def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
-    """Return the hash of all that makes the prompt: texts, versions, layout, schema, axes."""
+    """Return the hash of all that makes the prompt: texts, layout, schema, form of replies."""
     is_rating = form.protocol == "rating"
     texts = _STAND_IN_TEXTS[:1] if is_rating else _STAND_IN_TEXTS
     names = ["judge_prompt", *(["rating_prompt"] if is_rating else [])]
@@ -107,6 +109,8 @@ def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
             "rubric": form.texts,
             "rendered": judge_messages(_STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, form=form),
             "schema": judge_schema(form),
+            # Left out where it says nothing, so that judges from before it stay the same.
+            **({} if form.display == "raw" else {"display": display_name(form.display)}),
         }
     )
 
