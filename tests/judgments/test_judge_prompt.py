@@ -296,8 +296,9 @@ def test_every_setting_has_a_prompt_hash_of_its_own() -> None:
             for p in PROTOCOLS
         ),
         *(judge_prompt_hash(JudgeForm(axes=axes, protocol="rating")) for axes in (AXES, ALL_AXES)),
+        judge_prompt_hash(JudgeForm(display="plain")),
     ]
-    assert len(set(hashes)) == 6
+    assert len(set(hashes)) == 7
 
 
 FORMS = [

@@ -514,17 +514,27 @@ def test_judges_are_asked_again_and_people_are_not(world: World) -> None:
     assert people.isdisjoint(one.rater_id for one in again)
 
 
-def test_a_page_says_how_many_are_left(world: World) -> None:
-    rater = world.come("judge")
-    left = []
-    rater.get("judge")
-    while rater.ticket:
-        (said,) = re.findall(r"(\d+) sent, (\w+) left", plain(rater.get("judge")))
-        left.append(said)
-        rater.send("judge", choice="about the same", reason="Equal.")
+def test_a_page_says_how_many_are_left_where_the_number_cannot_jump(tmp_path: Path) -> None:
+    with people_world(tmp_path, people="writers_per_item = 0\nraters_per_pair = 3\n") as world:
+        rater = world.come("judge")
+        left = []
         rater.get("judge")
-    n = len(left)
-    assert left == [(str(k), str(n - 1 - k) if k < n - 1 else "none") for k in range(n)]
+        while rater.ticket:
+            (said,) = re.findall(r"(\d+) sent, (\w+) left", plain(rater.get("judge")))
+            left.append(said)
+            rater.send("judge", choice="about the same", reason="Equal.")
+            rater.get("judge")
+        n = len(left)
+        assert left == [(str(k), str(n - 1 - k) if k < n - 1 else "none") for k in range(n)]
+
+
+def test_no_number_jumps_when_somebody_has_written(world: World) -> None:
+    rater, writer = world.come("judge"), world.come("write")
+    before = plain(rater.get("judge"))
+    assert writer.write().status_code == 303
+    assert plain(rater.get("judge")) == before
+    assert "0 sent" in before
+    assert "left after" not in before
 
 
 def test_the_place_of_a_writer_who_withdrew_is_free_again(world: World) -> None:

@@ -17,6 +17,7 @@ from hearteval.domain import (
     AxisMark,
     Choice,
     Completion,
+    Display,
     Item,
     LabelVerdict,
     LatencyProbe,
@@ -257,6 +258,8 @@ class StudyData:
     seconds: Mapping[str, float | None] = field(default_factory=dict)
     """How long people took for their judgments, by assignment id, in the order in which they came;
     None where nobody measured it."""
+    display: Display = "raw"
+    """In which form raters saw the replies."""
     n_identical: int = 0
     """Pairs not planned because both texts are the same."""
     funnel: Sequence[Mapping[str, Any]] = ()

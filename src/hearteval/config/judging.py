@@ -1,7 +1,7 @@
 """The ``[judging]`` of a study file: who judges, what they are asked, and the plan."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,13 +10,13 @@ from pydantic import Field
 from hearteval.config.model_settings import Judge, JudgeSettings, Section
 from hearteval.config.models import find_judge, read_judge
 from hearteval.config.rubric import read_own_rubric
-from hearteval.domain import AXES, Axis
+from hearteval.domain import AXES, Axis, Display
 from hearteval.errors import SettingsError
 from hearteval.judgments.form import RATED, USUAL, JudgeForm, JudgeProtocol, Marks, marks_of
 from hearteval.judgments.plan import PlanPolicy
 
-FORM_SETTINGS = ("protocol", "axes", "axis_marks", "rubric")
-"""Settings of `[judging]` that say what judges of models are asked."""
+FORM_SETTINGS = ("protocol", "axes", "axis_marks", "rubric", "display")
+"""Settings of `[judging]` that say what judges of models are asked and shown."""
 PAIR_SETTINGS = ("design", "comparisons", "both_orders")
 """Settings of `[judging]` that say something of pairs only."""
 
@@ -29,6 +29,7 @@ class Judging(Section):
     axes: Annotated[list[Axis], Field(min_length=1, default_factory=lambda: list(AXES))]
     axis_marks: Marks = "all"
     rubric: str | None = None
+    display: Display = "plain"
     design: Literal["full", "balanced"] = "full"
     comparisons: Annotated[int | None, Field(ge=1)] = None
     both_orders: bool = True
@@ -98,7 +99,9 @@ def read_judging(path: Path, judging: Judging, entries: Sequence[Judge]) -> Judg
 
 def _require_askable(path: Path, form: JudgeForm, judges: Sequence[JudgeSettings]) -> None:
     """Raise `SettingsError` where the cue judge would be asked what it does not do."""
-    if form in (USUAL, RATED) or not any(judge.is_cue for judge in judges):
+    if replace(form, display=USUAL.display) in (USUAL, RATED) or not any(
+        judge.is_cue for judge in judges
+    ):
         return
     if form.protocol == "five-point":
         raise SettingsError(
@@ -140,6 +143,7 @@ def _form(path: Path, judging: Judging) -> JudgeForm:
         marks=judging.axis_marks,
         rubric=rubric,
         names=names,
+        display=judging.display,
     )
 
 

@@ -4,6 +4,7 @@ Each module holds the records of one part of the study; callers import them from
 that is left empty is computed from what makes the record itself; times are UTC.
 """
 
+from hearteval.domain.display import Display, display_form, display_name, read_display
 from hearteval.domain.ids import (
     canonical_json,
     content_hash,
@@ -72,6 +73,7 @@ __all__ = [
     "Call",
     "Choice",
     "Completion",
+    "Display",
     "Item",
     "JsonObject",
     "Judgment",
@@ -93,11 +95,14 @@ __all__ = [
     "axis_key",
     "canonical_json",
     "content_hash",
+    "display_form",
+    "display_name",
     "flat_fields",
     "hash_records",
     "last_word",
     "normalised",
     "plain_text",
+    "read_display",
     "record_id",
     "shows_text",
     "words_in",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from hearteval.domain.display import Display, read_display
 from hearteval.domain.ids import fill_id, require
 from hearteval.domain.systems import SIMULATED, JsonObject
 
@@ -54,3 +55,8 @@ class Study:
     def is_simulated(self) -> bool:
         """Whether all of it was drawn by `heart simulate`: it is never mixed with what is real."""
         return self.design.get(SIMULATED) is True
+
+    @property
+    def display(self) -> Display:
+        """In which form raters see replies."""
+        return read_display(self.design.get("display"))

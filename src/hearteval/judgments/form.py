@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, Self, get_args
 
-from hearteval.domain import AXES, AXIS_NAMES, OVERALL, Axis, JsonObject, axis_key, content_hash
+from hearteval.domain import (
+    AXES,
+    AXIS_NAMES,
+    OVERALL,
+    Axis,
+    Display,
+    JsonObject,
+    axis_key,
+    content_hash,
+    display_name,
+    read_display,
+)
 from hearteval.protocol import load_protocol
 
 PairProtocol = Literal["forced-strength", "five-point"]
@@ -38,6 +49,9 @@ class JudgeForm:
     """Whether the axes stand in the opposite order."""
     is_alone: bool = False
     """Whether one axis is asked about and nothing overall: its mark is the verdict."""
+
+    display: Display = "raw"
+    """In which form replies are shown: see `hearteval.domain.display`."""
 
     def __post_init__(self) -> None:
         if not self.axes or len(set(self.axes)) < len(self.axes) or set(self.axes) - {*AXIS_NAMES}:
@@ -80,9 +94,11 @@ class JudgeForm:
     def settings(self) -> dict[str, Any]:
         """What of it stands in a rater's settings: the protocol, and what is not as usual."""
         usual = {"axes": [*AXES], "marks": "all", "rubric": "", "is_alone": False, "names": {}}
+        usual |= {"display": "raw"}
         rubric = content_hash(self.rubric)[:16] if self.rubric else ""
         own: dict[str, Any] = {"axes": [*self.axes], "marks": self.marks, "rubric": rubric}
         own |= {"is_alone": self.is_alone, "names": dict(self.names)}
+        own |= {"display": display_name(self.display)}
         return {"protocol": self.protocol} | {k: v for k, v in own.items() if v != usual[k]}
 
     @classmethod
@@ -99,6 +115,7 @@ class JudgeForm:
             is_reversed=axes != tuple(axis for axis in AXIS_NAMES if axis in axes),
             is_alone=settings.get("is_alone", False),
             names=tuple(settings.get("names", {}).items()),
+            display=read_display(settings.get("display")),
         )
 
 

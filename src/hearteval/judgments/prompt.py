@@ -3,7 +3,8 @@
 Two texts are compared; one is rated by itself (the second source, SPEC section 5). A judge sees the
 conversation and the texts, and nothing that says whose they are: no ids, names, families, labels of
 the item, nor its reference. The system message is the same for all; texts stand between marker
-lines in the user message, as they are, never shortened or cleaned. The code of the markers is a
+lines in the user message, in the form that the study shows (`hearteval.domain.display`), never
+shortened. The code of the markers is a
 hash of the study's seed and of what is judged, whose id depends on the texts: whoever writes a
 completion cannot foresee it.
 
@@ -23,6 +24,7 @@ from hearteval.domain import (
     JsonObject,
     Turn,
     content_hash,
+    display_name,
 )
 from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
 from hearteval.protocol import hashed_words, load_protocol
@@ -95,7 +97,7 @@ def repair_messages(messages: Sequence[Message], fault: str) -> tuple[Message, .
 
 
 def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
-    """Return the hash of all that a judge is shown: prompt and schema of these axes, repair.
+    """Return the hash of all that a judge is shown: prompt, form of replies, schema, repair.
 
     What is not rendered is no part of it: an axis nobody is asked about, words of another protocol.
     The words of version 2 stand for it, so that judges keep the hash they had when it was one.
@@ -111,6 +113,8 @@ def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
             "rendered": judge_messages(_STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, form=form),
             "schema": judge_schema(form),
             **({} if repair == before["judge_prompt"]["repair"] else {"repair": repair}),
+            # Left out where it says nothing, so that judges from before it stay the same.
+            **({} if form.display == "raw" else {"display": display_name(form.display)}),
         }
     )
 

@@ -17,6 +17,7 @@ from hearteval.domain import (
     Attempt,
     Call,
     Completion,
+    Display,
     Item,
     Judgment,
     Pair,
@@ -24,6 +25,8 @@ from hearteval.domain import (
     Rating,
     RatingTarget,
     Study,
+    System,
+    display_form,
     record_id,
 )
 from hearteval.domain.reasons import NOT_ASKED
@@ -59,7 +62,8 @@ class Case(NamedTuple):
 
     target: Assignment | RatingTarget
     item: Item
-    completions: tuple[Completion, ...]
+    texts: tuple[Text, ...]
+    """In the form that the study shows."""
 
 
 Found = tuple[Wanted[Any], Callable[[Any], Case]]
@@ -78,7 +82,7 @@ class PairTask:
         open_ones = [a for a in store.unjudged(study) if a.rater_id in rater_ids]
         if self.only is not None:
             open_ones = [a for a in open_ones if a.id in self.only]
-        items, completions = _texts(store, study) if open_ones else ({}, {})
+        items, completions = _texts(store, study, self.form.display) if open_ones else ({}, {})
         pairs = {
             pair.id: pair
             for pair in store.find(Pair, [a.pair_id for a in open_ones])
@@ -92,7 +96,7 @@ class PairTask:
             low, high = pair.completion_ids
             first = assignment.first_completion_id
             second = high if first == low else low
-            shown = (completions[first], completions[second])
+            shown = (completions[first][1], completions[second][1])
             return Case(assignment, items[pair.item_id], shown)
 
         wanted = find_wanted(list(assignments), (), _earlier_tries(store, study))
@@ -129,11 +133,11 @@ class RatingTask:
 
     def find(self, store: Store, study: Study, rater_ids: Collection[str]) -> Found:
         """Find these judges' ratings."""
-        items, completions = _texts(store, study)
+        items, completions = _texts(store, study, self.form.display)
 
         def find_case(target: RatingTarget) -> Case:
-            completion = completions[target.completion_id]
-            return Case(target, items[completion.item_id], (completion,))
+            item_id, text = completions[target.completion_id]
+            return Case(target, items[item_id], (text,))
 
         wanted = [target for target in self.targets if target.rater_id in rater_ids]
         rated = {rating.target for rating in store.iter(Rating, study)}
@@ -167,7 +171,8 @@ def judge_assignments(
     raters = {rater.id for rater in judges if rater.family == "cue" and not rater.is_imported}
     if not raters:
         return NOTHING_ASKED
-    wanted, find_case = PairTask(only=only).find(store, study, raters)
+    form = JudgeForm(display=study.display)
+    wanted, find_case = PairTask(form=form, only=only).find(store, study, raters)
     n_added = 0
     progress(wanted.n_before, wanted.n_wanted)
     for start in range(0, len(wanted.open_ones), BATCH):
@@ -206,7 +211,7 @@ async def ask_judges(
     ) -> tuple[AskedModel | None, Question]:
         case = find_case(wanted_target)
         target = _attempt_fields(case.target)
-        texts = [completion.text for completion in case.completions]
+        texts = [text.text for text in case.texts]
         context = case.item.context
         nonce = delimiter_nonce(
             study.seed, case.target.id, [*texts, *(turn.text for turn in context)]
@@ -311,14 +316,28 @@ def _attempt_fields(target: Assignment | RatingTarget) -> dict[str, Any]:
     return {"assignment_id": target.id, "repeat": target.repeat}
 
 
-def _texts(store: Store, study: Study) -> tuple[dict[str, Item], dict[str, Completion]]:
+def _texts(
+    store: Store, study: Study, display: Display
+) -> tuple[dict[str, Item], dict[str, tuple[str, Text]]]:
+    """Return items, and by completion its item's id and its text as it is shown.
+
+    The texts of the stress set and of audits are shown as they are: they test what a judge makes
+    of them, formatting included.
+    """
     items = {item.id: item for item in store.iter(Item, study)}
-    completions = store.iter(Completion, study)
-    return items, {text.id: text for text in completions if not text.is_withdrawn}
+    as_made = {system.id for system in store.iter(System, study) if system.kind == "stress"}
+    return items, {
+        one.id: (
+            one.item_id,
+            Text(one.id, display_form(one.text, "raw" if one.system_id in as_made else display)),
+        )
+        for one in store.iter(Completion, study)
+        if not one.is_withdrawn
+    }
 
 
 def _cue_judgment(case: Case, created_at: datetime) -> Judgment:
-    first, second = (Text(completion.id, completion.text) for completion in case.completions)
+    first, second = case.texts
     verdict = judge_pair(case.item.context, first, second)._asdict()
     call = Call(finish_reason="undecided" if verdict.pop("is_undecided") else "decided")
     return Judgment(assignment_id=case.target.id, **verdict, call=call, created_at=created_at)

@@ -16,7 +16,18 @@ from hearteval.config import (
     StudySettings,
     SystemSettings,
 )
-from hearteval.domain import Completion, Item, Rater, Study, System, content_hash, hash_records
+from hearteval.domain import (
+    Completion,
+    Item,
+    Judgment,
+    Rater,
+    Rating,
+    Study,
+    System,
+    content_hash,
+    display_name,
+    hash_records,
+)
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError
 from hearteval.items.run import GatheredItems, gather_items, merge_items
@@ -123,6 +134,7 @@ def register(session: Session, gathered: GatheredItems) -> Study:
             return previous
         _require_growth(settings, list(store.iter(Study, study)))
         _require_one_human_system(session, previous, study)
+        _require_one_display(session, previous, study)
         study = replace(study, version=previous.version + 1)
     systems, raters = study_systems(settings), study_raters(settings)
     store.add([*gathered.items, *gathered.screenings, *systems, *raters, study])
@@ -182,6 +194,7 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
             **asdict(settings.judging.plan),
             **({} if settings.people is None else {"people": settings.people.identity}),
             **({SIMULATED: True} if settings.is_simulated else {}),
+            **_display(settings),
         },
         protocols=_protocols(settings),
         protocol_version=PROTOCOL_VERSION,
@@ -189,6 +202,11 @@ def describe(session: Session, gathered: GatheredItems) -> Study:
         software_version=__version__,
         created_at=session.now(),
     )
+
+
+def _display(settings: StudySettings) -> dict[str, str]:
+    display = settings.judging.form.display
+    return {} if display == "raw" else {"display": display_name(display)}
 
 
 def _protocols(settings: StudySettings) -> dict[str, str]:
@@ -225,6 +243,27 @@ def _require_one_human_system(session: Session, before: Study, after: Study) -> 
             " texts: set the name back, or start a study with another name",
             ids=("people.name",),
         )
+
+
+def _require_one_display(session: Session, before: Study, after: Study) -> None:
+    """Raise `SettingsError` where some replies would be judged in one form and some in another."""
+    was, now = (one.design.get("display", "raw") for one in (before, after))
+    if was == now or not _is_judged(session, before):
+        return
+    back = (
+        f'set judging.display = "{before.display}", or ' if before.display != after.display else ""
+    )
+    raise SettingsError(
+        f"{session.settings.file}: judging.display: replies of this study were judged as {was!r},"
+        f" and would now be shown as {now!r}, which a result cannot mix; {back}start a study with"
+        " another name",
+        ids=("judging.display",),
+    )
+
+
+def _is_judged(session: Session, study: Study) -> bool:
+    given = (record for kind in (Judgment, Rating) for record in session.store.iter(kind, study))
+    return any(True for _ in given)
 
 
 def _written(session: Session, study: Study) -> Iterator[Completion]:
@@ -328,7 +367,7 @@ def _rater(entry: JudgeSettings, settings: StudySettings) -> Rater:
         judge = Rater(name=entry.name, kind="llm", family=family, settings={**made, **told})
         return _as_simulated(judge) if settings.is_simulated else judge
     if entry.model is None:
-        return cue_rater()
+        return cue_rater(form.display)
     return Rater(
         name=entry.name,
         kind="llm",

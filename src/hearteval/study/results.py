@@ -3,7 +3,7 @@
 import gc
 import json
 import platform
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
@@ -43,6 +43,8 @@ from hearteval.domain import (
     Rating,
     Study,
     System,
+    SystemKind,
+    display_form,
 )
 from hearteval.items.esconv import CONSENT_BASIS
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
@@ -65,6 +67,14 @@ WRITERS = {
     STARTER_BASIS: "model",
 }
 """Who wrote the replies that items hold, where their consent basis is one of ours."""
+
+SHOWN: Mapping[SystemKind, str] = {
+    "human": "by people",
+    "model": "by models",
+    "original": "recorded in the items",
+    "baseline": "by baselines",
+}
+"""What is said of the replies of a kind of system."""
 
 
 def analyze(session: Session, study: Study) -> StudyResults:
@@ -132,13 +142,14 @@ def read_data(session: Session, study: Study) -> StudyData:
         targets=targets,
         ratings=ratings,
         seconds=store.people.seconds(study.id),
-        n_identical=count_identical(ranked),
+        display="raw" if study.is_simulated else study.display,
+        n_identical=count_identical(ranked, display=study.display),
         funnel=study.design["items"]["funnel"],
         latency=list(store.iter(LatencyProbe, study)),
         covariates=read_covariates(session.settings.covariates),
         calls=read_calls(session, study),
         spent_usd=store.spent_usd(),
-        provenance=_provenance(session, study, items),
+        provenance=_provenance(session, study, items, shown=_shown_words(study, systems, ranked)),
         **_told(session, study),
         people_per_pair=_people_per_pair(study),
         people_edges=_people_edges(study),
@@ -311,13 +322,31 @@ def read_judgments(session: Session, *studies: Study) -> list[JudgmentRow]:
     )
 
 
-def _provenance(session: Session, study: Study, items: Sequence[Item]) -> Provenance:
+def _shown_words(study: Study, systems: Sequence[System], texts: Sequence[Completion]) -> str:
+    """Say in which form replies were shown, and how many it changed, by kind of system."""
+    if study.display == "raw" or study.is_simulated:
+        return ""
+    kinds = {system.id: system.kind for system in systems}
+    there = [text for text in texts if not text.is_withdrawn]
+    n = Counter(kinds[text.system_id] for text in there)
+    n_changed = Counter(
+        kinds[text.system_id]
+        for text in there
+        if display_form(text.text, study.display) != text.text
+    )
+    of_kinds = (
+        f"{n_changed[kind]} of {n[kind]} {words}" for kind, words in SHOWN.items() if n[kind]
+    )
+    return f"; replies shown in one plain form, which changed {', '.join(of_kinds)}"
+
+
+def _provenance(session: Session, study: Study, items: Sequence[Item], *, shown: str) -> Provenance:
     design = study.design
     pairs = (
         "every pair" if design["design"] == "full" else f"{design['comparisons']} balanced pairs"
     )
     orders = "both orders" if design["both_orders"] else "one order each"
-    shown = "every completion by itself" if is_rated(study) else f"{pairs}, {orders}"
+    asked = "every completion by itself" if is_rated(study) else f"{pairs}, {orders}"
     own = "left out" if design["exclude_own_family"] else "allowed"
     return Provenance(
         study=study.name,
@@ -331,7 +360,7 @@ def _provenance(session: Session, study: Study, items: Sequence[Item]) -> Proven
         item_source=design["items"]["source"],
         licences=tuple(sorted({item.licence for item in items})),
         consent_bases=tuple(sorted({item.consent_basis for item in items})),
-        design=f"{shown}, judges of a system's own family {own}",
+        design=f"{asked}, judges of a system's own family {own}{shown}",
         protocols=dict(study.protocols),
         protocol_version=study.protocol_version,
         software={

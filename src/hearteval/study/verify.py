@@ -6,13 +6,17 @@ from typing import Any, get_args
 from hearteval.domain import (
     Assignment,
     Completion,
+    Display,
     Item,
     Judgment,
     Label,
     Pair,
     Rater,
     Rating,
+    System,
+    display_form,
     plain_text,
+    read_display,
 )
 from hearteval.errors import InvalidReplyError
 from hearteval.judgments.cue_judge.judge import Text, cue_rater, judge_pair
@@ -53,7 +57,9 @@ def _read_again(store: Store) -> Iterator[StoreFault]:
         elif not judgment.raw or rater.kind == "human":
             continue
         elif rater.family == "cue":
-            if rater.settings == cue_rater().settings and not cue.agrees(judgment, assignment):
+            display = read_display(rater.settings.get("display"))
+            is_ours = rater.settings == cue_rater(display).settings
+            if is_ours and not cue.agrees(judgment, assignment, display):
                 yield StoreFault("judgment", judgment.id, OTHERWISE)
         else:
             form = JudgeForm.of(rater.settings)
@@ -116,18 +122,25 @@ class _CueJudge:
     """Judges again what the offline judge has judged."""
 
     def __init__(self, store: Store) -> None:
+        self._stress = {one.id for one in store.iter(System) if one.kind == "stress"}
         self._items = {item.id: item for item in store.iter(Item)}
         self._completions = {one.id: one for one in store.iter(Completion)}
         self._pairs = {pair.id: pair for pair in store.iter(Pair)}
 
-    def agrees(self, judgment: Judgment, assignment: Assignment) -> bool:
+    def agrees(self, judgment: Judgment, assignment: Assignment, display: Display) -> bool:
         """Say whether it says the same again, or can no longer read what it judged."""
         pair, first = self._pairs.get(assignment.pair_id), assignment.first_completion_id
         ids = () if pair is None else (first, *set(pair.completion_ids) - {first})
         read = [self._completions[id_] for id_ in ids if id_ in self._completions]
         if any(text.is_withdrawn for text in read):
             return True
-        shown = [Text(text.id, text.text) for text in read]
+        shown = [
+            Text(
+                text.id,
+                display_form(text.text, "raw" if text.system_id in self._stress else display),
+            )
+            for text in read
+        ]
         if pair is None or pair.item_id not in self._items or len(shown) != 2:
             return False
         verdict = judge_pair(self._items[pair.item_id].context, *shown)._asdict()

@@ -159,10 +159,21 @@ def _task_page(
         form=work.draft if form is None else form,
         faults=faults or {},
         n_done=n_done,
-        n_left=site.desk.session.store.people.count_left(person, work.kind.name, most=MOST_LEFT),
+        n_left=_n_left(site, person, work.kind),
         most_left=MOST_LEFT,
         settings=asked(site),
     )
+
+
+def _n_left(site: Site, person: Person, kind: TaskKind) -> int | None:
+    """Count what is left for somebody; None where the count would grow as people write.
+
+    Who sees it jump knows that the next replies are a person's.
+    """
+    settings = site.desk.settings
+    if kind.shows_replies and settings.writers_per_item:
+        return None
+    return site.desk.session.store.people.count_left(person, kind.name, most=MOST_LEFT)
 
 
 def asked(site: Site) -> dict[str, Any]:

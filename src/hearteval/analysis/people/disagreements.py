@@ -30,7 +30,7 @@ from hearteval.analysis.estimates import (
 )
 from hearteval.analysis.ranking.confounders import count_formatting, count_words
 from hearteval.analysis.words import plain, words_of
-from hearteval.domain import Completion
+from hearteval.domain import Completion, Display, display_form
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import false_discovery_q
@@ -97,18 +97,25 @@ class Disagreements:
     """The most decided on both sides first, one of an item before a second of any."""
 
 
-def find_disagreements(votes: PairVotes, *, level: float) -> Disagreements | None:
+def find_disagreements(
+    votes: PairVotes, *, level: float, display: Display = "raw"
+) -> Disagreements | None:
     """Find opposed majorities and what is different in the texts; None without a pair of both.
 
     Args:
         votes: Pairs that people and judges answered.
         level: Nominal coverage.
+        display: In which form raters saw the replies.
     """
     found_opposed = find_opposed(votes)
     if found_opposed is None:
         return None
     n_both, opposed, choice, people, judges, of_judges, of_people = found_opposed
-    values = describe_texts(votes.names.completions, np.union1d(of_judges, of_people))
+    shown = [
+        one if one.is_withdrawn else replace(one, text=display_form(one.text, display))
+        for one in votes.names.completions
+    ]
+    values = describe_texts(shown, np.union1d(of_judges, of_people))
     mine, theirs = values[of_judges], values[of_people]
     item = votes.item[opposed]
     names = votes.names

@@ -92,7 +92,7 @@ def analyze_people(
         best_human=find_best_humans(columns, level=level, seed=seed),
         groups=group_people(judgments, data, level=level),
         level=level,
-        with_judges=compare_with_judges(votes, rule, level=level, seed=seed),
+        with_judges=compare_with_judges(votes, rule, level=level, seed=seed, display=data.display),
         one_by_one=compare_each_person(votes, level=level),
     )
     return results if results.agreement or results.against_models else None

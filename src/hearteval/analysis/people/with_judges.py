@@ -28,6 +28,7 @@ from hearteval.analysis.people.judges_against_people import (
     subsample_judges,
 )
 from hearteval.analysis.ranking.confounders import EXPLORATORY, PLANNED
+from hearteval.domain import Display
 
 STATUS: Final = {
     "judges": PLANNED,
@@ -67,7 +68,12 @@ class PeopleAndJudges:
 
 
 def compare_with_judges(
-    votes: PairVotes, rule: AmbiguityRule, *, level: float, seed: int
+    votes: PairVotes,
+    rule: AmbiguityRule,
+    *,
+    level: float,
+    seed: int,
+    display: Display = "raw",
 ) -> PeopleAndJudges | None:
     """Compare people with judges on the pairs that both answered; None without any."""
     both = votes.select(judged_by_both(votes))
@@ -82,6 +88,6 @@ def compare_with_judges(
         subsamples=subsample_judges(both),
         ceiling=measure_ceiling(both, level=level),
         consensus=measure_consensus(both, level=level, seed=seed),
-        disagreements=find_disagreements(both, level=level),
+        disagreements=find_disagreements(both, level=level, display=display),
         status=dict(STATUS),
     )

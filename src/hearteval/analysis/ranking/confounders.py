@@ -4,9 +4,10 @@ All three are held equal together, with the strengths. A covariate whose effect 
 determine is left out by name. Whether judges favour their own family is left out: they do not judge
 it.
 
-Of a completion its words are counted, and its formatting marks: Markdown and emoji, as chat models
-write them. HTML and emoticons made of punctuation are left out. Words are what white space
-separates, so languages written without it have no word count worth controlling for.
+Of a completion, in the form that raters saw, its words are counted, and its formatting marks:
+Markdown and emoji, as chat models write them. HTML and emoticons made of punctuation are left out.
+Words are what white space separates, so languages written without it have no word count worth
+controlling for.
 """
 
 import re
@@ -27,7 +28,7 @@ from hearteval.analysis.ranking.adjusted import (
 )
 from hearteval.analysis.ranking.comparisons import to_comparisons
 from hearteval.analysis.ranking.warnings import JUDGMENTS
-from hearteval.domain import Completion, System
+from hearteval.domain import Completion, System, display_form
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import Comparisons, FloatArray
@@ -148,8 +149,9 @@ def measure_confounders(
         judgments, use_strength=False, system_ids=ids, rater_ids=people, writers=data.writers
     )
     counts = {
-        completion.id: (count_words(completion.text), count_formatting(completion.text))
+        completion.id: (count_words(text), count_formatting(text))
         for completion in data.completions
+        for text in [display_form(completion.text, data.display)]
         if completion.system_id in ids and not completion.is_withdrawn
     }
     values = _covariates(judgments, data, counts)

@@ -11,7 +11,17 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from hearteval.domain import AXES, Axis, AxisMark, Rater, Turn, canonical_json, content_hash
+from hearteval.domain import (
+    AXES,
+    Axis,
+    AxisMark,
+    Display,
+    Rater,
+    Turn,
+    canonical_json,
+    content_hash,
+    display_name,
+)
 from hearteval.judgments.cue_judge.cues import Cue, Cues, find_cues
 from hearteval.protocol import CUE_NOTICE, load_protocol
 
@@ -60,10 +70,12 @@ class _Scores(NamedTuple):
     """Canonical JSON of all scores and cues."""
 
 
-def cue_rater() -> Rater:
-    """Return the cue judge as a rater; other words or weights are another rater."""
+def cue_rater(display: Display = "raw") -> Rater:
+    """Return the cue judge as a rater; other words, weights or form of texts are another rater."""
     cues = load_protocol("cues")
     settings = {"judge": "cue", "version": cues["version"], "prompt_hash": content_hash(cues)}
+    if display != "raw":
+        settings["display"] = display_name(display)
     return Rater(name="cue", kind="llm", family="cue", settings=settings)
 
 

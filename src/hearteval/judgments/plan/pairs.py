@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from hearteval.domain import Completion, Item, Pair
+from hearteval.domain import Completion, Display, Item, Pair, display_form
 
 SystemPair = tuple[str, str]
 
@@ -56,15 +56,19 @@ def choose_again(
     return order[: max(n, len(before))]
 
 
-def enumerate_pairs(completions: Iterable[Completion]) -> tuple[tuple[Candidate, ...], int]:
+def enumerate_pairs(
+    completions: Iterable[Completion], *, display: Display = "raw"
+) -> tuple[tuple[Candidate, ...], int]:
     """Return every pair of completions of one item by different systems, sorted by the pair's id.
 
-    Two completions with the same text (outer white space apart) cannot be told apart by a blinded
-    rater: such pairs are left out; how many is the second value.
+    Two completions that are shown as the same text (outer white space apart) cannot be told apart
+    by a blinded rater: such pairs are left out; how many is the second value.
     """
     candidates, n_identical = [], 0
+    completions = list(completions)
+    shown = _shown(completions, display)
     for one, other in _of_one_item(completions):
-        if _is_identical(one, other):
+        if shown[one.id] == shown[other.id]:
             n_identical += 1
         else:
             candidates.append(pair_up(one, other))
@@ -72,9 +76,11 @@ def enumerate_pairs(completions: Iterable[Completion]) -> tuple[tuple[Candidate,
     return tuple(candidates), n_identical
 
 
-def count_identical(completions: Iterable[Completion]) -> int:
+def count_identical(completions: Iterable[Completion], *, display: Display = "raw") -> int:
     """Count the pairs that `enumerate_pairs` leaves out because both texts are the same."""
-    return sum(_is_identical(one, other) for one, other in _of_one_item(completions))
+    completions = list(completions)
+    shown = _shown(completions, display)
+    return sum(shown[one.id] == shown[other.id] for one, other in _of_one_item(completions))
 
 
 def pair_up(one: Completion, other: Completion) -> Candidate:
@@ -134,8 +140,8 @@ def _of_one_item(completions: Iterable[Completion]) -> Iterator[tuple[Completion
                 yield one, other
 
 
-def _is_identical(one: Completion, other: Completion) -> bool:
-    return one.text.strip() == other.text.strip()
+def _shown(completions: Iterable[Completion], display: Display) -> dict[str, str]:
+    return {one.id: display_form(one.text, display).strip() for one in completions}
 
 
 def _queues(

@@ -86,7 +86,7 @@ def plan_judgments(
     """
     systems = list(store.iter(System, study))
     ranked, stored = _parted(store, study, systems)
-    candidates, n_identical = enumerate_pairs(ranked)
+    candidates, n_identical = enumerate_pairs(ranked, display=study.display)
     # The stress set stands beside a ranking, so it waits for one too.
     stress = _stress_set(store, study, policy, stored, now=now) if candidates else []
     beside_references = show_beside_references(stress, systems)

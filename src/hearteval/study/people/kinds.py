@@ -16,10 +16,12 @@ from hearteval.domain import (
     Axis,
     AxisMark,
     Completion,
+    Display,
     Judgment,
     Label,
     Pair,
     Rating,
+    display_form,
     shows_text,
 )
 from hearteval.errors import InvalidReplyError
@@ -68,7 +70,8 @@ def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
     found = desk.session.store.find(Completion, [first, second])
     if any(text.is_withdrawn for text in found):
         return None
-    texts = {completion.id: completion.text for completion in found}
+    display = desk.study.display
+    texts = {completion.id: display_form(completion.text, display) for completion in found}
     item = item_of(desk, found[0].item_id)
     return Shown(turns=turns_of(item), texts=(texts[first], texts[second]))
 
@@ -79,18 +82,20 @@ def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
     return (low, high) if lease.side == 0 else (high, low)
 
 
-def _show_completion(desk: Desk, lease: Lease) -> Shown | None:
+def _show_completion(desk: Desk, lease: Lease, *, display: Display | None = None) -> Shown | None:
+    """Return a reply after its conversation, in the form of the study unless another is given."""
     (completion,) = desk.session.store.find(Completion, [lease.target_id])
     if completion.is_withdrawn:
         return None
-    return Shown(turns=turns_of(item_of(desk, completion.item_id)), texts=(completion.text,))
+    text = display_form(completion.text, display or desk.study.display)
+    return Shown(turns=turns_of(item_of(desk, completion.item_id)), texts=(text,))
 
 
 def _show_review(desk: Desk, lease: Lease) -> Shown | None:
-    """Return a reply after its conversation, or somebody's reasons by themselves."""
+    """Return a reply after its conversation, or somebody's reasons, as they were typed."""
     given = desk.session.store.find(Judgment, [lease.target_id])
     if not given:
-        return _show_completion(desk, lease)
+        return _show_completion(desk, lease, display="raw")
     words = readable_reasons(desk, given[0])
     return Shown(turns=(), texts=(words,)) if words else None
 
@@ -273,6 +278,7 @@ KINDS: Mapping[str, TaskKind] = {
             show=_show_pair,
             read=_read_judgment,
             keeps=("choice", "strength", "reason", *_OF_AXES),
+            shows_replies=True,
         ),
         TaskKind(
             name="rate",
@@ -280,6 +286,7 @@ KINDS: Mapping[str, TaskKind] = {
             read=_read_rating,
             keeps=(*_OF_AXES, *(f"comment_{axis}" for axis in AXES)),
             has_examples=True,
+            shows_replies=True,
         ),
         TaskKind(
             name="review",

@@ -261,7 +261,7 @@ def _judging(
             if text.item_id in items
         ]
     store, study = desk.session.store, desk.study
-    candidates, _ = enumerate_pairs(released)
+    candidates, _ = enumerate_pairs(released, display=study.display)
     policy = stored_plan(study)
     before = store.people.targets(study.id, "judge")
     chosen: Sequence[Candidate] = candidates

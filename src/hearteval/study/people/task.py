@@ -62,6 +62,8 @@ class TaskKind:
     """Fields that are kept while the task is in hand."""
     opens: bool = False
     """Whether other tasks may follow from an answer."""
+    shows_replies: bool = False
+    """Whether it asks which replies are better, so that nobody may know who wrote them."""
     is_limited: bool = True
     """Whether limits of a sitting and a day hold."""
     may_take: Callable[[Person], bool] = field(default=lambda _person: True)
