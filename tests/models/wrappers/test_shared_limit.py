@@ -157,6 +157,23 @@ def test_limit_is_not_passed_for_good_while_others_may_give_back() -> None:
     run(work)
 
 
+def test_money_of_others_is_asked_for_while_own_calls_are_under_way() -> None:
+    async def work() -> None:
+        bank = Bank(limit_usd=2 * CEILING)
+        one, other = bank.open(), bank.open()
+        await one.reserve(CEILING)
+        await other.reserve(CEILING)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(budget, "POLL_SECONDS", 0.001)
+            waits = asyncio.ensure_future(other.reserve(CEILING))
+            await turn()
+            one.settle(CEILING, 0.0)
+
+            await waits
+
+    run(work)
+
+
 def test_calls_that_cost_nothing_ask_no_store() -> None:
     async def work() -> None:
         bank = Bank()

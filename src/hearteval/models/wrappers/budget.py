@@ -177,12 +177,12 @@ class SpendingLimit:
         self.spent_usd = booked_usd + self._unbooked
         self.in_flight_usd = in_flight_usd
         self._let_go()
-        if self._n_under_way or not self._waiting:
-            return
-        if self.limit_usd is not None:
+        if not self._n_under_way and self.limit_usd is not None:
             left = self.limit_usd - self.spent_usd - in_flight_usd
             self._refuse_all(from_usd=left)
-        if self._waiting and self._commit is not None:
+        # A batch job alone is not worth asking for hours; its end is asked after.
+        is_only_later = self._n_under_way > 0 and self._later == self._reserved
+        if self._waiting and self._commit is not None and not is_only_later:
             # Others have set aside what is missing: part of it will be free when it is booked.
             if self._poll is not None:
                 self._poll.cancel()
