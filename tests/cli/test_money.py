@@ -441,7 +441,7 @@ def leave_in_flight(path: Path, usd: float) -> None:
         until = datetime.now(UTC) + timedelta(hours=1)
         store.enter_panel(owner, until=until, is_gone=never)
         store.claim(["1" * 32, "2" * 32], owner=owner, until=until, seen=0, is_gone=never)
-        aside = SetAside(owner, until, None, usd, usd, 0.0, n_calls=86)
+        aside = SetAside(owner, until, None, usd, usd, usd, 0.0, n_calls=86)
         store.keep_group((), (), aside, is_gone=never)
 
 

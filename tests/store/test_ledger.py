@@ -36,7 +36,7 @@ def ended(owner: str, until: datetime) -> bool:
 
 
 def wish(owner: str, wanted: float, *, held: float = 0.0, later: float = 0.0) -> SetAside:
-    return SetAside(owner, NOW + LEASE, LIMIT, held, wanted, later, n_calls=3)
+    return SetAside(owner, NOW + LEASE, LIMIT, held, 0.0, wanted, later, n_calls=3)
 
 
 def keep(store: SqlStore, asked: SetAside, *replies: StoredReply) -> Balance:
@@ -56,6 +56,16 @@ def test_what_one_has_set_aside_no_other_is_granted(store: SqlStore) -> None:
     other = keep(store, wish("other", 0.75))
 
     assert (other.granted_usd, other.n_others) == (0.25, 1)
+
+
+def test_no_part_of_a_call_is_set_aside_for_which_others_would_wait(store: SqlStore) -> None:
+    keep(store, wish("one", 0.75))
+    asked = wish("other", 1.0)._replace(least_usd=0.5)
+    assert keep(store, asked).granted_usd == 0.0
+
+    keep(store, wish("one", 0.25))
+
+    assert keep(store, asked).granted_usd == 0.75
 
 
 def test_what_is_booked_leaves_less_in_the_same_transaction(store: SqlStore) -> None:

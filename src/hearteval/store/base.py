@@ -86,6 +86,8 @@ class SetAside(NamedTuple):
     """What all processes together may spend; None is no limit."""
     held_usd: float
     """What it has set aside already and still needs, which nobody takes from it."""
+    least_usd: float
+    """Less than this is of no use beyond what is held: not even one call more could begin."""
     wanted_usd: float
     later_usd: float
     """Of it, that of batch jobs, which outlive the process."""

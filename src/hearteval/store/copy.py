@@ -88,6 +88,7 @@ def _copy_in_flight(source: Store, target: Store) -> None:
             until=LONG_AGO,
             limit_usd=None,
             held_usd=found.usd,
+            least_usd=found.usd,
             wanted_usd=found.usd,
             later_usd=0.0,
             n_calls=found.n_calls,

@@ -43,8 +43,8 @@ class Purse(Protocol):
         """What all processes together may spend; None is no limit."""
         ...
 
-    def ask(self, booking_usd: float) -> tuple[float, float, float, int] | None:
-        """Return what a `SetAside` says: held, wanted, later, calls; None where nothing costs.
+    def ask(self, booking_usd: float) -> tuple[float, float, float, float, int] | None:
+        """Return what a `SetAside` says: held, least, wanted, later, calls; None if all is free.
 
         So many dollars are booked in the same transaction.
         """

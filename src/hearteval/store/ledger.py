@@ -41,7 +41,8 @@ def read_booked(connection: Connection) -> float:
 def set_aside(connection: Connection, wanted: SetAside, *, is_gone: IsGone) -> Balance:
     """Set aside for a process what it wants, or what the limit leaves of it.
 
-    It keeps at least what it holds.
+    It keeps at least what it holds, and gets no part of a call: two processes that each held a part
+    of what is left would wait for each other.
     """
     booked = others = lost = 0.0
     n_others = 0
@@ -55,7 +56,9 @@ def set_aside(connection: Connection, wanted: SetAside, *, is_gone: IsGone) -> B
             n_others += 1
     limit = inf if wanted.limit_usd is None else wanted.limit_usd
     room = limit - booked - others - lost
-    granted = max(wanted.held_usd, min(wanted.wanted_usd, room))
+    granted = wanted.held_usd
+    if room >= wanted.least_usd:
+        granted = max(granted, min(wanted.wanted_usd, room))
     values = {
         "owner": wanted.owner,
         "expires_at": wanted.until,

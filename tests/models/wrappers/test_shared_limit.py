@@ -28,12 +28,13 @@ class Bank:
         if asked is None:
             return
         self.n_commits += 1
-        held, wanted, *_ = asked
+        held, least, wanted, *_ = asked
         self.booked_usd += booking
         others = sum(usd for key, usd in self.rows.items() if key != id(purse))
         room = 1e9 if self.limit_usd is None else self.limit_usd
         room -= self.booked_usd + others + self.in_flight_usd
-        granted = self.rows[id(purse)] = max(held, min(wanted, room))
+        granted = max(held, min(wanted, room)) if room >= least else held
+        self.rows[id(purse)] = granted
         purse.grant(granted, booked_usd=self.booked_usd, in_flight_usd=self.in_flight_usd)
 
     def open(self) -> SpendingLimit:
@@ -228,7 +229,7 @@ def test_of_batch_calls_it_says_that_they_come_later() -> None:
         asked = purse.ask(0.0)
 
         assert asked is not None
-        assert asked[2] == CEILING
+        assert asked[3] == CEILING
 
     run(work)
 

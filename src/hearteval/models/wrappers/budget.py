@@ -150,8 +150,8 @@ class SpendingLimit:
             # What waits may be granted now; what nobody needs is given back to the others.
             self._commit(is_urgent=bool(self._waiting))
 
-    def ask(self, booking_usd: float) -> tuple[float, float, float, int] | None:
-        """Return what is held, what is wanted, what of it is later, and the calls under way.
+    def ask(self, booking_usd: float) -> tuple[float, float, float, float, int] | None:
+        """Return what is held, least of use, wanted, what of it is later, and calls under way.
 
         None where nothing has cost anything yet. `booking_usd` of what calls have cost is booked by
         what is asked. Until `grant`, calls begin within what is held, which the store never takes.
@@ -168,8 +168,10 @@ class SpendingLimit:
         self._begun, self._asked_at = 0.0, now
         needed = self._used + ahead
         self._allowed = held = max(self._used, min(self._allowed - booking_usd, needed))
-        wanted = needed + sum(one.usd for one in self._waiting if not one.may_go.done())
-        return held, max(held, wanted), self._later, self.n_direct
+        waiting = [one.usd for one in self._waiting if not one.may_go.done()]
+        least = self._used + min(waiting, default=0.0)
+        wanted = max(held, needed + sum(waiting))
+        return held, least, wanted, self._later, self.n_direct
 
     def grant(self, granted_usd: float, *, booked_usd: float, in_flight_usd: float) -> None:
         """Let calls begin within what is granted; refuse those that the limit never allows."""
