@@ -96,6 +96,7 @@ COMMANDS = {
     "judges halo": ("judges", "halo", "study.toml"),  # the cue judge has none, which it says
     "compare": ("compare", "study.toml"),
     "check": ("check", "table.csv"),
+    "store settle": ("store", "settle", "study.toml", "0"),
     "store copy": ("store", "copy", "tiny.db", "copy.db"),
     "store verify": ("store", "verify", "tiny.db"),
 }

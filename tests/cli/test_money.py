@@ -1,12 +1,19 @@
 """Money: shown and agreed to before a call is made, never passed, and what the bill then says."""
 
 import json
+import subprocess
 import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from heart_command import Heart
 from paying_server import PayingServer, paying_server
+
+from hearteval.store.base import SetAside
+from hearteval.store.panel import name_process
+from hearteval.store.sql import SqlStore
 
 STUDY = """
 [study]
@@ -423,3 +430,71 @@ def test_doctor_probes_every_model_once(
 
 def test_probe_needs_a_study(heart: Heart) -> None:
     assert heart("doctor", "--probe", "--json").code == 2
+
+
+def leave_in_flight(path: Path, usd: float) -> None:
+    """Leave behind what a killed run does: money set aside, and questions that it had claimed."""
+    ended = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    owner = f"{name_process(ended.pid)} killed"
+    ended.communicate()
+    with closing(SqlStore.open(str(path.with_suffix(".db")))) as store:
+        until = datetime.now(UTC) + timedelta(hours=1)
+        store.enter_panel(owner, until=until, is_gone=never)
+        store.claim(["1" * 32, "2" * 32], owner=owner, until=until, seen=0, is_gone=never)
+        aside = SetAside(owner, until, None, usd, usd, usd, 0.0, n_calls=86)
+        store.keep_group((), (), aside, is_gone=never)
+
+
+def never(_owner: str, _until: datetime) -> bool:
+    return False
+
+
+@pytest.mark.server
+def test_what_a_killed_run_has_left_is_said_in_a_line_and_wherever_money_is(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url, limit="max_usd = 5.0")
+        assert heart("run", path, "--yes", "--json").code == 0
+        leave_in_flight(path, 1.25)
+        first, again = heart("run", path), heart("run", path)
+        dry = heart("run", path, "--dry-run", "--json").json
+        checks = {c["name"]: c for c in heart("doctor", path, "--json").json["checks"]}
+
+    (line,) = [one for one in first.err.splitlines() if one.startswith("warning: found here")]
+    assert "2 questions that a killed run had claimed are free again" in line
+    money_left = "at most $1.25 for about 86 calls in flight when a run was killed"
+    assert money_left in line
+    assert f"`heart store settle {path} DOLLARS`" in line
+    assert "questions" not in again.err
+    assert money_left in again.err
+    assert dry["in_flight"] == {"usd": 1.25, "n_calls": 86, "n_processes": 1}
+    assert "and at most $1.25 in flight when a run was killed" in " ".join(first.out.split())
+    assert (checks["in flight"]["state"], "$1.25" in checks["in flight"]["detail"]) == (
+        "optional",
+        True,
+    )
+
+
+@pytest.mark.server
+def test_money_in_flight_counts_against_the_limit_until_it_is_settled(
+    heart: Heart, server: PayingServer, tmp_path: Path
+) -> None:
+    with paying_server() as provider:
+        path = write(tmp_path, provider.url, limit="max_usd = 5.0")
+        assert heart("complete", path, "--yes", "--json").code == 0
+        spent = heart("run", path, "--dry-run", "--json").json["spent_usd"]
+        leave_in_flight(path, 4.98)
+        stopped = heart("judge", path, "--yes", "--json")
+        too_much = heart("store", "settle", path, "4.99", "--json")
+        settled = heart("store", "settle", path, "0.5", "--json").json
+        twice = heart("store", "settle", path, "0.5", "--json").json
+        went_on = heart("judge", path, "--yes", "--json")
+
+    assert stopped.code == 1
+    assert "4.9800 were in flight when a run was killed" in stopped.json["judgments"]["stopped"]
+    assert (too_much.code, "at most $4.98 were in flight" in too_much.out) == (2, True)
+    assert settled["replaced"]["usd"] == 4.98
+    assert settled["spent_usd"] >= spent + 0.5
+    assert twice == {**settled, "replaced": None}
+    assert went_on.code == 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 from unittest.mock import ANY
 
 import numpy as np
@@ -251,14 +252,14 @@ class Crash(KeyboardInterrupt):
 
 def crash_at_completions(world: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the process end after a reply was kept, before its record is written."""
-    add = world.store.add
+    keep_group = world.store.keep_group
 
-    def crashing(records: Sequence[Record], **settings: bool) -> int:
+    def crashing(records: Sequence[Record], *rest: Any, **settings: Any) -> Any:
         if any(isinstance(record, Completion | Attempt) for record in records):
             raise Crash
-        return add(records, **settings)
+        return keep_group(records, *rest, **settings)
 
-    monkeypatch.setattr(world.store, "add", crashing)
+    monkeypatch.setattr(world.store, "keep_group", crashing)
 
 
 def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(

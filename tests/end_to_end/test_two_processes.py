@@ -67,3 +67,5 @@ def test_two_runs_on_one_store_pay_once_and_both_end_well(
         assert {one["n_before"] + one["n_added"] for one in counts} == {counts[0]["n_wanted"]}
         assert [one["n_missing"] for one in counts] == [0, 0]
     assert said[0]["leaderboard"] == said[1]["leaderboard"]
+    for _, told in ended:
+        assert "on this store too: each question is asked once, the budget is one" in told

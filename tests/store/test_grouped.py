@@ -2,12 +2,15 @@
 
 import asyncio
 import gc
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 import pytest
 from small_world import make_world
+from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from hearteval.domain import Completion, System
@@ -17,6 +20,7 @@ from hearteval.store.base import Record, StoredReply
 from hearteval.store.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
+T = TypeVar("T")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -25,14 +29,15 @@ class CountingStore(SqlStore):
 
     n_added = 0
 
-    def add(self, records: Sequence[Record], *, first_stays: bool = False) -> int:
+    def _write(self, work: Callable[[Connection], T]) -> T:
         self.n_added += 1
-        return super().add(records, first_stays=first_stays)
+        return super()._write(work)
 
 
 def counting_store() -> CountingStore:
     store = CountingStore.in_memory()
     assert isinstance(store, CountingStore)
+    store.n_added = 0
     return store
 
 
@@ -55,6 +60,44 @@ def test_what_arrives_together_is_committed_together() -> None:
 
     assert store.n_added == 1
     assert len(list(store.iter(System))) == 40
+
+
+def test_replies_and_records_of_a_group_are_one_transaction() -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0.01)
+
+    async def keep_both() -> None:
+        await asyncio.gather(writer.keep([reply(1)]), writer.add([system("one")]))
+
+    asyncio.run(keep_both())
+
+    assert store.n_added == 1
+    assert (store.spent_usd(), len(list(store.iter(System)))) == (0.25, 1)
+
+
+def test_what_arrives_while_a_group_is_written_is_the_next_group() -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0)
+    may_end = threading.Event()
+    keep_group = store.keep_group
+
+    def keep_slowly(*group: Any, **settings: Any) -> Any:
+        may_end.wait()
+        return keep_group(*group, **settings)
+
+    async def add_one_after_the_other() -> None:
+        added = [asyncio.create_task(writer.add([system("first")]))]
+        for number in range(5):
+            await asyncio.sleep(0.001)
+            added.append(asyncio.create_task(writer.add([system(f"s{number}")])))
+        may_end.set()
+        await asyncio.gather(*added)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "keep_group", keep_slowly)
+        asyncio.run(add_one_after_the_other())
+
+    assert store.n_added == 2
 
 
 def test_full_group_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,11 +200,11 @@ def failing_store(monkeypatch: pytest.MonkeyPatch, error: Exception) -> tuple[Sq
     """A store that refuses whatever is added, and the number of records it was given each time."""
     store, given = counting_store(), list[int]()
 
-    def add(records: Sequence[Record], **_settings: bool) -> int:
+    def keep_group(records: Sequence[Record], *_rest: object, **_settings: object) -> None:
         given.append(len(records))
         raise error
 
-    monkeypatch.setattr(store, "add", add)
+    monkeypatch.setattr(store, "keep_group", keep_group)
     return store, given
 
 

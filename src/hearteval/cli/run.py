@@ -101,11 +101,11 @@ def _run(
     if as_json:
         emit_json("run", body)
     else:
-        spent = body["spent_usd"]
-        written = {"cost": spent_words(settings, spent)} if spent else {}
+        spent, in_flight = body["spent_usd"], body["in_flight"]
+        written = {"cost": spent_words(settings, spent, in_flight)} if spent or in_flight else {}
         written["report"] = shorter(body["report"])
         text = show_results(results, study_file, written, is_verbose=terminal.is_verbose)
-    if not log.has_trouble:
+    if stored is not None and not log.has_trouble:
         keep_run(
             begun,
             body,
@@ -127,9 +127,9 @@ def _how_shown(study_file: Path) -> list[str | int]:
 def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:
     from hearteval.study.pipeline import ceiling, plan_words, show_plan
 
-    items, spending = show_plan(settings, Terminal())
+    items, spending, spent = show_plan(settings, Terminal())
     if as_json:
         most = ceiling(settings, items, spending)
-        emit_json("run", {"study": settings.name, "dry_run": True, "ceiling": most})
+        emit_json("run", {"study": settings.name, "dry_run": True, **spent, "ceiling": most})
     else:
         click.echo(plan_words(settings, items, spending))

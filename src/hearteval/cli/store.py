@@ -70,13 +70,10 @@ def verify(place: str, *, as_json: bool) -> None:
     is. Every record's id and content are hashed anew, what the judges replied is read anew, records
     are counted, and the database checks itself. Exit code 1 where anything differs.
     """
-    from hearteval.config import load_study
     from hearteval.store.sql import SqlStore
     from hearteval.study.verify import verify_store
 
-    if Path(place).suffix == ".toml":
-        place = load_study(Path(place), is_of_items=True).store
-    _require_there(place)
+    place = _place_of(place)
     with (
         closing(SqlStore.open_to_read(place)) as store,
         Terminal().progress("verifying") as progress,
@@ -104,6 +101,47 @@ def verify(place: str, *, as_json: bool) -> None:
         Terminal().warn(printable(f"{f'{one.kind} {one.id}'.strip()}: {one.words}"))
     if checked.faults:
         raise click.exceptions.Exit(1)
+
+
+@command.command("settle")
+@click.argument("place", metavar="STORE")
+@click.argument("usd", metavar="DOLLARS", type=click.FloatRange(min=0))
+@json_option
+def settle(place: str, usd: float, *, as_json: bool) -> None:
+    """Say what the calls cost that killed runs had in flight.
+
+    Until then the most that they may have cost counts as spent. STORE is the study file whose store
+    it is, the path of a SQLite file or a PostgreSQL address; DOLLARS is what the provider billed
+    for those calls alone: 0 for nothing. Done again, it changes nothing.
+    """
+    from hearteval.models.prices import money
+    from hearteval.store.sql import SqlStore
+    from hearteval.study.asking.others import settle_in_flight
+    from hearteval.study.session import utc_now
+
+    with closing(SqlStore.open(_place_of(place))) as store:
+        done = settle_in_flight(store, usd, now=utc_now)
+    spent = f"${money(done.spent_usd)}"
+    if as_json:
+        replaced = None if done.replaced is None else done.replaced._asdict()
+        emit_json("store_settle", {"replaced": replaced, "spent_usd": done.spent_usd})
+    elif done.replaced is None:
+        click.echo(f"Nothing is in flight, and nothing is changed: {spent} are spent.")
+    else:
+        click.echo(
+            f"${money(usd)} are booked for about {plural(done.replaced.n_calls, 'call')} in place"
+            f" of at most ${money(done.replaced.usd)}: {spent} are spent in all."
+        )
+
+
+def _place_of(place: str) -> str:
+    """Return where a store is that is there, from its place or its study file."""
+    from hearteval.config import load_study
+
+    if Path(place).suffix == ".toml":
+        place = load_study(Path(place), is_of_items=True).store
+    _require_there(place)
+    return place
 
 
 def _say_simulated(store: "SqlStore") -> None:

@@ -76,6 +76,58 @@ class Claimed(NamedTuple):
     """Whether another process is there."""
 
 
+class SetAside(NamedTuple):
+    """What a process wants to have set aside for its calls under way, in US dollars."""
+
+    owner: str
+    until: datetime
+    """End of its lease."""
+    limit_usd: float | None
+    """What all processes together may spend; None is no limit."""
+    held_usd: float
+    """What it has set aside already and still needs, which nobody takes from it."""
+    least_usd: float
+    """Less than this is of no use beyond what is held: not even one call more could begin."""
+    wanted_usd: float
+    later_usd: float
+    """Of it, that of batch jobs, which outlive the process."""
+    n_calls: int
+    """Under way now, those of batch jobs apart."""
+
+
+class Balance(NamedTuple):
+    """The money of all processes on a store, in US dollars, as one of them finds it."""
+
+    granted_usd: float
+    """What is set aside for it now."""
+    booked_usd: float
+    """What all replies that were kept have cost."""
+    in_flight_usd: float
+    """What processes had set aside that are gone: perhaps billed."""
+    n_others: int
+    """Other processes that are there and pay."""
+
+
+class InFlight(NamedTuple):
+    """What processes that are gone had set aside for their calls: perhaps billed."""
+
+    usd: float
+    """The most that it may have cost, in US dollars."""
+    n_calls: int
+    """About so many calls, as of their last commits."""
+    n_processes: int
+
+
+class Found(NamedTuple):
+    """What others have left on a store, or do on it now."""
+
+    others: frozenset[str]
+    """Owners who are there."""
+    n_claims: int
+    """Questions that are claimed by processes that are gone."""
+    in_flight: InFlight | None
+
+
 class AssignedCount(NamedTuple):
     """How many assignments one rater has, the first time or again."""
 
@@ -169,6 +221,31 @@ class Store(Protocol):
         """Keep replies in one transaction; of two under one id the first stays."""
         ...
 
+    def keep_group(
+        self,
+        records: Sequence[Record],
+        replies: Sequence[StoredReply],
+        wanted: SetAside | None,
+        *,
+        is_gone: Callable[[str, datetime], bool],
+    ) -> Balance | None:
+        """Keep replies, append records as `add` with `first_stays`, and set aside, all in one.
+
+        Raises:
+            StoreError: As `add`.
+        """
+        ...
+
+    def settle(
+        self, cost: StoredReply, *, is_gone: Callable[[str, datetime], bool]
+    ) -> InFlight | None:
+        """Replace what processes that are gone had set aside by what it cost; return the former."""
+        ...
+
+    def look_around(self, owner: str, *, is_gone: Callable[[str, datetime], bool]) -> Found:
+        """Return what others have left here or do here now; nothing is changed."""
+        ...
+
     def find_reply(self, reply_id: str) -> StoredReply | None:
         """Return a reply that was kept, or None."""
         ...
@@ -232,7 +309,7 @@ class Store(Protocol):
         ...
 
     def leave_panel(self, owner: str, *, is_gone: Callable[[str, datetime], bool]) -> None:
-        """Release all claims of an owner, who is no longer present."""
+        """Release all claims of an owner, and what it has set aside; it is no longer present."""
         ...
 
     def data_hash(self) -> str:

@@ -99,6 +99,16 @@ def leave(connection: Connection, owner: str, *, is_gone: IsGone) -> None:
         connection.execute(delete(claims))
 
 
+def look_around(connection: Connection, owner: str, *, is_gone: IsGone) -> tuple[set[str], int]:
+    """Return the other owners who are there, and how many questions those claim who are not."""
+    others = _living(connection, owner, is_gone)
+    held = select(claims.c.owner, func.count().label("n")).where(claims.c.stamp.is_(None))
+    rows = connection.execute(held.group_by(claims.c.owner)).all()
+    present = {owner, *others}
+    # One of an owner's rows is no question, but that it is there.
+    return others, sum(max(row.n - 1, 0) for row in rows if row.owner not in present)
+
+
 def _release_the_gone(connection: Connection, present: set[str]) -> None:
     """Release the claims of all but these owners: what became of the questions is not known."""
     gone = (claims.c.stamp.is_(None), claims.c.owner.not_in(present))

@@ -3,13 +3,16 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import islice
 
 from hearteval.domain import canonical_json
 from hearteval.errors import StoreError
-from hearteval.store.base import Record, Store
+from hearteval.store.base import Record, SetAside, Store
+from hearteval.store.panel import Panel
 from hearteval.store.rows import TABLES, kind_name
 
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH = 2_000
 REPLY_BATCH = 500
 
@@ -39,6 +42,7 @@ def copy_store(
     n_new["reply"] = n_replies
     n_new["person"] = _copy_people(source, target)
     n_new["batch_job"] = _copy_jobs(source, target)
+    _copy_in_flight(source, target)
     return n_new
 
 
@@ -73,6 +77,23 @@ def _copy_jobs(source: Store, target: Store) -> int:
             )
         )
     return len({job.id for job in source.jobs()} - known.keys())
+
+
+def _copy_in_flight(source: Store, target: Store) -> None:
+    """Copy what killed processes had in flight, so that the target counts it as spent too."""
+    found = Panel(source).look_around().in_flight
+    if found is not None:
+        at_most = SetAside(
+            owner="copied",
+            until=LONG_AGO,
+            limit_usd=None,
+            held_usd=found.usd,
+            least_usd=found.usd,
+            wanted_usd=found.usd,
+            later_usd=0.0,
+            n_calls=found.n_calls,
+        )
+        target.keep_group((), (), at_most, is_gone=Panel(target).is_gone)
 
 
 def require_room(source: Store, target: Store) -> None:

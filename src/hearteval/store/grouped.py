@@ -4,7 +4,9 @@ What models answered is written here, and each answer once: of two the first sta
 it. Which process asks what is claimed in the `panel`.
 
 Replies arrive one by one and a commit costs milliseconds, so what arrives within 50 ms is committed
-together, in a thread of its own: calls go on meanwhile. Whoever adds waits until it is durable.
+together, in a thread of its own: calls go on meanwhile. Whoever adds waits until it is durable. A
+group is one transaction, in which the money of calls under way is set aside anew as well; while one
+is written the next one gathers.
 """
 
 import asyncio
@@ -12,12 +14,12 @@ import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from hearteval.errors import StoreError
-from hearteval.store.base import Record, Store, StoredReply
+from hearteval.store.base import Balance, Record, SetAside, Store, StoredReply
 from hearteval.store.panel import Panel
 
 logger = logging.getLogger(__name__)
@@ -33,6 +35,35 @@ class _Submission(NamedTuple):
     done: "asyncio.Future[None]"
 
 
+class Purse(Protocol):
+    """The money of this process's calls; a `SpendingLimit` of the models, by structure."""
+
+    @property
+    def limit_usd(self) -> float | None:
+        """What all processes together may spend; None is no limit."""
+        ...
+
+    def ask(self, booking_usd: float) -> tuple[float, float, float, float, int] | None:
+        """Return what a `SetAside` says: held, least, wanted, later, calls; None if all is free.
+
+        So many dollars are booked in the same transaction.
+        """
+        ...
+
+    def grant(self, granted_usd: float, *, booked_usd: float, in_flight_usd: float) -> None:
+        """Take note of what came of it."""
+
+    def fail(self, error: Exception) -> None:
+        """Take note that the store could not be asked."""
+
+
+class _Written(NamedTuple):
+    faults: list[Exception | None]
+    """Of each submission."""
+    balance: Balance | Exception | None
+    """None where nothing was to be set aside."""
+
+
 class GroupedWriter:
     """Adds to a store, which may be read meanwhile, from one event loop.
 
@@ -41,16 +72,19 @@ class GroupedWriter:
     Attributes:
         store: What is written to.
         panel: This process's claims on what is to be asked, kept until the end.
+        purse: Whose money is set aside with each group; None where nothing costs any.
     """
 
     def __init__(self, store: Store, *, wait_seconds: float = WAIT_SECONDS) -> None:
         self.store = store
         self.panel = Panel(store)
+        self.purse: Purse | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._wait_seconds = wait_seconds
         self._waiting: list[_Submission] = []
         self._n_open = 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        self._is_urgent = self._is_writing = self._is_due = self._is_closed = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
 
     async def __aenter__(self) -> "GroupedWriter":
@@ -60,8 +94,10 @@ class GroupedWriter:
 
     async def __aexit__(self, *_exception: object) -> None:
         """Commit what still waits, also on the way out of a fault or Ctrl-C."""
+        self._is_closed = True
         if self._waiting:
-            self._commit()
+            group, self._waiting = self._waiting, []
+            self._hand_over(group, None)
         # Not awaited, so that nothing cancels it: what was paid for is stored.
         self._thread.shutdown(wait=True)
         if self._renewing is not None:
@@ -96,46 +132,96 @@ class GroupedWriter:
         submission.done.add_done_callback(self._end)
         if len(self._waiting) >= MAX_GROUP:
             self._commit()
-        elif self._timer is None:
-            self._timer = loop.call_later(self._wait_seconds, self._commit)
+        else:
+            self.commit_soon()
         # A task that is cancelled while it waits has had its answer paid for: it is still stored.
         await asyncio.shield(submission.done)
+
+    def commit_soon(self, *, is_urgent: bool = False) -> None:
+        """Have a group committed when `wait_seconds` are over; an urgent one right after this task.
+
+        What an ended call has to be kept is submitted by then, in the same step of its task.
+        """
+        loop = asyncio.get_running_loop()
+        if is_urgent and not self._is_urgent:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer, self._is_urgent = loop.call_soon(self._commit), True
+        elif self._timer is None:
+            self._timer = loop.call_later(self._wait_seconds, self._commit)
 
     def _end(self, _done: "asyncio.Future[None]") -> None:
         self._n_open -= 1
 
     def _commit(self) -> None:
-        """Hand what waits to the thread, which writes group after group."""
+        """Hand what waits to the thread; while it writes, the next group gathers."""
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        group, self._waiting = self._waiting, []
+        self._timer, self._is_urgent = None, False
+        if self._is_closed and not self._waiting:
+            return
+        if self._is_writing:
+            self._is_due = True
+            return
+        group, self._waiting = self._waiting[:MAX_GROUP], self._waiting[MAX_GROUP:]
+        self._is_writing, self._is_due = True, bool(self._waiting)
+        self._hand_over(group, self._wish(group))
+
+    def _wish(self, group: Sequence[_Submission]) -> SetAside | None:
+        """Ask the purse what is to be set aside when the costs of a group are booked."""
+        booking = sum(reply.cost or 0.0 for one in group for reply in one.replies)
+        asked = None if self.purse is None else self.purse.ask(booking)
+        if self.purse is None or asked is None:
+            return None
+        return SetAside(self.panel.owner, self.panel.until(), self.purse.limit_usd, *asked)
+
+    def _hand_over(self, group: Sequence[_Submission], wish: SetAside | None) -> None:
         loop = asyncio.get_running_loop()
-        written = loop.run_in_executor(self._thread, self._write_group, group)
-        written.add_done_callback(partial(_tell, group))
+        written = loop.run_in_executor(self._thread, self._write_group, group, wish)
+        written.add_done_callback(partial(self._tell, group))
 
-    def _write_group(self, group: Sequence[_Submission]) -> list[Exception | None]:
-        """Write a group at once; return the fault of each submission, or None."""
+    def _write_group(self, group: Sequence[_Submission], wish: SetAside | None) -> _Written:
+        """Write a group at once; where it has a fault, each of it alone."""
+        replies = [reply for one in group for reply in one.replies]
+        records = [record for one in group for record in one.records]
         try:
-            self.store.keep_replies([reply for one in group for reply in one.replies])
-            self.store.add([r for one in group for r in one.records], first_stays=True)
+            balance = self.store.keep_group(records, replies, wish, is_gone=self.panel.is_gone)
+            return _Written([None] * len(group), balance)
         except Exception as error:  # noqa: BLE001 - it reaches whoever waits
-            if len(group) == 1 or _is_of_the_store(error):
-                return [error] * len(group)
+            if not group or _is_of_the_store(error):
+                return _Written([error] * len(group), error)
+            faults: list[Exception | None] = [error]
+        if len(group) > 1:
             # One of them is at fault: find out which.
-            return [fault for one in group for fault in self._write_group([one])]
-        return [None] * len(group)
+            faults = [fault for one in group for fault in self._write_group([one], None).faults]
+        return _Written(faults, None if wish is None else self._write_group((), wish).balance)
 
+    def _tell(self, group: Sequence[_Submission], written: "asyncio.Future[_Written]") -> None:
+        self._is_writing = False
+        found = written.result()
+        for submission, fault in zip(group, found.faults, strict=True):
+            if submission.done.done():
+                continue
+            if fault is None:
+                submission.done.set_result(None)
+            else:
+                submission.done.set_exception(fault)
+                submission.done.exception()  # whoever waited may have been cancelled: no complaint
+        self._tell_purse(found.balance)
+        if self._is_due:
+            self._commit()
 
-def _tell(group: Sequence[_Submission], written: "asyncio.Future[list[Exception | None]]") -> None:
-    for submission, fault in zip(group, written.result(), strict=True):
-        if submission.done.done():
-            continue
-        if fault is None:
-            submission.done.set_result(None)
-        else:
-            submission.done.set_exception(fault)
-            submission.done.exception()  # whoever waited may have been cancelled: no complaint
+    def _tell_purse(self, found: Balance | Exception | None) -> None:
+        if self.purse is None or found is None:
+            return
+        if isinstance(found, Exception):
+            self.purse.fail(found)
+            return
+        self.purse.grant(
+            found.granted_usd, booked_usd=found.booked_usd, in_flight_usd=found.in_flight_usd
+        )
+        if found.n_others:
+            self.panel.when_shared()
 
 
 def _is_of_the_store(error: Exception) -> bool:

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from hearteval.domain import record_id
-from hearteval.store.base import Store
+from hearteval.store.base import Found, Store
 
 LEASE = timedelta(seconds=120)
 RENEWALS = 4
@@ -51,14 +51,18 @@ class Panel:
 
     def look(self) -> None:
         """Take note that the store is about to be read: what was released until now is seen."""
-        self._seen = self._store.enter_panel(self.owner, until=self._until(), is_gone=self._is_gone)
+        self._seen = self._store.enter_panel(self.owner, until=self.until(), is_gone=self.is_gone)
         self.n_looks += 1
+
+    def look_around(self) -> Found:
+        """Return what others have left on the store, or do on it now."""
+        return self._store.look_around(self.owner, is_gone=self.is_gone)
 
     def claim(self, keys: Sequence[str]) -> frozenset[str]:
         """Claim what is free of these questions; return what is this process's own now."""
         self.release()
         claimed = self._store.claim(
-            keys, owner=self.owner, until=self._until(), seen=self._seen, is_gone=self._is_gone
+            keys, owner=self.owner, until=self.until(), seen=self._seen, is_gone=self.is_gone
         )
         if claimed.is_shared:
             self.when_shared()
@@ -76,16 +80,15 @@ class Panel:
 
     def renew(self) -> None:
         """Renew every claim."""
-        self._store.enter_panel(self.owner, until=self._until(), is_gone=self._is_gone)
+        self._store.enter_panel(self.owner, until=self.until(), is_gone=self.is_gone)
 
     def leave(self) -> None:
         """Release everything."""
-        if self.n_looks:
-            self._store.leave_panel(self.owner, is_gone=self._is_gone)
+        self._store.leave_panel(self.owner, is_gone=self.is_gone)
 
     async def wait_until_free(self, keys: Collection[str]) -> None:
         """Wait until none of these questions is claimed by another process."""
-        while self._store.claimed(sorted(keys), owner=self.owner, is_gone=self._is_gone):
+        while self._store.claimed(sorted(keys), owner=self.owner, is_gone=self.is_gone):
             await asyncio.sleep(POLL_SECONDS)
 
     async def keep_renewing(self) -> None:
@@ -94,10 +97,12 @@ class Panel:
             await asyncio.sleep(LEASE.total_seconds() / RENEWALS)
             self.renew()
 
-    def _until(self) -> datetime:
+    def until(self) -> datetime:
+        """Return when a lease ends that is renewed now."""
         return self._now() + LEASE
 
-    def _is_gone(self, owner: str, until: datetime) -> bool:
+    def is_gone(self, owner: str, until: datetime) -> bool:
+        """Say whether an owner, whose lease ends then, has no more say."""
         return until <= self._now() or is_dead(owner)
 
 
@@ -108,6 +113,12 @@ def is_dead(owner: str) -> bool:
     if machine != _machine() or not pid.isdigit():
         return False
     return not owner.startswith(f"{name_process(int(pid))} ")
+
+
+def name_owner(owner: str) -> str:
+    """Name an owner as a person knows it."""
+    machine, pid, *_ = owner.split(" ")
+    return f"process {pid}" if machine == _machine() else "a process of another machine"
 
 
 def name_process(pid: int) -> str:

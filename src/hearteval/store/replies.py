@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from hearteval.domain import flat_fields, record_id
 from hearteval.store.base import Record, StoredReply
 from hearteval.store.integrity.seal import book, content_of, rebook
+from hearteval.store.ledger import book as book_cost
 from hearteval.store.rows import (
     HOLDERS,
     in_groups,
@@ -55,6 +56,7 @@ def keep(connection: Connection, kept: Sequence[StoredReply]) -> None:
     if texts:
         connection.execute(insert(reply_texts), texts)
     book(connection, list(zip(new, contents, strict=True)))
+    book_cost(connection, sum(reply.cost or 0.0 for reply in new))
 
 
 def _lost(reply: StoredReply) -> StoredReply:

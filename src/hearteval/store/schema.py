@@ -397,6 +397,16 @@ claims = _table(
     sqlite_with_rowid=False,
 )
 
+ledger = _table(
+    "ledger",
+    Column("owner", Text, nullable=False),
+    Column("expires_at", Utc, nullable=False),
+    *(Column(name, Double, nullable=False) for name in ("usd", "later_usd")),
+    Column("n_calls", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""What is booked, in the row of nobody, and what each process has set aside (`store.ledger`)."""
+
 totals = Table(
     "totals",
     metadata,

@@ -31,9 +31,18 @@ from hearteval.domain import (
     flat_fields,
 )
 from hearteval.errors import InvalidRecordError, StoreError
-from hearteval.store import claims, schema
+from hearteval.store import claims, ledger, schema
 from hearteval.store.adding import add, insertion
-from hearteval.store.base import AssignedCount, Claimed, Record, StoredReply
+from hearteval.store.base import (
+    AssignedCount,
+    Balance,
+    Claimed,
+    Found,
+    InFlight,
+    Record,
+    SetAside,
+    StoredReply,
+)
 from hearteval.store.engines import (
     Outage,
     as_reader,
@@ -344,6 +353,46 @@ class SqlStore:
         if replies:
             self._write(lambda connection: keep(connection, replies))
 
+    def keep_group(
+        self,
+        records: Sequence[Record],
+        replies: Sequence[StoredReply],
+        wanted: SetAside | None,
+        *,
+        is_gone: claims.IsGone,
+    ) -> Balance | None:
+        """Keep replies, append records and set aside for calls under way, in one transaction."""
+
+        def keep_all(connection: Connection) -> Balance | None:
+            keep(connection, replies)
+            add(connection, records, first_stays=True)
+            if wanted is None:
+                return None
+            return ledger.set_aside(connection, wanted, is_gone=is_gone)
+
+        return self._write(keep_all)
+
+    def settle(self, cost: StoredReply, *, is_gone: claims.IsGone) -> InFlight | None:
+        """Replace what processes that are gone had set aside by what it cost."""
+
+        def settle(connection: Connection) -> InFlight | None:
+            found = ledger.forget_in_flight(connection, is_gone=is_gone)
+            if found is not None:
+                keep(connection, [cost])
+            return found
+
+        return self._write(settle)
+
+    def look_around(self, owner: str, *, is_gone: claims.IsGone) -> Found:
+        """Return what others have left here or do here now."""
+
+        def look(connection: Connection) -> Found:
+            others, n_claims = claims.look_around(connection, owner, is_gone=is_gone)
+            in_flight = ledger.read_in_flight(connection, is_gone=is_gone)
+            return Found(frozenset(others), n_claims, in_flight)
+
+        return self._read(look)
+
     def find_reply(self, reply_id: str) -> StoredReply | None:
         """Return a reply that was kept, or None."""
         return next(iter(self.find_replies([reply_id])), None)
@@ -385,12 +434,16 @@ class SqlStore:
 
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""
-        query = select(func.coalesce(func.sum(schema.replies.c.cost), 0.0).label("usd"))
-        return float(self._rows(query)[0]["usd"])
+        return self._read(ledger.read_booked)
 
     def enter_panel(self, owner: str, *, until: datetime, is_gone: claims.IsGone) -> int:
         """Be present, and renew one's claims; return the stamp of what was released last."""
-        return self._write(partial(claims.enter, owner=owner, until=until, is_gone=is_gone))
+
+        def enter(connection: Connection) -> int:
+            ledger.renew(connection, owner, until=until)
+            return claims.enter(connection, owner, until=until, is_gone=is_gone)
+
+        return self._write(enter)
 
     def claim(
         self,
@@ -414,8 +467,13 @@ class SqlStore:
         self._write(partial(claims.release, keys=keys, owner=owner))
 
     def leave_panel(self, owner: str, *, is_gone: claims.IsGone) -> None:
-        """Release all claims of an owner, who is no longer present."""
-        self._write(partial(claims.leave, owner=owner, is_gone=is_gone))
+        """Release all claims of an owner, and what it has set aside; it is no longer present."""
+
+        def leave(connection: Connection) -> None:
+            ledger.leave(connection, owner)
+            claims.leave(connection, owner, is_gone=is_gone)
+
+        self._write(leave)
 
     def data_hash(self) -> str:
         """Return one hash of all records that were added, as 64 hexadecimal digits."""

@@ -14,6 +14,7 @@ from hearteval.models.asking import ProbeResult, probe_model
 from hearteval.models.base import AskedModel
 from hearteval.models.local import NO_LLAMA_CPP
 from hearteval.models.presets import end_words, load_model_presets
+from hearteval.models.prices import money
 from hearteval.notices import Kind, Notice
 from hearteval.report.text import listed
 from hearteval.store.engines import is_readable_as_is, probe_store
@@ -21,6 +22,7 @@ from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
 from hearteval.study.asking.cost import require_prices
 from hearteval.study.asking.models import Asking, ask_models, asked_directly, paid_models
+from hearteval.study.asking.others import look_around, settle_command
 from hearteval.study.grow import gather, imported_judges, judge_models, system_models
 from hearteval.study.imports import (
     import_command,
@@ -140,10 +142,11 @@ def _check_ends(settings: StudySettings) -> list[Check]:
 
 def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
     """Say what models have answered so far, under what name, with which settings, at what cost."""
-    spending, warned = NOTHING_SPENT, list[Notice]()
+    spending, warned, in_flight = NOTHING_SPENT, list[Notice](), None
     try:
         if is_readable_as_is(settings.store):
             with open_session(settings, tell, is_only_read=True) as session:
+                in_flight = look_around(session.store).in_flight
                 study = session.store.latest_study(study_id(settings))
                 if study is not None:
                     spending = read_spending(session, study)
@@ -160,6 +163,13 @@ def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
         for use in spending.models
         if use.n_calls
     ]
+    if in_flight is not None:
+        found = (
+            f"at most ${money(in_flight.usd)} in flight when a run was killed, perhaps billed:"
+            " counted as spent"
+        )
+        remedy = f"`{settle_command(settings.file)}` replaces it by what was billed"
+        checks.append(Check("in flight", "optional", found, remedy))
     remedy = "see docs/reference/warnings.md"
     warned += [one for one in warn_of_models(spending) if one.kind is Kind.OTHER_MODEL]
     return [*checks, *(Check("models", "optional", str(one), remedy) for one in warned)]

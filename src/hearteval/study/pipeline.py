@@ -28,6 +28,7 @@ from hearteval.report.leaderboard import leaderboard_rows
 from hearteval.report.missing import missing_lines
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
+from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell
 from hearteval.study.asking.cost import (
@@ -47,6 +48,7 @@ from hearteval.study.asking.cost import (
     spending_lines,
 )
 from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.others import look_around, tell_what_was_found
 from hearteval.study.asking.steps import (
     complete_step,
     complete_without_models,
@@ -84,7 +86,8 @@ def failed_judges(session: Session, study: Study) -> tuple[Failure, ...]:
 def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResults]:
     """Take every step that is not done yet; return what was done as JSON says it, and the results.
 
-    Beside that, ``stored`` is the fingerprint of what the results rest on.
+    Beside that, ``stored`` is the fingerprint of what the results rest on, None where other runs
+    are here, or have left something.
 
     Raises:
         SettingsError: A key or a price is missing, or nobody agreed to what it costs.
@@ -92,6 +95,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     settings = session.settings
     if settings.people is not None:
         forget_old_details(Desk(session=session, study=study), now=session.now())
+    is_any_found = tell_what_was_found(session)
     items = list(session.store.iter(Item, study))
     free = complete_without_models(session, study)
     done = plan_what_is_done(session, study)
@@ -117,7 +121,7 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "version": study.version,
         "dry_run": False,
         "ceiling": ceiling(settings, items, spending),
-        "spent_usd": session.store.spent_usd(),
+        **money_of(session.store),
         "n_items": len(study.item_ids),
         "completions": completions,
         **judgments,
@@ -129,21 +133,38 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
         "failures": [asdict(failure) for failure in results.failures],
         "stopped": find_stop(completions, *judgments.values()),
         **paths,
-        "stored": stored,
+        "stored": None if is_any_found else stored,
     }
     return body, results
 
 
-def show_plan(settings: StudySettings, tell: Tell) -> tuple[tuple[Item, ...], Spending]:
-    """Return a study's items and what it still needs; nothing is asked, made or stored."""
+def show_plan(
+    settings: StudySettings, tell: Tell
+) -> tuple[tuple[Item, ...], Spending, dict[str, Any]]:
+    """Return a study's items, what it still needs, and the money that is spent.
+
+    Nothing is asked, made or stored.
+    """
+    spent: dict[str, Any] = {"spent_usd": 0.0, "in_flight": None}
     if is_readable_as_is(settings.store):
         with open_session(settings, tell, is_only_read=True) as session:
+            tell_what_was_found(session)
             gathered = gather(settings, tell, session.store)
-            done = plan_unwritten(session, gathered)
+            done, spent = plan_unwritten(session, gathered), money_of(session.store)
     else:
         gathered, done = gather(settings, tell), NOTHING_DONE
     warn_of_same_models(settings, tell)
-    return gathered.items, estimate_spending(settings, gathered.items, done, when=utc_now())
+    spending = estimate_spending(settings, gathered.items, done, when=utc_now())
+    return gathered.items, spending, spent
+
+
+def money_of(store: Store) -> dict[str, Any]:
+    """Return what all runs on a store have cost, and what killed ones had in flight, as JSON."""
+    in_flight = look_around(store).in_flight
+    return {
+        "spent_usd": store.spent_usd(),
+        "in_flight": None if in_flight is None else in_flight._asdict(),
+    }
 
 
 def warn_of_same_models(settings: StudySettings, tell: Tell) -> None:

@@ -31,6 +31,7 @@ _WHOLE = (
     "SELECT id, verdict, created_at FROM labels ORDER BY id",
     'SELECT name, "group", background, withdrawn_at FROM people ORDER BY name',
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
+    "SELECT id, usd FROM ledger WHERE owner <> '' ORDER BY id",
     # Rounded: a server may add up in any order.
     "SELECT count(*), round(CAST(sum(cost) AS numeric), 9) FROM replies",
 )

@@ -33,7 +33,10 @@ from hearteval.store import schema
 from hearteval.store.integrity.seal import is_sealed, seal
 from hearteval.store.people import tables as _tables_of_people  # noqa: F401 - its tables are made
 
-VERSIONS = ("v0001", "v0002", "v0003", "v0004", "v0005", "v0006", "v0007", "v0008", "v0009")
+VERSIONS = (
+    *("v0001", "v0002", "v0003", "v0004", "v0005", "v0006", "v0007", "v0008", "v0009"),
+    "v0010",
+)
 """Each but the first, which has no tables before it, is a module of this folder that brings the
 tables of the one before to its own."""
 DEVELOPMENT_VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")

@@ -443,11 +443,16 @@ def limit_words(settings: StudySettings, estimate: Estimate) -> str:
     return f"; it stops at budget.max_usd, ${money(limit)} in all{early}"
 
 
-def spent_words(settings: StudySettings, usd: float) -> str:
-    """Say what all runs of a study have cost so far."""
+def spent_words(
+    settings: StudySettings, usd: float, in_flight: Mapping[str, Any] | None = None
+) -> str:
+    """Say what all runs of a study have cost so far, and what killed ones had in flight."""
     limit = settings.max_usd
     of = "" if limit is None else f" of ${money(limit)} (budget.max_usd)"
-    return f"spent so far, all runs of this store together: ${money(usd)}{of}"
+    more = ""
+    if in_flight is not None:
+        more = f", and at most ${money(in_flight['usd'])} in flight when a run was killed"
+    return f"spent so far, all runs of this store together: ${money(usd)}{of}{more}"
 
 
 def confirm_spending(session: Session, estimate: Estimate) -> None:

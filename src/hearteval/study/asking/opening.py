@@ -46,6 +46,7 @@ from hearteval.study.asking.models import (
     strict_sampling,
     tariff_of,
 )
+from hearteval.study.asking.others import settle_command, tell_of_others_once
 from hearteval.study.session import Now, Session
 
 BATCH_POLICY = BatchPolicy()
@@ -71,7 +72,9 @@ async def open_models(
     ledger = SpendingLimit(limit_usd=settings.max_usd, spent_usd=session.store.spent_usd())
     async with AsyncExitStack() as stack:
         writer = await stack.enter_async_context(GroupedWriter(session.store))
-        writer.panel.when_shared = lambda: ledger.note(session.store.spent_usd())
+        writer.panel.when_shared = tell_of_others_once(session, writer.panel)
+        writer.purse = ledger
+        ledger.share(writer.commit_soon, remedy=settle_command(settings.file))
         client = await stack.enter_async_context(open_client(trust_env=True))
         opened: dict[str, ChatModel] = {}
         gates: dict[object, Gate] = {}

@@ -20,6 +20,7 @@ from hearteval.study.asking.cost import (
     spending_lines,
     what_is_done,
 )
+from hearteval.study.asking.others import tell_what_was_found
 from hearteval.study.asking.steps import (
     complete_step,
     complete_without_models,
@@ -79,6 +80,7 @@ def agree_to(session: Session, spending: Spending) -> None:
     Raises:
         SettingsError: Nobody agreed to what it costs.
     """
+    tell_what_was_found(session)
     tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
     tell(f"plan:\n{spending_lines(session.settings, spending)}")
     confirm_spending(session, in_all(spending))
