@@ -16,7 +16,7 @@ from sqlalchemy import select
 from hearteval.domain import record_id
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
-from hearteval.store.people.tables import dealings, places
+from hearteval.store.people.tables import dealings, places, tasks
 from hearteval.store.people.tasks import Lease, PlannedTask
 from hearteval.store.sql import SqlStore
 
@@ -101,7 +101,7 @@ class Assignment(RuleBasedStateMachine):
         return found
 
     def _require_best(self, person: Person, lease: Lease, before: dict[str, Any]) -> None:
-        """Least filled first, then the side seen less often, then the next place of a task."""
+        """Least filled since it came, then the side seen less often, then the next place."""
         mine = [side for each in before.values() for side, who, _ in each if who == person.id]
         lead = mine.count(0) - mine.count(1)
         seen = {held.task_id for held in self.leases[person.id][:-1]}
@@ -110,7 +110,12 @@ class Assignment(RuleBasedStateMachine):
             for id_, each in before.items()
             if person.name not in self.planned[id_].writers and id_ not in seen
         }
-        taken = {id_: len(before[id_]) - len(free) for id_, free in open_ones.items() if free}
+        came_at = self._turns_when_they_came()
+        taken = {
+            id_: came_at[id_] + len(before[id_]) - len(free)
+            for id_, free in open_ones.items()
+            if free
+        }
         least = [id_ for id_, n in taken.items() if n == min(taken.values())]
         assert lease.task_id in least
         wanted = int(lead > 0)
@@ -120,6 +125,11 @@ class Assignment(RuleBasedStateMachine):
             assert lease.side == open_ones[lease.task_id][0] == wanted
         else:
             assert lease.side == wanted or not any(wanted in open_ones[id_] for id_ in least)
+
+    def _turns_when_they_came(self) -> dict[str, int]:
+        query = select(tasks.c.id, tasks.c.turn - tasks.c.n_taken)
+        rows = self.store._read(lambda connection: connection.execute(query).all())
+        return {row[0]: row[1] for row in rows}
 
     def _could_do(self, person: Person, planned: PlannedTask) -> bool:
         key = (person.id, planned.id)

@@ -35,7 +35,7 @@ from hearteval.store.people import tables as _tables_of_people  # noqa: F401 - i
 
 VERSIONS = (
     *("v0001", "v0002", "v0003", "v0004", "v0005", "v0006", "v0007", "v0008", "v0009"),
-    "v0010",
+    *("v0010", "v0011"),
 )
 """Each but the first, which has no tables before it, is a module of this folder that brings the
 tables of the one before to its own."""

@@ -1,9 +1,10 @@
 """Which task somebody gets next, and which of its places (DESIGN section 7).
 
 First what lapsed and is still free, else a free place of an open task that the person has not seen:
-the least filled first, and among those one of the side that the person has seen less often, in the
-order of the seed. Of those the first are tasks whose next place has that side: then also a task
-that is never filled has its sides balanced.
+the least filled first (what came later counts as filled like the others: its `turn`), and among
+those one of the side that the person has seen less often, in the order of the seed. Of those the
+first are tasks whose next place has that side: then also a task that is never filled has its sides
+balanced.
 
 Statements are built once, here and in `tasks`: building one costs three times what SQLite takes to
 run it, and every page of every person needs twenty.
@@ -65,9 +66,9 @@ _OPEN_AGAIN = select(tasks.c.id).where(
     *_IS_OPEN, tasks.c.id.in_(bindparam("lapsed", expanding=True))
 )
 _LEAST_FILLED = (
-    select(tasks.c.id, tasks.c.n_taken)
+    select(tasks.c.id, tasks.c.turn)
     .where(*_IS_OPEN, _IS_NEW)
-    .order_by(tasks.c.n_taken, tasks.c.rank)
+    .order_by(tasks.c.turn, tasks.c.rank)
     .limit(1)
 )
 _SIDES_SEEN = (
@@ -86,7 +87,7 @@ _FREE = (
 _FREE_OF_SIDE = _FREE.where(_HAS_SIDE)
 _EQUALLY_FILLED = (
     select(tasks.c.id)
-    .where(*_IS_OPEN, _IS_NEW, tasks.c.n_taken == bindparam("n_taken"))
+    .where(*_IS_OPEN, _IS_NEW, tasks.c.turn == bindparam("turn"))
     .order_by(tasks.c.rank)
     .limit(1)
 )
@@ -134,7 +135,7 @@ def find_new(connection: Connection, who: Claimant) -> Place | None:
     side = _wanted_side(connection, who)
     if side is None:
         return _any_free(connection, least.id)
-    asked |= {"n_taken": least.n_taken, "side": side}
+    asked |= {"turn": least.turn, "side": side}
     for query in (_WHOSE_NEXT_IS, _WITH_A_FREE):
         task_id = connection.execute(query, asked).scalar()
         if task_id is not None:

@@ -89,14 +89,19 @@ tasks = Table(
     Column("rank", BigInteger, nullable=False),
     Column("n_places", Integer, nullable=False),
     Column("n_taken", Integer, nullable=False),
+    Column("turn", Integer, nullable=False, server_default="0"),
     Column("closed_at", Utc),
     CheckConstraint("0 <= n_taken AND n_taken <= n_places"),
     UniqueConstraint("study_id", "kind", "target_id"),
 )
-"""What people are to do; ``n_taken`` is the number of its dealings that have a place."""
+"""What people are to do; ``n_taken`` is the number of its dealings that have a place.
+
+``turn`` is that and what the others of its kind had when it came: who comes next gets a task of the
+lowest, so that a new one, which may show what a person has just written, comes among others.
+"""
 Index(
     "ix_tasks_open",
-    *(tasks.c.study_id, tasks.c.kind, tasks.c.n_taken, tasks.c.rank),
+    *(tasks.c.study_id, tasks.c.kind, tasks.c.turn, tasks.c.rank),
     sqlite_where=text("n_taken < n_places AND closed_at IS NULL"),
     postgresql_where=text("n_taken < n_places AND closed_at IS NULL"),
 )

@@ -63,7 +63,7 @@ _RENEW = update(dealings).where(dealings.c.ticket == bindparam("of_ticket"))
 _COUNT = (
     update(tasks)
     .where(tasks.c.id == bindparam("of_task"))
-    .values(n_taken=tasks.c.n_taken + bindparam("by"))
+    .values(n_taken=tasks.c.n_taken + bindparam("by"), turn=tasks.c.turn + bindparam("by"))
 )
 
 
@@ -141,7 +141,10 @@ def plan(connection: Connection, planned: Sequence[PlannedTask]) -> int:
         closed |= {row.id for row in rows if row.closed_at is not None}
     new = [one for one in planned if one.id not in known]
     if new:
-        connection.execute(insert(tasks), [_task_row(one) for one in new])
+        turns = _turns(connection, new[0].study_id)
+        connection.execute(
+            insert(tasks), [_task_row(one, turn=turns.get(one.kind, 0)) for one in new]
+        )
     more = [one for one in planned if one.n_places > known.get(one.id, 0)]
     spots = [
         {"task_id": one.id, "place": place, "side": (one.rank + place) % 2}
@@ -177,7 +180,18 @@ def open_only(
         _close(connection, tasks.c.id.in_(some), now=now)
 
 
-def _task_row(one: PlannedTask) -> dict[str, Any]:
+def _turns(connection: Connection, study_id: str) -> dict[str, int]:
+    """Return for each kind of task the highest turn of those that are open."""
+    query = (
+        select(tasks.c.kind, func.max(tasks.c.turn))
+        .where(tasks.c.study_id == study_id, tasks.c.closed_at.is_(None))
+        .where(tasks.c.n_taken < tasks.c.n_places)
+        .group_by(tasks.c.kind)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _task_row(one: PlannedTask, *, turn: int) -> dict[str, Any]:
     return {
         "id": one.id,
         "study_id": one.study_id,
@@ -186,6 +200,7 @@ def _task_row(one: PlannedTask) -> dict[str, Any]:
         "rank": one.rank,
         "n_places": one.n_places,
         "n_taken": 0,
+        "turn": turn,
         "closed_at": None,
     }
 
