@@ -11,6 +11,7 @@ from hearteval.domain import Pair, Study, canonical_json, flat_fields
 from hearteval.errors import StoreError
 from hearteval.store import schema
 from hearteval.store.base import Record
+from hearteval.store.integrity.as_read import book_as_read
 from hearteval.store.integrity.seal import book, content_of
 from hearteval.store.replies import refer
 from hearteval.store.rows import (
@@ -35,6 +36,7 @@ def add(connection: Connection, records: Sequence[Record], *, first_stays: bool)
         for new in _add_kind(connection, kind, list(group), first_stays=first_stays)
     ]
     book(connection, added)
+    book_as_read(connection, [record for record, _ in added])
     return len(added)
 
 

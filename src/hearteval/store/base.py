@@ -176,8 +176,11 @@ class Store(Protocol):
         """Return the newest version of a study, or None if the store has never seen it."""
         ...
 
-    def unjudged(self, study: Study) -> Iterator[Assignment]:
-        """Yield the study's assignments that have no judgment yet, in the order of their ids."""
+    def unjudged(self, study: Study, *, is_checked: bool = False) -> Iterator[Assignment]:
+        """Yield the study's assignments that have no judgment yet, in the order of their ids.
+
+        Where they are checked, one that is not what was written is a `StoreError`.
+        """
         ...
 
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:

@@ -281,6 +281,11 @@ def unjudged_query(study: Study) -> Select[Any]:
 
 
 def judgment_query(study: Study) -> Select[Any]:
+    """Return the query for the analysis columns of a study's judgments."""
+    return judged_query().where(schema.assignments.c.study_id == study.id)
+
+
+def judged_query() -> Select[Any]:
     """Return the query for the analysis columns; covered by indexes from end to end."""
     a, j, p = schema.assignments, schema.judgments, schema.pairs
     is_low_first = p.c.low_completion_id == a.c.first_completion_id
@@ -306,7 +311,7 @@ def judgment_query(study: Study) -> Select[Any]:
         .select_from(a)
         .join(j, j.c.assignment_id == a.c.id)
         .join(p, p.c.id == a.c.pair_id)
-        .where(a.c.study_id == study.id, a.c.check.is_(None))
+        .where(a.c.check.is_(None))
     )
 
 

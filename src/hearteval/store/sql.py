@@ -17,6 +17,7 @@ from sqlalchemy import Column, Connection, Engine, Select, func, select
 
 from hearteval.domain import (
     Assignment,
+    Attempt,
     BatchJob,
     Choice,
     Completion,
@@ -24,8 +25,11 @@ from hearteval.domain import (
     Judgment,
     Label,
     LabelVerdict,
+    LatencyProbe,
+    Pair,
     Rater,
     Rating,
+    Screening,
     Study,
     System,
     flat_fields,
@@ -59,9 +63,10 @@ from hearteval.store.engines import (
     run_patiently,
     shrink,
 )
+from hearteval.store.integrity import as_read
 from hearteval.store.integrity.fingerprint import fingerprint
-from hearteval.store.integrity.seal import content_of, hash_of, n_written, read_totals
-from hearteval.store.integrity.verify import StoreCheck, check_store
+from hearteval.store.integrity.seal import NOTHING, content_of, hash_of, n_written, read_totals
+from hearteval.store.integrity.verify import StoreCheck, check_records, check_store
 from hearteval.store.migrations import VERSIONS, is_current, migrate
 from hearteval.store.people.base import PeopleStore
 from hearteval.store.replies import find, keep
@@ -96,8 +101,13 @@ QUEUE_SECONDS = 20.0
 MOST_WRITERS = 8
 """Of one process on PostgreSQL, where they queue for a lock of the database anyway."""
 KEPT_IN_MEMORY = (Item, System, Rater, Completion)
-"""Kinds that every step of a study reads, and of which there are thousands, not millions: what is
-read of them of a study is compared with the hash of what was written."""
+"""Kinds that every step of a study reads, and of which there are thousands, not millions."""
+OF_A_STUDY = (Assignment, Judgment, Rating)
+"""Kinds whose totals count what a study reads of them."""
+CHECKED_WHOLE = (Completion, Attempt, Label, Screening, LatencyProbe)
+"""Kinds of which a version of a study reads what is about its members: an edit may hide one."""
+NAMED = 5
+"""Records that a message names at most."""
 
 
 class SqlStore:
@@ -118,6 +128,7 @@ class SqlStore:
         self._patience_seconds = patience_seconds
         self._outage = Outage()
         self._file: tuple[int, int] | None = None
+        self._is_read_only = is_read_only
         self._last_read: dict[str, tuple[Hashable, Any]] = {}
         is_queue = engine.dialect.name == "sqlite"
         self._writer = Lock() if is_queue else BoundedSemaphore(MOST_WRITERS)
@@ -197,12 +208,17 @@ class SqlStore:
 
     def _iter_anew(self, kind: type[R], study: Study | None) -> Iterator[R]:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
+        if study is not None:
+            self._require_whole(kind, study)
         n_least = self._n_written(kind, study)
         n_read = 0
         for record in self._records(kind, query, is_checked=study is not None):
             n_read += 1
             yield record
         self._require_all(kind, n_read, n_least)
+        if study is not None and kind in OF_A_STUDY:
+            # After what was read, so that what others add meanwhile is counted.
+            self._require_no_more(kind, n_read, self._n_written(kind, study))
 
     def _unless_more_came(
         self, what: str, study: Study, kinds: Sequence[type[Any]], read: Callable[[], T]
@@ -224,7 +240,9 @@ class SqlStore:
         wanted = sorted(set(ids))
         with self._sound(kind):
             rows = self._read(lambda connection: list(rows_of_kind(connection, kind, wanted)))
+            kept = [row.get("content") for row in rows]
             found = [cast("R", from_row(kind, row)) for row in rows]
+        self._require_as_written(found, kept)
         return sorted(found, key=lambda record: record.id)
 
     def latest_study(self, study_id: str) -> Study | None:
@@ -240,7 +258,7 @@ class SqlStore:
             self._require_as_written([study for study, _ in found], [kept for _, kept in found])
         return [study for study, _ in found]
 
-    def unjudged(self, study: Study) -> Iterator[Assignment]:
+    def unjudged(self, study: Study, *, is_checked: bool = False) -> Iterator[Assignment]:
         """Yield the study's assignments that have no judgment yet."""
         query = unjudged_query(study)
 
@@ -253,7 +271,7 @@ class SqlStore:
 
         n_closed, n_judged = self._read(counts)
         self._require_all(Judgment, n_closed, n_judged)
-        return self._records(Assignment, query)
+        return self._assignments(query, is_checked=is_checked)
 
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
         """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
@@ -282,7 +300,9 @@ class SqlStore:
         self._read(refresh_statistics)
         keys = (schema.assignments.c.id, schema.judgments.c.assignment_id)
         n_read, n_least = 0, self._n_written(Judgment, study)
+        written, found = self._read(partial(as_read.written, study=study)), NOTHING
         for columns in self._columns(Judgment, judgment_query(study), *keys):
+            found = found.and_also(as_read.total_of(zip(*columns.values(), strict=True)))
             with self._sound(Judgment):
                 columns["axes"] = list(map(marks_from_text, columns["axes"]))
                 if not set(columns["choice"]) <= set(get_args(Choice)):
@@ -292,9 +312,25 @@ class SqlStore:
         if n_read < n_least:
             n_read += len(self._rows(checks_query(study)))
         self._require_all(Judgment, n_read, n_least)
+        self._require_no_more(Judgment, n_read, self._n_written(Judgment, study))
+        if found != written:
+            self._require_judged_as_written(study)
+
+    def _require_judged_as_written(self, study: Study) -> None:
+        """Check the records that a study's judgments are read from; raise where one was changed.
+
+        Where none was, others have added some meanwhile, or their sum is not known yet.
+        """
+        if self._read(partial(as_read.is_as_read, study=study)):
+            return
+        kinds = (Completion, Pair, Assignment, Judgment)
+        self._require_sound(kinds)
+        if not self._is_read_only:
+            self._write(partial(as_read.make_anew, study=study))
 
     def label_table(self, study: Study) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Yield the labels of a study's texts as batches of parallel columns."""
+        self._require_whole(Label, study)
         for columns in self._columns(Label, label_query(study), schema.labels.c.id):
             with self._sound(Label):
                 if not set(columns["verdict"]) <= set(get_args(LabelVerdict)):
@@ -304,6 +340,7 @@ class SqlStore:
     def labels_of(self, study: Study, taxonomy: str) -> Iterator[Label]:
         """Yield the labels of a study's texts by one taxonomy."""
         own = study_query(Label, study).where(schema.labels.c.taxonomy == taxonomy)
+        self._require_whole(Label, study)
         yield from self._records(Label, own)
 
     def labels_by_people(
@@ -313,14 +350,16 @@ class SqlStore:
         ids = sorted(set(text_ids))
         with self._sound(Label):
             rows = self._read(lambda it: rows_by_people(it, taxonomy, version, ids))
+            kept = [row.get("content") for row in rows]
             found = [from_row(Label, row) for row in rows]
+        self._require_as_written(found, kept)
         return sorted(found, key=lambda label: (label.created_at, label.id))
 
     def _n_written(self, kind: type[Any], study: Study | None) -> int:
         """Return how many records a read must find at least; 0 where nobody can tell."""
         if study is not None and kind_name(kind) in MEMBER_FIELDS:
             return len(getattr(study, MEMBER_FIELDS[kind_name(kind)]))
-        if study is not None and kind not in (Assignment, Judgment, Rating):
+        if study is not None and kind not in OF_A_STUDY:
             return 0
         study_id = None if study is None else study.id
         return self._read(partial(n_written, kind=kind, study_id=study_id))
@@ -332,6 +371,32 @@ class SqlStore:
                 f"{n_read:,} of {n_least:,} records of the kind {kind_name(kind)} can be read",
             )
 
+    def _require_no_more(self, kind: type[Any], n_read: int, n_most: int) -> None:
+        if n_read > n_most:
+            raise self._damaged(
+                kind,
+                f"{n_read:,} records of the kind {kind_name(kind)} are there, {n_most:,} were"
+                " written",
+            )
+
+    def _require_whole(self, kind: type[Any], study: Study) -> None:
+        """Check all records of a kind, of whatever study, once until more come."""
+        if kind in CHECKED_WHOLE:
+            check = partial(self._require_sound, (kind,))
+            self._unless_more_came(f"all of {kind_name(kind)}", study, (kind,), check)
+
+    def _require_sound(self, kinds: Sequence[type[Any]]) -> None:
+        """Raise, naming them, where records of these kinds are not what was written."""
+        check = partial(check_records, kinds=kinds, progress=lambda _kind, _n: None)
+        faults = self._read(check).faults
+        if not faults:
+            return
+        said = [f"the {one.kind} {one.id}: {one.words}" for one in faults if one.id]
+        said = said or [f"of the kind {one.kind} {one.words}" for one in faults]
+        more = f", and {len(said) - NAMED:,} more" if len(said) > NAMED else ""
+        ids = [one.id for one in faults if one.id]
+        raise self._damaged(kinds[-1], f"{'; '.join(said[:NAMED])}{more}", ids=ids)
+
     @contextmanager
     def _sound(self, kind: type[Any]) -> Iterator[None]:
         """Say that the store is damaged where a row is no record."""
@@ -341,11 +406,11 @@ class SqlStore:
             words = f"a record of the kind {kind_name(kind)} cannot be read"
             raise self._damaged(kind, words) from error
 
-    def _damaged(self, kind: type[Any], words: str) -> StoreError:
+    def _damaged(self, kind: type[Any], words: str, *, ids: Sequence[str] = ()) -> StoreError:
         return StoreError(
             f"store {self._name} is damaged: {words}; go on with a copy of it, and see "
             "`heart store verify`",
-            ids=(kind_name(kind),),
+            ids=ids or (kind_name(kind),),
         )
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
@@ -499,30 +564,34 @@ class SqlStore:
                 rows = [dict(zip(names, row, strict=True)) for row in page]
                 kept = [row.get("content") for row in rows]
                 found = [cast("R", from_row(kind, row)) for row in rows]
-            if is_checked and kind in KEPT_IN_MEMORY:
+            if is_checked and kind not in CHECKED_WHOLE:
                 self._require_as_written(found, kept)
             yield from found
 
     def _require_as_written(
         self, records: Sequence[Record], contents: Sequence[str | None]
     ) -> None:
-        """Raise where a record is not what its row's hash says; rows before there were any pass."""
+        """Raise where a record is not what its row's hash says."""
         for record, kept in zip(records, contents, strict=True):
-            if kept is not None and content_of(record) != kept:
+            if content_of(record) != kept:
                 raise self._damaged(
                     type(record),
                     f"the {kind_name(type(record))} {record.id} is not what was written",
+                    ids=[record.id],
                 )
 
-    def _assignments(self, query: Select[Any]) -> Iterator[Assignment]:
+    def _assignments(self, query: Select[Any], *, is_checked: bool = False) -> Iterator[Assignment]:
         """Yield assignments, of which a study has hundreds of thousands."""
         of_table = query.selected_columns
         names = ["id", *(field.name for field in fields(Assignment) if field.name != "id")]
-        light = query.with_only_columns(*(of_table[name] for name in names))
+        kept = ["content"] if is_checked else []
+        light = query.with_only_columns(*(of_table[name] for name in (*names, *kept)))
         for columns in self._columns(Assignment, light, schema.assignments.c.id):
             with self._sound(Assignment):
                 rows = zip(*(columns[name] for name in names), strict=True)
                 found = [Assignment(**dict(zip(names, row, strict=True))) for row in rows]
+            if is_checked:
+                self._require_as_written(found, columns["content"])
             yield from found
 
     def _columns(

@@ -112,7 +112,10 @@ def read_data(session: Session, study: Study) -> StudyData:
     stress = {system.id for system in systems if system.kind == "stress"}
     ranked = [c for c in completions if c.system_id not in stress]
     targets = plan_ratings(store, study, stored_plan(study)).targets if is_rated(study) else None
-    open_ones, judgments = list(store.unjudged(study)), read_judgments(session, study)
+    open_ones, judgments = (
+        list(store.unjudged(study, is_checked=True)),
+        read_judgments(session, study),
+    )
     pairs, ratings = list(store.iter(Pair, study)), list(store.iter(Rating, study))
     # Nobody is asked any more about what was withdrawn.
     gone = withdrawn_pairs(pairs, completions)
@@ -217,7 +220,10 @@ def stored_audit(session: Session, study: Study) -> StudyData | None:
     audit = store.latest_study(audit_study_id(study))
     if audit is None:
         return None
-    open_ones, judgments = list(store.unjudged(audit)), read_judgments(session, audit)
+    open_ones, judgments = (
+        list(store.unjudged(audit, is_checked=True)),
+        read_judgments(session, audit),
+    )
     return StudyData(
         systems=list(store.iter(System, audit)),
         pairs=list(store.iter(Pair, audit)),
@@ -233,7 +239,10 @@ def stored_halo(session: Session, study: Study) -> StudyData | None:
     halo = store.latest_study(halo_study_id(study))
     if halo is None:
         return None
-    open_ones, judgments = list(store.unjudged(halo)), read_judgments(session, halo)
+    open_ones, judgments = (
+        list(store.unjudged(halo, is_checked=True)),
+        read_judgments(session, halo),
+    )
     return StudyData(
         raters=list(store.iter(Rater, halo)),
         assignments=assigned(judgments, open_ones),

@@ -38,6 +38,8 @@ NO_STUDY = "0" * 32
 """Stands for the study of a kind whose records belong to none."""
 HEX_DIGITS = 32
 ROWS = 2_000
+AS_READ = "judgment as read"
+"""Stands for a kind where the sum of what an analysis reads is kept (`integrity.as_read`)."""
 
 
 class Total(NamedTuple):
@@ -68,8 +70,8 @@ SEALED: Mapping[type[Any], Table[Any]] = {**TABLES, StoredReply: schema.replies}
 Totals = Mapping[tuple[str, str], Total]
 """By kind and study."""
 _TOTALS = schema.totals
-# The end of the audit log stands there too, which is no record (`store.people.audit`).
-_ALL = select(_TOTALS).where(_TOTALS.c.kind != "event")
+# What is no record stands there too: the end of the audit log (`store.people.audit`), and sums.
+_ALL = select(_TOTALS).where(_TOTALS.c.kind.not_in(("event", AS_READ)))
 _OF_KINDS = select(_TOTALS).where(_TOTALS.c.kind.in_(bindparam("kinds", expanding=True)))
 _NEW = insert(_TOTALS)
 _CHANGE = update(_TOTALS).where(
@@ -95,7 +97,7 @@ def book(connection: Connection, added: Sequence[tuple[Sealed, str]]) -> None:
         hashes[kind_name(type(record)), studies[record.id]].append(content)
     before = read_totals(connection, *{kind for kind, _ in hashes})
     after = {key: before.get(key, NOTHING).plus(found) for key, found in hashes.items()}
-    _write(connection, after, before)
+    write_totals(connection, after, before)
 
 
 def rebook(connection: Connection, before: Sequence[Sealed], after: Sequence[Sealed]) -> None:
@@ -111,7 +113,7 @@ def rebook(connection: Connection, before: Sequence[Sealed], after: Sequence[Sea
         n, digest = totals.get(key, NOTHING)
         changed = digest - int(content_of(old), 16) + int(content_of(new), 16)
         totals[key] = Total(n, changed % 2 ** (4 * HEX_DIGITS))
-    _write(connection, totals, known)
+    write_totals(connection, totals, known)
 
 
 def read_totals(connection: Connection, *kinds: str) -> Totals:
@@ -147,7 +149,7 @@ def seal(connection: Connection) -> None:
             for record, content in zip(records, contents, strict=True):
                 place = (kind_name(kind), studies[record.id])
                 totals[place] = totals.get(place, NOTHING).plus([content])
-    _write(connection, totals, {})
+    write_totals(connection, totals, {})
 
 
 def _write_contents(
@@ -175,7 +177,7 @@ def is_sealed(connection: Connection) -> bool:
     )
 
 
-def _write(connection: Connection, totals: Totals, known: Totals) -> None:
+def write_totals(connection: Connection, totals: Totals, known: Totals) -> None:
     """Write totals, of which those that are known have a row already."""
     rows = {key: {"n": total.n, "digest": total.as_hex} for key, total in totals.items()}
     changed = [

@@ -4,14 +4,14 @@ What a reply says against what was read of it is checked one layer up (`hearteva
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, or_, select
 from sqlalchemy.exc import DBAPIError
 
-from hearteval.domain import WITHDRAWN, Completion
+from hearteval.domain import WITHDRAWN, Completion, Pair
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
 from hearteval.store.base import StoredReply
@@ -79,8 +79,18 @@ class StoreCheck(NamedTuple):
 def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
     """Read every record of a store and compare it with what was written of it."""
     faults = list(_database_faults(connection))
+    checked = check_records(connection, SEALED, progress=progress)
+    faults += [*checked.faults, *_people_faults(connection)]
+    return StoreCheck(checked.totals, tuple(faults))
+
+
+def check_records(
+    connection: Connection, kinds: Collection[type[Any]], *, progress: Progress
+) -> StoreCheck:
+    """Read every record of some kinds and compare it with what was written of it."""
+    faults = list(_moved_pairs(connection)) if Pair in kinds else []
     totals: dict[tuple[str, str], Total] = {}
-    for kind in SEALED:
+    for kind in kinds:
         n_read = 0
         try:
             for rows in sealed_rows(connection, kind):
@@ -99,8 +109,7 @@ def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
         except (DBAPIError, ValueError) as error:
             words = str(getattr(error, "orig", "a value is no value of its column"))
             faults.append(StoreFault(kind_name(kind), "", f"{UNREAD}: {words}"))
-    faults += _count_faults(totals, read_totals(connection))
-    faults += _people_faults(connection)
+    faults += _count_faults(totals, read_totals(connection, *map(kind_name, kinds)))
     return StoreCheck(totals, tuple(faults))
 
 
@@ -113,6 +122,13 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
                     yield StoreFault("database", "", " ".join(str(words).split()))
             for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
                 yield StoreFault("database", "", f"a row of {table} refers to one that is gone")
+    except DBAPIError as error:
+        yield StoreFault("database", "", " ".join(str(error.orig).split()))
+
+
+def _moved_pairs(connection: Connection) -> Iterator[StoreFault]:
+    """Find pairs whose systems are not those of their completions."""
+    try:
         p, low, high = schema.pairs, schema.completions.alias(), schema.completions.alias()
         moved = or_(p.c.low_system_id != low.c.system_id, p.c.high_system_id != high.c.system_id)
         query = (

@@ -185,8 +185,8 @@ class _UnwrittenPlan:
         self._added += records
         return 0
 
-    def unjudged(self, study: Study) -> Iterator[Assignment]:
-        yield from self._store.unjudged(study)
+    def unjudged(self, study: Study, *, is_checked: bool = False) -> Iterator[Assignment]:
+        yield from self._store.unjudged(study, is_checked=is_checked)
         added = {record.id: record for record in self._added if isinstance(record, Assignment)}
         known = {record.id for record in self._store.find(Assignment, list(added))}
         yield from (record for id_, record in added.items() if id_ not in known)

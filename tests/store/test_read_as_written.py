@@ -1,0 +1,124 @@
+"""What an analysis reads is what was written: each edit of it ends the read, on both databases."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+from sqlalchemy import text
+from store_edits import EDITS
+from store_versions import make_store
+
+from hearteval.domain import (
+    Attempt,
+    Completion,
+    Item,
+    Judgment,
+    LatencyProbe,
+    Pair,
+    Rater,
+    Rating,
+    Study,
+    System,
+)
+from hearteval.errors import StoreError
+from hearteval.store.engines import open_engine
+from hearteval.store.migrations import VERSIONS
+from hearteval.store.sql import SqlStore
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+READ = (Item, System, Rater, Completion, Pair, Attempt, Rating, LatencyProbe)
+OF_NO_RESULT = {
+    "a reply replaced",
+    "a cost changed",
+    "a time changed",
+    "a verdict of a screening changed",
+    "a paid reply made cheaper",
+    "a paid reply deleted",
+}
+"""Edits of what results do not rest on, and costs, of which they say sums."""
+NOTICED = {name: edit for name, edit in EDITS.items() if name not in OF_NO_RESULT} | {
+    "a label added": (
+        "INSERT INTO labels SELECT * FROM (SELECT substr(content, 1, 16) AS id, completion_id,"
+        " judgment_id, taxonomy, 'other' AS category, verdict, probability, evidence, rater_id,"
+        " created_at, item_id, score, taxonomy_version, content FROM labels) AS others LIMIT 1"
+    ),
+}
+
+
+def read_all(place: str) -> None:
+    """Read what `hearteval.study.results` reads of a store's studies."""
+    with closing(SqlStore.open_to_read(place)) as store:
+        for name in {study.id for study in store.iter(Study)}:
+            study = store.latest_study(name)
+            assert study is not None
+            for kind in READ:
+                list(store.iter(kind, study))
+            list(store.unjudged(study))
+            list(store.judgment_table(study))
+            list(store.label_table(study))
+
+
+def change(place: str, edit: str) -> None:
+    engine, _ = open_engine(place)
+    try:
+        with engine.begin() as connection:
+            for statement in edit.split(";"):
+                assert connection.execute(text(statement)).rowcount > 0
+    finally:
+        engine.dispose()
+
+
+@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.postgres)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    is_file = request.param == "file"
+    made = str(tmp_path / "study.db") if is_file else request.getfixturevalue("postgres_url")
+    make_store(made, VERSIONS[-1])
+    return str(made)
+
+
+@pytest.mark.parametrize("edit", NOTICED.values(), ids=NOTICED)
+def test_an_edit_ends_the_read(place: str, edit: str) -> None:
+    read_all(place)
+    change(place, edit)
+    with pytest.raises(StoreError, match="`heart store verify`"):
+        read_all(place)
+
+
+def test_a_store_whose_sum_nobody_has_written_yet_is_checked_too(place: str) -> None:
+    change(place, EDITS["a choice flipped"])
+    with pytest.raises(StoreError, match=r"the judgment .* is not what was written"):
+        read_all(place)
+
+
+def test_judgments_that_come_while_others_are_read_are_no_damage(place: str) -> None:
+    with closing(SqlStore.open(place)) as store, closing(SqlStore.open(place)) as other:
+        (study,) = (one for one in store.iter(Study) if one.name == "small")
+        batches = store.judgment_table(study)
+        next(batches)
+        open_one = next(other.unjudged(study))
+        judgment = Judgment(assignment_id=open_one.id, choice="tie", strength=None, created_at=NOW)
+        other.add([judgment])
+        list(batches)
+        assert judgment.assignment_id in {
+            id_ for batch in store.judgment_table(study) for id_ in batch["assignment_id"]
+        }
+
+
+def test_no_verb_says_anything_of_choices_that_were_flipped(heart: Heart, study: Path) -> None:
+    heart("run", study)
+    assert heart("run", study).code == 0
+    store = study.parent / "tiny.db"
+    change(
+        str(store),
+        "UPDATE judgments SET choice = CASE choice WHEN 'first' THEN 'second' ELSE 'first' END"
+        " WHERE choice <> 'tie' AND rowid % 2 = 0",
+    )
+    with closing(SqlStore.open(str(store))) as opened:
+        known = {judgment.id for judgment in opened.iter(Judgment)}
+    for verb in ("report", "analyze", "run"):
+        done = heart(verb, study)
+        assert done.code == 1
+        assert "`heart store verify`" in done.err
+        assert any(id_ in done.err for id_ in known)
