@@ -67,6 +67,57 @@ def test_edits_are_noticed_on_postgresql(postgres_url: str) -> None:
         engine.dispose()
 
 
+OWN_SCHEMA = {
+    "CREATE VIEW others AS SELECT 1": "it has a view 'others', which is none of ours",
+    "CREATE INDEX more ON labels (verdict)": "it has an index 'more', which is none of ours",
+    "DROP INDEX ix_tasks_open": "the index 'ix_tasks_open' is not as it was made",
+}
+TRIGGER = "it has a trigger 'flip', which is none of ours"
+
+
+@pytest.mark.parametrize(("edit", "said"), OWN_SCHEMA.items())
+def test_a_schema_that_was_changed_is_noticed(
+    edited: tuple[str, sqlite3.Connection], edit: str, said: str
+) -> None:
+    place, connection = edited
+    connection.execute(edit)
+    connection.commit()
+    assert faults_at(place) == [said]
+
+
+def test_a_trigger_is_noticed(edited: tuple[str, sqlite3.Connection]) -> None:
+    place, connection = edited
+    connection.execute(
+        "CREATE TRIGGER flip AFTER INSERT ON judgments BEGIN UPDATE judgments SET strength = 5; END"
+    )
+    connection.commit()
+    assert faults_at(place) == [TRIGGER]
+
+
+@pytest.mark.postgres
+def test_a_schema_that_was_changed_is_noticed_on_postgresql(postgres_url: str) -> None:
+    make_store(postgres_url, VERSIONS[-1])
+    assert faults_at(postgres_url) == []
+    engine, _ = open_engine(postgres_url)
+    with engine.begin() as connection:
+        for edit in OWN_SCHEMA:
+            connection.execute(text(edit))
+        connection.execute(
+            text(
+                "CREATE FUNCTION flip() RETURNS trigger LANGUAGE plpgsql AS"
+                " 'BEGIN NEW.strength = 5; RETURN NEW; END'"
+            )
+        )
+        connection.execute(
+            text(
+                "CREATE TRIGGER flip BEFORE INSERT ON judgments"
+                " FOR EACH ROW EXECUTE FUNCTION flip()"
+            )
+        )
+    engine.dispose()
+    assert sorted(faults_at(postgres_url)) == sorted([TRIGGER, *OWN_SCHEMA.values()])
+
+
 def test_what_the_offline_judge_said_is_judged_again(heart: Heart, study: Path) -> None:
     heart("run", study)
     place = study.parent / "tiny.db"

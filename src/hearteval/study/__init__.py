@@ -7,6 +7,7 @@ page, a test. Nothing here knows a terminal or a browser.
 import logging
 import os
 import shlex
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
@@ -15,6 +16,9 @@ from typing import Protocol
 
 from hearteval.errors import SettingsError, not_written
 from hearteval.notices import SIMULATED_WORDS
+
+DRAFT_SECONDS = 60.0
+"""After which a draft is left behind by a process that is no more."""
 
 logger = logging.getLogger(__name__)
 
@@ -103,6 +107,7 @@ def write_whole(
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        _remove_left_drafts(path)
         mode = 0o600 if is_private else 0o666
         opener = partial(os.open, mode=mode)
         with open(draft, "w", encoding="utf-8", errors="replace", opener=opener) as file:
@@ -115,6 +120,31 @@ def write_whole(
         with suppress(OSError):  # a disk that may not be written refuses this too
             draft.unlink(missing_ok=True)
         raise not_written(path, error) from error
+
+
+def _remove_left_drafts(path: Path) -> None:
+    """Delete what a process that was killed while it wrote this file has left beside it.
+
+    Old ones only: a process of another machine may write here now.
+    """
+    start = f".{path.name}."
+    for other in path.parent.iterdir():
+        number = other.name.removeprefix(start)
+        if not other.name.startswith(start) or not number.isdecimal():
+            continue
+        is_old = time.time() - other.stat().st_mtime > DRAFT_SECONDS
+        if is_old and int(number) != os.getpid() and not _is_alive(int(number)):
+            other.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def quoted(path: Path) -> str:

@@ -28,7 +28,7 @@ _WHOLE = (
     " ORDER BY assignment_id",
     "SELECT id, reason, created_at FROM attempts ORDER BY id",
     "SELECT id, axes, created_at FROM ratings ORDER BY id",
-    "SELECT id, verdict, created_at FROM labels ORDER BY id",
+    "SELECT id, verdict, score, created_at FROM labels ORDER BY id",
     'SELECT name, "group", background, withdrawn_at FROM people ORDER BY name',
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
     "SELECT id, usd FROM ledger WHERE owner <> '' ORDER BY id",

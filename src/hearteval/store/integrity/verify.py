@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, inspect, or_, select, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import CreateIndex
 
 from hearteval.domain import WITHDRAWN, Completion, Pair
 from hearteval.errors import InvalidRecordError
@@ -37,6 +38,27 @@ Progress = Callable[[str, int], None]
 UNREADABLE = (InvalidRecordError, ValueError, TypeError, KeyError, DBAPIError)
 
 
+_TRIGGERS = {
+    "sqlite": text("SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name"),
+    "postgresql": text(
+        "SELECT t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+        " JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE NOT t.tgisinternal AND n.nspname = current_schema() ORDER BY t.tgname"
+    ),
+}
+_INDEXES = {
+    "sqlite": text(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
+    ),
+    # How a server writes an index is its own: names alone are compared.
+    "postgresql": text(
+        "SELECT c.relname AS name, NULL AS sql FROM pg_index i JOIN pg_class c"
+        " ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = current_schema()"
+        " AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid)"
+        " ORDER BY c.relname"
+    ),
+}
 UNREAD, LOST = "cannot be read", "were written"
 
 
@@ -122,6 +144,7 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
                     yield StoreFault("database", "", " ".join(str(words).split()))
             for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
                 yield StoreFault("database", "", f"a row of {table} refers to one that is gone")
+        yield from _schema_faults(connection)
     except DBAPIError as error:
         yield StoreFault("database", "", " ".join(str(error.orig).split()))
 
@@ -141,6 +164,26 @@ def _moved_pairs(connection: Connection) -> Iterator[StoreFault]:
             yield StoreFault("pair", id_, "its systems are not those of its completions")
     except DBAPIError as error:
         yield StoreFault("database", "", " ".join(str(error.orig).split()))
+
+
+def _schema_faults(connection: Connection) -> Iterator[StoreFault]:
+    """Compare indexes with those of the schema, which has no trigger and no view."""
+    for name in connection.execute(_TRIGGERS[connection.dialect.name]).scalars():
+        yield StoreFault("database", "", f"it has a trigger {name!r}, which is none of ours")
+    for name in inspect(connection).get_view_names():
+        yield StoreFault("database", "", f"it has a view {name!r}, which is none of ours")
+    rows = connection.execute(_INDEXES[connection.dialect.name])
+    there = {row.name: " ".join((row.sql or "").split()) for row in rows}
+    wanted = {
+        str(index.name): " ".join(str(CreateIndex(index).compile(connection)).split())
+        for table in schema.metadata.sorted_tables
+        for index in table.indexes
+    }
+    for name in sorted(there.keys() - wanted.keys()):
+        yield StoreFault("database", "", f"it has an index {name!r}, which is none of ours")
+    for name, made in wanted.items():
+        if name not in there or there[name] not in ("", made):
+            yield StoreFault("database", "", f"the index {name!r} is not as it was made")
 
 
 def _people_faults(connection: Connection) -> Iterator[StoreFault]:
