@@ -18,7 +18,8 @@ help:
 	@echo "make test   the whole test suite        make quick  its part without servers"
 	@echo "make soak   kills at random moments, of runs (50) and of pages (100, 20 on PostgreSQL), a minute without a"
 	@echo "            database, ten thousand steps of assigning pairs, and how fast pages come"
-	@echo "make lint   format, lint, types, imports  make check  lint and test"
+	@echo "make lint   format, lint, types, imports, and what there is to read, within budgets.toml"
+	@echo "make check  lint and test                 make count  what there is to read, by folder"
 	@echo "make lowest   make quick with the oldest versions that pyproject.toml allows"
 	@echo "make package  sdist and wheel into dist/, and make quick in the unpacked sdist"
 	@echo "Another Python: make test PYTHON=python3.13 VENV=.venv-3.13"
@@ -83,6 +84,7 @@ lint: install-tests
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python benchmarks/count.py --quiet
 
 format: install-tests
 	$(BIN)/ruff format

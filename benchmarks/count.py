@@ -30,11 +30,12 @@ def main() -> int:
     graph = grimp.build_graph("hearteval", cache_dir=None)
     circles = find_circles(graph)
     folders = Counter(path.parent for path in texts)
-    for folder, n in sorted(folders.items()):
-        total = sum(lines[path] for path in texts if folder in path.parents)
-        print(f"{n:4} files {total:7,} lines  {folder.relative_to(PACKAGE.parent)}")
-    for circle in circles:
-        print("circle:", ", ".join(circle))
+    if "--quiet" not in sys.argv:
+        for folder, n in sorted(folders.items()):
+            total = sum(lines[path] for path in texts if folder in path.parents)
+            print(f"{n:4} files {total:7,} lines  {folder.relative_to(PACKAGE.parent)}")
+        for circle in circles:
+            print("circle:", ", ".join(circle))
     found = {
         "source_lines": sum(lines.values()),
         "source_files": len(texts),
