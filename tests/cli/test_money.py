@@ -393,7 +393,8 @@ def test_judge_whose_endpoint_ignores_the_schema_is_warned_of(
         done = heart("run", write(tmp_path, provider.url), "--yes", "--json")
 
     assert "judge their-judge: its endpoint does not hold replies to the JSON schema" in done.err
-    assert "24 judgments are missing: not-json" in done.err
+    assert "none of its first 8 questions got a reply that can be used" in done.err
+    assert "8 judgments are missing: not-json" in done.err
     assert (done.code, done.json["failures"][0]["name"]) == (1, "theirs")
     assert done.json["judgments"]["n_added"] == 0
     assert done.json["leaderboard"] == []

@@ -11,7 +11,7 @@ from heart_command import Heart
 from served_study import healthy, serving, write_study
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Completion, Rater, Study
+from hearteval.domain import Completion, Display, Rater, Study
 from hearteval.judgments.plan import run as planning
 from hearteval.judgments.plan.pairs import Candidate, enumerate_pairs
 from hearteval.store.integrity.fingerprint import fingerprint_of
@@ -95,9 +95,11 @@ def test_its_json_counts_all_as_there_before(
 def test_every_run_plans_once(study: Path, heart: Heart, monkeypatch: pytest.MonkeyPatch) -> None:
     times: list[int] = []
 
-    def count(completions: Sequence[Completion]) -> tuple[tuple[Candidate, ...], int]:
+    def count(
+        completions: Sequence[Completion], *, display: Display
+    ) -> tuple[tuple[Candidate, ...], int]:
         times.append(1)
-        return enumerate_pairs(completions)
+        return enumerate_pairs(completions, display=display)
 
     monkeypatch.setattr(planning, "enumerate_pairs", count)
     new = heart("run", study, "--json").json["plan"]

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,7 @@ def test_a_rubric_without_names_is_the_judge_it_was(tmp_path: Path) -> None:
     path = write(tmp_path)
     (tmp_path / "mine.toml").write_text(rubric(H="", E="", A=""), encoding="utf-8")
 
-    form = load_study(path).judging.form
+    form = replace(load_study(path).judging.form, display="raw")
 
     assert form.settings == {
         "protocol": "forced-strength",

@@ -270,12 +270,11 @@ def test_single_bad_answers_end_nobody_and_are_made_up_for(heart: Heart, tmp_pat
         done = heart("run", path, "--json")
         later = heart("run", path, "--json")
 
-    assert (done.code, later.code) == (1, 0)  # two of 18 are more than fail_on_missing allows
-    assert done.json["judgments"]["missing"] == {"bad-key": 1, "unknown-model": 1}
-    assert later.json["judgments"]["missing"] == {}
+    # An endpoint that has answered is in trouble where it says 403 or 404: it is asked once more.
+    assert (done.code, later.code) == (0, 0)
+    assert done.json["judgments"]["missing"] == later.json["judgments"]["missing"] == {}
     assert not any("could not be used" in json.dumps(body) for body in server.bodies)
-    tried = dict(rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1"))
-    assert tried == {"bad-key": 1, "unknown-model": 1}
+    assert rows(tmp_path, "SELECT reason, count(*) FROM attempts GROUP BY 1") == []
 
 
 def test_broken_bodies_are_the_call_s_fault_and_never_given_up(

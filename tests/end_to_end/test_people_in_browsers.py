@@ -151,7 +151,7 @@ def judge_once(page: Page, k: int) -> bool:
     page.get_by_label("Why?").fill("It asks about this very evening.")
     press(page, "Send")
     nothing = page.get_by_role("heading", name="Nothing to do right now")
-    expect(nothing.or_(page.get_by_text(f"{done + 1} sent,"))).to_be_visible()
+    expect(nothing.or_(page.get_by_text(f"{done + 1} sent"))).to_be_visible()
     return not nothing.is_visible()
 
 

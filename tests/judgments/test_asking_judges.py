@@ -23,6 +23,7 @@ from asked_study import (
 from canned_model import Answer, CannedCall, CannedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from hearteval.domain import (
     AXES,
@@ -43,6 +44,8 @@ from hearteval.models import asking
 from hearteval.models.base import Message, Reply, Sampling
 from hearteval.models.failures import Reason
 from hearteval.protocol import load_protocol
+from hearteval.store import sql
+from hearteval.store.adding import add
 from hearteval.store.base import Record
 
 SYSTEMS = (model_system("one"), model_system("two", family="other"))
@@ -278,27 +281,26 @@ class Crash(KeyboardInterrupt):
     """The process ends, in the middle of a transaction."""
 
 
-def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(
+def test_replies_that_were_kept_before_a_crash_are_used_and_not_asked_for_again(
     world: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add = world.store.add
-
-    def crashing(records: Sequence[Record], **settings: bool) -> int:
+    def crashing(connection: Connection, records: Sequence[Record], *, first_stays: bool) -> int:
         if any(isinstance(record, Judgment) for record in records):
             raise Crash
-        return add(records, **settings)
+        return add(connection, records, first_stays=first_stays)
 
     with monkeypatch.context() as patched:
-        patched.setattr(world.store, "add", crashing)
+        patched.setattr(sql, "add", crashing)
         with pytest.raises(Crash):
             world.judge({"j": always(said(verdict()))})
     assert judgments(world) == []
+    n_kept = len(world.store.reply_ids())
     model = always(said(verdict("B")))
 
     assert world.judge({"j": model}).n_added == 4
-    assert len(model.calls) == 3
-    (rescued,) = [one for one in judgments(world) if one.call.cached]
-    assert (rescued.choice, rescued.seconds) == ("first", None)
+    assert len(model.calls) == 4 - n_kept
+    rescued = [one for one in judgments(world) if one.call.cached]
+    assert [(one.choice, one.seconds) for one in rescued] == [("first", None)] * n_kept
 
 
 def test_budget_stops_the_run_and_a_higher_one_goes_on() -> None:

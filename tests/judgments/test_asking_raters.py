@@ -11,6 +11,7 @@ from canned_model import Answer, CannedCall, CannedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rated_study import RATING, RatedStudy, rated_study, rating_policy, scores
+from sqlalchemy import Connection
 
 from hearteval.domain import AXES, Attempt, Call, Completion, Item, Rater, Rating, System
 from hearteval.judgments.form import RATED
@@ -19,6 +20,8 @@ from hearteval.judgments.stress_set.injections import injection_texts
 from hearteval.models import asking
 from hearteval.models.base import Message, Reply, Sampling
 from hearteval.protocol import load_protocol
+from hearteval.store import sql
+from hearteval.store.adding import add
 from hearteval.store.base import Record
 
 SYSTEMS = (model_system("one"), model_system("two", family="other"))
@@ -178,26 +181,26 @@ class Crash(KeyboardInterrupt):
     """The process ends, in the middle of a transaction."""
 
 
-def test_reply_that_was_kept_before_a_crash_is_used_and_not_asked_for_again(
+def test_replies_that_were_kept_before_a_crash_are_used_and_not_asked_for_again(
     world: RatedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add = world.store.add
-
-    def crashing(records: Sequence[Record], **settings: bool) -> int:
+    def crashing(connection: Connection, records: Sequence[Record], *, first_stays: bool) -> int:
         if any(isinstance(record, Rating) for record in records):
             raise Crash
-        return add(records, **settings)
+        return add(connection, records, first_stays=first_stays)
 
     with monkeypatch.context() as patched:
-        patched.setattr(world.store, "add", crashing)
+        patched.setattr(sql, "add", crashing)
         with pytest.raises(Crash):
             world.rate({"j": always(said(scores(5)))})
+    assert ratings(world) == []
+    n_kept = len(world.store.reply_ids())
     model = always(said(scores(1)))
 
     assert world.rate({"j": model}).n_added == 4
-    assert len(model.calls) == 3
-    (rescued,) = [one for one in ratings(world) if one.call.cached]
-    assert (rescued.axes["H"], rescued.seconds) == (5, None)
+    assert len(model.calls) == 4 - n_kept
+    rescued = [one for one in ratings(world) if one.call.cached]
+    assert [(one.axes["H"], one.seconds) for one in rescued] == [(5, None)] * n_kept
 
 
 def test_budget_stops_the_run_and_a_higher_one_goes_on(world: RatedStudy) -> None:

@@ -189,13 +189,15 @@ def _wants_people(people: PeopleCoverage | None) -> bool:
 def _unfinished(results: StudyResults, study_file: str) -> str | None:
     """Say how what is missing may come, of that which running again helps first; None if done."""
     coverage = results.coverage
-    systems = [row.causes for row in coverage.systems if row.kind != "human"]
     asked = [row for row in coverage.judges if row.kind != "human"]
-    judges = [row.causes for row in asked]
-    causes = [cause for of_one in (*systems, *judges) for cause in of_one]
-    outlooks = {cause.outlook for cause in causes if cause.reason != NOT_IMPORTED}
     main = {failure.name: failure.main_cause for failure in results.failures}
     useless = [name for name, cause in main.items() if cause and cause.outlook == "given-up"]
+    # What a model without a single usable reply was not asked any more, no other run gets from it.
+    hopeless = {one.name for one in results.failures if one.is_total and one.name in useless}
+    systems = [(row.system, row.causes) for row in coverage.systems if row.kind != "human"]
+    judges = [(row.rater, row.causes) for row in asked]
+    causes = [c for name, own in (*systems, *judges) if name not in hopeless for c in own]
+    outlooks = {cause.outlook for cause in causes if cause.reason != NOT_IMPORTED}
     if "may-pass" not in outlooks and useless:
         return f"take another model for {listed(useless)} in {study_file}, and run it again"
     if "may-pass" in outlooks or (asked and not any(judge.n_judged for judge in asked)):
