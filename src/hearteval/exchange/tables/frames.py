@@ -71,7 +71,7 @@ class FrameTable(Table):
             return coder.code(_cells(series), first_row)
         if series.dtype.is_nested():
             raise self.refuse_type(coder.name, series.dtype)
-        distinct = series.unique()
+        distinct = series.unique(maintain_order=True)  # else polars gives any order
         cells = _cells(distinct)
         if "" in list_kinds(cells):
             raise self.refuse_type(coder.name, series.dtype)
