@@ -88,13 +88,14 @@ def pause(form: Sent, who: Researcher, site: Served) -> Response:
 
 
 @router.post("/browsers")
-def close_browser(form: Sent, _: Researcher, site: Served) -> Response:
+def close_browser(form: Sent, who: Researcher, site: Served) -> Response:
     """Let a browser that watches the study watch no more."""
     given = form.get("browser", "")
-    people = site.desk.session.store.people.people(site.desk.study.id)
-    if given not in {one for one, _, _ in _watching(site, people)}:
+    people, now = site.desk.session.store.people, site.desk.session.now()
+    of = {one: name for one, name, _ in _watching(site, people.people(site.desk.study.id))}
+    if given not in of:
         raise HTTPException(404)
-    site.desk.session.store.people.close_browser(given)
+    people.close_browser(given, of=of[given], by=who.name, now=now)
     return go("/researcher")
 
 
