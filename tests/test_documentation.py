@@ -43,7 +43,7 @@ def record_classes() -> list[type]:
     """Every dataclass of the package, whatever its module."""
     found = {}
     for module in pkgutil.walk_packages(hearteval.__path__, "hearteval."):
-        if "migrations" in module.name or module.name.endswith("__main__"):
+        if module.name.endswith("__main__"):
             continue
         for name, value in vars(importlib.import_module(module.name)).items():
             if not isinstance(value, type) or name.startswith("_"):

@@ -10,21 +10,20 @@ from pathlib import Path
 
 import pytest
 from heart_command import Heart
+from kept_store import make_store
 from small_world import make_item
-from store_versions import make_store
 
 from hearteval.domain import Assignment, Completion, Item, Judgment, Rater, Study, System
 from hearteval.errors import StoreError
 from hearteval.store.base import Record
 from hearteval.store.engines import OPEN_LOCK, is_in_use
-from hearteval.store.migrations import VERSIONS
 from hearteval.store.sql import SqlStore
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:
     made = str(tmp_path / "study.db")
-    make_store(made, VERSIONS[-1])
+    make_store(made)
     return made
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from heart_command import Heart
+from kept_store import make_store
 from sqlalchemy import text
 from store_edits import EDITS
-from store_versions import make_store
 
 from hearteval.domain import (
     Attempt,
@@ -24,7 +24,6 @@ from hearteval.domain import (
 )
 from hearteval.errors import StoreError
 from hearteval.store.engines import open_engine
-from hearteval.store.migrations import VERSIONS
 from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -74,7 +73,7 @@ def change(place: str, edit: str) -> None:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     is_file = request.param == "file"
     made = str(tmp_path / "study.db") if is_file else request.getfixturevalue("postgres_url")
-    make_store(made, VERSIONS[-1])
+    make_store(made)
     return str(made)
 
 

@@ -32,7 +32,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from hearteval.errors import SettingsError, StoreError
-from hearteval.store.migrations import VERSIONS, read_version
+from hearteval.store.version import VERSION, read_version
 
 T = TypeVar("T")
 
@@ -301,7 +301,7 @@ def rewrite(engine: Engine) -> bool:
 
 
 def shrink(engine: Engine) -> bool:
-    """Give back the room that a migration has left empty in a SQLite file; say whether it did."""
+    """Give back the room that is empty in a SQLite file; say whether it did."""
     if engine.dialect.name != "sqlite":
         return False
     connection = engine.raw_connection()
@@ -423,13 +423,13 @@ def probe_store(place: str) -> str:
     name, version = look(place)
     if version is None:
         return f"{name}: empty, tables will be made"
-    return f"{name}: schema {version}, this version uses {VERSIONS[-1]}"
+    return f"{name}: schema {version}"
 
 
 def is_readable_as_is(place: str) -> bool:
     """Say whether there is a store at the place that opening would leave as it is."""
     is_there = "://" in place or Path(place).exists()
-    return is_there and look(place)[1] == VERSIONS[-1]
+    return is_there and look(place)[1] == VERSION
 
 
 def holds_store(place: str, *, patience_seconds: float) -> bool:

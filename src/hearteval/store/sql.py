@@ -61,13 +61,11 @@ from hearteval.store.engines import (
     require_sound,
     rewrite,
     run_patiently,
-    shrink,
 )
 from hearteval.store.integrity import as_read
 from hearteval.store.integrity.fingerprint import fingerprint
 from hearteval.store.integrity.seal import NOTHING, content_of, hash_of, n_written, read_totals
 from hearteval.store.integrity.verify import StoreCheck, check_records, check_store
-from hearteval.store.migrations import VERSIONS, is_current, migrate
 from hearteval.store.people.base import PeopleStore
 from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
@@ -91,6 +89,7 @@ from hearteval.store.rows import (
     unjudged_query,
     with_id_bytes,
 )
+from hearteval.store.version import create_tables, read_version
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -142,9 +141,8 @@ class SqlStore:
             return
         try:
             # Opening to read takes no writer's lock: a run may hold it for long.
-            is_older = not self._read(partial(is_current, name=name))
-            if is_older and self._write(partial(migrate, name=name)):
-                shrink(engine)
+            if self._read(partial(read_version, name=name)) is None:
+                self._write(partial(create_tables, name=name))
             self._file = file_identity(name)
         except BaseException:
             engine.dispose()
@@ -173,7 +171,7 @@ class SqlStore:
     def open_to_read(cls, place: str, *, patience_seconds: float = PATIENCE_SECONDS) -> "SqlStore":
         """Open a store that is there, also where it may not be written; as `open`."""
         name, version = look(place, patience_seconds=patience_seconds)
-        if version != VERSIONS[-1] or is_writable(name):
+        if version is None or is_writable(name):
             return cls.open(place, patience_seconds=patience_seconds)
         engine, name = open_engine(place, read_only=True)
         return cls(engine, name=name, patience_seconds=patience_seconds, is_read_only=True)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, insert, select, update
 
 from hearteval.domain import (
     Assignment,
@@ -134,47 +134,6 @@ def hash_of(totals: Totals) -> str:
     for (kind, _), total in totals.items():
         by_kind[kind] = by_kind[kind].and_also(total)
     return content_hash({kind: [total.n, total.as_hex] for kind, total in by_kind.items()})
-
-
-def seal(connection: Connection) -> None:
-    """Hash every record of a store that has no hashes yet, and make the totals anew."""
-    connection.execute(delete(schema.totals))
-    totals: dict[tuple[str, str], Total] = {}
-    for kind, table in SEALED.items():
-        for rows in sealed_rows(connection, kind):
-            records = [record_of(kind, row) for row in rows]
-            contents = [content_of(record) for record in records]
-            _write_contents(connection, table, records, contents)
-            studies = studies_of(connection, records)
-            for record, content in zip(records, contents, strict=True):
-                place = (kind_name(kind), studies[record.id])
-                totals[place] = totals.get(place, NOTHING).plus([content])
-    write_totals(connection, totals, {})
-
-
-def _write_contents(
-    connection: Connection, table: Table[Any], records: Sequence[Sealed], contents: Sequence[str]
-) -> None:
-    """Write the hash of each record into its row, of many rows in one call of the driver."""
-    key = table.c.id == bindparam("of_id")
-    rows: list[dict[str, Any]] = [
-        {"of_id": record.id, "hash": content}
-        for record, content in zip(records, contents, strict=True)
-    ]
-    if table is schema.studies:
-        key &= table.c.version == bindparam("of_version")
-        for row, record in zip(rows, records, strict=True):
-            assert isinstance(record, Study)
-            row["of_version"] = record.version
-    connection.execute(update(table).where(key).values(content=bindparam("hash")), rows)
-
-
-def is_sealed(connection: Connection) -> bool:
-    """Say whether every record has a hash."""
-    return not any(
-        connection.execute(select(func.count()).where(table.c.content.is_(None))).scalar_one()
-        for table in SEALED.values()
-    )
 
 
 def write_totals(connection: Connection, totals: Totals, known: Totals) -> None:

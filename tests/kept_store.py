@@ -1,8 +1,7 @@
-"""Stores as earlier versions made them: their tables and rows, kept in ``tests/store/versions``.
+"""A store with a record of every kind, as today's version of the schema makes it.
 
-Before a migration changes anything, the file of the newest version is there: the migration is
-tested on it (`tests/store/test_migrations.py`). After it, ``PYTHONPATH=tests python
-tests/store_versions.py`` writes the file of the new version; files of versions before never change.
+Its tables and rows are kept in ``tests/store/kept_store.json``. Where a table changes, so does the
+version, and ``PYTHONPATH=tests python tests/kept_store.py`` writes the file anew.
 """
 
 import json
@@ -13,7 +12,7 @@ from typing import Any
 from asked_study import ITEMS, asked_study, judge, model_system, plan, said, verdict
 from canned_model import CannedModel
 from small_world import NOW, make_item, make_world
-from sqlalchemy import Boolean, inspect, text
+from sqlalchemy import Boolean, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -21,18 +20,12 @@ from hearteval.domain import BatchJob, Item, canonical_json, flat_fields
 from hearteval.store import schema
 from hearteval.store.base import Store, StoredReply
 from hearteval.store.engines import open_engine
-from hearteval.store.migrations import VERSIONS
 from hearteval.store.rows import TABLES, kind_name
 from hearteval.store.sql import SqlStore
+from hearteval.store.version import VERSION
 
-FOLDER = Path(__file__).parent / "store" / "versions"
+KEPT = Path(__file__).parent / "store" / "kept_store.json"
 DATABASES = ("sqlite", "postgresql")
-INDEXES = {
-    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL",
-    "postgresql": "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
-}
-OLDEST = "v0002"
-"""The first version whose tables and rows were kept."""
 
 
 def statements(database: str) -> list[str]:
@@ -63,14 +56,14 @@ def _reply(kept: StoredReply | None) -> dict[str, Any]:
     return {"reply": dict(kept.reply), "cost": kept.cost, "created_at": str(kept.created_at)}
 
 
-def saved(version: str) -> Any:
-    """What the file of a version holds: statements, rows and records."""
-    return json.loads((FOLDER / f"{version}.json").read_text(encoding="utf-8"))
+def saved() -> Any:
+    """What the file holds: statements, rows and records."""
+    return json.loads(KEPT.read_text(encoding="utf-8"))
 
 
-def make_store(place: str, version: str) -> None:
-    """Make a store in an empty database as this version of the schema left it."""
-    kept = saved(version)
+def make_store(place: str) -> None:
+    """Make the store that is kept in an empty database."""
+    kept = saved()
     engine, _ = open_engine(place)
     with engine.begin() as connection:
         for statement in kept["statements"][connection.dialect.name]:
@@ -81,7 +74,7 @@ def make_store(place: str, version: str) -> None:
                 " CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
             )
         )
-        connection.execute(text(f"INSERT INTO alembic_version VALUES ('{version}')"))
+        connection.execute(text(f"INSERT INTO alembic_version VALUES ('{VERSION}')"))
         for name, rows in kept["rows"].items():
             for row in rows:
                 columns = ", ".join(f'"{column}"' for column in row)
@@ -90,30 +83,6 @@ def make_store(place: str, version: str) -> None:
                     text(f"INSERT INTO {name} ({columns}) VALUES ({values})"), _bytes_back(row)
                 )
     engine.dispose()
-
-
-def structure(place: str) -> dict[str, Any]:
-    """What the tables of a database are, whatever the words that made them."""
-    engine, _ = open_engine(place)
-    inspector = inspect(engine)
-    found = {
-        name: {
-            "columns": {
-                (one["name"], str(one["type"]), one["nullable"])
-                for one in inspector.get_columns(name)
-            },
-            "key": inspector.get_pk_constraint(name)["constrained_columns"],
-            "references": {
-                (*one["constrained_columns"], one["referred_table"])
-                for one in inspector.get_foreign_keys(name)
-            },
-        }
-        for name in inspector.get_table_names()
-    }
-    with engine.connect() as connection:
-        indexes = connection.execute(text(INDEXES[engine.dialect.name])).all()
-    engine.dispose()
-    return {**found, "indexes": {(name, " ".join(sql.split())) for name, sql in indexes}}
 
 
 def _plain(value: Any) -> Any:
@@ -170,4 +139,4 @@ if __name__ == "__main__":
     }
     made.close()
     words = json.dumps(kept, default=_plain, indent=1, ensure_ascii=False)
-    (FOLDER / f"{VERSIONS[-1]}.json").write_text(words + "\n", encoding="utf-8")
+    KEPT.write_text(words + "\n", encoding="utf-8")
