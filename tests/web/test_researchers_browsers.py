@@ -14,8 +14,8 @@ from hearteval.study.people.joining import (
     make_invite,
     token_id,
 )
-from hearteval.web.app import COOKIE
 from hearteval.web.server import Planner
+from hearteval.web.site import COOKIE
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from hearteval.study.people.joining import GROUPS, IDLE, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.practice import asks_to_score
-from hearteval.web.app import Known, Sent, Served, Site, go
 from hearteval.web.pages import page
+from hearteval.web.site import Known, Sent, Served, Site, go
 
 router = APIRouter(prefix="/researcher")
 
