@@ -14,7 +14,6 @@ import numpy as np
 import scipy
 import sqlalchemy
 
-from hearteval import __version__
 from hearteval.analysis.calls import CallSum, Spending, sum_spending
 from hearteval.analysis.data import (
     JudgmentRow,
@@ -60,6 +59,7 @@ from hearteval.sections import add_sections
 from hearteval.study.covariates import read_covariates
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, is_rated, stored_plan
+from hearteval.version import __version__
 
 STARTER_BASIS = "Written for hearteval by a language model; no real person"
 WRITERS = {
