@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from threading import BoundedSemaphore, Lock, RLock
 from typing import Any, TypeVar, cast, get_args
@@ -64,8 +64,20 @@ from hearteval.store.engines import (
 )
 from hearteval.store.integrity import as_read
 from hearteval.store.integrity.fingerprint import fingerprint
-from hearteval.store.integrity.seal import NOTHING, content_of, hash_of, n_written, read_totals
-from hearteval.store.integrity.verify import StoreCheck, check_records, check_store
+from hearteval.store.integrity.seal import (
+    NOTHING,
+    Total,
+    content_of,
+    hash_of,
+    n_written,
+    read_totals,
+)
+from hearteval.store.integrity.verify import (
+    StoreCheck,
+    check_records,
+    check_store,
+    is_as_written,
+)
 from hearteval.store.people.base import PeopleStore
 from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
@@ -93,6 +105,8 @@ from hearteval.store.version import create_tables, read_version
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+Page = tuple[list[R], list[Any]]
+"""Records, and the hash that the row of each holds."""
 
 PAGE_ROWS = 2_000
 PATIENCE_SECONDS = 120.0
@@ -206,14 +220,16 @@ class SqlStore:
 
     def _iter_anew(self, kind: type[R], study: Study | None) -> Iterator[R]:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
-        if study is not None:
-            self._require_whole(kind, study)
         n_least = self._n_written(kind, study)
-        n_read = 0
-        for record in self._records(kind, query, is_checked=study is not None):
-            n_read += 1
-            yield record
+        n_read, found = 0, NOTHING
+        for records, kept in self._records(kind, query):
+            if study is not None:
+                found = found.and_also(self._require_as_written(records, kept))
+            n_read += len(records)
+            yield from records
         self._require_all(kind, n_read, n_least)
+        if study is not None and kind in CHECKED_WHOLE and found != self._written(kind):
+            self._require_whole(kind, study)
         if study is not None and kind in OF_A_STUDY:
             # After what was read, so that what others add meanwhile is counted.
             self._require_no_more(kind, n_read, self._n_written(kind, study))
@@ -269,7 +285,13 @@ class SqlStore:
 
         n_closed, n_judged = self._read(counts)
         self._require_all(Judgment, n_closed, n_judged)
-        return self._assignments(query, is_checked=is_checked)
+        return self._opened(query, is_checked=is_checked)
+
+    def _opened(self, query: Select[Any], *, is_checked: bool) -> Iterator[Assignment]:
+        for records, kept in self._assignments(query):
+            if is_checked:
+                self._require_as_written(records, kept)
+            yield from records
 
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
         """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
@@ -339,7 +361,8 @@ class SqlStore:
         """Yield the labels of a study's texts by one taxonomy."""
         own = study_query(Label, study).where(schema.labels.c.taxonomy == taxonomy)
         self._require_whole(Label, study)
-        yield from self._records(Label, own)
+        for records, _ in self._records(Label, own):
+            yield from records
 
     def labels_by_people(
         self, taxonomy: str, text_ids: Sequence[str], *, version: str | None = None
@@ -352,6 +375,11 @@ class SqlStore:
             found = [from_row(Label, row) for row in rows]
         self._require_as_written(found, kept)
         return sorted(found, key=lambda label: (label.created_at, label.id))
+
+    def _written(self, kind: type[Any]) -> Total:
+        """Return what was ever added of a kind, of all studies."""
+        of_studies = self._read(lambda it: read_totals(it, kind_name(kind))).values()
+        return reduce(Total.and_also, of_studies, NOTHING)
 
     def _n_written(self, kind: type[Any], study: Study | None) -> int:
         """Return how many records a read must find at least; 0 where nobody can tell."""
@@ -385,6 +413,8 @@ class SqlStore:
 
     def _require_sound(self, kinds: Sequence[type[Any]]) -> None:
         """Raise, naming them, where records of these kinds are not what was written."""
+        if self._read(partial(is_as_written, kinds=kinds)):
+            return
         check = partial(check_records, kinds=kinds, progress=lambda _kind, _n: None)
         faults = self._read(check).faults
         if not faults:
@@ -550,47 +580,42 @@ class SqlStore:
         """Return a hash of what the store holds."""
         return self._read(lambda it: fingerprint(it.connection.driver_connection))
 
-    def _records(
-        self, kind: type[R], query: Select[Any], *, is_checked: bool = False
-    ) -> Iterator[R]:
+    def _records(self, kind: type[R], query: Select[Any]) -> Iterator[Page[R]]:
         if kind is Assignment:
-            yield from cast("Iterator[R]", self._assignments(query))
+            yield from cast("Iterator[Page[R]]", self._assignments(query))
             return
         names = query.selected_columns.keys()
         for page in self._pages(kind, query, TABLES[kind].c.id):
             with self._sound(kind):
                 rows = [dict(zip(names, row, strict=True)) for row in page]
-                kept = [row.get("content") for row in rows]
+                kept = [row["content"] for row in rows]
                 found = [cast("R", from_row(kind, row)) for row in rows]
-            if is_checked and kind not in CHECKED_WHOLE:
-                self._require_as_written(found, kept)
-            yield from found
+            yield found, kept
 
     def _require_as_written(
         self, records: Sequence[Record], contents: Sequence[str | None]
-    ) -> None:
-        """Raise where a record is not what its row's hash says."""
-        for record, kept in zip(records, contents, strict=True):
-            if content_of(record) != kept:
+    ) -> Total:
+        """Return the total of records; raise where one is not what its row's hash says."""
+        hashes = [content_of(record) for record in records]
+        for record, hash_, kept in zip(records, hashes, contents, strict=True):
+            if hash_ != kept:
                 raise self._damaged(
                     type(record),
                     f"the {kind_name(type(record))} {record.id} is not what was written",
                     ids=[record.id],
                 )
+        return NOTHING.plus(hashes)
 
-    def _assignments(self, query: Select[Any], *, is_checked: bool = False) -> Iterator[Assignment]:
-        """Yield assignments, of which a study has hundreds of thousands."""
+    def _assignments(self, query: Select[Any]) -> Iterator[Page[Assignment]]:
+        """Yield pages of assignments, of which a study has hundreds of thousands."""
         of_table = query.selected_columns
         names = ["id", *(field.name for field in fields(Assignment) if field.name != "id")]
-        kept = ["content"] if is_checked else []
-        light = query.with_only_columns(*(of_table[name] for name in (*names, *kept)))
+        light = query.with_only_columns(*(of_table[name] for name in (*names, "content")))
         for columns in self._columns(Assignment, light, schema.assignments.c.id):
             with self._sound(Assignment):
                 rows = zip(*(columns[name] for name in names), strict=True)
                 found = [Assignment(**dict(zip(names, row, strict=True))) for row in rows]
-            if is_checked:
-                self._require_as_written(found, columns["content"])
-            yield from found
+            yield found, columns["content"]
 
     def _columns(
         self, kind: type[Any], query: Select[Any], *keys: Column[str]

@@ -7,8 +7,10 @@ or was slipped in contradicts the sums, and what a read finds can be counted aga
 finds damage and edits by hand; it does not stop somebody who changes rows, hashes and sums alike.
 """
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Table, bindparam, insert, select, update
@@ -17,6 +19,7 @@ from hearteval.domain import (
     Assignment,
     Judgment,
     LatencyProbe,
+    Pair,
     Rating,
     Study,
     content_hash,
@@ -64,6 +67,13 @@ class Total(NamedTuple):
 
 
 NOTHING = Total(0, 0)
+_PAIR = '{"completion_ids":["%s","%s"],"id":"%s","item_id":"%s","kind":"pair"}'
+_ASSIGNMENT = (
+    '{"first_completion_id":"%s","id":"%s","kind":"assignment","pair_id":"%s","rater_id":"%s",'
+    '"repeat":%d,"study_id":"%s"}'
+)
+"""The canonical JSON of records that hold ids and numbers alone."""
+_ASSIGNED = attrgetter("first_completion_id", "id", "pair_id", "rater_id", "repeat", "study_id")
 Sealed = Record | StoredReply
 SEALED: Mapping[type[Any], Table[Any]] = {**TABLES, StoredReply: schema.replies}
 """Kinds whose rows hold a hash."""
@@ -81,10 +91,19 @@ _CHANGE = update(_TOTALS).where(
 
 def content_of(record: Sealed) -> str:
     """Return the hash of a record's whole content: every field that holds anything."""
+    # Of these every report hashes tens or hundreds of thousands: the same text, made faster.
+    if isinstance(record, Pair):
+        return _hash_of(_PAIR % (*record.completion_ids, record.id, record.item_id))
+    if isinstance(record, Assignment) and record.check is None:
+        return _hash_of(_ASSIGNMENT % _ASSIGNED(record))
     fields = {name: value for name, value in flat_fields(record).items() if value is not None}
     if "created_at" in fields:
         fields["created_at"] = fields["created_at"].isoformat()
     return content_hash({"kind": kind_name(type(record)), **fields})[:HEX_DIGITS]
+
+
+def _hash_of(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()[:HEX_DIGITS]
 
 
 def book(connection: Connection, added: Sequence[tuple[Sealed, str]]) -> None:

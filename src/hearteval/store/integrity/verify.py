@@ -106,6 +106,30 @@ def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
     return StoreCheck(checked.totals, tuple(faults))
 
 
+def is_as_written(connection: Connection, kinds: Collection[type[Any]]) -> bool:
+    """Say whether all records of some kinds are what was written, as they most often are.
+
+    Twice as fast as `check_records`, which names what is not and makes the ids anew too.
+    """
+    if Pair in kinds and any(_moved_pairs(connection)):
+        return False
+    contents: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    try:
+        for kind in kinds:
+            for rows in sealed_rows(connection, kind):
+                kept = [row.pop("content") for row in rows]
+                records = [record_of(kind, row) for row in rows]
+                if kept != [content_of(record) for record in records]:
+                    return False
+                studies = studies_of(connection, records)
+                for record, content in zip(records, kept, strict=True):
+                    contents[kind_name(kind), studies[record.id]].append(content)
+    except UNREADABLE:
+        return False
+    found = {key: NOTHING.plus(hashes) for key, hashes in contents.items()}
+    return not any(_count_faults(found, read_totals(connection, *map(kind_name, kinds))))
+
+
 def check_records(
     connection: Connection, kinds: Collection[type[Any]], *, progress: Progress
 ) -> StoreCheck:
