@@ -77,7 +77,8 @@ class GroupedWriter:
 
     def __init__(self, store: Store, *, wait_seconds: float = WAIT_SECONDS) -> None:
         self.store = store
-        self.panel = Panel(store)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
+        self.panel = Panel(store, thread=self._thread)
         self.purse: Purse | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._wait_seconds = wait_seconds
@@ -85,7 +86,6 @@ class GroupedWriter:
         self._n_open = 0
         self._timer: asyncio.Handle | None = None
         self._is_urgent = self._is_writing = self._is_due = self._is_closed = False
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
 
     async def __aenter__(self) -> "GroupedWriter":
         """Begin to write, and keep claims alive."""
@@ -98,7 +98,8 @@ class GroupedWriter:
         if self._waiting:
             group, self._waiting = self._waiting, []
             self._hand_over(group, None)
-        # Not awaited, so that nothing cancels it: what was paid for is stored.
+        # Not awaited, so that nothing cancels it: what was paid for is stored, and no claim comes
+        # after all were released.
         self._thread.shutdown(wait=True)
         if self._renewing is not None:
             self._renewing.cancel()
