@@ -30,6 +30,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import StoreError
 from hearteval.store.engines import open_engine
+from hearteval.store.integrity.fingerprint import fingerprint_of
 from hearteval.store.integrity.seal import content_of
 from hearteval.store.sql import SqlStore
 
@@ -106,6 +107,14 @@ def test_an_edit_ends_the_read(place: str, edit: str) -> None:
     change(place, edit)
     with pytest.raises(StoreError, match="`heart store verify`"):
         read_all(place)
+
+
+@pytest.mark.parametrize("edit", NOTICED.values(), ids=NOTICED)
+def test_an_edit_is_a_change_to_a_run_with_nothing_to_do(place: str, edit: str) -> None:
+    before = fingerprint_of(place)
+    assert before == fingerprint_of(place)
+    change(place, edit)
+    assert fingerprint_of(place) != before
 
 
 def test_who_was_asked_what_is_compared_where_it_is_read_alone(place: str) -> None:
