@@ -85,6 +85,7 @@ class GroupedWriter:
         self._waiting: list[_Submission] = []
         self._n_open = 0
         self._timer: asyncio.Handle | None = None
+        self._has_unbooked = False
         self._is_urgent = self._is_writing = self._is_due = self._is_closed = False
 
     async def __aenter__(self) -> "GroupedWriter":
@@ -103,6 +104,9 @@ class GroupedWriter:
         self._thread.shutdown(wait=True)
         if self._renewing is not None:
             self._renewing.cancel()
+        if self._has_unbooked:
+            logger.info("what calls cost that could not be kept stays set aside")
+            return
         try:
             self.panel.leave()
         except StoreError as error:
@@ -189,6 +193,8 @@ class GroupedWriter:
             balance = self.store.keep_group(records, replies, wish, is_gone=self.panel.is_gone)
             return _Written([None] * len(group), balance)
         except Exception as error:  # noqa: BLE001 - it reaches whoever waits
+            is_final = len(group) <= 1 or _is_of_the_store(error)
+            self._has_unbooked |= is_final and any(reply.cost for reply in replies)
             if not group or _is_of_the_store(error):
                 return _Written([error] * len(group), error)
             faults: list[Exception | None] = [error]

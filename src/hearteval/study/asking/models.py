@@ -5,6 +5,7 @@ How they are opened is in `hearteval.study.asking.opening`.
 
 import asyncio
 import json
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -86,7 +87,8 @@ class StoredReplies:
 async def keep_lost_cost(writer: GroupedWriter, now: Now, usd: float) -> None:
     """Keep what a call cost that gave no reply, so that later runs know that it is spent."""
     at = now()
-    own = record_id("lost_call", {"usd": usd, "at": at.isoformat()})
+    # Several may be lost in one moment of a coarse clock, or of one that is set back.
+    own = record_id("lost_call", {"of": secrets.token_hex(16)})
     await writer.keep([StoredReply(id=own, reply={}, cost=usd, created_at=at)])
 
 
