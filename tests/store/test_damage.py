@@ -126,6 +126,57 @@ def test_an_id_that_is_none_is_damage(
         read(store)
 
 
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        ("UPDATE replies SET id = 'no id' WHERE rowid = 1", lambda store: store.reply_ids()),
+        ("UPDATE batch_jobs SET id = 7", lambda store: store.jobs()),
+    ],
+)
+def test_an_id_that_is_none_is_damage_wherever_it_stands(
+    place: str, store: SqlStore, statement: str, read: Callable[[SqlStore], object]
+) -> None:
+    change(place, statement)
+    with pytest.raises(StoreError, match=r"is damaged: an id in it cannot be read.*verify"):
+        read(store)
+
+
+def test_a_record_that_others_refer_to_is_there(place: str, store: SqlStore) -> None:
+    (kept, *_) = store.iter(Assignment)
+    assert store.find(Assignment, [kept.id, "07" * 16]) == [kept]
+    with pytest.raises(StoreError, match=r"is damaged: the assignment (07){16}.*not there"):
+        store.find(Assignment, [kept.id, "07" * 16], are_there=True)
+
+
+def test_a_study_whose_id_was_changed_is_damage_and_none_that_is_new(
+    place: str, store: SqlStore
+) -> None:
+    assert store.latest_study("08" * 16) is None
+    study = asked(store)
+    change(place, f"UPDATE studies SET id = x'{'07' * 16}' WHERE id = x'{study.id}'")
+    with pytest.raises(StoreError, match=r"is damaged: the study (07){16}"):
+        store.latest_study(study.id)
+
+
+def test_a_record_under_the_id_of_another_is_damage_and_no_contradiction(
+    place: str, store: SqlStore
+) -> None:
+    (system, *_) = store.iter(System)
+    change(place, f"UPDATE systems SET name = 'else' WHERE id = x'{system.id}'")
+    with pytest.raises(StoreError, match=f"is damaged: the system {system.id}.*verify"):
+        store.add([system])
+
+
+def test_a_fault_in_what_reads_a_damaged_store_is_the_damage(place: str, store: SqlStore) -> None:
+    with pytest.raises(KeyError), store.naming_damage():
+        raise KeyError("gone")
+    change(place, f"UPDATE judgments SET id = x'{'07' * 16}' WHERE rowid = 1")
+    words = r"is damaged: the judgment (07){16}.*verify"
+    with pytest.raises(StoreError, match=words) as caught, store.naming_damage():
+        raise KeyError("gone")
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
 @pytest.mark.parametrize("away", ["deleted", "renamed", "replaced"])
 def test_nothing_is_written_into_a_file_that_is_no_longer_there(
     place: str, store: SqlStore, away: str

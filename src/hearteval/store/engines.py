@@ -363,7 +363,8 @@ def run_patiently(
         except IntegrityError as error:
             raise StoreError(
                 f"store {name} refused a record: {_words(error)}; it refers to one that is not "
-                "stored, or contradicts one that another run has added; run the same again"
+                "stored, or contradicts one that another run has added; run the same again, and "
+                "see `heart store verify` where that ends so too: the store is damaged then"
             ) from error
         except NoConnectionError as error:
             words = "all connections of this process are in use, and none became free"

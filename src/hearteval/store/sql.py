@@ -73,7 +73,9 @@ from hearteval.store.integrity.seal import (
     read_totals,
 )
 from hearteval.store.integrity.verify import (
+    DATABASE,
     StoreCheck,
+    StoreFault,
     check_records,
     check_store,
     is_as_written,
@@ -249,7 +251,7 @@ class SqlStore:
             last = self._last_read[what] = (state, read())
         return cast("T", last[1])
 
-    def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+    def find(self, kind: type[R], ids: Sequence[str], *, are_there: bool = False) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
         wanted = sorted(set(ids))
         with self._sound(kind):
@@ -257,6 +259,10 @@ class SqlStore:
             kept = [row.get("content") for row in rows]
             found = [cast("R", from_row(kind, row)) for row in rows]
         self._require_as_written(found, kept)
+        if are_there and len(found) < len(wanted):
+            lost = sorted(set(wanted) - {record.id for record in found})
+            words = f"the {kind_name(kind)} {lost[0]}, to which others refer, is not there"
+            raise self._damaged(words, ids=lost)
         return sorted(found, key=lambda record: record.id)
 
     def latest_study(self, study_id: str) -> Study | None:
@@ -270,6 +276,8 @@ class SqlStore:
         if study_id is not None:
             found = [(study, kept) for study, kept in found if study.id == study_id]
             self._require_as_written([study for study, _ in found], [kept for _, kept in found])
+            if not found:  # it may be there, under another id than its own
+                self._require_sound((Study,))
         return [study for study, _ in found]
 
     def unjudged(self, study: Study, *, is_checked: bool = False) -> Iterator[Assignment]:
@@ -393,16 +401,16 @@ class SqlStore:
     def _require_all(self, kind: type[Any], n_read: int, n_least: int) -> None:
         if n_read < n_least:
             raise self._damaged(
-                kind,
                 f"{n_read:,} of {n_least:,} records of the kind {kind_name(kind)} can be read",
+                ids=[kind_name(kind)],
             )
 
     def _require_no_more(self, kind: type[Any], n_read: int, n_most: int) -> None:
         if n_read > n_most:
             raise self._damaged(
-                kind,
                 f"{n_read:,} records of the kind {kind_name(kind)} are there, {n_most:,} were"
                 " written",
+                ids=[kind_name(kind)],
             )
 
     def _require_whole(self, kind: type[Any], study: Study) -> None:
@@ -416,14 +424,19 @@ class SqlStore:
         if self._read(partial(is_as_written, kinds=kinds)):
             return
         check = partial(check_records, kinds=kinds, progress=lambda _kind, _n: None)
-        faults = self._read(check).faults
+        self._require_none(self._read(check).faults)
+
+    def _require_none(self, faults: Sequence[StoreFault]) -> None:
         if not faults:
             return
         said = [f"the {one.kind} {one.id}: {one.words}" for one in faults if one.id]
-        said = said or [f"of the kind {one.kind} {one.words}" for one in faults]
+        said = said or [
+            one.words if one.kind == DATABASE else f"of the kind {one.kind} {one.words}"
+            for one in faults
+        ]
         more = f", and {len(said) - NAMED:,} more" if len(said) > NAMED else ""
-        ids = [one.id for one in faults if one.id]
-        raise self._damaged(kinds[-1], f"{'; '.join(said[:NAMED])}{more}", ids=ids)
+        ids = [one.id for one in faults if one.id] or [faults[0].kind]
+        raise self._damaged(f"{'; '.join(said[:NAMED])}{more}", ids=ids)
 
     @contextmanager
     def _sound(self, kind: type[Any]) -> Iterator[None]:
@@ -432,13 +445,13 @@ class SqlStore:
             yield
         except (InvalidRecordError, ValueError, TypeError, KeyError) as error:
             words = f"a record of the kind {kind_name(kind)} cannot be read"
-            raise self._damaged(kind, words) from error
+            raise self._damaged(words, ids=[kind_name(kind)]) from error
 
-    def _damaged(self, kind: type[Any], words: str, *, ids: Sequence[str] = ()) -> StoreError:
+    def _damaged(self, words: str, *, ids: Sequence[str]) -> StoreError:
         return StoreError(
             f"store {self._name} is damaged: {words}; go on with a copy of it, and see "
             "`heart store verify`",
-            ids=ids or (kind_name(kind),),
+            ids=ids,
         )
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
@@ -576,6 +589,18 @@ class SqlStore:
         """Read every record again and compare it with what was written of it."""
         return self._read(partial(check_store, progress=progress))
 
+    @contextmanager
+    def naming_damage(self) -> Iterator[None]:
+        """Say that the store is damaged where a fault of ours ends the block, and it is."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError) as error:
+            try:
+                self._require_none(self.check(progress=lambda _kind, _n: None).faults)
+            except StoreError as found:
+                raise found from error
+            raise
+
     def fingerprint(self) -> str:
         """Return a hash of what the store holds."""
         return self._read(lambda it: fingerprint(it.connection.driver_connection))
@@ -600,7 +625,6 @@ class SqlStore:
         for record, hash_, kept in zip(records, hashes, contents, strict=True):
             if hash_ != kept:
                 raise self._damaged(
-                    type(record),
                     f"the {kind_name(type(record))} {record.id} is not what was written",
                     ids=[record.id],
                 )
@@ -699,13 +723,16 @@ class SqlStore:
         return self._patiently(transaction)
 
     def _patiently(self, transaction: Callable[[], T]) -> T:
-        with self._one_at_a_time:
-            return run_patiently(
-                transaction,
-                name=self._name,
-                patience_seconds=self._patience_seconds,
-                outage=self._outage,
-            )
+        try:
+            with self._one_at_a_time:
+                return run_patiently(
+                    transaction,
+                    name=self._name,
+                    patience_seconds=self._patience_seconds,
+                    outage=self._outage,
+                )
+        except schema.NoIdError as error:
+            raise self._damaged("an id in it cannot be read", ids=["id"]) from error
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:
