@@ -6,11 +6,12 @@ or tables goes through those that a study has, and knows none by name.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 
@@ -31,7 +32,29 @@ class Figure(NamedTuple):
     """In inches, of that and the width."""
 
 
-class Section(ABC):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What sections are found in.
+
+    Attributes:
+        data: The study's, with the judgments of its members alone.
+        columns: The first judgment of each rater on each pair of ranked systems.
+        board: The ranking; None where there is none.
+        level: Nominal coverage.
+    """
+
+    data: StudyData
+    columns: JudgmentColumns
+    board: Leaderboard | None
+    level: float
+    seed: int
+
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Section(ABC, Generic[Found]):
     """One thing that a study says, found in its data.
 
     Its template, ``section.html.j2`` in its folder, sees it as ``section``.
@@ -39,7 +62,7 @@ class Section(ABC):
     Attributes:
         NAME: Its anchor on the page.
         TITLE: What the page's navigation calls it.
-        KEYS: Under which the results hold what it found.
+        KEYS: Under which the results hold what it found, `found` under the first.
         TABLES: Names of its table files, and what each holds.
         TERMS: What the page's glossary says of its words.
         FIGURES: What is drawn of it for a paper.
@@ -51,17 +74,17 @@ class Section(ABC):
     TABLES: ClassVar[Mapping[str, str]] = {}
     TERMS: ClassVar[Mapping[str, str]] = {}
     FIGURES: ClassVar[Sequence[Figure]] = ()
-    __slots__ = ()
+    found: Found
 
     @classmethod
     @abstractmethod
-    def find(cls, data: StudyData, board: Leaderboard | None, *, level: float) -> Self | None:
-        """Compute it from a study's data and its ranking; None where there is nothing to say."""
+    def find(cls, basis: Basis) -> Self | None:
+        """Compute it; None where there is nothing to say."""
 
     @property
-    @abstractmethod
     def results(self) -> Mapping[str, Any]:
         """What it found, by its `KEYS`: records, or None."""
+        return {self.KEYS[0]: self.found}
 
     @abstractmethod
     def records(self, table: str) -> Records:
@@ -74,7 +97,7 @@ class Section(ABC):
         return files(cls.__module__).joinpath("section.html.j2").read_text("utf-8")
 
 
-Sections = Mapping[type[Section], Section | None]
+Sections = Mapping[type[Section[Any]], Section[Any] | None]
 """In the order of the page; None where one found nothing."""
 
 

@@ -1,6 +1,6 @@
 """`StudyData` -> `StudyResults`: everything that a study says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -68,7 +68,7 @@ from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
-from hearteval.analysis.section import Sections, section_dicts
+from hearteval.analysis.section import Basis, Section, Sections, section_dicts
 from hearteval.domain import AXIS_NAMES, Axis, Rater, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
@@ -120,7 +120,7 @@ class StudyResults:
         pace: How long people took; None where nothing that a person judged is timed.
         axis_names: What the axes are called: by the judges' own rubric where it names them.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
-        sections: What each of `hearteval.sections` found; empty before they were asked.
+        sections: What each section that was asked for found.
     """
 
     provenance: Provenance
@@ -160,7 +160,7 @@ class StudyResults:
     axis_names: Mapping[Axis, str] = field(default_factory=lambda: AXIS_NAMES)
 
 
-def analyze_study(
+def analyze_study(  # noqa: PLR0913 - what a study file may choose of its results, and how
     data: StudyData,
     *,
     level: float = 0.95,
@@ -168,6 +168,7 @@ def analyze_study(
     weights: Mapping[Axis, float] = EQUAL_WEIGHTS,
     ambiguity: AmbiguityRule = DEFAULT_RULE,
     headline: Voters | None = None,
+    sections: Iterable[type[Section[Any]]] = (),
 ) -> StudyResults:
     """Compute everything the report shows.
 
@@ -176,7 +177,8 @@ def analyze_study(
     rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
     judge's replies that may be missing before the study has failed; `weights` are those of the axes
     in the overall score of ratings; `ambiguity` says which pairs are ambiguous, `headline` whose
-    votes the ranking is by, and what breaks it down or explains it.
+    votes the ranking is by, and what breaks it down or explains it; `sections` are what else is
+    said, in the order of the page.
     """
     stored = data.with_ratings_of_people()
     data = stored.of_members()
@@ -264,7 +266,9 @@ def analyze_study(
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
-    return replace(results, failures=failures, warnings=warnings)
+    basis = Basis(data=data, columns=columns, board=results.leaderboard, level=level, seed=seed)
+    found = {section: section.find(basis) for section in sections}
+    return replace(results, failures=failures, warnings=warnings, sections=found)
 
 
 def results_dict(results: StudyResults) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def _code(words: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
 
 
-def _shown_section(section: Section) -> Markup:
+def _shown_section(section: Section[Any]) -> Markup:
     """Render one thing that a study says by its own template."""
     made = environment().from_string(section.template())
     return Markup(made.render(section=section).rstrip("\n"))  # noqa: S704 - rendered by us

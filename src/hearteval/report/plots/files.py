@@ -182,7 +182,7 @@ FIGURES = (
 """In the order in which a paper would show them."""
 
 
-def _of_section(section: Section, find: Callable[[Any], Any], _results: StudyResults) -> Any:
+def _of_section(section: Section[Any], find: Callable[[Any], Any], _results: StudyResults) -> Any:
     return find(section)
 
 
