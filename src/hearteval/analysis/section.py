@@ -66,6 +66,10 @@ class Section(ABC, Generic[Found]):
         TABLES: Names of its table files, and what each holds.
         TERMS: What the page's glossary says of its words.
         FIGURES: What is drawn of it for a paper.
+        NOTHING: What the results hold where it found nothing.
+        PAGE: File name of its page among those of ``heart report --full``, which its
+            ``page.html.j2`` shows; empty without one.
+        PAGE_TITLE: Its heading there; `PAGE_HOLDS` what is to be read.
     """
 
     NAME: ClassVar[str]
@@ -74,6 +78,10 @@ class Section(ABC, Generic[Found]):
     TABLES: ClassVar[Mapping[str, str]] = {}
     TERMS: ClassVar[Mapping[str, str]] = {}
     FIGURES: ClassVar[Sequence[Figure]] = ()
+    NOTHING: ClassVar[Any] = None
+    PAGE: ClassVar[str] = ""
+    PAGE_TITLE: ClassVar[str] = ""
+    PAGE_HOLDS: ClassVar[str] = ""
     found: Found
 
     @classmethod
@@ -90,11 +98,20 @@ class Section(ABC, Generic[Found]):
     def records(self, table: str) -> Records:
         """Return the rows of one of `TABLES`."""
 
+    @property
+    def has_page(self) -> bool:
+        """Whether there is anything for its page."""
+        return bool(self.PAGE)
+
+    def page_at(self, folder: str | None) -> str:
+        """Return where its page is, in a folder; empty without one."""
+        return "" if folder is None or not self.has_page else f"{folder}{self.PAGE}"
+
     @classmethod
     @cache
-    def template(cls) -> str:
-        """Return what is shown of it on the page, as a template."""
-        return files(cls.__module__).joinpath("section.html.j2").read_text("utf-8")
+    def template(cls, name: str) -> str:
+        """Return a template of its folder."""
+        return files(cls.__module__).joinpath(name).read_text("utf-8")
 
 
 Sections = Mapping[type[Section[Any]], Section[Any] | None]
@@ -104,7 +121,7 @@ Sections = Mapping[type[Section[Any]], Section[Any] | None]
 def section_results(sections: Sections) -> dict[str, Any]:
     """Return what sections found by its keys; None for those of one that found nothing."""
     return {
-        key: None if found is None else found.results[key]
+        key: section.NOTHING if found is None else found.results[key]
         for section, found in sections.items()
         for key in section.KEYS
     }
@@ -113,4 +130,11 @@ def section_results(sections: Sections) -> dict[str, Any]:
 def section_dicts(sections: Sections) -> dict[str, Any]:
     """Return the same as what JSON can write."""
     results = section_results(sections).items()
-    return {key: None if found is None else asdict(found) for key, found in results}
+    return {
+        key: [asdict(one) for one in found]
+        if isinstance(found, tuple)
+        else None
+        if found is None
+        else asdict(found)
+        for key, found in results
+    }

@@ -45,9 +45,7 @@ from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
-from hearteval.analysis.labels.rationales import RationaleResults, analyze_rationales
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
-from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.people.agreement import warn_of_chance
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
@@ -68,7 +66,7 @@ from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
-from hearteval.analysis.section import Basis, Section, Sections, section_dicts
+from hearteval.analysis.section import Basis, Found, Section, Sections, section_dicts
 from hearteval.domain import AXIS_NAMES, Axis, Rater, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
@@ -107,8 +105,6 @@ class StudyResults:
         difficulty: On which items systems differ most and least; None without a ranking, and where
             there is too little of it.
         ablations: What other methods make of the same comparisons; None without a ranking.
-        labels: What completions do, by taxonomy; empty where nobody labelled.
-        rationales: What raters say they choose by; None where no reasons are labelled.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -150,14 +146,17 @@ class StudyResults:
     axis_weights: AxisWeights | None = None
     difficulty: ItemDifficulty | None = None
     ablations: AblatedRanking | None = None
-    labels: tuple[LabelResults, ...] = ()
-    rationales: RationaleResults | None = None
     safety: SafetyResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
     pace: PeoplePace | None = None
     sections: Sections = field(default_factory=dict)
     axis_names: Mapping[Axis, str] = field(default_factory=lambda: AXIS_NAMES)
+
+    def found(self, section: type[Section[Found]]) -> Found | None:
+        """Return what a section found; None where that was nothing, or where it was not asked."""
+        one = self.sections.get(section)
+        return None if one is None else one.found
 
 
 def analyze_study(  # noqa: PLR0913 - what a study file may choose of its results, and how
@@ -250,8 +249,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         spending=spending,
         briefs=find_briefs(ranked),
         factors=_factors(columns, data, level=level),
-        labels=analyze_labels(data, columns, level=level),
-        rationales=analyze_rationales(data, columns, level=level, seed=seed),
         safety=measure_screens(data.screened, data.screens, level=level),
         planned=planned,
         pace=pace,

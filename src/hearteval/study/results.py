@@ -28,7 +28,7 @@ from hearteval.analysis.data import (
     withdrawn_pairs,
 )
 from hearteval.analysis.judges.same_model import warn_of_same_models
-from hearteval.analysis.labels.rationales import RATIONALES
+from hearteval.analysis.labels import RATIONALES
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
     AXES,

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from hearteval.analysis.section import Basis, Figure, Records, Section
 from hearteval.sections.traits import page
 from hearteval.sections.traits.covariates import CovariateResults, correlate_covariates
-from hearteval.sections.traits.plot import draw_speed
 from hearteval.sections.traits.speed import SpeedResults, compare_speed
 
 
@@ -32,7 +31,7 @@ class Traits(Section[SpeedResults | None]):
             "Elo against the time to first text; dashed: no other system is as quick and as good;"
             " shaded: within 500 ms.",
             lambda section: section.found,
-            draw_speed,
+            page.draw_speed,
             lambda _, width: min(width, 4.5) * 0.85,
         ),
     )
