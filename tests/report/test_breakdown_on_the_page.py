@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from people_study import SYSTEMS, simulated_study
 
+from hearteval import sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AXES, AxisMark, LatencyProbe
 from hearteval.report.breakdown import ablations, difficulty, strata
@@ -15,7 +16,6 @@ from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
 from hearteval.report.plots.files import figures_of
 from hearteval.report.tables import all_tables
-from hearteval.sections import add_sections
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.covariates import Correlation
 from hearteval.sections.traits.speed import SpeedCorrelation
@@ -47,7 +47,7 @@ def results() -> StudyResults:
     ]
     table = {"size": {"beacon": 7.0, "ember": 3.0, "stranger": 2.0}}
     data = replace(data, items=items, judgments=rows, latency=probes, covariates=table)
-    return add_sections(data, analyze_study(data))
+    return analyze_study(data, sections=sections.SECTIONS)
 
 
 def traits_of(results: StudyResults) -> Traits:
@@ -241,7 +241,7 @@ def test_a_link_is_claimed_only_where_the_interval_says_so(
     results: StudyResults, low: float, high: float, r: float, words: str
 ) -> None:
     traits = traits_of(results)
-    assert traits.speed is not None
+    assert traits.found is not None
     over = SpeedCorrelation(
         over="systems",
         n=9,
@@ -250,8 +250,8 @@ def test_a_link_is_claimed_only_where_the_interval_says_so(
         spearman=Correlation(r=r, low=low, high=high, p=0.5),
         pearson=None,
     )
-    found = replace(traits.speed, correlations=(over, *traits.speed.correlations[1:]))
-    linked = replace(traits, speed=found)
+    found = replace(traits.found, correlations=(over, *traits.found.correlations[1:]))
+    linked = replace(traits, found=found)
     assert text_of(linked.answer).startswith(words)
     assert "9 systems" in linked.correlation_words.replace("\N{NO-BREAK SPACE}", " ")
 

@@ -13,8 +13,8 @@ from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes, marked_words
-from hearteval.report.plots import kinds, labels, people, ranking
-from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS
+from hearteval.report.plots import kinds, people, ranking
+from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS, rows_height
 from hearteval.report.radar import elo_radars
 
 FORMATS = ("svg", "pdf", "png")
@@ -22,10 +22,6 @@ WIDTHS = {"column": COLUMN_INCHES, "page": PAGE_INCHES}
 FILES_A_FIGURE = len(FORMATS) * len(WIDTHS)
 MADE_WITHOUT_A_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 """So that the same results give the same files."""
-
-
-def _rows(n: float) -> float:
-    return 0.9 + 0.22 * n
 
 
 def _met_people(results: StudyResults) -> Any:
@@ -46,7 +42,7 @@ def _strata(results: StudyResults) -> Any:
 def _strata_height(found: Any, width: float) -> float:
     strata, board = found
     n_down = -(-len(kinds.drawn_factors(strata)) // kinds.strata_across(width))
-    return float(n_down * _rows(4 + 1.4 * len(board.rows)))
+    return float(n_down * rows_height(4 + 1.4 * len(board.rows)))
 
 
 def _factors(results: StudyResults) -> Any:
@@ -67,14 +63,12 @@ def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults]
 
 
 def _of_rows(board: Any, _width: float) -> float:
-    return _rows(len(board.rows))
+    return rows_height(len(board.rows))
 
 
 def _square(_: Any, width: float) -> float:
     return min(width, 4.5) * 0.85
 
-
-LABELLED = {"strategies": "support strategies", "micro-skills": "micro-skills"}
 
 FIGURES = (
     Figure(
@@ -82,7 +76,7 @@ FIGURES = (
         "Whose reply is preferred where a model's meets a person's.",
         _met_people,
         people.draw_against_models,
-        lambda found, _: _rows(1.6 * len(people.outcomes(found))),
+        lambda found, _: rows_height(1.6 * len(people.outcomes(found))),
     ),
     Figure(
         "ranking",
@@ -117,7 +111,7 @@ FIGURES = (
         "How often two give the same answer to a pair, percent; pale: perhaps no more than half.",
         _agreeing,
         people.draw_agreement,
-        lambda found, _: _rows(1.4 * len(people.agreement_cells(found)[0])),
+        lambda found, _: rows_height(1.4 * len(people.agreement_cells(found)[0])),
     ),
     Figure(
         "kinds-of-item",
@@ -141,36 +135,6 @@ FIGURES = (
         kinds.draw_factors,
         lambda _, width: 1 + 0.25 * width,
     ),
-    *(
-        Figure(
-            name,
-            f"How often replies hold each of the {what}, percent; coloured: more (blue) or less"
-            " (orange) than the systems on average; pale where that is open.",
-            labels.families_of(name),
-            labels.draw_families,
-            lambda drawn, _: _rows(3 + len(drawn.source.averages)),
-        )
-        for name, what in LABELLED.items()
-    ),
-    *(
-        Figure(
-            f"{name}-of-models-and-people",
-            f"How much more often models' replies hold each of the {what} than people's, with"
-            " intervals.",
-            labels.differences_of(name),
-            labels.draw_differences,
-            lambda drawn, _: _rows(1 + len(drawn.source.averages)),
-        )
-        for name, what in LABELLED.items()
-    ),
-    Figure(
-        "themes",
-        "How often people and judges give each theme as a reason, percent who speak of it, with"
-        " intervals; first what people give more. In brackets its axis.",
-        labels.themes_of,
-        labels.draw_themes,
-        lambda source, _: _rows(2 + len(labels.compared_themes(source))),
-    ),
     Figure(
         "fit",
         "Observed against predicted share of wins, a dot for each pair of systems.",
@@ -182,7 +146,7 @@ FIGURES = (
 """In the order in which a paper would show them."""
 
 
-def _of_section(section: Section, find: Callable[[Any], Any], _results: StudyResults) -> Any:
+def _of_section(section: Section[Any], find: Callable[[Any], Any], _results: StudyResults) -> Any:
     return find(section)
 
 

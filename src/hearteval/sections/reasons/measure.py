@@ -10,7 +10,7 @@ Intervals are over items, these raters and labels given. All of it is explorator
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -23,28 +23,25 @@ from hearteval.analysis.estimates import (
     Estimate,
     mean_estimates,
 )
-from hearteval.analysis.labels.agreement import Marks, SourceAgreement, agree
+from hearteval.analysis.labels import RATIONALES, Labelled, SourceKind, by_kind, source_kind
+from hearteval.analysis.labels.agreement import Marks, agree
 from hearteval.analysis.labels.people import (
     FIRST,
     PEOPLES_WORD,
     SECOND,
-    PeopleLabels,
     describe_people,
     peoples_word,
 )
-from hearteval.analysis.labels.theme_effects import Reasons, ThemeEffects, theme_effects
-from hearteval.analysis.labels.theme_overlap import (
+from hearteval.domain import Axis, Rater
+from hearteval.sections.reasons.effects import LabelledReasons, ThemeEffects, theme_effects
+from hearteval.sections.reasons.overlap import (
     ThemeOverlap,
     compare_rates,
     kappas_of_themes,
     measure_overlap,
 )
-from hearteval.analysis.labels.use import SourceKind, by_kind, source_kind
-from hearteval.domain import Axis, Rater
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 
-RATIONALES = "rationales"
-"""The taxonomy of reasons."""
 N_EXAMPLES = 2
 """Reasons of each kind of rater that show a theme."""
 Kind = Literal["people", "judges"]
@@ -113,25 +110,8 @@ class RationaleSource:
     examples: tuple[ThemeExample, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RationaleResults:
-    """What raters of a study say they choose by.
-
-    Attributes:
-        sources: By labeler: people, then models, then the offline baseline. What people have
-            settled is one source, ``people``.
-        agreement: How far two labelers agree on the same reasons.
-        people: What people have labelled; None where nobody has.
-    """
-
-    taxonomy: str
-    version: str
-    title: str
-    level: float
-    sources: tuple[RationaleSource, ...]
-    agreement: tuple[SourceAgreement, ...]
-    categories: Mapping[str, str] = field(default_factory=dict)
-    people: PeopleLabels | None = None
+RationaleResults = Labelled[RationaleSource]
+"""What raters of a study say they choose by."""
 
 
 class _Shares(NamedTuple):
@@ -233,7 +213,7 @@ def _read(
     place: Mapping[str, int],
     columns: JudgmentColumns,
     data: StudyData,
-) -> Reasons:
+) -> LabelledReasons:
     """Return the reasons that a labeler has labelled by every theme that it labels by."""
     of_text: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for label in labels:
@@ -246,7 +226,7 @@ def _read(
     verdicts = np.array([[of_text[id_][key] for key in keys] for id_ in whole], dtype=object)
     verdicts = verdicts.reshape(len(whole), len(keys))
     row = np.array([place[id_] for id_ in whole], dtype=np.int64)
-    return Reasons(
+    return LabelledReasons(
         ids=tuple(whole),
         row=row,
         rows=columns.select(row),
@@ -257,7 +237,7 @@ def _read(
     )
 
 
-def _marks(rater: Rater, found: Reasons, columns: JudgmentColumns) -> Marks:
+def _marks(rater: Rater, found: LabelledReasons, columns: JudgmentColumns) -> Marks:
     return Marks(
         labeler=rater.name,
         item=columns.item[found.row],
@@ -271,7 +251,7 @@ def _marks(rater: Rater, found: Reasons, columns: JudgmentColumns) -> Marks:
 
 def _describe(
     rater: Rater,
-    found: Reasons,
+    found: LabelledReasons,
     given: TaxonomyLabels,
     columns: JudgmentColumns,
     level: float,
@@ -308,7 +288,7 @@ def _describe(
     )
 
 
-def _shares(found: Reasons, pair: IntArray, n_pairs: int, rows: BoolArray) -> FloatArray:
+def _shares(found: LabelledReasons, pair: IntArray, n_pairs: int, rows: BoolArray) -> FloatArray:
     """Return the share of the raters in some rows that speak of each theme, of each pair."""
     pair, rater = pair[rows], found.rows.rater[rows]
     n_raters = len(found.rows.names.raters)
@@ -327,7 +307,7 @@ def _shares(found: Reasons, pair: IntArray, n_pairs: int, rows: BoolArray) -> Fl
 
 
 def _rates(
-    found: Reasons,
+    found: LabelledReasons,
     given: TaxonomyLabels,
     shares: _Shares,
     agreed: _Shares,
@@ -369,7 +349,7 @@ def _rates(
     )
 
 
-def _examples(found: Reasons, pair: IntArray, shares: _Shares) -> tuple[ThemeExample, ...]:
+def _examples(found: LabelledReasons, pair: IntArray, shares: _Shares) -> tuple[ThemeExample, ...]:
     """Choose reasons with each theme where nobody of the other kind speaks of it, of two items."""
     names, rows = found.rows.names, found.rows
     kinds: tuple[tuple[Kind, bool, FloatArray], ...] = (

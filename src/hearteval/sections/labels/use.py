@@ -19,31 +19,27 @@ from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate, clustered_estimates, mean_estimates
-from hearteval.analysis.labels.agreement import BoolArray, Marks, SourceAgreement, agree
-from hearteval.analysis.labels.differences import (
+from hearteval.analysis.labels import Labelled, SourceKind, by_kind, source_kind
+from hearteval.analysis.labels.agreement import BoolArray, Marks, agree
+from hearteval.analysis.labels.people import (
+    FIRST,
+    PEOPLES_WORD,
+    SECOND,
+    describe_people,
+    peoples_word,
+)
+from hearteval.analysis.people.disagreements import TraitOfChoice
+from hearteval.domain import Completion, Rater, Subset, System, record_id
+from hearteval.sections.labels.differences import (
     PEOPLE,
     RateDifference,
     differences_of_rates,
     item_means,
 )
-from hearteval.analysis.labels.examples import LabelExample, choose_label_examples
-from hearteval.analysis.labels.people import (
-    FIRST,
-    PEOPLES_WORD,
-    SECOND,
-    PeopleLabels,
-    describe_people,
-    peoples_word,
-)
-from hearteval.analysis.labels.wins import LabelWins, opposed_by_label, wins_of_labels
-from hearteval.analysis.people.disagreements import TraitOfChoice
-from hearteval.domain import Completion, Rater, Subset, System, record_id
+from hearteval.sections.labels.examples import LabelExample, choose_label_examples
+from hearteval.sections.labels.wins import LabelWins, opposed_by_label, wins_of_labels
 from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.means import ROUNDING
-
-BASELINE = "cue"
-"""The family of the offline labeler."""
-SourceKind = Literal["person", "model", "baseline"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,24 +119,8 @@ class LabelSource:
     examples: tuple[LabelExample, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelResults:
-    """What a study's completions do, by one taxonomy.
-
-    Attributes:
-        sources: By labeler: people, then models, then the offline baseline. What people have
-            settled is one source, ``people``.
-        people: What people have labelled; None where nobody has.
-    """
-
-    taxonomy: str
-    version: str
-    title: str
-    categories: Mapping[str, str]
-    level: float
-    sources: tuple[LabelSource, ...]
-    agreement: tuple[SourceAgreement, ...]
-    people: PeopleLabels | None = None
+LabelResults = Labelled[LabelSource]
+"""What a study's completions do, by one taxonomy."""
 
 
 class _Ground(NamedTuple):
@@ -272,19 +252,6 @@ def _label_ids(labels: TaxonomyLabels, rater: Rater) -> Callable[[str, str], str
 
 def _seed(data: StudyData) -> int:
     return data.provenance.seed if data.provenance else 0
-
-
-def source_kind(rater: Rater) -> SourceKind:
-    """Return what kind of labeler a rater is."""
-    if rater.kind == "human":
-        return "person"
-    return "baseline" if rater.family == BASELINE else "model"
-
-
-def by_kind(rater: Rater) -> tuple[int, str, str]:
-    """Return the order of labelers: people, models, the baseline."""
-    order: Mapping[SourceKind, int] = {"person": 0, "model": 1, "baseline": 2}
-    return order[source_kind(rater)], rater.name, rater.id
 
 
 def _read_marks(

@@ -1,17 +1,14 @@
 """What the replies do, on the page: who labelled, who does what more often, and a heat map."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from hearteval.analysis.estimates import Estimate
+from hearteval.analysis.labels import RATIONALES, Labelled, SourceKind
 from hearteval.analysis.labels.agreement import SourceAgreement
-from hearteval.analysis.labels.differences import MODELS, RateDifference
-from hearteval.analysis.labels.examples import largest_differences
 from hearteval.analysis.labels.people import PEOPLES_WORD
-from hearteval.analysis.labels.rationales import RationaleResults
-from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, SourceKind
 from hearteval.report.figures import heat_step
 from hearteval.report.page.first_screen import shade
 from hearteval.report.text import (
@@ -27,6 +24,9 @@ from hearteval.report.text import (
     plural,
     whole_percent,
 )
+from hearteval.sections.labels.differences import MODELS, RateDifference
+from hearteval.sections.labels.examples import largest_differences
+from hearteval.sections.labels.use import LabelResults, LabelSource, LabelUse
 
 MANY_SYSTEMS = 8
 """More of them are shown by family."""
@@ -46,8 +46,7 @@ KINDS: Mapping[SourceKind, str] = {
 }
 GROUPS = {"people": "People", "original": "Original replies", "baseline": "Baselines"}
 
-
-Found = LabelResults | RationaleResults
+Found = Labelled[Any]
 
 
 class Cell(NamedTuple):
@@ -57,13 +56,6 @@ class Cell(NamedTuple):
     interval: str
     """Empty where there are many columns."""
     shade: str
-
-
-class HeatRow(NamedTuple):
-    """One category over the groups."""
-
-    name: str
-    cells: tuple[Cell, ...]
 
 
 def headline_source(found: LabelResults) -> LabelSource:
@@ -165,7 +157,7 @@ def _widest(source: LabelSource) -> Markup:
     )
 
 
-def heat_rows(source: LabelSource) -> list[HeatRow]:
+def heat_rows(source: LabelSource) -> list[tuple[str, list[Cell]]]:
     """Return the heat map, the most frequent category first."""
     uses = shown_uses(source)
     is_wide = len(uses) > MANY_COLUMNS
@@ -174,12 +166,12 @@ def heat_rows(source: LabelSource) -> list[HeatRow]:
         key=lambda k: (-source.averages[uses[0].rates[k].category], k),
     )
     return [
-        HeatRow(
+        (
             uses[0].rates[k].name,
-            tuple(
+            [
                 _cell(use, k, source.averages[use.rates[k].category], is_wide=is_wide)
                 for use in uses
-            ),
+            ],
         )
         for k in order
     ]
@@ -212,7 +204,26 @@ def variety_rows(source: LabelSource) -> list[tuple[str, list[str]]]:
 
 def texts(found: Found) -> tuple[str, str]:
     """Return what one of the labelled texts is called, and several."""
-    return ("reply", "replies") if isinstance(found, LabelResults) else ("reason", "reasons")
+    return ("reason", "reasons") if found.taxonomy == RATIONALES else ("reply", "replies")
+
+
+def labeler_notes(found: Found) -> list[Markup]:
+    """Say how far labelers agree with people, and with each other."""
+    notes = []
+    if said := people_words(found):
+        notes.append(_note("What people say.", said))
+        right = against_people_words(found)
+        if right:
+            right[0] += f" {PUBLISHED.get((found.taxonomy, found.version), '')}"
+        too_few = Markup("Too few {} are settled to hold labelers against them.")
+        notes += [_note("How right is the labeler?", line) for line in right] or [
+            too_few.format(texts(found)[1])
+        ]
+    return [*notes, *(_note("Do labelers agree?", line) for line in agreement_words(found))]
+
+
+def _note(asked: str, said: str) -> Markup:
+    return Markup("<b>{}</b> {}").format(asked, said)
 
 
 def agreement_words(found: Found) -> list[str]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hearteval.analysis.labels.agreement import Marks
-from hearteval.analysis.labels.differences import RateDifference
 from hearteval.domain import Completion, System
+from hearteval.sections.labels.differences import RateDifference
 
 DIFFERING = 0.05
 """The q of a difference of which there are examples."""

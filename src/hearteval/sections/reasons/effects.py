@@ -34,7 +34,7 @@ FEWEST = 10
 Outcome = Literal["strength", "as-the-others"]
 
 
-class Reasons(NamedTuple):
+class LabelledReasons(NamedTuple):
     """Reasons that a labeler has labelled, in the order of their judgments."""
 
     ids: tuple[str, ...]
@@ -91,7 +91,7 @@ class ThemeEffects:
 
 
 def theme_effects(
-    found: Reasons,
+    found: LabelledReasons,
     names: Mapping[str, str],
     pair: IntArray,
     others: Mapping[bool, IntArray],
@@ -136,7 +136,7 @@ def theme_effects(
 
 
 def _measure(
-    found: Reasons,
+    found: LabelledReasons,
     names: Mapping[str, str],
     is_in: BoolArray,
     y: FloatArray,

@@ -1,20 +1,18 @@
 """What raters say they choose by, on the page: the answer, and people beside judges."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from markupsafe import Markup
 
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.labels.rationales import (
-    RationaleResults,
-    RationaleSource,
-    ThemeExample,
-    ThemeRate,
-)
-from hearteval.analysis.labels.theme_effects import ThemeEffects
+from hearteval.analysis.labels import RATIONALES
+from hearteval.analysis.section import Basis, Figure, Records, Section
+from hearteval.domain import flat_fields
+from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.figures import Scale, scale_around
-from hearteval.report.labels import FOUND, KINDS
+from hearteval.report.page.links import item_page
+from hearteval.report.plots.style import BLUE, MARKS, ORANGE, draw_intervals, rows_height
 from hearteval.report.text import (
     FEWEST_ITEMS,
     NO_VALUE,
@@ -28,6 +26,16 @@ from hearteval.report.text import (
     points,
     signed_hundredths,
     whole_percent,
+)
+from hearteval.sections.labels.plot import by_whom, percents
+from hearteval.sections.labels.words import FOUND, KINDS, labeler_notes
+from hearteval.sections.reasons.effects import ThemeEffects
+from hearteval.sections.reasons.measure import (
+    RationaleResults,
+    RationaleSource,
+    ThemeExample,
+    ThemeRate,
+    analyze_rationales,
 )
 
 MOST_ROWS = 8
@@ -45,21 +53,8 @@ class Quoted(NamedTuple):
 
     example: ThemeExample
     text: str
-
-
-class Theme(NamedTuple):
-    """A theme with reasons that speak of it."""
-
-    rate: ThemeRate
-    words: str
-    """Its definition."""
-    people: Sequence[Quoted]
-    judges: Sequence[Quoted]
-
-
-def headline_source(found: RationaleResults) -> RationaleSource:
-    """Return the labeler whose figures are shown: no baseline if it can be, who labelled most."""
-    return max(found.sources, key=lambda one: (one.kind != "baseline", one.n_people + one.n_judges))
+    page: str
+    """Where its dialogue is."""
 
 
 def answer(source: RationaleSource) -> Markup:
@@ -213,20 +208,130 @@ def _effects(one: ThemeEffects) -> str:
     return f"{one.judged_by.capitalize()}, {plural(one.n_judgments, 'judgment')}: {said}."
 
 
-def themes_to_read(
-    source: RationaleSource, definitions: Mapping[str, str], texts: Mapping[str, str]
-) -> Iterator[Theme]:
-    """Yield the themes of which reasons may be read, known by the ids of their judgments."""
-    for rate in sorted(source.themes, key=_apart):
-        quoted = [
-            Quoted(one, texts[one.judgment_id])
-            for one in source.examples
-            if one.category == rate.category and one.judgment_id in texts
-        ]
-        if quoted:
-            yield Theme(
-                rate,
-                definitions.get(rate.category, ""),
-                [one for one in quoted if one.example.given_by == "people"],
-                [one for one in quoted if one.example.given_by == "judges"],
-            )
+def compared_themes(source: RationaleSource) -> list[ThemeRate]:
+    """Return the themes that people and judges could both give, what people give more first."""
+    both = [
+        (one.people.value - one.judges.value, one)
+        for one in source.themes
+        if one.people and one.judges
+    ]
+    return [one for _, one in sorted(both, key=lambda row: (-row[0], row[1].name))]
+
+
+def draw_themes(source: RationaleSource, figure: Any) -> None:
+    """Draw how often people and judges give each theme as a reason, with intervals."""
+    rows = compared_themes(source)
+    axes = figure.subplots()
+    for k, (who, colour) in enumerate((("people", ORANGE), ("judges", BLUE))):
+        given = [one.people if who == "people" else one.judges for one in rows]
+        draw_intervals(
+            axes,
+            [percents(at.value, at.low, at.high) for at in given if at],
+            places=[place + 0.3 * (k - 0.5) for place in range(len(rows))],
+            colour=colour,
+            mark=MARKS[k],
+            label=who,
+        )
+    axes.set_yticks(range(len(rows)), [_with_axis(row) for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(left=-1)  # so that a dot at 0 is whole
+    axes.set_xlabel(by_whom(source, "speak of it, %"), fontsize=7)
+    figure.legend(loc="outside upper center", ncols=2, handletextpad=0.2)
+
+
+def _with_axis(row: ThemeRate) -> str:
+    return f"{row.name} ({row.axis})" if row.axis else row.name
+
+
+class Reasons(Section[RationaleResults]):
+    """Which themes people and judges speak of where they say why they choose."""
+
+    NAME: ClassVar = "reasons"
+    TITLE: ClassVar = "What raters choose by"
+    KEYS: ClassVar = (RATIONALES,)
+    PAGE: ClassVar = "reasons.html"
+    PAGE_TITLE: ClassVar = "What raters say they choose by"
+    PAGE_HOLDS: ClassVar = "reasons that only people or only judges give."
+    TABLES: ClassVar = {
+        "themes": "what people and judges give as reasons",
+        "themes-overlap": "how far they give the same, beside chance",
+        "themes-effects": "what goes with a theme",
+        "themes-agreement": "labelers of reasons with each other",
+        "labels-people": "two people with each other",
+    }
+    FIGURES: ClassVar = (
+        Figure(
+            "themes",
+            "How often people and judges give each theme as a reason, percent who speak of it, with"
+            " intervals; first what people give more. In brackets its axis.",
+            lambda section: section.drawn,
+            draw_themes,
+            lambda source, _: rows_height(2 + len(compared_themes(source))),
+        ),
+    )
+    answer = staticmethod(answer)
+    who_words = staticmethod(who_words)
+    rows = staticmethod(rows)
+    scale = staticmethod(scale)
+    share_text = staticmethod(share_text)
+    difference_text = staticmethod(difference_text)
+    effects_words = staticmethod(effects_words)
+    notes = staticmethod(labeler_notes)
+
+    @classmethod
+    def find(cls, basis: Basis) -> Self | None:
+        """Describe what was labelled; None where no reasons were."""
+        found = analyze_rationales(basis.data, basis.columns, level=basis.level, seed=basis.seed)
+        return None if found is None else cls(found)
+
+    @property
+    def source(self) -> RationaleSource:
+        """The labeler whose figures are shown: no baseline if it can be, who labelled most."""
+        sources = self.found.sources
+        return max(sources, key=lambda one: (one.kind != "baseline", one.n_people + one.n_judges))
+
+    @property
+    def drawn(self) -> RationaleSource | None:
+        """The labeler whose themes are drawn, where people and judges both gave reasons."""
+        is_enough = self.source.n_items >= FEWEST_ITEMS
+        return self.source if is_enough and compared_themes(self.source) else None
+
+    @property
+    def has_page(self) -> bool:
+        """Whether reasons were chosen to be read."""
+        return bool(self.source.examples)
+
+    def to_read(self, texts: Mapping[str, str]) -> Iterator[tuple[ThemeRate, str, list[Quoted]]]:
+        """Yield the themes of which reasons may be read, known by the ids of their judgments."""
+        definitions = {one.key: one.definition for one in load_taxonomy(RATIONALES).categories}
+        for rate in sorted(self.source.themes, key=_apart):
+            quoted = [
+                Quoted(one, texts[one.judgment_id], item_page(one.item_id))
+                for one in self.source.examples
+                if one.category == rate.category and one.judgment_id in texts
+            ]
+            if quoted:
+                yield rate, definitions.get(rate.category, ""), quoted
+
+    def records(self, table: str) -> Records:
+        """Return rows of all labelers."""
+        found = self.found
+        if table == "themes-agreement":
+            return found.agreement
+        if table == "labels-people":
+            rows = found.people.agreement if found.people else ()
+            return [{"taxonomy": found.taxonomy, **flat_fields(row)} for row in rows]
+        return [row for source in found.sources for row in _records_of(source, table)]
+
+
+def _records_of(source: RationaleSource, table: str) -> Iterator[dict[str, Any]]:
+    who = {"labeler": source.labeler, "labeler_kind": source.kind}
+    if table == "themes":
+        yield from ({**who, **flat_fields(row)} for row in source.themes)
+    elif table == "themes-overlap":
+        n = {"n_reasons_of_people": source.n_people, "n_reasons_of_judges": source.n_judges}
+        yield {**who, **n, **(flat_fields(source.overlap) if source.overlap else {})}
+    for effects in source.effects if table == "themes-effects" else ():
+        names = ("judged_by", "outcome", "n_judgments", "interval_used")
+        of_all = {"labeler": source.labeler, **{name: getattr(effects, name) for name in names}}
+        yield from ({**of_all, **flat_fields(row)} for row in effects.themes)
