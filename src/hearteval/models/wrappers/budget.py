@@ -304,7 +304,7 @@ class Budgeted:
             raise
         finally:
             self._ledger.n_direct -= not self._fetched_later
-            if spent and foreseen:
+            if foreseen and spent not in {0.0, ceiling}:  # these say nothing of what it cost
                 self._n_priced += 1
                 weight = max(LAST_CALLS_WEIGHT, 1 / self._n_priced)
                 self._times += weight * (spent / foreseen - self._times)
