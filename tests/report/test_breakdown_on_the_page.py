@@ -10,12 +10,13 @@ from people_study import SYSTEMS, simulated_study
 from hearteval import sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AXES, AxisMark, LatencyProbe
-from hearteval.report.breakdown import ablations, difficulty, strata
+from hearteval.report.breakdown import difficulty, strata
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
 from hearteval.report.plots.files import figures_of
 from hearteval.report.tables import all_tables
+from hearteval.sections.ablations import Ablations
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.covariates import Correlation
 from hearteval.sections.traits.speed import SpeedCorrelation
@@ -79,7 +80,7 @@ def test_every_section_answers_first_and_says_that_it_is_exploratory(
 
 
 def test_where_there_is_nothing_there_is_no_section(results: StudyResults) -> None:
-    bare = replace(results, strata=None, difficulty=None, ablations=None, sections={})
+    bare = replace(results, strata=None, difficulty=None, sections={})
     page = render_page(bare)
     assert not any(f'id="{name}"' in page for name in SECTIONS)
 
@@ -190,32 +191,34 @@ def test_items_that_add_nothing_do_not_stand_out(results: StudyResults) -> None:
 
 
 def test_another_leader_is_said(results: StudyResults) -> None:
-    found = results.ablations
+    found = results.found(Ablations)
     assert found is not None
-    said = text_of(ablations.answer(found))
+    said = text_of(Ablations(found).answer())
     assert said.startswith(("No.", "The leader stays:"))
     changed = replace(found.others[0], leaders=("ember",), largest_change=2, most_moved="ember")
-    other = text_of(ablations.answer(replace(found, others=(changed, *found.others[1:]))))
+    other = text_of(Ablations(replace(found, others=(changed, *found.others[1:]))).answer())
     assert other == (
         "In part: by 1 of 6 methods another system leads than beacon (Ties dropped). The largest"
         " change is 2 places, of ember (Ties dropped). Places that the intervals leave open change"
         " easily."
     )
     failed = replace(found.others[0], problem="it determines no ranking")
-    assert "Not known" in ablations.answer(replace(found, others=(failed,)))
-    assert ablations.method_rows(replace(found, others=(failed,)))[0].problem
+    assert "Not known" in Ablations(replace(found, others=(failed,))).answer()
+    without = replace(results, sections={Ablations: Ablations(replace(found, others=(failed,)))})
+    assert "it determines no ranking" in section(render_page(without), "otherwise")
 
 
 def test_weights_of_the_axes_are_said(results: StudyResults) -> None:
-    assert results.ablations is not None
-    weights = results.ablations.axis_weights
+    found = results.found(Ablations)
+    assert found is not None
+    weights = found.axis_weights
     assert weights is not None
-    assert text_of(ablations.weights_answer(weights)) == (
+    assert text_of(Ablations.weights_answer(weights)) == (
         "Whatever the 5 axes weigh, beacon leads: in each of 10,000 random weightings."
     )
     first, second, *rest = weights.systems
     split = (replace(first, leads=0.9), replace(second, leads=0.1), *rest)
-    said = text_of(ablations.weights_answer(replace(weights, systems=split)))
+    said = text_of(Ablations.weights_answer(replace(weights, systems=split)))
     assert said.endswith(f"in 90.0 % of 10,000 random weightings; {second.system} in others.")
 
 

@@ -53,9 +53,8 @@ from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pac
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
-from hearteval.analysis.ranking.ablations import AblatedRanking, ablate_ranking
 from hearteval.analysis.ranking.axes import WinRate, win_rates
-from hearteval.analysis.ranking.cells import headline_cells
+from hearteval.analysis.ranking.cells import Cells, headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
 from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_difficulty
@@ -104,7 +103,6 @@ class StudyResults:
         strata: The ranking by kind of item; None without a ranking.
         difficulty: On which items systems differ most and least; None without a ranking, and where
             there is too little of it.
-        ablations: What other methods make of the same comparisons; None without a ranking.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -145,7 +143,6 @@ class StudyResults:
     judge_agreement: JudgesAgreement | None = None
     axis_weights: AxisWeights | None = None
     difficulty: ItemDifficulty | None = None
-    ablations: AblatedRanking | None = None
     safety: SafetyResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
@@ -201,6 +198,9 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         made=data.provenance.created_at,
     )
     seed = data.provenance.seed
+    named = {row.system for row in leaderboard.rows} if leaderboard else None
+    of_voters = _of_voters(columns, voters)
+    cells = headline_cells(of_voters, named) if named else None
     people, bias_audit, judge_audits, planned = adjust_planned(
         analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity),
         bias_audit,
@@ -254,7 +254,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         pace=pace,
         axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
-        **_break_down(_of_voters(columns, voters), leaderboard, data, level=level),
+        **_break_down(cells, leaderboard, level=level, seed=seed),
     )
     if data.targets is not None:
         results = _with_ratings(
@@ -263,7 +263,15 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
-    basis = Basis(data=data, columns=columns, board=results.leaderboard, level=level, seed=seed)
+    basis = Basis(
+        data=data,
+        columns=columns,
+        counted=of_voters,
+        board=results.leaderboard,
+        cells=cells,
+        level=level,
+        seed=seed,
+    )
     found = {section: section.find(basis) for section in sections}
     return replace(results, failures=failures, warnings=warnings, sections=found)
 
@@ -354,7 +362,6 @@ def _with_ratings(
         judge_agreement=None,
         axis_weights=None,
         difficulty=None,
-        ablations=None,
         planned=(),
         examples=(),
         stress=stress,
@@ -421,18 +428,14 @@ def _explain(
 
 
 def _break_down(
-    columns: JudgmentColumns, leaderboard: Leaderboard | None, data: StudyData, *, level: float
+    cells: Cells | None, leaderboard: Leaderboard | None, *, level: float, seed: int
 ) -> dict[str, Any]:
-    """Return the ranking by kind of item, item by item, by other methods."""
-    if leaderboard is None:
+    """Return the ranking by kind of item, and item by item."""
+    if leaderboard is None or cells is None:
         return {}
-    assert data.provenance is not None
-    seed = data.provenance.seed
-    cells = headline_cells(columns, {row.system for row in leaderboard.rows})
     return {
         "strata": stratify_ranking(cells, leaderboard, level=level, seed=seed),
         "difficulty": measure_difficulty(cells),
-        "ablations": ablate_ranking(cells, columns, leaderboard, seed=seed),
     }
 
 

@@ -167,23 +167,6 @@ def _strata_tests(results: StudyResults) -> Records:
     ]
 
 
-def _other_methods(results: StudyResults) -> Records:
-    found = results.ablations
-    return [
-        {
-            "system": name,
-            "headline": found.headline[k],
-            "method": one.method,
-            "unit": one.unit,
-            "value": one.values[k],
-            "place": one.places[k],
-        }
-        for one in (found.others if found else ())
-        if found and not one.problem
-        for k, name in enumerate(found.systems)
-    ]
-
-
 def _one_person(results: StudyResults) -> Records:
     compared = results.people.with_judges if results.people else None
     ceiling = compared.ceiling if compared else None
@@ -296,9 +279,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "strata": ("the ranking on every kind of item", _strata),
     "strata-tests": ("whether it differs between kinds of items", _strata_tests),
     "items": ("how far apart the systems are on every item", _items),
-    "other-methods": ("the ranking by other methods", _other_methods),
-    "other-methods-in-short": ("how far it moves", "ablations.others"),
-    "weights-of-axes": ("places over all weights of the axes", "ablations.axis_weights.systems"),
     "axes": ("standing on each axis", _axes),
     "factor-analysis": ("are the axes one skill or several", _factor_analysis),
     "factor-loadings": ("what each axis has in common with the others", "factors.axes"),

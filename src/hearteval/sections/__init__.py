@@ -7,9 +7,10 @@ tests and a page of documents. Those that have not moved here yet stand in `anal
 from typing import Any
 
 from hearteval.analysis.section import Section
+from hearteval.sections.ablations import Ablations
 from hearteval.sections.labels import Labels
 from hearteval.sections.reasons import Reasons
 from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
-SECTIONS: tuple[type[Section[Any]], ...] = (Labels, Reasons, Wording, Traits)
+SECTIONS: tuple[type[Section[Any]], ...] = (Ablations, Labels, Reasons, Wording, Traits)

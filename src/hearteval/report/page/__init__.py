@@ -36,7 +36,7 @@ from hearteval.report import (
     text,
 )
 from hearteval.report.axes import AXIS_NAMES, has_own_names
-from hearteval.report.breakdown import ablations, difficulty, strata
+from hearteval.report.breakdown import difficulty, strata
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -222,7 +222,7 @@ def environment() -> Environment:
         scores,
         text,
     ]
-    modules += [ablations, difficulty, strata]
+    modules += [difficulty, strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
