@@ -10,13 +10,15 @@ from people_study import SYSTEMS, simulated_study
 from hearteval import sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AXES, AxisMark, LatencyProbe
-from hearteval.report.breakdown import difficulty, strata
+from hearteval.report.breakdown import strata
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
 from hearteval.report.plots.files import figures_of
 from hearteval.report.tables import all_tables
 from hearteval.sections.ablations import Ablations
+from hearteval.sections.difficulty import Difficulty
+from hearteval.sections.difficulty.measure import ItemDifficulty
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.covariates import Correlation
 from hearteval.sections.traits.speed import SpeedCorrelation
@@ -57,6 +59,12 @@ def traits_of(results: StudyResults) -> Traits:
     return found
 
 
+def difficulty_of(results: StudyResults) -> ItemDifficulty:
+    found = results.found(Difficulty)
+    assert found is not None
+    return found
+
+
 def section(page: str, name: str) -> str:
     found = re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)
     assert found is not None, name
@@ -80,7 +88,7 @@ def test_every_section_answers_first_and_says_that_it_is_exploratory(
 
 
 def test_where_there_is_nothing_there_is_no_section(results: StudyResults) -> None:
-    bare = replace(results, strata=None, difficulty=None, sections={})
+    bare = replace(results, strata=None, sections={})
     page = render_page(bare)
     assert not any(f'id="{name}"' in page for name in SECTIONS)
 
@@ -130,8 +138,8 @@ def test_a_difference_between_kinds_is_named(results: StudyResults) -> None:
 
 
 def test_items_link_to_their_pages_in_the_folder(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    first = results.difficulty.items[0].item_id
+    difficulty = difficulty_of(results)
+    first = difficulty.items[0].item_id
     with_folder = section(render_page(results, Shown(folder="folder/")), "items")
     assert f'<a href="folder/{item_page(first)}">Item {first[:12]}</a>' in with_folder
     assert "--full" not in with_folder
@@ -146,32 +154,33 @@ def test_a_public_page_names_items_by_number_only(results: StudyResults) -> None
 
 
 def test_no_item_is_listed_twice(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    turned = tuple(replace(row, discrimination=-0.5) for row in results.difficulty.items)
-    groups = difficulty.item_groups(replace(results.difficulty, items=turned))
-    ids = [row.item_id for group in groups for row in group.items]
+    difficulty = difficulty_of(results)
+    turned = tuple(replace(row, discrimination=-0.5) for row in difficulty.items)
+    groups = Difficulty(replace(difficulty, items=turned)).item_groups()
+    ids = [row.item_id for rows in groups.values() for row in rows]
     assert len(ids) == len(set(ids)) == 13
-    few = replace(results.difficulty, items=turned[:6])
-    ids = [row.item_id for group in difficulty.item_groups(few) for row in group.items]
+    few = replace(difficulty, items=turned[:6])
+    ids = [row.item_id for rows in Difficulty(few).item_groups().values() for row in rows]
     assert len(ids) == len(set(ids)) == 6
 
 
 def test_only_items_that_turn_the_ranking_round_have_another_order(results: StudyResults) -> None:
-    assert results.difficulty is not None
+    difficulty = difficulty_of(results)
     rows = tuple(
         replace(row, discrimination=-0.2 if k == 8 else 0.1)
-        for k, row in enumerate(results.difficulty.items)
+        for k, row in enumerate(difficulty.items)
     )
-    found = replace(results.difficulty, items=rows)
-    groups = {group.title: group.items for group in difficulty.item_groups(found)}
-    assert groups["Another order than the ranking"] == (rows[8],)
+    found = replace(difficulty, items=rows)
+    groups = Difficulty(found).item_groups()
+    assert groups["Another order than the ranking"] == [rows[8]]
     alike = replace(found, items=tuple(replace(row, discrimination=0.1) for row in rows))
-    assert len(difficulty.item_groups(alike)) == 2
+    assert len(Difficulty(alike).item_groups()) == 2
 
 
 def test_items_that_chance_alone_sets_apart_are_not_listed(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    by_chance = replace(results, difficulty=replace(results.difficulty, shrinkage=0.0))
+    difficulty = difficulty_of(results)
+    flat = Difficulty(replace(difficulty, shrinkage=0.0))
+    by_chance = replace(results, sections={**results.sections, Difficulty: flat})
     said = text_of(section(render_page(by_chance), "items"))
     assert said == (
         "The most demanding items No item is shown to be more demanding than another: how far"
@@ -185,9 +194,9 @@ def test_items_that_chance_alone_sets_apart_are_not_listed(results: StudyResults
 
 
 def test_items_that_add_nothing_do_not_stand_out(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    flat = replace(results.difficulty, sd_of_items=0.0)
-    assert "No item stands out" in difficulty.answer(flat)
+    difficulty = difficulty_of(results)
+    flat = replace(difficulty, sd_of_items=0.0)
+    assert "No item stands out" in Difficulty(flat).answer()
 
 
 def test_another_leader_is_said(results: StudyResults) -> None:

@@ -54,10 +54,9 @@ from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.axes import WinRate, win_rates
-from hearteval.analysis.ranking.cells import Cells, headline_cells
+from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
-from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_difficulty
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
@@ -101,8 +100,6 @@ class StudyResults:
             wrote what is judged.
         factors: Whether the axes are one skill or several; None where nobody marked an axis.
         strata: The ranking by kind of item; None without a ranking.
-        difficulty: On which items systems differ most and least; None without a ranking, and where
-            there is too little of it.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -142,7 +139,6 @@ class StudyResults:
     factors: FactorResults | None = None
     judge_agreement: JudgesAgreement | None = None
     axis_weights: AxisWeights | None = None
-    difficulty: ItemDifficulty | None = None
     safety: SafetyResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
@@ -254,7 +250,9 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         pace=pace,
         axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
-        **_break_down(cells, leaderboard, level=level, seed=seed),
+        strata=stratify_ranking(cells, leaderboard, level=level, seed=seed)
+        if leaderboard is not None and cells is not None
+        else None,
     )
     if data.targets is not None:
         results = _with_ratings(
@@ -268,7 +266,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         columns=columns,
         counted=of_voters,
         board=results.leaderboard,
-        cells=cells,
+        cells=cells if results.leaderboard else None,
         level=level,
         seed=seed,
     )
@@ -361,7 +359,6 @@ def _with_ratings(
         strata=None,
         judge_agreement=None,
         axis_weights=None,
-        difficulty=None,
         planned=(),
         examples=(),
         stress=stress,
@@ -425,18 +422,6 @@ def _explain(
         measure_confounders(counted, systems, data, people=people_among(data.raters), level=level),
         compare_judges(rows, systems, data.raters, writers=data.writers, level=level),
     )
-
-
-def _break_down(
-    cells: Cells | None, leaderboard: Leaderboard | None, *, level: float, seed: int
-) -> dict[str, Any]:
-    """Return the ranking by kind of item, and item by item."""
-    if leaderboard is None or cells is None:
-        return {}
-    return {
-        "strata": stratify_ranking(cells, leaderboard, level=level, seed=seed),
-        "difficulty": measure_difficulty(cells),
-    }
 
 
 def _factors(columns: JudgmentColumns, data: StudyData, *, level: float) -> FactorResults | None:

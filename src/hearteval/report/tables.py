@@ -194,11 +194,6 @@ def _axis_weights(results: StudyResults) -> Records:
     ]
 
 
-def _items(results: StudyResults) -> Records:
-    found = results.difficulty
-    return found.items if found is not None and found.tells_items_apart else ()
-
-
 def _counts(words: Mapping[str, int]) -> str:
     return "; ".join(f"{name} {n}" for name, n in words.items())
 
@@ -278,7 +273,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
     "strata": ("the ranking on every kind of item", _strata),
     "strata-tests": ("whether it differs between kinds of items", _strata_tests),
-    "items": ("how far apart the systems are on every item", _items),
     "axes": ("standing on each axis", _axes),
     "factor-analysis": ("are the axes one skill or several", _factor_analysis),
     "factor-loadings": ("what each axis has in common with the others", "factors.axes"),

@@ -8,9 +8,10 @@ from typing import Any
 
 from hearteval.analysis.section import Section
 from hearteval.sections.ablations import Ablations
+from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.labels import Labels
 from hearteval.sections.reasons import Reasons
 from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
-SECTIONS: tuple[type[Section[Any]], ...] = (Ablations, Labels, Reasons, Wording, Traits)
+SECTIONS: tuple[type[Section[Any]], ...] = (Difficulty, Ablations, Labels, Reasons, Wording, Traits)

@@ -36,7 +36,7 @@ from hearteval.report import (
     text,
 )
 from hearteval.report.axes import AXIS_NAMES, has_own_names
-from hearteval.report.breakdown import difficulty, strata
+from hearteval.report.breakdown import strata
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -74,7 +74,6 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
             results=results,
             has_replies=has_replies,
             shown=shown,
-            dialogues=difficulty.dialogues(shown, results.difficulty),
             system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
         )
     )
@@ -222,7 +221,7 @@ def environment() -> Environment:
         scores,
         text,
     ]
-    modules += [difficulty, strata]
+    modules += [strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

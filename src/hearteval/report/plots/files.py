@@ -14,7 +14,13 @@ from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes, marked_words
 from hearteval.report.plots import kinds, people, ranking
-from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS, rows_height
+from hearteval.report.plots.style import (
+    COLUMN_INCHES,
+    PAGE_INCHES,
+    SETTINGS,
+    rows_height,
+    square_height,
+)
 from hearteval.report.radar import elo_radars
 
 FORMATS = ("svg", "pdf", "png")
@@ -49,11 +55,6 @@ def _factors(results: StudyResults) -> Any:
     return results.factors if results.factors and results.factors.factors else None
 
 
-def _items_apart(results: StudyResults) -> Any:
-    found = results.difficulty
-    return found if found and found.tells_items_apart else None
-
-
 def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
     def find(results: StudyResults) -> Any:
         board = results.leaderboard
@@ -64,10 +65,6 @@ def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults]
 
 def _of_rows(board: Any, _width: float) -> float:
     return rows_height(len(board.rows))
-
-
-def _square(_: Any, width: float) -> float:
-    return min(width, 4.5) * 0.85
 
 
 FIGURES = (
@@ -121,14 +118,6 @@ FIGURES = (
         _strata_height,
     ),
     Figure(
-        "items",
-        "Each item: how far apart systems are on it (dotted: as the ranking expects), and how far"
-        " it orders them as the ranking.",
-        _items_apart,
-        kinds.draw_difficulty,
-        _square,
-    ),
-    Figure(
         "factors",
         "Left: eigenvalues of the axes beside those of unrelated axes. Right: loadings.",
         _factors,
@@ -140,7 +129,7 @@ FIGURES = (
         "Observed against predicted share of wins, a dot for each pair of systems.",
         _board_if(lambda board: board.fit.pairs),
         ranking.draw_fit,
-        _square,
+        square_height,
     ),
 )
 """In the order in which a paper would show them."""

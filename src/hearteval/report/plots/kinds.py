@@ -1,19 +1,17 @@
-"""What the ranking depends on, as figures: kinds of item, single items, factors of the axes."""
+"""What the ranking depends on, as figures: kinds of item, factors of the axes."""
 
 import math
 from typing import Any
 
 from hearteval.analysis.factors import FactorResults
-from hearteval.analysis.ranking.difficulty import ItemDifficulty
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.strata import StratifiedFactor, StratifiedRanking
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.plots.style import (
     BLUE,
-    GREEN,
+    COLOURS,
     GREY,
     MARKS,
-    ORANGE,
     PAGE_INCHES,
     SHORT_NAME,
     draw_intervals,
@@ -24,7 +22,6 @@ MOST_ACROSS = 4
 STRATUM_NAME = 22
 MOST_STRATA = 4
 """Of one factor in one picture; more are told by the table."""
-COLOURS = (BLUE, ORANGE, GREEN, GREY)
 
 
 def drawn_factors(strata: StratifiedRanking) -> list[StratifiedFactor]:
@@ -78,31 +75,6 @@ def draw_strata(found: tuple[StratifiedRanking, Leaderboard], figure: Any) -> No
         )
         axes.set_yticks(range(len(names)), names_of(names, SHORT_NAME))
         axes.set_ylim(len(names) - 0.5, -0.5)
-
-
-def draw_difficulty(found: ItemDifficulty, figure: Any) -> None:
-    """Draw how far apart systems are on each item, and how far that follows the ranking."""
-    axes = figure.subplots()
-    for k, subset in enumerate(sorted({item.subset for item in found.items}, reverse=True)):
-        shown = [
-            item
-            for item in found.items
-            if item.subset == subset and item.discrimination is not None
-        ]
-        axes.scatter(
-            [item.spread for item in shown],
-            [item.discrimination for item in shown],
-            s=10,
-            color=COLOURS[k % len(COLOURS)],
-            marker=MARKS[k % len(MARKS)],
-            alpha=0.7,
-            linewidths=0,
-            label=f"{subset} ({len(shown)})",
-        )
-    axes.axvline(found.expected_spread, color=GREY, linewidth=0.8, linestyle=":")
-    axes.set_xlabel("spread of the systems on an item")
-    axes.set_ylabel("correlation with the ranking")
-    axes.legend()
 
 
 def draw_factors(found: FactorResults, figure: Any) -> None:
