@@ -10,7 +10,6 @@ from people_study import SYSTEMS, simulated_study
 from hearteval import sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AXES, AxisMark, LatencyProbe
-from hearteval.report.breakdown import strata
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
@@ -19,6 +18,7 @@ from hearteval.report.tables import all_tables
 from hearteval.sections.ablations import Ablations
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.difficulty.measure import ItemDifficulty
+from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.covariates import Correlation
 from hearteval.sections.traits.speed import SpeedCorrelation
@@ -59,6 +59,12 @@ def traits_of(results: StudyResults) -> Traits:
     return found
 
 
+def strata_of(results: StudyResults) -> Strata:
+    found = results.sections[Strata]
+    assert isinstance(found, Strata)
+    return found
+
+
 def difficulty_of(results: StudyResults) -> ItemDifficulty:
     found = results.found(Difficulty)
     assert found is not None
@@ -88,21 +94,20 @@ def test_every_section_answers_first_and_says_that_it_is_exploratory(
 
 
 def test_where_there_is_nothing_there_is_no_section(results: StudyResults) -> None:
-    bare = replace(results, strata=None, sections={})
+    bare = replace(results, sections={})
     page = render_page(bare)
     assert not any(f'id="{name}"' in page for name in SECTIONS)
 
 
 def test_few_items_have_no_figure_and_are_said(results: StudyResults) -> None:
-    assert results.strata is not None
-    emotion = next(row for row in strata.test_rows(results.strata) if row.factor == "emotion")
-    assert emotion.n_items == "20"
-    assert emotion.strata.replace("\N{NO-BREAK SPACE}", " ") == (
+    strata = strata_of(results)
+    emotion = next(row for row in strata.found.factors if row.factor == "emotion")
+    assert emotion.test is not None
+    assert emotion.test.n_items == 20
+    assert strata.kinds_words(emotion).replace("\N{NO-BREAK SPACE}", " ") == (
         "sadness (12), fear (8), 1 kind with fewer than 5"
     )
-    board = results.leaderboard
-    assert board is not None
-    drawn, panels = strata.panels(results.strata, board)
+    drawn, panels = strata.panels(strata.found, strata.order)
     assert (drawn, [panel.title for panel in panels]) == (
         "regular or adversarial",
         ["regular", "adversarial"],
@@ -111,30 +116,29 @@ def test_few_items_have_no_figure_and_are_said(results: StudyResults) -> None:
 
 
 def test_a_picture_has_a_dot_a_system_and_its_interval(results: StudyResults) -> None:
-    assert results.strata is not None
+    strata = strata_of(results)
     assert results.leaderboard is not None
-    for panel in strata.panels(results.strata, results.leaderboard)[1]:
+    for panel in strata.panels(strata.found, strata.order)[1]:
         assert panel.dots.count("h0") == 4
         assert panel.whiskers.count("H") == 4
         assert [name for name, _ in panel.names] == [r.system for r in results.leaderboard.rows]
 
 
 def test_a_difference_between_kinds_is_named(results: StudyResults) -> None:
-    found = results.strata
-    assert found is not None
+    found, answer = strata_of(results).found, Strata.answer
     test = found.factors[0].test
     assert test is not None
     named = replace(test, q=0.01, most_different="ember", most_different_elo=140.0)
     differing = replace(found, factors=(replace(found.factors[0], test=named), *found.factors[1:]))
-    said = text_of(strata.answer(differing))
+    said = text_of(answer(differing))
     assert said == (
         "The ranking depends on the kind of item: regular or adversarial"
         " (q = 0.010; most: ember, 140 Elo)."
     )
     alike = replace(found.factors[0], test=replace(test, q=0.6))
-    assert "That is no proof" in strata.answer(replace(found, factors=(alike,)))
+    assert "That is no proof" in answer(replace(found, factors=(alike,)))
     untested = replace(found.factors[0], test=None, no_test="too few")
-    assert "Not known" in strata.answer(replace(found, factors=(untested,)))
+    assert "Not known" in answer(replace(found, factors=(untested,)))
 
 
 def test_items_link_to_their_pages_in_the_folder(results: StudyResults) -> None:

@@ -103,6 +103,11 @@ class Section(ABC, Generic[Found]):
         """Return the rows of one of `TABLES`."""
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the page says anything of it."""
+        return True
+
+    @property
     def has_page(self) -> bool:
         """Whether there is anything for its page."""
         return bool(self.PAGE)

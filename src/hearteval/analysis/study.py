@@ -59,7 +59,6 @@ from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
-from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
@@ -99,7 +98,6 @@ class StudyResults:
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
         factors: Whether the axes are one skill or several; None where nobody marked an axis.
-        strata: The ranking by kind of item; None without a ranking.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -135,7 +133,6 @@ class StudyResults:
     spending: Spending = NOTHING_SPENT
     briefs: tuple[BriefUse, ...] = ()
     people: PeopleResults | None = None
-    strata: StratifiedRanking | None = None
     factors: FactorResults | None = None
     judge_agreement: JudgesAgreement | None = None
     axis_weights: AxisWeights | None = None
@@ -194,9 +191,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         made=data.provenance.created_at,
     )
     seed = data.provenance.seed
-    named = {row.system for row in leaderboard.rows} if leaderboard else None
-    of_voters = _of_voters(columns, voters)
-    cells = headline_cells(of_voters, named) if named else None
     people, bias_audit, judge_audits, planned = adjust_planned(
         analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity),
         bias_audit,
@@ -250,9 +244,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         pace=pace,
         axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
-        strata=stratify_ranking(cells, leaderboard, level=level, seed=seed)
-        if leaderboard is not None and cells is not None
-        else None,
     )
     if data.targets is not None:
         results = _with_ratings(
@@ -261,14 +252,10 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
+    board, votes = results.leaderboard, _of_voters(columns, voters)
+    cells = headline_cells(votes, {row.system for row in board.rows}) if board else None
     basis = Basis(
-        data=data,
-        columns=columns,
-        counted=of_voters,
-        board=results.leaderboard,
-        cells=cells if results.leaderboard else None,
-        level=level,
-        seed=seed,
+        data=data, columns=columns, counted=votes, board=board, cells=cells, level=level, seed=seed
     )
     found = {section: section.find(basis) for section in sections}
     return replace(results, failures=failures, warnings=warnings, sections=found)
@@ -356,7 +343,6 @@ def _with_ratings(
         leaderboard_problem=RATED,
         headline=None,
         people=None,
-        strata=None,
         judge_agreement=None,
         axis_weights=None,
         planned=(),

@@ -144,29 +144,6 @@ def _by_judge_alone(results: StudyResults) -> Records:
     ]
 
 
-def _strata(results: StudyResults) -> Records:
-    return [
-        {
-            "factor": factor.factor,
-            "stratum": stratum.name,
-            "n_items_of_stratum": stratum.n_items,
-            "interval_used": stratum.interval_used,
-            "problem": stratum.problem,
-            **_flat(one),
-        }
-        for factor in (results.strata.factors if results.strata else ())
-        for stratum in factor.strata
-        for one in stratum.standings or (None,)
-    ]
-
-
-def _strata_tests(results: StudyResults) -> Records:
-    return [
-        {"factor": one.factor, "no_test": one.no_test, **(_flat(one.test) if one.test else {})}
-        for one in (results.strata.factors if results.strata else ())
-    ]
-
-
 def _one_person(results: StudyResults) -> Records:
     compared = results.people.with_judges if results.people else None
     ceiling = compared.ceiling if compared else None
@@ -271,8 +248,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
-    "strata": ("the ranking on every kind of item", _strata),
-    "strata-tests": ("whether it differs between kinds of items", _strata_tests),
     "axes": ("standing on each axis", _axes),
     "factor-analysis": ("are the axes one skill or several", _factor_analysis),
     "factor-loadings": ("what each axis has in common with the others", "factors.axes"),

@@ -11,7 +11,16 @@ from hearteval.sections.ablations import Ablations
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.labels import Labels
 from hearteval.sections.reasons import Reasons
+from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
-SECTIONS: tuple[type[Section[Any]], ...] = (Difficulty, Ablations, Labels, Reasons, Wording, Traits)
+SECTIONS: tuple[type[Section[Any]], ...] = (
+    Strata,
+    Difficulty,
+    Ablations,
+    Labels,
+    Reasons,
+    Wording,
+    Traits,
+)

@@ -39,18 +39,6 @@ def _agreeing(results: StudyResults) -> Any:
     return found if len(people.agreement_cells(found)[0]) > 1 else None
 
 
-def _strata(results: StudyResults) -> Any:
-    if results.strata is None or results.leaderboard is None:
-        return None
-    return (results.strata, results.leaderboard) if kinds.drawn_factors(results.strata) else None
-
-
-def _strata_height(found: Any, width: float) -> float:
-    strata, board = found
-    n_down = -(-len(kinds.drawn_factors(strata)) // kinds.strata_across(width))
-    return float(n_down * rows_height(4 + 1.4 * len(board.rows)))
-
-
 def _factors(results: StudyResults) -> Any:
     return results.factors if results.factors and results.factors.factors else None
 
@@ -109,13 +97,6 @@ FIGURES = (
         _agreeing,
         people.draw_agreement,
         lambda found, _: rows_height(1.4 * len(people.agreement_cells(found)[0])),
-    ),
-    Figure(
-        "kinds-of-item",
-        "Elo on each kind of item, with intervals; in brackets how many items.",
-        _strata,
-        kinds.draw_strata,
-        _strata_height,
     ),
     Figure(
         "factors",
