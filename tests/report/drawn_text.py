@@ -7,6 +7,7 @@ from typing import Any
 
 from hearteval.analysis.study import StudyResults
 from hearteval.sections.labels import Labels
+from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 
 SLACK = 1.0
@@ -39,7 +40,7 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
 
 def with_long_names(results: StudyResults, length: int = 60) -> StudyResults:
     """Return results whose systems, families, judges and strata bear long names."""
-    board, strata = results.leaderboard, results.strata
+    board, strata = results.leaderboard, results.found(Strata)
     assert board is not None
     named = {row.system for row in board.rows}
     agreeing = results.judge_agreement

@@ -27,6 +27,7 @@ from hearteval.report.plots.files import (
     require_matplotlib,
 )
 from hearteval.report.plots.style import BLUE, ORANGE, SETTINGS, Heat
+from hearteval.sections import SECTIONS
 from hearteval.sections.labels import Labels, plot
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.speed import SpeedResults, compare_speed
@@ -67,7 +68,7 @@ def with_speed(found: SpeedResults | None) -> Sections:
 
 def of_all_figures() -> tuple[StudyResults, StudyResults]:
     """Return results that between them have every figure, with what stands below a figure."""
-    met = analyze_study(simulated_study(THETA, THETA, n_items=24))
+    met = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
     assert met.leaderboard is not None
     times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
     speed = compare_speed((), (), times, met.leaderboard, level=0.95)
@@ -79,7 +80,8 @@ def of_all_figures() -> tuple[StudyResults, StudyResults]:
             **results_with(source_of(CUES)).sections,
         },
     )
-    return dataclasses.replace(met, sections=with_speed(speed), provenance=provenance), told
+    drawn = {**met.sections, **with_speed(speed)}
+    return dataclasses.replace(met, sections=drawn, provenance=provenance), told
 
 
 @pytest.mark.parametrize("is_long", [False, True], ids=["names as they are", "long names"])
@@ -94,8 +96,9 @@ def test_no_word_of_a_figure_is_cut_off_or_upon_another(*, is_long: bool) -> Non
                     canvas = lay_out(named, figure, width)
                     where = f"{figure.name}-{width_name}"
                     assert (where, cut_off(canvas), overlapping(canvas)) == (where, [], [])
-    assert drawn >= {figure.name for figure in files.FIGURES} - {"micro-skills", "factors"} - {
-        "micro-skills-of-models-and-people"
+    of_sections = (figure for section in SECTIONS for figure in section.FIGURES)
+    assert drawn >= {figure.name for figure in (*files.FIGURES, *of_sections)} - {
+        *("factors", "micro-skills", "micro-skills-of-models-and-people"),
     }
 
 
@@ -126,7 +129,7 @@ def test_figures_of_the_offline_judge_say_so() -> None:
 
 
 def test_people_judges_kinds_of_item_and_items_are_drawn() -> None:
-    results = analyze_study(simulated_study(THETA, THETA, n_items=24))
+    results = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
     names = [figure.name for figure in figures_of(results)]
     assert {"models-against-people", "agreement", "kinds-of-item", "items"} <= set(names)
     for figure in figures_of(results):

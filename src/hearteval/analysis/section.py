@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 
 Records = Iterable[object]
@@ -39,13 +40,16 @@ class Basis:
     Attributes:
         data: The study's, with the judgments of its members alone.
         columns: The first judgment of each rater on each pair of ranked systems.
+        counted: Those of them that the ranking is by; `cells` their sums.
         board: The ranking; None where there is none.
         level: Nominal coverage.
     """
 
     data: StudyData
     columns: JudgmentColumns
+    counted: JudgmentColumns
     board: Leaderboard | None
+    cells: Cells | None
     level: float
     seed: int
 
@@ -97,6 +101,11 @@ class Section(ABC, Generic[Found]):
     @abstractmethod
     def records(self, table: str) -> Records:
         """Return the rows of one of `TABLES`."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the page says anything of it."""
+        return True
 
     @property
     def has_page(self) -> bool:

@@ -53,15 +53,12 @@ from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pac
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
-from hearteval.analysis.ranking.ablations import AblatedRanking, ablate_ranking
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
-from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_difficulty
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
-from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
@@ -101,10 +98,6 @@ class StudyResults:
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
         factors: Whether the axes are one skill or several; None where nobody marked an axis.
-        strata: The ranking by kind of item; None without a ranking.
-        difficulty: On which items systems differ most and least; None without a ranking, and where
-            there is too little of it.
-        ablations: What other methods make of the same comparisons; None without a ranking.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -140,12 +133,9 @@ class StudyResults:
     spending: Spending = NOTHING_SPENT
     briefs: tuple[BriefUse, ...] = ()
     people: PeopleResults | None = None
-    strata: StratifiedRanking | None = None
     factors: FactorResults | None = None
     judge_agreement: JudgesAgreement | None = None
     axis_weights: AxisWeights | None = None
-    difficulty: ItemDifficulty | None = None
-    ablations: AblatedRanking | None = None
     safety: SafetyResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
@@ -254,7 +244,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         pace=pace,
         axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
-        **_break_down(_of_voters(columns, voters), leaderboard, data, level=level),
     )
     if data.targets is not None:
         results = _with_ratings(
@@ -263,7 +252,11 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
-    basis = Basis(data=data, columns=columns, board=results.leaderboard, level=level, seed=seed)
+    board, votes = results.leaderboard, _of_voters(columns, voters)
+    cells = headline_cells(votes, {row.system for row in board.rows}) if board else None
+    basis = Basis(
+        data=data, columns=columns, counted=votes, board=board, cells=cells, level=level, seed=seed
+    )
     found = {section: section.find(basis) for section in sections}
     return replace(results, failures=failures, warnings=warnings, sections=found)
 
@@ -350,11 +343,8 @@ def _with_ratings(
         leaderboard_problem=RATED,
         headline=None,
         people=None,
-        strata=None,
         judge_agreement=None,
         axis_weights=None,
-        difficulty=None,
-        ablations=None,
         planned=(),
         examples=(),
         stress=stress,
@@ -418,22 +408,6 @@ def _explain(
         measure_confounders(counted, systems, data, people=people_among(data.raters), level=level),
         compare_judges(rows, systems, data.raters, writers=data.writers, level=level),
     )
-
-
-def _break_down(
-    columns: JudgmentColumns, leaderboard: Leaderboard | None, data: StudyData, *, level: float
-) -> dict[str, Any]:
-    """Return the ranking by kind of item, item by item, by other methods."""
-    if leaderboard is None:
-        return {}
-    assert data.provenance is not None
-    seed = data.provenance.seed
-    cells = headline_cells(columns, {row.system for row in leaderboard.rows})
-    return {
-        "strata": stratify_ranking(cells, leaderboard, level=level, seed=seed),
-        "difficulty": measure_difficulty(cells),
-        "ablations": ablate_ranking(cells, columns, leaderboard, seed=seed),
-    }
 
 
 def _factors(columns: JudgmentColumns, data: StudyData, *, level: float) -> FactorResults | None:

@@ -144,46 +144,6 @@ def _by_judge_alone(results: StudyResults) -> Records:
     ]
 
 
-def _strata(results: StudyResults) -> Records:
-    return [
-        {
-            "factor": factor.factor,
-            "stratum": stratum.name,
-            "n_items_of_stratum": stratum.n_items,
-            "interval_used": stratum.interval_used,
-            "problem": stratum.problem,
-            **_flat(one),
-        }
-        for factor in (results.strata.factors if results.strata else ())
-        for stratum in factor.strata
-        for one in stratum.standings or (None,)
-    ]
-
-
-def _strata_tests(results: StudyResults) -> Records:
-    return [
-        {"factor": one.factor, "no_test": one.no_test, **(_flat(one.test) if one.test else {})}
-        for one in (results.strata.factors if results.strata else ())
-    ]
-
-
-def _other_methods(results: StudyResults) -> Records:
-    found = results.ablations
-    return [
-        {
-            "system": name,
-            "headline": found.headline[k],
-            "method": one.method,
-            "unit": one.unit,
-            "value": one.values[k],
-            "place": one.places[k],
-        }
-        for one in (found.others if found else ())
-        if found and not one.problem
-        for k, name in enumerate(found.systems)
-    ]
-
-
 def _one_person(results: StudyResults) -> Records:
     compared = results.people.with_judges if results.people else None
     ceiling = compared.ceiling if compared else None
@@ -209,11 +169,6 @@ def _axis_weights(results: StudyResults) -> Records:
         for kind in (results.axis_weights.kinds if results.axis_weights else ())
         for row in kind.weights
     ]
-
-
-def _items(results: StudyResults) -> Records:
-    found = results.difficulty
-    return found.items if found is not None and found.tells_items_apart else ()
 
 
 def _counts(words: Mapping[str, int]) -> str:
@@ -293,12 +248,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
-    "strata": ("the ranking on every kind of item", _strata),
-    "strata-tests": ("whether it differs between kinds of items", _strata_tests),
-    "items": ("how far apart the systems are on every item", _items),
-    "other-methods": ("the ranking by other methods", _other_methods),
-    "other-methods-in-short": ("how far it moves", "ablations.others"),
-    "weights-of-axes": ("places over all weights of the axes", "ablations.axis_weights.systems"),
     "axes": ("standing on each axis", _axes),
     "factor-analysis": ("are the axes one skill or several", _factor_analysis),
     "factor-loadings": ("what each axis has in common with the others", "factors.axes"),

@@ -7,9 +7,20 @@ tests and a page of documents. Those that have not moved here yet stand in `anal
 from typing import Any
 
 from hearteval.analysis.section import Section
+from hearteval.sections.ablations import Ablations
+from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.labels import Labels
 from hearteval.sections.reasons import Reasons
+from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
-SECTIONS: tuple[type[Section[Any]], ...] = (Labels, Reasons, Wording, Traits)
+SECTIONS: tuple[type[Section[Any]], ...] = (
+    Strata,
+    Difficulty,
+    Ablations,
+    Labels,
+    Reasons,
+    Wording,
+    Traits,
+)

@@ -36,7 +36,6 @@ from hearteval.report import (
     text,
 )
 from hearteval.report.axes import AXIS_NAMES, has_own_names
-from hearteval.report.breakdown import ablations, difficulty, strata
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -73,8 +72,8 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
         .render(
             results=results,
             has_replies=has_replies,
+            sections=[one for one in results.sections.values() if one and one.is_shown],
             shown=shown,
-            dialogues=difficulty.dialogues(shown, results.difficulty),
             system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
         )
     )
@@ -222,7 +221,6 @@ def environment() -> Environment:
         scores,
         text,
     ]
-    modules += [ablations, difficulty, strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

@@ -14,7 +14,13 @@ from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes, marked_words
 from hearteval.report.plots import kinds, people, ranking
-from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS, rows_height
+from hearteval.report.plots.style import (
+    COLUMN_INCHES,
+    PAGE_INCHES,
+    SETTINGS,
+    rows_height,
+    square_height,
+)
 from hearteval.report.radar import elo_radars
 
 FORMATS = ("svg", "pdf", "png")
@@ -33,25 +39,8 @@ def _agreeing(results: StudyResults) -> Any:
     return found if len(people.agreement_cells(found)[0]) > 1 else None
 
 
-def _strata(results: StudyResults) -> Any:
-    if results.strata is None or results.leaderboard is None:
-        return None
-    return (results.strata, results.leaderboard) if kinds.drawn_factors(results.strata) else None
-
-
-def _strata_height(found: Any, width: float) -> float:
-    strata, board = found
-    n_down = -(-len(kinds.drawn_factors(strata)) // kinds.strata_across(width))
-    return float(n_down * rows_height(4 + 1.4 * len(board.rows)))
-
-
 def _factors(results: StudyResults) -> Any:
     return results.factors if results.factors and results.factors.factors else None
-
-
-def _items_apart(results: StudyResults) -> Any:
-    found = results.difficulty
-    return found if found and found.tells_items_apart else None
 
 
 def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
@@ -64,10 +53,6 @@ def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults]
 
 def _of_rows(board: Any, _width: float) -> float:
     return rows_height(len(board.rows))
-
-
-def _square(_: Any, width: float) -> float:
-    return min(width, 4.5) * 0.85
 
 
 FIGURES = (
@@ -114,21 +99,6 @@ FIGURES = (
         lambda found, _: rows_height(1.4 * len(people.agreement_cells(found)[0])),
     ),
     Figure(
-        "kinds-of-item",
-        "Elo on each kind of item, with intervals; in brackets how many items.",
-        _strata,
-        kinds.draw_strata,
-        _strata_height,
-    ),
-    Figure(
-        "items",
-        "Each item: how far apart systems are on it (dotted: as the ranking expects), and how far"
-        " it orders them as the ranking.",
-        _items_apart,
-        kinds.draw_difficulty,
-        _square,
-    ),
-    Figure(
         "factors",
         "Left: eigenvalues of the axes beside those of unrelated axes. Right: loadings.",
         _factors,
@@ -140,7 +110,7 @@ FIGURES = (
         "Observed against predicted share of wins, a dot for each pair of systems.",
         _board_if(lambda board: board.fit.pairs),
         ranking.draw_fit,
-        _square,
+        square_height,
     ),
 )
 """In the order in which a paper would show them."""

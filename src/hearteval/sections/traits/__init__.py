@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from markupsafe import Markup
 
 from hearteval.analysis.section import Basis, Figure, Records, Section
+from hearteval.report.plots.style import square_height
 from hearteval.sections.traits import page
 from hearteval.sections.traits.covariates import CovariateResults, correlate_covariates
 from hearteval.sections.traits.speed import SpeedResults, compare_speed
@@ -32,7 +33,7 @@ class Traits(Section[SpeedResults | None]):
             " shaded: within 500 ms.",
             lambda section: section.found,
             page.draw_speed,
-            lambda _, width: min(width, 4.5) * 0.85,
+            square_height,
         ),
     )
     OUTCOMES: ClassVar = page.OUTCOMES

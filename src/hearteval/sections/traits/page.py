@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from hearteval.report.figures import MEAN_ELO, Scale, round_ticks
-from hearteval.report.plots.kinds import COLOURS
-from hearteval.report.plots.style import GREY, MARKS, PAGE_INCHES, SHORT_NAME, names_of
+from hearteval.report.plots.style import COLOURS, GREY, MARKS, PAGE_INCHES, SHORT_NAME, names_of
 from hearteval.report.text import (
     NO_BREAK_SPACE,
     NO_VALUE,

@@ -70,7 +70,6 @@ class Wording(Section[WordingResults]):
     }
     KEYS: ClassVar = ("wording",)
     HEADINGS: ClassVar = tuple(HEADINGS.values())
-    __slots__ = ()
 
     @classmethod
     def find(cls, basis: Basis) -> Self | None:

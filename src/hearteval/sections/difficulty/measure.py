@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from hearteval.analysis.ranking.cells import Cells
-from hearteval.analysis.ranking.strata import EXPLORATORY
+from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import (
     BradleyTerryFit,

@@ -14,6 +14,7 @@ import numpy as np
 
 from hearteval.analysis.estimates import clustered_variance, interval_name
 from hearteval.analysis.ranking.cells import Cells
+from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.domain import Item
 from hearteval.errors import NotIdentifiedError
@@ -30,7 +31,6 @@ MIN_ITEMS: Final = 5
 """On fewer there is no figure."""
 FEW_ITEMS: Final = 20
 """On fewer an interval is wide, and too narrow for how little it rests on."""
-EXPLORATORY: Final = "exploratory"
 ALL_ALIKE: Final = "items of one kind all say the same, which does not show how far others would"
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.ranking.cells import Cells
+from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.analysis.ranking.strata import EXPLORATORY
 from hearteval.domain import AXES, Axis
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import ELO_MEAN, ELO_PER_THETA, fit_win_matrix
