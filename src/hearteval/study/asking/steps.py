@@ -35,7 +35,8 @@ from hearteval.models.base import AskedModel
 from hearteval.models.http import find_dropped
 from hearteval.report.missing import missing_lines
 from hearteval.study import Tell
-from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.models import Asking
+from hearteval.study.asking.running import ask_models
 from hearteval.study.grow import imported_systems, judge_models, system_models
 from hearteval.study.imports import (
     count_study_imports,
