@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from kept_store import make_store
 from store_edits import EDITS
-from store_versions import make_store
 
 from hearteval.cli.main import run_command_line
 from hearteval.domain import Study
 from hearteval.errors import HeartError
 from hearteval.store.copy import store_hashes
-from hearteval.store.migrations import VERSIONS
 from hearteval.store.rows import TABLES
 from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
@@ -144,7 +143,7 @@ def tell_edits() -> None:
     for name, edit in EDITS.items():
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "study.db"
-            make_store(str(path), VERSIONS[-1])
+            make_store(str(path))
             with closing(sqlite3.connect(path)) as connection:
                 for statement in edit.split(";"):
                     connection.execute(statement)

@@ -1,18 +1,31 @@
 """Measure `heart judge` itself: a study of a full design, three judges at one loopback endpoint.
 
     python benchmarks/judge_speed.py [--items 20] [--latency 50] [--in-flight 256] [--profile FILE]
+    python benchmarks/judge_speed.py --processes 1 2 4 --items 4 --latency 2000 --in-flight 96
+        [--store postgresql://USER@HOST/DATABASE ...] [--priced]
 
 The completions are there; 20 items are 19,230 judgments to ask for, 40 are 38,310. The endpoint, in
 a process of its own, answers every call after a fixed time (`model_calls`). A call counts when its
 judgment is stored; the whole command is measured, its start, its plan and its end included, and its
 CPU alone. Beside it, in the same run, the bare aiohttp loop, and fixed work in plain Python, whose
 CPU seconds say how slow the machine is just now (0.55 where it is quiet).
+
+With `--processes` so many `heart judge` start together on one store instead, each with so many
+calls in flight: what each of them answered, and how much faster they are than the first row. A
+store is an empty database, one for each row; without, each row takes a SQLite file of its own.
+`--priced` gives calls a price, so that money is set aside for them.
 """
 
 import argparse
 import asyncio
+import json
+import os
+import shutil
+import subprocess
 import sys
+import time
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,7 +44,13 @@ def main() -> None:
     parser.add_argument("--latency", type=int, default=50, help="milliseconds")
     parser.add_argument("--in-flight", type=int, default=256)
     parser.add_argument("--profile", type=Path)
+    parser.add_argument("--processes", type=int, nargs="+", default=[])
+    parser.add_argument("--store", nargs="*", default=[])
+    parser.add_argument("--priced", action="store_true")
     asked = parser.parse_args()
+    if asked.processes:
+        share(asked)
+        return
     with TemporaryDirectory() as folder, Server(asked.latency) as server:
         where = Path(folder) / "study"
         settings = f"concurrency = {-(-asked.in_flight // N_JUDGES)}"
@@ -51,6 +70,56 @@ def main() -> None:
         each = 1000 * row.cpu / row.n_calls
         rate = row.n_calls / row.wall
         print(f"| {name} | {row.n_calls:,} | {rate:,.0f} | {each:.2f} | {each / peer:.2f} |")
+
+
+def share(asked: argparse.Namespace) -> None:
+    """Let several processes judge together, and tell what each has answered."""
+    with TemporaryDirectory() as folder, Server(asked.latency) as server:
+        made = Path(folder) / "study"
+        settings = f"concurrency = {-(-asked.in_flight // N_JUDGES)}"
+        make(made, n_items=asked.items, base_url=server.url, settings=settings, is_judged=False)
+        if asked.priced:
+            file, price = made / "large.toml", "price = { input = 1.0, output = 2.0 }"
+            file.write_text(file.read_text("utf-8").replace("price = 0", price), "utf-8")
+        print("| database | processes | answered by each | of an equal share | s | times as fast |")
+        print("| --- | --- | --- | --- | --- | --- |")
+        first = 0.0
+        for n, store in zip_longest(asked.processes, asked.store[: len(asked.processes)]):
+            where = Path(folder) / f"row-{n}"
+            shutil.copytree(made, where)
+            answered, seconds = judge_together(where, n, store)
+            first = first or seconds
+            equal = sum(answered) / n
+            shares = f"{min(answered) / equal:.2f}-{max(answered) / equal:.2f}"
+            print(
+                f"| {'SQLite' if store is None else 'PostgreSQL'} | {n} |"
+                f" {', '.join(f'{each:,}' for each in answered)} | {shares} | {seconds:.1f} |"
+                f" {first / seconds:.2f} |",
+                flush=True,
+            )
+
+
+def judge_together(where: Path, n: int, store: str | None) -> tuple[list[int], float]:
+    """Return what each of so many processes has answered, and the seconds until the last ended."""
+    environment = {name: value for name, value in os.environ.items() if name != "HEART_STORE"}
+    heart = [sys.executable, "-m", "hearteval"]
+    if store is not None:
+        copy = [*heart, "store", "copy", str(where / "large.db"), store]
+        subprocess.run(copy, check=True, capture_output=True, env=environment)
+        environment["HEART_STORE"] = store
+    began = time.perf_counter()
+    judging = [
+        subprocess.Popen(
+            [*heart, "judge", str(where / "large.toml"), "--yes", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        for _ in range(n)
+    ]
+    said = [json.loads(one.communicate()[0]) for one in judging]
+    seconds = time.perf_counter() - began
+    return [one["judgments"]["n_added"] for one in said], seconds
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ import numpy as np
 from planted_labels import KEYS, NAMES, STRENGTH, drawn_labels, labelled, study_of
 from planted_words import by_template, drawn, freely
 
-from hearteval.analysis.labels.use import analyze_labels
-from hearteval.analysis.labels.wins import opposed_by_label, wins_of_labels
+from hearteval.sections.labels.use import analyze_labels
+from hearteval.sections.labels.wins import opposed_by_label, wins_of_labels
 from hearteval.sections.wording.measure import measure_wording
 
 Tests = Mapping[str, tuple[float | None, float | None]]

@@ -24,6 +24,7 @@ from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, assigned
 from hearteval.analysis.people.rankings import KindRanking
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import Assignment, Completion, Pair, Rater, System
+from hearteval.sections.strata import Strata
 from hearteval.study.simulation.texts import simulated_items
 
 ALPHA, PEOPLE = 0.05, "people"
@@ -219,7 +220,8 @@ def read(found: StudyResults) -> dict[str, float]:
             said[f"score: {one.judged_by}"] = leaves_out(one.score, 0.5)
     for ranking in people.rankings:
         said |= _of_ranking(ranking)
-    for factor in found.strata.factors if found.strata else ():
+    strata = found.found(Strata)
+    for factor in strata.factors if strata else ():
         if factor.test is not None:
             said[f"ranking differs: {factor.factor}"] = float(factor.test.p <= ALPHA)
     for contrast in found.planned:
@@ -314,7 +316,7 @@ def main() -> None:
         found: defaultdict[str, list[float]] = defaultdict(list)
         for k in range(asked.studies):
             drawn = draw(world, np.random.default_rng((asked.seed, k)))
-            for what, value in read(analyze_study(drawn)).items():
+            for what, value in read(analyze_study(drawn, sections=[Strata])).items():
                 found[what].append(value)
         print(f"\n{name}: {asked.studies} studies, {time.process_time() - began:.0f} s")
         for what, values in sorted(found.items()):

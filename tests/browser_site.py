@@ -12,7 +12,8 @@ import uvicorn
 from people_site import Visitor, World
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, sync_playwright
 
-from hearteval.web.app import COOKIE, create_app
+from hearteval.web.app import create_app
+from hearteval.web.site import COOKIE
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking")

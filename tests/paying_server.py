@@ -8,7 +8,7 @@ characters, so that it is another count than the estimate's.
 import asyncio
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +38,8 @@ class PayingServer:
     ignores_schemas: bool = False
     served_as: str | None = None
     """What it calls its model; None for what it was asked for."""
+    winner_of: Callable[[str], str] = lambda prompt: "A"
+    """Whom a judge prefers, A or B, by what the user's message shows."""
 
 
 def count_tokens(text: str) -> int:
@@ -67,7 +69,7 @@ def paying_server() -> Iterator[PayingServer]:
 async def _serve(server: PayingServer, ready: threading.Event, stop: threading.Event) -> None:
     async def answer(request: web.Request) -> web.Response:
         body = await request.json()
-        text = REPLY if server.ignores_schemas else _answer(body)
+        text = REPLY if server.ignores_schemas else _answer(body, server.winner_of)
         await asyncio.sleep(server.delay_seconds)
         prompt = json.dumps(body["messages"]) + json.dumps(body.get("response_format", ""))
         usage = {"prompt_tokens": count_tokens(prompt), "completion_tokens": count_tokens(text)}
@@ -96,7 +98,7 @@ async def _serve(server: PayingServer, ready: threading.Event, stop: threading.E
     await runner.cleanup()
 
 
-def _answer(body: Mapping[str, Any]) -> str:
+def _answer(body: Mapping[str, Any], winner_of: Callable[[str], str]) -> str:
     if "response_format" not in body:
         return REPLY + f" ({len(body['messages'])})"
     schema = body["response_format"]["json_schema"]["schema"]
@@ -105,5 +107,6 @@ def _answer(body: Mapping[str, Any]) -> str:
     if "overall" not in schema["required"]:
         score = 1 + sum(json.dumps(body["messages"]).encode()) % 5
         return json.dumps({key: {"comment": REASON, "score": score} for key in schema["required"]})
-    mark = {"reason": REASON, "winner": "A", "strength": 3}
+    winner = winner_of(body["messages"][-1]["content"])
+    mark = {"reason": REASON, "winner": winner, "strength": 3}
     return json.dumps(dict.fromkeys(schema["required"], mark))

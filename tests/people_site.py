@@ -21,7 +21,8 @@ from hearteval.study.people import Desk
 from hearteval.study.people.joining import Link, make_invite
 from hearteval.study.people.planning import open_tasks
 from hearteval.study.session import Session
-from hearteval.web.app import Site, create_app
+from hearteval.web.app import create_app
+from hearteval.web.site import Site
 
 ADDRESS = "http://testserver"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -11,6 +11,7 @@ from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import analyze_ratings
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config.simulation import SimulationPlan
+from hearteval.sections.strata import Strata
 from hearteval.study.simulation.drawing import Drawn
 from hearteval.study.simulation.making import draw_world
 from hearteval.study.simulation.texts import simulated_items
@@ -116,7 +117,7 @@ def data_of(world: World, drawn: Drawn) -> StudyData:
 def analyzed(world: World, seed: int) -> StudyResults:
     """Draw one study of a world and analyze it."""
     _, drawn = draw_world("planted", world.plan, world=world, seed=seed)
-    return analyze_study(data_of(world, drawn))
+    return analyze_study(data_of(world, drawn), sections=[Strata])
 
 
 def planted(plan: SimulationPlan) -> tuple[World, Limits]:
@@ -245,7 +246,8 @@ def _ends(measure: AgreementMeasure) -> Ends:
 
 def p_values(results: StudyResults) -> dict[str, float]:
     """Return p of every test whether rankings differ between kinds of item."""
-    factors = results.strata.factors if results.strata else ()
+    strata = results.found(Strata)
+    factors = strata.factors if strata else ()
     return {f"ranking differs: {one.factor}": one.test.p for one in factors if one.test is not None}
 
 

@@ -7,6 +7,8 @@ file and no environment; the command line is ``heart``.
 
 import typing as _typing
 
+from hearteval.version import __version__
+
 if _typing.TYPE_CHECKING:
     from hearteval.api import (
         agree,
@@ -28,8 +30,6 @@ __all__ = [
     "rank_controlled",
     "rank_judge_aware",
 ]
-
-__version__ = "0.1.0.dev0"
 
 
 def __getattr__(name: str) -> _typing.Any:

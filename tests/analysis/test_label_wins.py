@@ -10,9 +10,9 @@ from small_world import make_item
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import JudgmentRow, LabelRow, StudyData, TaxonomyLabels
-from hearteval.analysis.labels.use import analyze_labels
-from hearteval.analysis.labels.wins import CategoryWins, LabelWins
 from hearteval.domain import Choice, Completion, Pair, Rater, System
+from hearteval.sections.labels.use import analyze_labels
+from hearteval.sections.labels.wins import CategoryWins, LabelWins
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SYSTEMS = [System(name=name, kind="model", family=name) for name in ("a", "b", "c")]

@@ -12,8 +12,8 @@ from small_world import make_item
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
-from hearteval.analysis.labels.use import LabelResults, LabelSource, LabelUse, analyze_labels
 from hearteval.domain import Completion, Item, LabelVerdict, Rater, System
+from hearteval.sections.labels.use import LabelResults, LabelSource, LabelUse, analyze_labels
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 KEYS = ("hope", "facts", "thanks")

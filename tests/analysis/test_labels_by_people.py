@@ -14,8 +14,8 @@ from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.labels.agreement import compare_marks, with_intervals
 from hearteval.analysis.labels.people import settle
-from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.domain import Completion, LabelVerdict, Rater, System, last_word
+from hearteval.sections.labels.use import LabelResults, analyze_labels
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SYSTEM = System(name="gpt", kind="model", family="gpt")

@@ -8,8 +8,8 @@ import pytest
 from planted_labels import KEYS, NAMES, STRENGTH, drawn_labels, labelled, study_of
 from scipy.stats import nct, t
 
-from hearteval.analysis.labels.use import analyze_labels
-from hearteval.analysis.labels.wins import opposed_by_label, wins_of_labels
+from hearteval.sections.labels.use import analyze_labels
+from hearteval.sections.labels.wins import opposed_by_label, wins_of_labels
 
 EFFECT, TASTE = 0.6, 1.5
 

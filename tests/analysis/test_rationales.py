@@ -10,14 +10,14 @@ from scipy.stats import t
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import JudgmentRow, LabelRow, ReasonRow, StudyData, TaxonomyLabels
-from hearteval.analysis.labels.rationales import (
+from hearteval.domain import Rater
+from hearteval.sections.reasons.effects import ThemeEffect
+from hearteval.sections.reasons.measure import (
     RationaleResults,
     RationaleSource,
     analyze_rationales,
 )
-from hearteval.analysis.labels.theme_effects import ThemeEffect
-from hearteval.analysis.labels.theme_overlap import compare_rates, measure_overlap
-from hearteval.domain import Rater
+from hearteval.sections.reasons.overlap import compare_rates, measure_overlap
 from hearteval.stats.comparisons import FloatArray
 
 THEMES = {"asks": "Asks", "warm": "Warm"}

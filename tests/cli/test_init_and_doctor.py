@@ -11,7 +11,7 @@ from heart_command import Heart
 from hearteval.cli.init import PRESETS
 from hearteval.config import load_study
 from hearteval.items.dialogues import DialogueNames
-from hearteval.store.migrations import VERSIONS
+from hearteval.store.version import VERSION
 
 
 def test_init_makes_a_study_that_runs(heart: Heart, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_doctor_finds_nothing_missing_and_makes_nothing(heart: Heart, study: Pat
 
 def test_doctor_knows_the_store_of_a_study_that_ran(heart: Heart, study: Path) -> None:
     heart("run", study)
-    assert f"schema {VERSIONS[-1]}" in heart("doctor", study).out
+    assert f"schema {VERSION}" in heart("doctor", study).out
 
 
 def test_doctor_says_how_to_get_a_missing_corpus(heart: Heart, tmp_path: Path) -> None:

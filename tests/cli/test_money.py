@@ -433,6 +433,11 @@ def test_probe_needs_a_study(heart: Heart) -> None:
     assert heart("doctor", "--probe", "--json").code == 2
 
 
+@pytest.mark.parametrize("usd", ["nan", "inf", "-1"])
+def test_what_calls_in_flight_cost_is_a_number(heart: Heart, tmp_path: Path, usd: str) -> None:
+    assert heart("store", "settle", write(tmp_path, "http://127.0.0.1:9/v1"), "--", usd).code == 2
+
+
 def leave_in_flight(path: Path, usd: float) -> None:
     """Leave behind what a killed run does: money set aside, and questions that it had claimed."""
     ended = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

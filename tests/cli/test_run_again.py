@@ -153,6 +153,11 @@ def test_a_store_that_holds_anything_else_is_analyzed_again(
         "UPDATE raters SET name = 'somebody'",
         "UPDATE items SET situation = 'another'",
         "UPDATE completions SET created_at = created_at + 1",
+        "UPDATE assignments SET repeat = 7",
+        "UPDATE assignments SET first_completion_id = (SELECT CASE first_completion_id WHEN"
+        " low_completion_id THEN high_completion_id ELSE low_completion_id END FROM pairs"
+        " WHERE pairs.id = pair_id)",
+        "UPDATE pairs SET item_id = (SELECT min(id) FROM items)",
     ],
 )
 def test_a_store_that_was_edited_ends_in_one_line(study: Path, heart: Heart, change: str) -> None:

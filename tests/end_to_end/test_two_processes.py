@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,11 @@ from served_study import healthy, serving, write_study
 
 pytestmark = pytest.mark.server
 DEADLINE_SECONDS = 300
-PRICED = "concurrency = 2\nprice = { input = 1.0, output = 2.0 }"
+N_AT_ONCE = 2
+PRICED = f"concurrency = {N_AT_ONCE}\nprice = {{ input = 1.0, output = 2.0 }}"
+DATABASES = pytest.mark.parametrize(
+    "database", ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres])]
+)
 
 
 def slowly() -> Answer:
@@ -25,6 +30,21 @@ def slowly() -> Answer:
     async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
         await asyncio.sleep(0.05)
         return await healthy()(request, body)
+
+    return answer
+
+
+def once_two_ask() -> Answer:
+    """Answer well, but nothing before more calls are under way than one process makes."""
+    n_asked, are_two = 0, asyncio.Event()
+
+    async def answer(request: web.Request, body: Mapping[str, object]) -> web.StreamResponse:
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked > N_AT_ONCE:
+            are_two.set()
+        await asyncio.wait_for(are_two.wait(), DEADLINE_SECONDS)
+        return await slowly()(request, body)
 
     return answer
 
@@ -42,13 +62,7 @@ def start(study: Path, store: str | None) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize(
-    "database",
-    [
-        "sqlite",
-        pytest.param("postgres", marks=[pytest.mark.postgres]),
-    ],
-)
+@DATABASES
 def test_two_runs_on_one_store_pay_once_and_both_end_well(
     tmp_path: Path, database: str, request: pytest.FixtureRequest
 ) -> None:
@@ -69,3 +83,22 @@ def test_two_runs_on_one_store_pay_once_and_both_end_well(
     assert said[0]["leaderboard"] == said[1]["leaderboard"]
     for _, told in ended:
         assert "on this store too: each question is asked once, the budget is one" in told
+
+
+@DATABASES
+def test_run_that_comes_later_gets_work_while_the_first_waits_for_its_calls(
+    tmp_path: Path, database: str, request: pytest.FixtureRequest
+) -> None:
+    store = None if database == "sqlite" else request.getfixturevalue("postgres_url")
+    with serving(once_two_ask()) as server:
+        study = write_study(tmp_path, server.url, regular=40, extra=PRICED)
+        runs = [start(study, store)]
+        while len(server.bodies) < N_AT_ONCE and runs[0].poll() is None:
+            threading.Event().wait(0.01)
+        runs.append(start(study, store))
+        ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
+
+    assert [run.returncode for run in runs] == [0, 0], ended
+    said = [json.loads(out) for out, _ in ended]
+    assert said[1]["completions"]["n_added"] > 0
+    assert sum(one["completions"]["n_added"] for one in said) == said[0]["completions"]["n_wanted"]

@@ -19,7 +19,6 @@ from asked_study import (
 from canned_model import CannedModel
 
 from hearteval.analysis.data import JudgmentRow
-from hearteval.analysis.labels.rationales import ThemeExample
 from hearteval.domain import (
     AXES,
     Assignment,
@@ -37,6 +36,7 @@ from hearteval.labels.safety import SAFETY, label_reasons, safety_rater
 from hearteval.labels.sample import choose_comparisons
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.labels.texts import LabelledText
+from hearteval.sections.reasons.measure import ThemeExample
 from hearteval.study.report.reading import read_reasons
 
 THEMES = load_taxonomy("rationales")

@@ -1,14 +1,14 @@
 """How much a process claims at once: what it can send in a few seconds, and less at the end."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import pytest
 from virtual_clock import run_virtually
 
 from hearteval.engine.local import run_tasks
-from hearteval.models.asking import MAX_CLAIM, WORKERS_PER_CALL, _claimed
+from hearteval.errors import StoreError
+from hearteval.models.asking import MAX_CLAIM, WORKERS_PER_CALL, _Mine
 
 N_QUESTIONS, N_CALLS = 1200, 16
 
@@ -21,7 +21,7 @@ class SharedClaims:
 
     def look(self) -> None: ...
 
-    def claim(self, keys: Sequence[str]) -> frozenset[str]:
+    async def claim(self, keys: Sequence[str]) -> frozenset[str]:
         own = frozenset(keys) - self.taken
         self.taken |= own
         self.sizes.append(len(own))
@@ -42,19 +42,17 @@ def share_out(n_processes: int, seconds: float) -> tuple[list[int], float]:
     async def process(number: int) -> None:
         await asyncio.sleep(number * 0.5)  # they do not start in one moment
         places = asyncio.Semaphore(N_CALLS)
+        targets = [f"{n:064x}" for n in range(N_QUESTIONS)]
+        mine = _Mine(targets, SharedClaims(taken), asyncio.get_running_loop().time)
 
         async def ask() -> None:
+            if await mine.take() is None:
+                return
             async with places:
                 await asyncio.sleep(seconds)
             n_done[number] += 1
 
-        def tasks() -> Iterator[Callable[[], Awaitable[None]]]:
-            targets = [f"{n:064x}" for n in range(N_QUESTIONS)]
-            clock = asyncio.get_running_loop().time
-            for _ in _claimed(targets, SharedClaims(taken), set(), clock):
-                yield partial(ask)
-
-        await run_tasks(tasks(), n_at_once=WORKERS_PER_CALL * N_CALLS)
+        await run_tasks([ask] * N_QUESTIONS, n_at_once=WORKERS_PER_CALL * N_CALLS)
 
     async def main() -> float:
         await asyncio.gather(*map(process, range(n_processes)))
@@ -73,11 +71,16 @@ def test_four_processes_share_evenly_and_are_three_times_as_fast(seconds: float)
     assert share_out(1, seconds)[1] >= 3 * took
 
 
+async def take_all(targets: Sequence[str], claims: SharedClaims) -> list[str]:
+    mine = _Mine(targets, claims, lambda: 0.0)
+    return [target async for target in mine._claimed]
+
+
 def test_fast_process_claims_as_much_at_once_as_may_be() -> None:
     claims = SharedClaims(set())
     targets = [str(n) for n in range(100_000)]
 
-    assert len(list(_claimed(targets, claims, set(), lambda: 0.0))) == 100_000
+    assert len(asyncio.run(take_all(targets, claims))) == 100_000
     assert max(claims.sizes) == MAX_CLAIM
     assert len(claims.sizes) < 200
 
@@ -86,5 +89,26 @@ def test_what_others_have_claimed_is_passed_over_in_large_steps() -> None:
     targets = [str(n) for n in range(100_000)]
     claims = SharedClaims(set(targets[:90_000]))
 
-    assert len(list(_claimed(targets, claims, set(), lambda: 0.0))) == 10_000
+    assert len(asyncio.run(take_all(targets, claims))) == 10_000
     assert len(claims.sizes) < 200
+
+
+def test_after_a_claim_that_failed_nothing_more_is_claimed() -> None:
+    class AwayClaims(SharedClaims):
+        async def claim(self, keys: Sequence[str]) -> frozenset[str]:
+            self.sizes.append(len(keys))
+            raise StoreError("the store is away")
+
+    claims = AwayClaims(set())
+
+    async def main() -> None:
+        mine = _Mine(["1", "2"], claims)
+
+        async def ask() -> None:
+            await mine.take()
+
+        await run_tasks([ask] * 2, n_at_once=2)
+
+    with pytest.raises(ExceptionGroup) as faults:
+        asyncio.run(main())
+    assert len(faults.value.exceptions) == len(claims.sizes) == 1

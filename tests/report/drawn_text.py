@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from hearteval.analysis.section import section_results
 from hearteval.analysis.study import StudyResults
+from hearteval.sections.labels import Labels
+from hearteval.sections.strata import Strata
+from hearteval.sections.traits import Traits
 
 SLACK = 1.0
 """Pixels at 100 a inch, by which a text may pass an edge: rounding."""
@@ -38,14 +40,14 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
 
 def with_long_names(results: StudyResults, length: int = 60) -> StudyResults:
     """Return results whose systems, families, judges and strata bear long names."""
-    board, strata = results.leaderboard, results.strata
+    board, strata = results.leaderboard, results.found(Strata)
     assert board is not None
     named = {row.system for row in board.rows}
     agreeing = results.judge_agreement
     named |= {name for one in agreeing.together for name in one.judges} if agreeing else set()
-    speed = section_results(results.sections).get("speed")
+    speed = results.found(Traits)
     named |= {one.family for one in speed.systems} if speed else set()
-    named |= {use.group for one in results.labels for use in one.sources[0].families}
+    named |= {use.group for one in results.found(Labels) or () for use in one.sources[0].families}
     if strata is not None:
         named |= {one.name for factor in strata.factors for one in factor.strata}
     named -= FIXED

@@ -7,15 +7,18 @@ from datetime import UTC, datetime
 import pytest
 from people_study import SYSTEMS, simulated_study
 
+from hearteval import sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AXES, AxisMark, LatencyProbe
-from hearteval.report.breakdown import ablations, difficulty, strata
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
 from hearteval.report.plots.files import figures_of
 from hearteval.report.tables import all_tables
-from hearteval.sections import add_sections
+from hearteval.sections.ablations import Ablations
+from hearteval.sections.difficulty import Difficulty
+from hearteval.sections.difficulty.measure import ItemDifficulty
+from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.covariates import Correlation
 from hearteval.sections.traits.speed import SpeedCorrelation
@@ -47,12 +50,24 @@ def results() -> StudyResults:
     ]
     table = {"size": {"beacon": 7.0, "ember": 3.0, "stranger": 2.0}}
     data = replace(data, items=items, judgments=rows, latency=probes, covariates=table)
-    return add_sections(data, analyze_study(data))
+    return analyze_study(data, sections=sections.SECTIONS)
 
 
 def traits_of(results: StudyResults) -> Traits:
     found = results.sections[Traits]
     assert isinstance(found, Traits)
+    return found
+
+
+def strata_of(results: StudyResults) -> Strata:
+    found = results.sections[Strata]
+    assert isinstance(found, Strata)
+    return found
+
+
+def difficulty_of(results: StudyResults) -> ItemDifficulty:
+    found = results.found(Difficulty)
+    assert found is not None
     return found
 
 
@@ -79,21 +94,20 @@ def test_every_section_answers_first_and_says_that_it_is_exploratory(
 
 
 def test_where_there_is_nothing_there_is_no_section(results: StudyResults) -> None:
-    bare = replace(results, strata=None, difficulty=None, ablations=None, sections={})
+    bare = replace(results, sections={})
     page = render_page(bare)
     assert not any(f'id="{name}"' in page for name in SECTIONS)
 
 
 def test_few_items_have_no_figure_and_are_said(results: StudyResults) -> None:
-    assert results.strata is not None
-    emotion = next(row for row in strata.test_rows(results.strata) if row.factor == "emotion")
-    assert emotion.n_items == "20"
-    assert emotion.strata.replace("\N{NO-BREAK SPACE}", " ") == (
+    strata = strata_of(results)
+    emotion = next(row for row in strata.found.factors if row.factor == "emotion")
+    assert emotion.test is not None
+    assert emotion.test.n_items == 20
+    assert strata.kinds_words(emotion).replace("\N{NO-BREAK SPACE}", " ") == (
         "sadness (12), fear (8), 1 kind with fewer than 5"
     )
-    board = results.leaderboard
-    assert board is not None
-    drawn, panels = strata.panels(results.strata, board)
+    drawn, panels = strata.panels(strata.found, strata.order)
     assert (drawn, [panel.title for panel in panels]) == (
         "regular or adversarial",
         ["regular", "adversarial"],
@@ -102,35 +116,34 @@ def test_few_items_have_no_figure_and_are_said(results: StudyResults) -> None:
 
 
 def test_a_picture_has_a_dot_a_system_and_its_interval(results: StudyResults) -> None:
-    assert results.strata is not None
+    strata = strata_of(results)
     assert results.leaderboard is not None
-    for panel in strata.panels(results.strata, results.leaderboard)[1]:
+    for panel in strata.panels(strata.found, strata.order)[1]:
         assert panel.dots.count("h0") == 4
         assert panel.whiskers.count("H") == 4
         assert [name for name, _ in panel.names] == [r.system for r in results.leaderboard.rows]
 
 
 def test_a_difference_between_kinds_is_named(results: StudyResults) -> None:
-    found = results.strata
-    assert found is not None
+    found, answer = strata_of(results).found, Strata.answer
     test = found.factors[0].test
     assert test is not None
     named = replace(test, q=0.01, most_different="ember", most_different_elo=140.0)
     differing = replace(found, factors=(replace(found.factors[0], test=named), *found.factors[1:]))
-    said = text_of(strata.answer(differing))
+    said = text_of(answer(differing))
     assert said == (
         "The ranking depends on the kind of item: regular or adversarial"
         " (q = 0.010; most: ember, 140 Elo)."
     )
     alike = replace(found.factors[0], test=replace(test, q=0.6))
-    assert "That is no proof" in strata.answer(replace(found, factors=(alike,)))
+    assert "That is no proof" in answer(replace(found, factors=(alike,)))
     untested = replace(found.factors[0], test=None, no_test="too few")
-    assert "Not known" in strata.answer(replace(found, factors=(untested,)))
+    assert "Not known" in answer(replace(found, factors=(untested,)))
 
 
 def test_items_link_to_their_pages_in_the_folder(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    first = results.difficulty.items[0].item_id
+    difficulty = difficulty_of(results)
+    first = difficulty.items[0].item_id
     with_folder = section(render_page(results, Shown(folder="folder/")), "items")
     assert f'<a href="folder/{item_page(first)}">Item {first[:12]}</a>' in with_folder
     assert "--full" not in with_folder
@@ -145,32 +158,33 @@ def test_a_public_page_names_items_by_number_only(results: StudyResults) -> None
 
 
 def test_no_item_is_listed_twice(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    turned = tuple(replace(row, discrimination=-0.5) for row in results.difficulty.items)
-    groups = difficulty.item_groups(replace(results.difficulty, items=turned))
-    ids = [row.item_id for group in groups for row in group.items]
+    difficulty = difficulty_of(results)
+    turned = tuple(replace(row, discrimination=-0.5) for row in difficulty.items)
+    groups = Difficulty(replace(difficulty, items=turned)).item_groups()
+    ids = [row.item_id for rows in groups.values() for row in rows]
     assert len(ids) == len(set(ids)) == 13
-    few = replace(results.difficulty, items=turned[:6])
-    ids = [row.item_id for group in difficulty.item_groups(few) for row in group.items]
+    few = replace(difficulty, items=turned[:6])
+    ids = [row.item_id for rows in Difficulty(few).item_groups().values() for row in rows]
     assert len(ids) == len(set(ids)) == 6
 
 
 def test_only_items_that_turn_the_ranking_round_have_another_order(results: StudyResults) -> None:
-    assert results.difficulty is not None
+    difficulty = difficulty_of(results)
     rows = tuple(
         replace(row, discrimination=-0.2 if k == 8 else 0.1)
-        for k, row in enumerate(results.difficulty.items)
+        for k, row in enumerate(difficulty.items)
     )
-    found = replace(results.difficulty, items=rows)
-    groups = {group.title: group.items for group in difficulty.item_groups(found)}
-    assert groups["Another order than the ranking"] == (rows[8],)
+    found = replace(difficulty, items=rows)
+    groups = Difficulty(found).item_groups()
+    assert groups["Another order than the ranking"] == [rows[8]]
     alike = replace(found, items=tuple(replace(row, discrimination=0.1) for row in rows))
-    assert len(difficulty.item_groups(alike)) == 2
+    assert len(Difficulty(alike).item_groups()) == 2
 
 
 def test_items_that_chance_alone_sets_apart_are_not_listed(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    by_chance = replace(results, difficulty=replace(results.difficulty, shrinkage=0.0))
+    difficulty = difficulty_of(results)
+    flat = Difficulty(replace(difficulty, shrinkage=0.0))
+    by_chance = replace(results, sections={**results.sections, Difficulty: flat})
     said = text_of(section(render_page(by_chance), "items"))
     assert said == (
         "The most demanding items No item is shown to be more demanding than another: how far"
@@ -184,38 +198,40 @@ def test_items_that_chance_alone_sets_apart_are_not_listed(results: StudyResults
 
 
 def test_items_that_add_nothing_do_not_stand_out(results: StudyResults) -> None:
-    assert results.difficulty is not None
-    flat = replace(results.difficulty, sd_of_items=0.0)
-    assert "No item stands out" in difficulty.answer(flat)
+    difficulty = difficulty_of(results)
+    flat = replace(difficulty, sd_of_items=0.0)
+    assert "No item stands out" in Difficulty(flat).answer()
 
 
 def test_another_leader_is_said(results: StudyResults) -> None:
-    found = results.ablations
+    found = results.found(Ablations)
     assert found is not None
-    said = text_of(ablations.answer(found))
+    said = text_of(Ablations(found).answer())
     assert said.startswith(("No.", "The leader stays:"))
     changed = replace(found.others[0], leaders=("ember",), largest_change=2, most_moved="ember")
-    other = text_of(ablations.answer(replace(found, others=(changed, *found.others[1:]))))
+    other = text_of(Ablations(replace(found, others=(changed, *found.others[1:]))).answer())
     assert other == (
         "In part: by 1 of 6 methods another system leads than beacon (Ties dropped). The largest"
         " change is 2 places, of ember (Ties dropped). Places that the intervals leave open change"
         " easily."
     )
     failed = replace(found.others[0], problem="it determines no ranking")
-    assert "Not known" in ablations.answer(replace(found, others=(failed,)))
-    assert ablations.method_rows(replace(found, others=(failed,)))[0].problem
+    assert "Not known" in Ablations(replace(found, others=(failed,))).answer()
+    without = replace(results, sections={Ablations: Ablations(replace(found, others=(failed,)))})
+    assert "it determines no ranking" in section(render_page(without), "otherwise")
 
 
 def test_weights_of_the_axes_are_said(results: StudyResults) -> None:
-    assert results.ablations is not None
-    weights = results.ablations.axis_weights
+    found = results.found(Ablations)
+    assert found is not None
+    weights = found.axis_weights
     assert weights is not None
-    assert text_of(ablations.weights_answer(weights)) == (
+    assert text_of(Ablations.weights_answer(weights)) == (
         "Whatever the 5 axes weigh, beacon leads: in each of 10,000 random weightings."
     )
     first, second, *rest = weights.systems
     split = (replace(first, leads=0.9), replace(second, leads=0.1), *rest)
-    said = text_of(ablations.weights_answer(replace(weights, systems=split)))
+    said = text_of(Ablations.weights_answer(replace(weights, systems=split)))
     assert said.endswith(f"in 90.0 % of 10,000 random weightings; {second.system} in others.")
 
 
@@ -241,7 +257,7 @@ def test_a_link_is_claimed_only_where_the_interval_says_so(
     results: StudyResults, low: float, high: float, r: float, words: str
 ) -> None:
     traits = traits_of(results)
-    assert traits.speed is not None
+    assert traits.found is not None
     over = SpeedCorrelation(
         over="systems",
         n=9,
@@ -250,8 +266,8 @@ def test_a_link_is_claimed_only_where_the_interval_says_so(
         spearman=Correlation(r=r, low=low, high=high, p=0.5),
         pearson=None,
     )
-    found = replace(traits.speed, correlations=(over, *traits.speed.correlations[1:]))
-    linked = replace(traits, speed=found)
+    found = replace(traits.found, correlations=(over, *traits.found.correlations[1:]))
+    linked = replace(traits, found=found)
     assert text_of(linked.answer).startswith(words)
     assert "9 systems" in linked.correlation_words.replace("\N{NO-BREAK SPACE}", " ")
 

@@ -17,7 +17,7 @@ from test_reasons_on_the_page import results_with, source_of
 from hearteval.analysis.section import Sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.errors import SettingsError
-from hearteval.report.plots import files, labels, people
+from hearteval.report.plots import files, people
 from hearteval.report.plots.files import (
     WIDTHS,
     captions,
@@ -27,6 +27,8 @@ from hearteval.report.plots.files import (
     require_matplotlib,
 )
 from hearteval.report.plots.style import BLUE, ORANGE, SETTINGS, Heat
+from hearteval.sections import SECTIONS
+from hearteval.sections.labels import Labels, plot
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.speed import SpeedResults, compare_speed
 
@@ -66,17 +68,20 @@ def with_speed(found: SpeedResults | None) -> Sections:
 
 def of_all_figures() -> tuple[StudyResults, StudyResults]:
     """Return results that between them have every figure, with what stands below a figure."""
-    met = analyze_study(simulated_study(THETA, THETA, n_items=24))
+    met = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
     assert met.leaderboard is not None
     times = {"first_token_ms": {"beacon": 900.0, "ember": 300.0, "harbour": 450.0}}
     speed = compare_speed((), (), times, met.leaderboard, level=0.95)
     provenance = dataclasses.replace(met.provenance, simulated=True)
     told = dataclasses.replace(
         invented_results(large=True, cue_judge=True),
-        labels=invented_labels((CUES,), people=PLANTED, n_items=12),
-        rationales=results_with(source_of(CUES)).rationales,
+        sections={
+            Labels: Labels(invented_labels((CUES,), people=PLANTED, n_items=12)),
+            **results_with(source_of(CUES)).sections,
+        },
     )
-    return dataclasses.replace(met, sections=with_speed(speed), provenance=provenance), told
+    drawn = {**met.sections, **with_speed(speed)}
+    return dataclasses.replace(met, sections=drawn, provenance=provenance), told
 
 
 @pytest.mark.parametrize("is_long", [False, True], ids=["names as they are", "long names"])
@@ -91,8 +96,9 @@ def test_no_word_of_a_figure_is_cut_off_or_upon_another(*, is_long: bool) -> Non
                     canvas = lay_out(named, figure, width)
                     where = f"{figure.name}-{width_name}"
                     assert (where, cut_off(canvas), overlapping(canvas)) == (where, [], [])
-    assert drawn >= {figure.name for figure in files.FIGURES} - {"micro-skills", "factors"} - {
-        "micro-skills-of-models-and-people"
+    of_sections = (figure for section in SECTIONS for figure in section.FIGURES)
+    assert drawn >= {figure.name for figure in (*files.FIGURES, *of_sections)} - {
+        *("factors", "micro-skills", "micro-skills-of-models-and-people"),
     }
 
 
@@ -123,7 +129,7 @@ def test_figures_of_the_offline_judge_say_so() -> None:
 
 
 def test_people_judges_kinds_of_item_and_items_are_drawn() -> None:
-    results = analyze_study(simulated_study(THETA, THETA, n_items=24))
+    results = analyze_study(simulated_study(THETA, THETA, n_items=24), sections=SECTIONS)
     names = [figure.name for figure in figures_of(results)]
     assert {"models-against-people", "agreement", "kinds-of-item", "items"} <= set(names)
     for figure in figures_of(results):
@@ -190,16 +196,16 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_replies_do_is_drawn_by_family_and_beside_people() -> None:
     found = invented_labels((CUES,), people=PLANTED, n_items=12)
-    results = dataclasses.replace(RESULTS, labels=found)
+    results = dataclasses.replace(RESULTS, sections={Labels: Labels(found)})
     figures = {one.name: one for one in figures_of(results)}
     assert {"strategies", "strategies-of-models-and-people"} <= set(figures)
     assert "micro-skills" not in figures
     for name in ("strategies", "strategies-of-models-and-people"):
         _, svg = next(figure_files(results, figures[name]))
         assert ET.fromstring(svg).tag.endswith("svg")
-    drawn = labels.families_of("strategies")(results)
+    drawn = plot.families_of("strategies")(Labels(found))
     assert drawn is not None
-    names, cells = labels.family_cells(drawn)
+    names, cells = plot.family_cells(drawn)
     averages = [heat.middle for row in cells for heat in row[:1] if heat is not None]
     assert averages == sorted(averages, reverse=True)
     rates = {
@@ -207,7 +213,7 @@ def test_what_replies_do_is_drawn_by_family_and_beside_people() -> None:
     }
     shown = [None if heat is None else heat.share for heat in cells[names.index("Clarification")]]
     assert shown == [rates[use.group, "Clarification"] for use in drawn.source.families]
-    first, *_, last = labels.compared(drawn)
+    first, *_, last = plot.compared(drawn)
     assert (first.category, last.category) == ("clarification", "suggest_options")
 
 
@@ -215,11 +221,11 @@ def test_figures_of_the_offline_labeler_say_so_and_too_few_items_stay_empty() ->
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     found = invented_labels((CUES,), people=PLANTED, n_items=4)
-    drawn = labels.families_of("strategies")(dataclasses.replace(RESULTS, labels=found))
+    drawn = plot.families_of("strategies")(Labels(found))
     assert drawn is not None
-    assert {heat for row in labels.family_cells(drawn)[1] for heat in row} == {None}
+    assert {heat for row in plot.family_cells(drawn)[1] for heat in row} == {None}
     figure = Figure()
-    labels.draw_differences(drawn, figure)
+    plot.draw_differences(drawn, figure)
     assert "measures nothing" in figure.axes[0].get_xlabel()
 
 
@@ -246,8 +252,9 @@ def test_themes_are_drawn_with_people_beside_judges() -> None:
     ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["people", "judges"]
     assert "measures nothing" in axes.get_xlabel()
-    assert labels.themes_of(results_with(dataclasses.replace(source, n_items=4))) is None
-    assert labels.themes_of(RESULTS) is None
+    few = results_with(dataclasses.replace(source, n_items=4))
+    assert "themes" not in {figure.name for figure in figures_of(few)}
+    assert "themes" not in {figure.name for figure in figures_of(RESULTS)}
 
 
 def test_a_heat_is_coloured_against_its_own_middle() -> None:

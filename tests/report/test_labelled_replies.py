@@ -11,12 +11,12 @@ from test_labels_on_the_page import CUES, NOW, PLANTED, READER, labelled_study
 from test_page import outline, words
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.labels.use import LabelResults, LabelSource, analyze_labels
 from hearteval.domain import Completion, Label, Rater
 from hearteval.report.page import render_page
 from hearteval.report.page.folder import folder_pages
-from hearteval.report.page.labelled import marked
 from hearteval.report.page.replies import Shown
+from hearteval.sections.labels import Labels, marked
+from hearteval.sections.labels.use import LabelResults, LabelSource, analyze_labels
 from hearteval.store.sql import SqlStore
 from hearteval.study.report.reading import read_quotes
 
@@ -105,9 +105,9 @@ def pages(
     for text in data.completions:
         if text.id not in without:
             said[text.item_id].append((names[text.system_id], text))
-    results = dataclasses.replace(invented_results(), labels=(found,))
+    results = dataclasses.replace(invented_results(), sections={Labels: Labels((found,))})
     shown = Shown(folder="all/")
-    return dict(folder_pages(results, shown, list(data.items), said, evidence, {}))
+    return dict(folder_pages(results, shown, list(data.items), said, evidence))
 
 
 def test_the_page_shows_them_with_what_was_quoted_and_leads_to_their_dialogues(
@@ -185,7 +185,7 @@ def test_without_a_difference_there_is_no_page_and_no_link() -> None:
 
 
 def test_the_main_page_leads_there_only_where_there_is_a_folder(found: LabelResults) -> None:
-    results = dataclasses.replace(invented_results(), labels=(found,))
+    results = dataclasses.replace(invented_results(), sections={Labels: Labels((found,))})
     assert 'href="all/labels.html"' in render_page(results, Shown(folder="all/"))
     assert "labels.html" not in render_page(results)
 

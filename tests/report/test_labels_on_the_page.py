@@ -14,14 +14,15 @@ from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import SourceAgreement
 from hearteval.analysis.labels.people import PeopleLabels, PersonAgreement
-from hearteval.analysis.labels.use import LabelResults, analyze_labels
-from hearteval.analysis.labels.wins import CategoryWins, LabelWins
 from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Rater, System
 from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
+from hearteval.sections.labels import Labels
+from hearteval.sections.labels.use import LabelResults, analyze_labels
+from hearteval.sections.labels.wins import CategoryWins, LabelWins
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 READER = Rater(name="reader", kind="llm", family="theirs")
@@ -92,7 +93,7 @@ def labelled_study(
 
 
 def results_of(labels: tuple[LabelResults, ...], *, large: bool = False) -> StudyResults:
-    return dataclasses.replace(invented_results(large=large), labels=labels)
+    return dataclasses.replace(invented_results(large=large), sections={Labels: Labels(labels)})
 
 
 def section(labels: tuple[LabelResults, ...], *, large: bool = False) -> str:

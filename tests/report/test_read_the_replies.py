@@ -238,7 +238,7 @@ def test_whose_texts_they_are_stands_above_them() -> None:
 def folder(results: StudyResults, readings: list[Reading]) -> dict[str, str]:
     items = {one.item.id: one.item for one in readings}
     shown = Shown(readings=readings, folder="all/", notice="Not for publication.")
-    pages = list(folder_pages(results, shown, list(items.values()), {}, {}, {}))
+    pages = list(folder_pages(results, shown, list(items.values()), {}, {}))
     assert len({name for name, _ in pages}) == len(pages)
     return dict(pages)
 

@@ -8,22 +8,22 @@ from test_judges_on_the_page import words
 from test_labels_on_the_page import CUES, READER
 
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.labels.rationales import (
-    RationaleResults,
-    RationaleSource,
-    ThemeExample,
-    ThemeRate,
-)
-from hearteval.analysis.labels.theme_effects import ThemeEffect, ThemeEffects
-from hearteval.analysis.labels.theme_overlap import ThemeOverlap
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Rater
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.page import render_page
 from hearteval.report.page.folder import folder_pages
 from hearteval.report.page.replies import Shown
-from hearteval.report.rationales import MOST_ROWS
 from hearteval.report.tables import all_tables
+from hearteval.sections.reasons import MOST_ROWS, Reasons
+from hearteval.sections.reasons.effects import ThemeEffect, ThemeEffects
+from hearteval.sections.reasons.measure import (
+    RationaleResults,
+    RationaleSource,
+    ThemeExample,
+    ThemeRate,
+)
+from hearteval.sections.reasons.overlap import ThemeOverlap
 
 THEMES = load_taxonomy("rationales")
 PLANTED = {"asks_detail": 0.24, "validates": -0.31, "names_feeling": 0.12}
@@ -127,7 +127,7 @@ def results_with(*sources: RationaleSource, large: bool = False) -> StudyResults
         sources=sources,
         agreement=(),
     )
-    return dataclasses.replace(invented_results(large=large), rationales=found)
+    return dataclasses.replace(invented_results(large=large), sections={Reasons: Reasons(found)})
 
 
 @cache
@@ -186,7 +186,7 @@ def test_the_baseline_says_what_it_is_and_too_little_says_so() -> None:
 def test_the_folder_shows_reasons_that_may_be_read_and_no_others() -> None:
     texts = {"1" * 32: "It <b>asks</b> what she needs."}
     shown = Shown(folder="all/")
-    pages = dict(folder_pages(results_with(source_of()), shown, [], {}, {}, texts))
+    pages = dict(folder_pages(results_with(source_of()), shown, [], {}, texts))
     page = pages["reasons.html"]
     assert "It &lt;b&gt;asks&lt;/b&gt; what she needs." in page
     assert page.count('class="reply"') == 1

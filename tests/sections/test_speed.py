@@ -106,8 +106,8 @@ def timed(
 ) -> SpeedResults | None:
     data = simulated_study(THETA, THETA, n_items=8)
     data = replace(data, latency=probes, covariates=covariates or {})
-    traits = Traits.find(data, analyze_study(data).leaderboard, level=0.95)
-    return None if traits is None else traits.speed
+    traits = analyze_study(data, sections=[Traits]).sections[Traits]
+    return None if traits is None else traits.found
 
 
 def test_the_pass_with_the_fewest_calls_at_once_counts() -> None:

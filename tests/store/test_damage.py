@@ -10,21 +10,20 @@ from pathlib import Path
 
 import pytest
 from heart_command import Heart
+from kept_store import make_store
 from small_world import make_item
-from store_versions import make_store
 
 from hearteval.domain import Assignment, Completion, Item, Judgment, Rater, Study, System
 from hearteval.errors import StoreError
 from hearteval.store.base import Record
 from hearteval.store.engines import OPEN_LOCK, is_in_use
-from hearteval.store.migrations import VERSIONS
 from hearteval.store.sql import SqlStore
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:
     made = str(tmp_path / "study.db")
-    make_store(made, VERSIONS[-1])
+    make_store(made)
     return made
 
 
@@ -125,6 +124,57 @@ def test_an_id_that_is_none_is_damage(
     change(place, f"UPDATE assignments SET rater_id = {value}")
     with pytest.raises(StoreError, match="cannot be read"):
         read(store)
+
+
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        ("UPDATE replies SET id = 'no id' WHERE rowid = 1", lambda store: store.reply_ids()),
+        ("UPDATE batch_jobs SET id = 7", lambda store: store.jobs()),
+    ],
+)
+def test_an_id_that_is_none_is_damage_wherever_it_stands(
+    place: str, store: SqlStore, statement: str, read: Callable[[SqlStore], object]
+) -> None:
+    change(place, statement)
+    with pytest.raises(StoreError, match=r"is damaged: an id in it cannot be read.*verify"):
+        read(store)
+
+
+def test_a_record_that_others_refer_to_is_there(place: str, store: SqlStore) -> None:
+    (kept, *_) = store.iter(Assignment)
+    assert store.find(Assignment, [kept.id, "07" * 16]) == [kept]
+    with pytest.raises(StoreError, match=r"is damaged: the assignment (07){16}.*not there"):
+        store.find(Assignment, [kept.id, "07" * 16], are_there=True)
+
+
+def test_a_study_whose_id_was_changed_is_damage_and_none_that_is_new(
+    place: str, store: SqlStore
+) -> None:
+    assert store.latest_study("08" * 16) is None
+    study = asked(store)
+    change(place, f"UPDATE studies SET id = x'{'07' * 16}' WHERE id = x'{study.id}'")
+    with pytest.raises(StoreError, match=r"is damaged: the study (07){16}"):
+        store.latest_study(study.id)
+
+
+def test_a_record_under_the_id_of_another_is_damage_and_no_contradiction(
+    place: str, store: SqlStore
+) -> None:
+    (system, *_) = store.iter(System)
+    change(place, f"UPDATE systems SET name = 'else' WHERE id = x'{system.id}'")
+    with pytest.raises(StoreError, match=f"is damaged: the system {system.id}.*verify"):
+        store.add([system])
+
+
+def test_a_fault_in_what_reads_a_damaged_store_is_the_damage(place: str, store: SqlStore) -> None:
+    with pytest.raises(KeyError), store.naming_damage():
+        raise KeyError("gone")
+    change(place, f"UPDATE judgments SET id = x'{'07' * 16}' WHERE rowid = 1")
+    words = r"is damaged: the judgment (07){16}.*verify"
+    with pytest.raises(StoreError, match=words) as caught, store.naming_damage():
+        raise KeyError("gone")
+    assert isinstance(caught.value.__cause__, KeyError)
 
 
 @pytest.mark.parametrize("away", ["deleted", "renamed", "replaced"])

@@ -16,9 +16,10 @@ from sqlalchemy.exc import OperationalError
 from hearteval.domain import Completion, System
 from hearteval.errors import StoreError
 from hearteval.store import grouped
-from hearteval.store.base import Record, StoredReply
+from hearteval.store.base import Record, SetAside, StoredReply
 from hearteval.store.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
+from hearteval.study.asking.models import keep_lost_cost
 
 T = TypeVar("T")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -73,6 +74,18 @@ def test_replies_and_records_of_a_group_are_one_transaction() -> None:
 
     assert store.n_added == 1
     assert (store.spent_usd(), len(list(store.iter(System)))) == (0.25, 1)
+
+
+def test_lost_calls_of_one_moment_are_all_booked() -> None:
+    store = counting_store()
+    writer = GroupedWriter(store, wait_seconds=0.01)
+
+    async def keep_both() -> None:
+        await asyncio.gather(*(keep_lost_cost(writer, lambda: NOW, 0.5) for _ in range(3)))
+
+    asyncio.run(keep_both())
+
+    assert store.spent_usd() == 1.5
 
 
 def test_what_arrives_while_a_group_is_written_is_the_next_group() -> None:
@@ -268,3 +281,27 @@ def test_what_still_waits_at_the_end_is_committed() -> None:
     asyncio.run(add())
 
     assert [found.name for found in store.iter(System)] == ["late"]
+
+
+def test_money_of_a_reply_that_could_not_be_kept_stays_set_aside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = counting_store()
+
+    def refuse(*_wanted: object, **_settings: object) -> None:
+        raise away()
+
+    async def fail() -> None:
+        async with GroupedWriter(store, wait_seconds=0.001) as writer:
+            panel = writer.panel
+            aside = SetAside(panel.owner, panel.until(), None, 0.5, 0.5, 0.5, 0.0, n_calls=1)
+            store.keep_group((), (), aside, is_gone=panel.is_gone)
+            monkeypatch.setattr(store, "keep_group", refuse)
+            with pytest.raises(StoreError):
+                await writer.keep([reply(1)])
+
+    asyncio.run(fail())
+
+    in_flight = store.look_around("another", is_gone=lambda _owner, _until: True).in_flight
+    assert in_flight is not None
+    assert in_flight.usd == 0.5

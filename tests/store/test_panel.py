@@ -1,17 +1,23 @@
 """Claims: two processes on one store never have the same question, and none is lost."""
 
+import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
+from hearteval.store import panel
 from hearteval.store.panel import LEASE, Panel, is_dead, name_process
 from hearteval.store.sql import SqlStore
 
+DEADLINE_SECONDS = 10
 KEYS = [f"{n:032x}" for n in range(1, 9)]
 ELSEWHERE = "another-machine 77 1"
 """An owner of whom nobody here knows whether it is alive."""
@@ -49,13 +55,69 @@ def present(store: SqlStore, clock: Clock, *, owner: str = "") -> Panel:
     return made
 
 
+def claim(panel: Panel, keys: Sequence[str]) -> frozenset[str]:
+    return asyncio.run(panel.claim(keys))
+
+
+@asynccontextmanager
+async def another_writing(store: SqlStore) -> AsyncIterator[None]:
+    """Hold the lock of all writers until the end of the block, if that is reached in time."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def write(_connection: Connection) -> None:
+        begun.set()
+        assert ended.wait(DEADLINE_SECONDS), "the event loop waited for the lock"
+
+    writing = asyncio.create_task(asyncio.to_thread(store._write, write))
+    await asyncio.to_thread(begun.wait)
+    yield
+    ended.set()
+    await writing
+
+
+def test_claim_that_waits_for_another_writer_holds_up_nothing(store: SqlStore) -> None:
+    async def main() -> frozenset[str]:
+        one = present(store, Clock())
+        async with another_writing(store):
+            claiming = asyncio.create_task(one.claim(KEYS))
+            await asyncio.sleep(0)
+            assert not claiming.done()
+        return await claiming
+
+    assert asyncio.run(main()) == set(KEYS)
+
+
+def test_renewal_that_waits_for_another_writer_holds_up_nothing(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(panel, "LEASE", timedelta(0))
+    renewed = threading.Event()
+
+    class Renewing(Panel):
+        def renew(self) -> None:
+            super().renew()
+            renewed.set()
+
+    async def main() -> None:
+        one = Renewing(store, now=Clock())
+        async with another_writing(store):
+            renewing = asyncio.create_task(one.keep_renewing())
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert not renewed.is_set()
+        assert await asyncio.to_thread(renewed.wait, DEADLINE_SECONDS)
+        renewing.cancel()
+
+    asyncio.run(main())
+
+
 def test_question_is_claimed_by_one_process_only(store: SqlStore) -> None:
     clock = Clock()
     one, other = present(store, clock), present(store, clock)
 
-    assert one.claim(KEYS[:5]) == set(KEYS[:5])
-    assert other.claim(KEYS) == set(KEYS[5:])
-    assert one.claim(KEYS) == set(KEYS[:5])
+    assert claim(one, KEYS[:5]) == set(KEYS[:5])
+    assert claim(other, KEYS) == set(KEYS[5:])
+    assert claim(one, KEYS) == set(KEYS[:5])
 
 
 def test_what_was_dealt_with_is_not_claimed_before_the_store_is_read_again(
@@ -63,49 +125,49 @@ def test_what_was_dealt_with_is_not_claimed_before_the_store_is_read_again(
 ) -> None:
     clock = Clock()
     one, other = present(store, clock), present(store, clock)
-    one.claim(KEYS)
+    claim(one, KEYS)
     one.finish(KEYS[0])
     one.release()
 
-    assert other.claim(KEYS) == frozenset()
+    assert claim(other, KEYS) == frozenset()
     other.look()
-    assert other.claim(KEYS) == {KEYS[0]}
+    assert claim(other, KEYS) == {KEYS[0]}
 
 
 def test_that_holds_after_the_process_that_dealt_with_it_has_left(store: SqlStore) -> None:
     clock = Clock()
     one, other = present(store, clock), present(store, clock)
-    one.claim(KEYS)
+    claim(one, KEYS)
     one.finish(KEYS[0])
     one.leave()
 
-    assert other.claim(KEYS) == frozenset()
+    assert claim(other, KEYS) == frozenset()
     other.look()
-    assert other.claim(KEYS) == set(KEYS)
+    assert claim(other, KEYS) == set(KEYS)
 
 
 def test_claims_that_are_not_renewed_end(store: SqlStore) -> None:
     clock = Clock()
     gone, kept = present(store, clock, owner=ELSEWHERE), present(store, clock)
-    gone.claim(KEYS[:4])
-    kept.claim(KEYS[4:])
+    claim(gone, KEYS[:4])
+    claim(kept, KEYS[4:])
     clock.time += LEASE / 2
     kept.renew()
     clock.time += LEASE / 2 + timedelta(seconds=1)
 
     late = present(store, clock)
 
-    assert late.claim(KEYS) == set(KEYS[:4])
+    assert claim(late, KEYS) == set(KEYS[:4])
 
 
 def test_run_alone_on_its_store_waits_for_no_killed_one(store: SqlStore) -> None:
     ended = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     owner = name_process(ended.pid)
-    present(store, Clock(), owner=f"{owner} x").claim(KEYS)
-    assert present(store, Clock()).claim(KEYS) == frozenset()
+    claim(present(store, Clock(), owner=f"{owner} x"), KEYS)
+    assert claim(present(store, Clock()), KEYS) == frozenset()
     ended.communicate()
 
-    assert present(store, Clock()).claim(KEYS) == set(KEYS)
+    assert claim(present(store, Clock()), KEYS) == set(KEYS)
 
 
 def test_process_of_another_machine_is_not_taken_for_dead() -> None:
@@ -115,20 +177,20 @@ def test_process_of_another_machine_is_not_taken_for_dead() -> None:
 
 def test_run_that_ends_alone_leaves_no_claims(store: SqlStore) -> None:
     one = present(store, Clock())
-    one.claim(KEYS)
+    claim(one, KEYS)
     one.leave()
 
-    assert present(store, Clock()).claim(KEYS) == set(KEYS)
+    assert claim(present(store, Clock()), KEYS) == set(KEYS)
 
 
 def test_money_of_others_is_noted_where_they_are_there(store: SqlStore) -> None:
     clock, noted = Clock(), list[str]()
     one = present(store, clock)
     one.when_shared = lambda: noted.append("shared")
-    one.claim(KEYS[:1])
+    claim(one, KEYS[:1])
     assert noted == []
     present(store, clock)
 
-    one.claim(KEYS[1:2])
+    claim(one, KEYS[1:2])
 
     assert noted == ["shared"]

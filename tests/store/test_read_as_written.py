@@ -1,16 +1,21 @@
 """What an analysis reads is what was written: each edit of it ends the read, on both databases."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from heart_command import Heart
-from sqlalchemy import text
+from kept_store import make_store
+from small_world import make_world
+from sqlalchemy import Engine, event, text
 from store_edits import EDITS
-from store_versions import make_store
 
 from hearteval.domain import (
+    Assignment,
     Attempt,
     Completion,
     Item,
@@ -21,10 +26,12 @@ from hearteval.domain import (
     Rating,
     Study,
     System,
+    content_hash,
 )
 from hearteval.errors import StoreError
 from hearteval.store.engines import open_engine
-from hearteval.store.migrations import VERSIONS
+from hearteval.store.integrity.fingerprint import fingerprint_of
+from hearteval.store.integrity.seal import content_of
 from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -60,6 +67,22 @@ def read_all(place: str) -> None:
             list(store.label_table(study))
 
 
+@contextmanager
+def statements_about(table: str) -> Iterator[list[str]]:
+    """Collect the statements that read a table."""
+    said: list[str] = []
+
+    def hear(_connection: Any, _cursor: Any, statement: str, *_others: Any) -> None:
+        if f"FROM {table}" in statement:
+            said.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    try:
+        yield said
+    finally:
+        event.remove(Engine, "before_cursor_execute", hear)
+
+
 def change(place: str, edit: str) -> None:
     engine, _ = open_engine(place)
     try:
@@ -74,7 +97,7 @@ def change(place: str, edit: str) -> None:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     is_file = request.param == "file"
     made = str(tmp_path / "study.db") if is_file else request.getfixturevalue("postgres_url")
-    make_store(made, VERSIONS[-1])
+    make_store(made)
     return str(made)
 
 
@@ -84,6 +107,39 @@ def test_an_edit_ends_the_read(place: str, edit: str) -> None:
     change(place, edit)
     with pytest.raises(StoreError, match="`heart store verify`"):
         read_all(place)
+
+
+@pytest.mark.parametrize("edit", NOTICED.values(), ids=NOTICED)
+def test_an_edit_is_a_change_to_a_run_with_nothing_to_do(place: str, edit: str) -> None:
+    before = fingerprint_of(place)
+    assert before == fingerprint_of(place)
+    change(place, edit)
+    assert fingerprint_of(place) != before
+
+
+def test_who_was_asked_what_is_compared_where_it_is_read_alone(place: str) -> None:
+    change(place, EDITS["an order turned"])
+    with closing(SqlStore.open_to_read(place)) as store:
+        (study,) = (one for one in store.iter(Study) if one.name == "small")
+        with pytest.raises(StoreError, match="`heart store verify`"):
+            list(store.iter(Assignment, study))
+
+
+def test_completions_are_read_once_where_the_study_hides_none() -> None:
+    world, store = make_world(), SqlStore.in_memory()
+    store.add(world.records)
+    with statements_about("completions") as said:
+        assert list(store.iter(Completion, world.study))
+    assert len(said) == 1
+
+
+def test_a_hash_of_ids_alone_is_that_of_their_canonical_json(place: str) -> None:
+    with closing(SqlStore.open_to_read(place)) as store:
+        records: list[Pair | Assignment] = [*store.iter(Pair), *store.iter(Assignment)]
+    for one in records:
+        fields = {name: value for name, value in asdict(one).items() if value is not None}
+        kind = type(one).__name__.lower()
+        assert content_of(one) == content_hash({"kind": kind, **fields})[:32]
 
 
 def test_a_store_whose_sum_nobody_has_written_yet_is_checked_too(place: str) -> None:

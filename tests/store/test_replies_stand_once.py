@@ -7,7 +7,6 @@ from pathlib import Path
 
 from asked_study import ITEMS, NOW, asked_study, judge, model_system, plan, said, verdict
 from canned_model import CannedModel
-from store_versions import make_store, read_records, saved
 
 from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater, System
 from hearteval.store.base import Record, StoredReply
@@ -102,26 +101,3 @@ def test_reasons_that_are_not_those_of_the_reply_are_kept_as_they_are(tmp_path: 
     with closing(SqlStore.open(place)) as store:
         store.add([*records, changed])
         assert list(store.iter(Judgment)) == [changed]
-
-
-def test_a_store_of_the_version_before_loses_its_second_copies(tmp_path: Path) -> None:
-    place = tmp_path / "study.db"
-    make_store(str(place), "v0002")
-    kept = saved("v0002")["records"]
-    raws = [one["raw"] for one in kept["judgment"].values() if one["raw"]]
-    reason = json.loads(raws[0])["overall"]["reason"]
-    before = n_times(place, reason)
-    with closing(SqlStore.open(str(place))) as store:
-        found = read_records(store)
-        completions = {one.text for one in store.iter(Completion)}
-    assert n_times(place, reason) == 6 < before
-    assert found["judgment"].items() >= kept["judgment"].items()
-    for one in kept["reply"].values():
-        one["reply"]["raw"] = ""  # the body as it came, which holds the same text
-    assert found["reply"] == kept["reply"]
-    texts = {one["reply"]["text"] for one in found["reply"].values()}
-    assert texts & completions
-    with closing(sqlite3.connect(place)) as connection:
-        (n_waiting,) = connection.execute("SELECT count(*) FROM reply_texts").fetchone()
-    assert n_waiting == 0
-    assert n_times(Path(f"{place}.v0002"), reason) == before

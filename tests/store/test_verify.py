@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 from heart_command import Heart
+from kept_store import make_store
 from sqlalchemy import text
 from store_edits import EDITS
-from store_versions import make_store
 
 from hearteval.domain import Judgment
 from hearteval.store.engines import open_engine
-from hearteval.store.migrations import VERSIONS
 from hearteval.store.sql import SqlStore
 from hearteval.study.verify import verify_store
 
@@ -29,7 +28,7 @@ def faults_at(place: str) -> list[str]:
 @pytest.fixture
 def edited(tmp_path: Path) -> Iterator[tuple[str, sqlite3.Connection]]:
     place = str(tmp_path / "study.db")
-    make_store(place, VERSIONS[-1])
+    make_store(place)
     with closing(sqlite3.connect(place)) as connection:
         yield place, connection
 
@@ -52,7 +51,7 @@ def test_an_edit_is_noticed(edited: tuple[str, sqlite3.Connection], edit: str) -
 
 @pytest.mark.postgres
 def test_edits_are_noticed_on_postgresql(postgres_url: str) -> None:
-    make_store(postgres_url, VERSIONS[-1])
+    make_store(postgres_url)
     found: Counter[str] = Counter(faults_at(postgres_url))
     assert not found
     engine, _ = open_engine(postgres_url)
@@ -96,7 +95,7 @@ def test_a_trigger_is_noticed(edited: tuple[str, sqlite3.Connection]) -> None:
 
 @pytest.mark.postgres
 def test_a_schema_that_was_changed_is_noticed_on_postgresql(postgres_url: str) -> None:
-    make_store(postgres_url, VERSIONS[-1])
+    make_store(postgres_url)
     assert faults_at(postgres_url) == []
     engine, _ = open_engine(postgres_url)
     with engine.begin() as connection:

@@ -56,6 +56,18 @@ def test_another_id_of_a_recruiting_site_is_somebody_else(world: World) -> None:
 
 
 def test_an_id_of_a_recruiting_site_is_one_person_by_every_link_of_a_study(world: World) -> None:
+    comes_by_two_links(world)
+
+
+@pytest.mark.postgres
+def test_an_id_is_one_person_by_every_link_on_postgresql_too(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    with people_world(tmp_path, store=postgres_url) as made:
+        comes_by_two_links(made)
+
+
+def comes_by_two_links(world: World) -> None:
     write, judge = world.invite("write"), world.invite("judge")
     writer = Visitor(world, world.client(), write).join(pid="one")
     for _ in world.desk.study.item_ids:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from hearteval.errors import SettingsError
-from hearteval.web import app
+from hearteval.web import site
 from hearteval.web.guard import HSTS, host_name
 from hearteval.web.server import allowed_hosts, read_public_url
 
@@ -86,7 +86,7 @@ def test_a_public_address_is_a_scheme_and_a_host(text: str) -> None:
 
 
 def test_a_form_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "READ_SECONDS", 0.01)
+    monkeypatch.setattr(site, "READ_SECONDS", 0.01)
 
     async def receive() -> Any:
         await asyncio.sleep(60)
@@ -94,5 +94,5 @@ def test_a_form_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyP
     kind = (b"content-type", b"application/x-www-form-urlencoded")
     request = Request({"type": "http", "method": "POST", "headers": [kind]}, receive)
     with pytest.raises(HTTPException) as refused:
-        asyncio.run(app.read_form(request))
+        asyncio.run(site.read_form(request))
     assert refused.value.status_code == 408

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from people_site import STUDY, Visitor, World, people_world, plain
 
-from hearteval.analysis.labels.rationales import RationaleResults
 from hearteval.domain import (
     Assignment,
     Completion,
@@ -22,6 +21,9 @@ from hearteval.domain import (
     plain_text,
 )
 from hearteval.labels.taxonomy import Category, Taxonomy, load_taxonomy
+from hearteval.sections.labels import Labels
+from hearteval.sections.reasons import Reasons
+from hearteval.sections.reasons.measure import RationaleResults
 from hearteval.store.people.tasks import Lease, PlannedTask
 from hearteval.study.people.kinds import KINDS
 from hearteval.study.people.labelling import kinds_of, label_kind
@@ -243,7 +245,7 @@ def test_what_people_settle_is_held_against_a_labeler(worked: Worked) -> None:
         for key in KEYS
     ]
     world.store.add([reader, *said])
-    (found,) = analyze(world.desk.session, world.desk.study).labels
+    (found,) = analyze(world.desk.session, world.desk.study).found(Labels) or ()
     people = found.people
     assert people is not None
     assert (people.per_text, people.n_people, people.n_labelled) == (2, 3, 4)
@@ -429,7 +431,7 @@ def read_by_labeler(world: World, present: set[str], texts: set[str]) -> Rationa
 
 
 def found_in(world: World) -> RationaleResults:
-    found = analyze(world.desk.session, world.desk.study).rationales
+    found = analyze(world.desk.session, world.desk.study).found(Reasons)
     assert found is not None
     return found
 

@@ -19,7 +19,7 @@ from hearteval.study.items.second_screen import Screened, open_reading, read_scr
 from hearteval.study.labels import labeler_rater
 from hearteval.study.people.planning import open_tasks
 from hearteval.study.session import Session
-from hearteval.web.app import Site
+from hearteval.web.site import Site
 
 QUESTIONS = load_taxonomy(ITEM_SCREEN)
 READ, SETTLE = "label-item-screen", "settle-item-screen"

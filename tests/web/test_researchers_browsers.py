@@ -15,6 +15,7 @@ from hearteval.study.people.joining import (
     token_id,
 )
 from hearteval.web.server import Planner
+from hearteval.web.site import COOKIE
 
 
 @pytest.fixture
@@ -70,6 +71,8 @@ def test_older_sign_in_links_that_nobody_has_opened_are_closed(world: World) -> 
 
 
 def test_the_log_names_who_did_it(world: World) -> None:
+    other = world.come("research")
+    signed_out = other.name
     researcher, writer = world.come("research"), world.come("write", is_vetted=False)
     post = researcher.client.post
     token = world.invite("judge")
@@ -78,8 +81,16 @@ def test_the_log_names_who_did_it(world: World) -> None:
     post(f"/researcher/links/{token_id(token)}/revoke")
     post("/researcher/pause", data={"pause": "yes"})
     post(f"/researcher/practice/{writer.name}", data={"outcome": "passed"})
-    told = world.store.people.events()[-4:]
-    assert [event.what for event in told] == ["invited", "revoked", "paused", "vetted"]
+    post("/researcher/browsers", data={"browser": token_id(other.client.cookies[COOKIE])})
+    told = [event for event in world.store.people.events() if "by" in event.about][-5:]
+    assert [event.what for event in told] == [
+        "invited",
+        "revoked",
+        "paused",
+        "vetted",
+        "signed out",
+    ]
+    assert told[-1].about["person"] == signed_out
     assert {event.about["by"] for event in told} == {researcher.name}
 
 

@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from people_site import ADDRESS, people_world
 from schemathesis.checks import not_a_server_error
 
-from hearteval.web.app import COOKIE, create_app
+from hearteval.web.app import create_app
 from hearteval.web.guard import Tries
+from hearteval.web.site import COOKIE
 
 ENDS = ("/withdraw", "/leave-browser")
 """After these the rest would be asked by nobody."""

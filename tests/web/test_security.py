@@ -18,8 +18,9 @@ from people_site import ADDRESS, PEOPLE, STUDY, Visitor, World, people_world, pl
 
 from hearteval.study.people import joining
 from hearteval.study.people.joining import token_id
-from hearteval.web.app import COOKIE, create_app
+from hearteval.web.app import create_app
 from hearteval.web.guard import HEADERS, MOST_BYTES, Tries
+from hearteval.web.site import COOKIE
 
 UNKNOWN = "0" * 32
 PEOPLE_TELL = PEOPLE + 'about_you = ["age"]\n'

@@ -209,6 +209,19 @@ def test_what_was_typed_before_a_draft_was_kept_survives_a_reload(tour: Tour) ->
     expect(page.get_by_label("The supporter says")).to_have_value("Never sent")
 
 
+def test_the_practice_survives_a_reload_and_is_nobody_elses(tour: Tour) -> None:
+    page = tour.nobody()
+    for typed in ("Half a practice reply", ""):
+        tour.served.admit(page.context, tour.world.come("write", is_vetted=False))
+        page.goto("/practice")
+        box = page.get_by_label("The supporter says")
+        expect(box).to_have_value("")
+        if typed:
+            box.press_sequentially(typed)
+            page.reload()
+        expect(box).to_have_value(typed)
+
+
 def judge(page: Page, label: str, reason: str) -> None:
     page.get_by_label(label).check()
     page.get_by_label("Why?").fill(reason)

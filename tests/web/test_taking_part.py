@@ -15,6 +15,7 @@ from hearteval.judgments.plan.run import plan_judgments, standings_of, whole_rep
 from hearteval.labels.run import label_by_cues
 from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import load_taxonomy
+from hearteval.sections.reasons import Reasons
 from hearteval.store.copy import copy_store, store_hashes
 from hearteval.store.people.tasks import Lease
 from hearteval.store.sql import SqlStore
@@ -413,7 +414,7 @@ def test_reasons_that_were_withdrawn_leave_the_themes_and_no_quote(world: World)
     label_by_cues(store, study, themes, now=session.now, progress=lambda _done, _n: None)
 
     def found() -> tuple[int, set[str]]:
-        results = analyze(session, study).rationales
+        results = analyze(session, study).found(Reasons)
         quoted = {one.evidence for one in store.labels_of(study, "rationales")} - {""}
         return (results.sources[0].n_people if results else 0), quoted
 

@@ -6,12 +6,14 @@ or tables goes through those that a study has, and knows none by name.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData
+from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 
 Records = Iterable[object]
@@ -31,7 +33,32 @@ class Figure(NamedTuple):
     """In inches, of that and the width."""
 
 
-class Section(ABC):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What sections are found in.
+
+    Attributes:
+        data: The study's, with the judgments of its members alone.
+        columns: The first judgment of each rater on each pair of ranked systems.
+        counted: Those of them that the ranking is by; `cells` their sums.
+        board: The ranking; None where there is none.
+        level: Nominal coverage.
+    """
+
+    data: StudyData
+    columns: JudgmentColumns
+    counted: JudgmentColumns
+    board: Leaderboard | None
+    cells: Cells | None
+    level: float
+    seed: int
+
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Section(ABC, Generic[Found]):
     """One thing that a study says, found in its data.
 
     Its template, ``section.html.j2`` in its folder, sees it as ``section``.
@@ -39,10 +66,14 @@ class Section(ABC):
     Attributes:
         NAME: Its anchor on the page.
         TITLE: What the page's navigation calls it.
-        KEYS: Under which the results hold what it found.
+        KEYS: Under which the results hold what it found, `found` under the first.
         TABLES: Names of its table files, and what each holds.
         TERMS: What the page's glossary says of its words.
         FIGURES: What is drawn of it for a paper.
+        NOTHING: What the results hold where it found nothing.
+        PAGE: File name of its page among those of ``heart report --full``, which its
+            ``page.html.j2`` shows; empty without one.
+        PAGE_TITLE: Its heading there; `PAGE_HOLDS` what is to be read.
     """
 
     NAME: ClassVar[str]
@@ -51,37 +82,55 @@ class Section(ABC):
     TABLES: ClassVar[Mapping[str, str]] = {}
     TERMS: ClassVar[Mapping[str, str]] = {}
     FIGURES: ClassVar[Sequence[Figure]] = ()
-    __slots__ = ()
+    NOTHING: ClassVar[Any] = None
+    PAGE: ClassVar[str] = ""
+    PAGE_TITLE: ClassVar[str] = ""
+    PAGE_HOLDS: ClassVar[str] = ""
+    found: Found
 
     @classmethod
     @abstractmethod
-    def find(cls, data: StudyData, board: Leaderboard | None, *, level: float) -> Self | None:
-        """Compute it from a study's data and its ranking; None where there is nothing to say."""
+    def find(cls, basis: Basis) -> Self | None:
+        """Compute it; None where there is nothing to say."""
 
     @property
-    @abstractmethod
     def results(self) -> Mapping[str, Any]:
         """What it found, by its `KEYS`: records, or None."""
+        return {self.KEYS[0]: self.found}
 
     @abstractmethod
     def records(self, table: str) -> Records:
         """Return the rows of one of `TABLES`."""
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether the page says anything of it."""
+        return True
+
+    @property
+    def has_page(self) -> bool:
+        """Whether there is anything for its page."""
+        return bool(self.PAGE)
+
+    def page_at(self, folder: str | None) -> str:
+        """Return where its page is, in a folder; empty without one."""
+        return "" if folder is None or not self.has_page else f"{folder}{self.PAGE}"
+
     @classmethod
     @cache
-    def template(cls) -> str:
-        """Return what is shown of it on the page, as a template."""
-        return files(cls.__module__).joinpath("section.html.j2").read_text("utf-8")
+    def template(cls, name: str) -> str:
+        """Return a template of its folder."""
+        return files(cls.__module__).joinpath(name).read_text("utf-8")
 
 
-Sections = Mapping[type[Section], Section | None]
+Sections = Mapping[type[Section[Any]], Section[Any] | None]
 """In the order of the page; None where one found nothing."""
 
 
 def section_results(sections: Sections) -> dict[str, Any]:
     """Return what sections found by its keys; None for those of one that found nothing."""
     return {
-        key: None if found is None else found.results[key]
+        key: section.NOTHING if found is None else found.results[key]
         for section, found in sections.items()
         for key in section.KEYS
     }
@@ -90,4 +139,11 @@ def section_results(sections: Sections) -> dict[str, Any]:
 def section_dicts(sections: Sections) -> dict[str, Any]:
     """Return the same as what JSON can write."""
     results = section_results(sections).items()
-    return {key: None if found is None else asdict(found) for key, found in results}
+    return {
+        key: [asdict(one) for one in found]
+        if isinstance(found, tuple)
+        else None
+        if found is None
+        else asdict(found)
+        for key, found in results
+    }

@@ -1,6 +1,6 @@
 """`StudyData` -> `StudyResults`: everything that a study says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -45,9 +45,7 @@ from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
-from hearteval.analysis.labels.rationales import RationaleResults, analyze_rationales
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
-from hearteval.analysis.labels.use import LabelResults, analyze_labels
 from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.people.agreement import warn_of_chance
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
@@ -55,20 +53,17 @@ from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pac
 from hearteval.analysis.people.rankings import warn_of_difference
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
-from hearteval.analysis.ranking.ablations import AblatedRanking, ablate_ranking
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
-from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_difficulty
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
-from hearteval.analysis.ranking.strata import StratifiedRanking, stratify_ranking
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
-from hearteval.analysis.section import Sections, section_dicts
+from hearteval.analysis.section import Basis, Found, Section, Sections, section_dicts
 from hearteval.domain import AXIS_NAMES, Axis, Rater, RatingTarget
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
@@ -103,12 +98,6 @@ class StudyResults:
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
         factors: Whether the axes are one skill or several; None where nobody marked an axis.
-        strata: The ranking by kind of item; None without a ranking.
-        difficulty: On which items systems differ most and least; None without a ranking, and where
-            there is too little of it.
-        ablations: What other methods make of the same comparisons; None without a ranking.
-        labels: What completions do, by taxonomy; empty where nobody labelled.
-        rationales: What raters say they choose by; None where no reasons are labelled.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -120,7 +109,7 @@ class StudyResults:
         pace: How long people took; None where nothing that a person judged is timed.
         axis_names: What the axes are called: by the judges' own rubric where it names them.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
-        sections: What each of `hearteval.sections` found; empty before they were asked.
+        sections: What each section that was asked for found.
     """
 
     provenance: Provenance
@@ -144,14 +133,9 @@ class StudyResults:
     spending: Spending = NOTHING_SPENT
     briefs: tuple[BriefUse, ...] = ()
     people: PeopleResults | None = None
-    strata: StratifiedRanking | None = None
     factors: FactorResults | None = None
     judge_agreement: JudgesAgreement | None = None
     axis_weights: AxisWeights | None = None
-    difficulty: ItemDifficulty | None = None
-    ablations: AblatedRanking | None = None
-    labels: tuple[LabelResults, ...] = ()
-    rationales: RationaleResults | None = None
     safety: SafetyResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
@@ -159,8 +143,13 @@ class StudyResults:
     sections: Sections = field(default_factory=dict)
     axis_names: Mapping[Axis, str] = field(default_factory=lambda: AXIS_NAMES)
 
+    def found(self, section: type[Section[Found]]) -> Found | None:
+        """Return what a section found; None where that was nothing, or where it was not asked."""
+        one = self.sections.get(section)
+        return None if one is None else one.found
 
-def analyze_study(
+
+def analyze_study(  # noqa: PLR0913 - what a study file may choose of its results, and how
     data: StudyData,
     *,
     level: float = 0.95,
@@ -168,6 +157,7 @@ def analyze_study(
     weights: Mapping[Axis, float] = EQUAL_WEIGHTS,
     ambiguity: AmbiguityRule = DEFAULT_RULE,
     headline: Voters | None = None,
+    sections: Iterable[type[Section[Any]]] = (),
 ) -> StudyResults:
     """Compute everything the report shows.
 
@@ -176,7 +166,8 @@ def analyze_study(
     rate, scores stand in place of a ranking. `fail_on_missing` is the share of one system's or
     judge's replies that may be missing before the study has failed; `weights` are those of the axes
     in the overall score of ratings; `ambiguity` says which pairs are ambiguous, `headline` whose
-    votes the ranking is by, and what breaks it down or explains it.
+    votes the ranking is by, and what breaks it down or explains it; `sections` are what else is
+    said, in the order of the page.
     """
     stored = data.with_ratings_of_people()
     data = stored.of_members()
@@ -248,14 +239,11 @@ def analyze_study(
         spending=spending,
         briefs=find_briefs(ranked),
         factors=_factors(columns, data, level=level),
-        labels=analyze_labels(data, columns, level=level),
-        rationales=analyze_rationales(data, columns, level=level, seed=seed),
         safety=measure_screens(data.screened, data.screens, level=level),
         planned=planned,
         pace=pace,
         axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
-        **_break_down(_of_voters(columns, voters), leaderboard, data, level=level),
     )
     if data.targets is not None:
         results = _with_ratings(
@@ -264,7 +252,13 @@ def analyze_study(
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
-    return replace(results, failures=failures, warnings=warnings)
+    board, votes = results.leaderboard, _of_voters(columns, voters)
+    cells = headline_cells(votes, {row.system for row in board.rows}) if board else None
+    basis = Basis(
+        data=data, columns=columns, counted=votes, board=board, cells=cells, level=level, seed=seed
+    )
+    found = {section: section.find(basis) for section in sections}
+    return replace(results, failures=failures, warnings=warnings, sections=found)
 
 
 def results_dict(results: StudyResults) -> dict[str, Any]:
@@ -349,11 +343,8 @@ def _with_ratings(
         leaderboard_problem=RATED,
         headline=None,
         people=None,
-        strata=None,
         judge_agreement=None,
         axis_weights=None,
-        difficulty=None,
-        ablations=None,
         planned=(),
         examples=(),
         stress=stress,
@@ -417,22 +408,6 @@ def _explain(
         measure_confounders(counted, systems, data, people=people_among(data.raters), level=level),
         compare_judges(rows, systems, data.raters, writers=data.writers, level=level),
     )
-
-
-def _break_down(
-    columns: JudgmentColumns, leaderboard: Leaderboard | None, data: StudyData, *, level: float
-) -> dict[str, Any]:
-    """Return the ranking by kind of item, item by item, by other methods."""
-    if leaderboard is None:
-        return {}
-    assert data.provenance is not None
-    seed = data.provenance.seed
-    cells = headline_cells(columns, {row.system for row in leaderboard.rows})
-    return {
-        "strata": stratify_ranking(cells, leaderboard, level=level, seed=seed),
-        "difficulty": measure_difficulty(cells),
-        "ablations": ablate_ranking(cells, columns, leaderboard, seed=seed),
-    }
 
 
 def _factors(columns: JudgmentColumns, data: StudyData, *, level: float) -> FactorResults | None:

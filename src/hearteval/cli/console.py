@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hearteval import __version__
 from hearteval.cli.progress import LABEL, duration, shown_progress
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import HeartError, SettingsError, not_written
 from hearteval.notices import SIMULATED_WORDS
+from hearteval.version import __version__
 
 if TYPE_CHECKING:
     from hearteval.analysis.missing import Failure

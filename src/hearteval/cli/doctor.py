@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hearteval import __version__
 from hearteval.cli.console import Terminal, emit_json
 from hearteval.cli.options import StudyPath, json_option
+from hearteval.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

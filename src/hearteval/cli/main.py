@@ -19,9 +19,9 @@ from typing import Any
 
 import click
 
-from hearteval import __version__
 from hearteval.cli.console import emit_json
 from hearteval.errors import HeartError, SettingsError, StoppedError
+from hearteval.version import __version__
 
 EXIT_ERROR, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 PLAINER = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hearteval.cli.console import Terminal, emit_json
-from hearteval.cli.options import json_option
+from hearteval.cli.options import FiniteFloat, json_option
 from hearteval.errors import MAX_FAULTS_SHOWN, StoreError
 from hearteval.report.text import plural, printable, wrapped
 
@@ -105,7 +105,7 @@ def verify(place: str, *, as_json: bool) -> None:
 
 @command.command("settle")
 @click.argument("place", metavar="STORE")
-@click.argument("usd", metavar="DOLLARS", type=click.FloatRange(min=0))
+@click.argument("usd", metavar="DOLLARS", type=FiniteFloat(min=0))
 @json_option
 def settle(place: str, usd: float, *, as_json: bool) -> None:
     """Say what the calls cost that killed runs had in flight.

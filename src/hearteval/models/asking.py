@@ -5,16 +5,17 @@ used is an attempt with its reason, asked for once more and then given up: it ne
 default.
 """
 
+import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import (
+    AsyncIterator,
     Awaitable,
     Callable,
     Collection,
     Container,
     Hashable,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
@@ -174,8 +175,8 @@ class Claims(Protocol):
     def look(self) -> None:
         """Take note that the store is about to be read."""
 
-    def claim(self, keys: Sequence[str]) -> frozenset[str]:
-        """Return which of these questions are this process's own to ask."""
+    async def claim(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return which of these questions are this process's own to ask; others go on meanwhile."""
         ...
 
     def finish(self, key: str) -> None:
@@ -218,7 +219,10 @@ async def ask_wanted(
     stopped: str | None = None
     left: set[T] | None = None
 
-    async def ask(wanted: Wanted[T], find_question: FindQuestion[T], target: T) -> None:
+    async def ask(wanted: Wanted[T], find_question: FindQuestion[T], mine: "_Mine[T]") -> None:
+        target = await mine.take()
+        if target is None:
+            return
         model, question = find_question(target)
         assert model is not None, "what is to be asked for has no model"
         trial = trials.setdefault(id(model), Trial(model))
@@ -237,10 +241,10 @@ async def ask_wanted(
         n_there = wanted.n_wanted - len(set(wanted.open_ones) | reasons.keys())
         progress(n_there + len(reasons), wanted.n_wanted)
         to_ask = [target for target in wanted.open_ones if left is None or target in left]
-        left = set[T]()
-        mine = _claimed(to_ask, claims, left)
+        mine = _Mine(to_ask, claims)
+        left = mine.left
         try:
-            await run(partial(ask, wanted, find_question, target) for target in mine)
+            await run(partial(ask, wanted, find_question, mine) for _ in to_ask)
         except ExceptionGroup as faults:
             at_limit, others = faults.split(BudgetError)
             if at_limit is None or others is not None:
@@ -263,27 +267,41 @@ async def ask_wanted(
     )
 
 
-def _claimed(
-    targets: Sequence[T], claims: Claims, left: set[T], seconds: Callable[[], float] = monotonic
-) -> Iterator[T]:
-    """Claim targets as they are wanted; those of others are `left`.
+class _Mine(Generic[T]):
+    """Targets that this process asks for, claimed as they are taken; those of others are `left`.
 
     Claims grow with the pace at which targets are taken, and shrink towards the end.
     """
-    start, n = 0, FIRST_CLAIM
-    while some := targets[start : start + n]:
-        began = seconds()
-        own = claims.claim([_key_of(target) for target in some])
-        for target in some:
-            if _key_of(target) in own:
-                yield target
-            else:
-                left.add(target)
-        start, took = start + n, max(seconds() - began, CLAIM_SECONDS / MAX_CLAIM)
-        is_whole = len(own) == len(some)
-        n_paced = round(n / took * CLAIM_SECONDS) if is_whole else MAX_CLAIM
-        n_end = (len(targets) - start) // LAST_CLAIMS
-        n = max(FIRST_CLAIM, min(2 * n, n_paced, n_end, MAX_CLAIM))
+
+    def __init__(
+        self, targets: Sequence[T], claims: Claims, seconds: Callable[[], float] = monotonic
+    ) -> None:
+        self.left = set[T]()
+        self._claimed = self._claim(targets, claims, seconds)
+        self._turn = asyncio.Lock()
+
+    async def take(self) -> T | None:
+        """Return the next one; None where there is no more, also once a claim has failed."""
+        async with self._turn:
+            return await anext(self._claimed, None)
+
+    async def _claim(
+        self, targets: Sequence[T], claims: Claims, seconds: Callable[[], float]
+    ) -> AsyncIterator[T]:
+        start, n = 0, FIRST_CLAIM
+        while some := targets[start : start + n]:
+            began = seconds()
+            own = await claims.claim([_key_of(target) for target in some])
+            for target in some:
+                if _key_of(target) in own:
+                    yield target
+                else:
+                    self.left.add(target)
+            start, took = start + n, max(seconds() - began, CLAIM_SECONDS / MAX_CLAIM)
+            is_whole = len(own) == len(some)
+            n_paced = round(n / took * CLAIM_SECONDS) if is_whole else MAX_CLAIM
+            n_end = (len(targets) - start) // LAST_CLAIMS
+            n = max(FIRST_CLAIM, min(2 * n, n_paced, n_end, MAX_CLAIM))
 
 
 def _key_of(target: Hashable) -> str:

@@ -133,7 +133,8 @@ class FaultError(Exception):
     Attributes:
         said: The endpoint's own words; may hold secrets and dialogue.
         raw: The whole answer, where it was no reply; may hold secrets and dialogue.
-        may_be_charged: Whether there was a good answer, which cannot be used; None until known.
+        may_be_charged: Whether there was a good answer, which cannot be used, or nobody knows; None
+            until known.
     """
 
     def __init__(

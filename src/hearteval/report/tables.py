@@ -4,6 +4,7 @@ One mechanism for all: the fields of a record are its columns, those of records 
 ``outer_inner``; lists of words become text, lists of records have tables of their own.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
@@ -24,12 +25,12 @@ def all_tables(results: StudyResults) -> Mapping[str, Table]:
         name: _table(_found(results, find) if isinstance(find, str) else find(results), what)
         for name, (what, find) in TABLES.items()
     }
-    made |= {
-        name: _table(section.records(name), what)
-        for section in results.sections.values()
-        if section is not None
-        for name, what in section.TABLES.items()
-    }
+    of_sections: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
+    for section in results.sections.values():
+        if section is not None:
+            for table in section.TABLES.items():
+                of_sections[table] += section.records(table[0])
+    made |= {name: _table(rows, what) for (name, what), rows in of_sections.items()}
     found = {name: table for name, table in made.items() if table.rows}
     if not results.provenance.simulated:
         return found
@@ -143,46 +144,6 @@ def _by_judge_alone(results: StudyResults) -> Records:
     ]
 
 
-def _strata(results: StudyResults) -> Records:
-    return [
-        {
-            "factor": factor.factor,
-            "stratum": stratum.name,
-            "n_items_of_stratum": stratum.n_items,
-            "interval_used": stratum.interval_used,
-            "problem": stratum.problem,
-            **_flat(one),
-        }
-        for factor in (results.strata.factors if results.strata else ())
-        for stratum in factor.strata
-        for one in stratum.standings or (None,)
-    ]
-
-
-def _strata_tests(results: StudyResults) -> Records:
-    return [
-        {"factor": one.factor, "no_test": one.no_test, **(_flat(one.test) if one.test else {})}
-        for one in (results.strata.factors if results.strata else ())
-    ]
-
-
-def _other_methods(results: StudyResults) -> Records:
-    found = results.ablations
-    return [
-        {
-            "system": name,
-            "headline": found.headline[k],
-            "method": one.method,
-            "unit": one.unit,
-            "value": one.values[k],
-            "place": one.places[k],
-        }
-        for one in (found.others if found else ())
-        if found and not one.problem
-        for k, name in enumerate(found.systems)
-    ]
-
-
 def _one_person(results: StudyResults) -> Records:
     compared = results.people.with_judges if results.people else None
     ceiling = compared.ceiling if compared else None
@@ -210,88 +171,6 @@ def _axis_weights(results: StudyResults) -> Records:
     ]
 
 
-def _items(results: StudyResults) -> Records:
-    found = results.difficulty
-    return found.items if found is not None and found.tells_items_apart else ()
-
-
-def _labels(results: StudyResults) -> Records:
-    return [
-        {
-            "taxonomy": found.taxonomy,
-            "labeler": source.labeler,
-            "labeler_kind": source.kind,
-            "group": use.group,
-            "kind": use.kind,
-            "subset": use.subset or "all",
-            "n_completions": use.n_completions,
-            "n_items": use.n_items,
-            **_flat(rate),
-        }
-        for found in results.labels
-        for source in found.sources
-        for use in (*source.systems, *source.families, *source.by_subset)
-        for rate in use.rates
-    ]
-
-
-def _label_variety(results: StudyResults) -> Records:
-    return [
-        {
-            "taxonomy": found.taxonomy,
-            "labeler": source.labeler,
-            "labeler_kind": source.kind,
-            **_flat(use),
-        }
-        for found in results.labels
-        for source in found.sources
-        for use in (*source.systems, *source.families, *source.by_subset)
-    ]
-
-
-def _label_differences(results: StudyResults) -> Records:
-    return [
-        {"taxonomy": found.taxonomy, "labeler": source.labeler, **_flat(row)}
-        for found in results.labels
-        for source in found.sources
-        for row in source.differences
-    ]
-
-
-def _label_wins(results: StudyResults) -> Records:
-    return [
-        {
-            "taxonomy": found.taxonomy,
-            "labeler": source.labeler,
-            "judged_by": wins.judged_by,
-            "n_comparisons": wins.n_comparisons,
-            "interval_used": wins.interval_used,
-            **_flat(row),
-        }
-        for found in results.labels
-        for source in found.sources
-        for wins in source.wins
-        for row in wins.categories
-    ]
-
-
-def _label_opposed(results: StudyResults) -> Records:
-    return [
-        {"taxonomy": found.taxonomy, "labeler": source.labeler, **_flat(row)}
-        for found in results.labels
-        for source in found.sources
-        for row in source.opposed
-    ]
-
-
-def _label_agreement(results: StudyResults) -> Records:
-    return [
-        {"taxonomy": found.taxonomy, **_flat(row)}
-        for found in results.labels
-        for row in found.agreement
-    ]
-
-
 def _counts(words: Mapping[str, int]) -> str:
     return "; ".join(f"{name} {n}" for name, n in words.items())
 
@@ -306,51 +185,6 @@ def _screens(results: StudyResults) -> Records:
         }
         for screen in (results.safety.screens if results.safety else ())
         for use in screen.uses
-    ]
-
-
-def _theme_overlap(results: StudyResults) -> Records:
-    return [
-        {
-            "labeler": source.labeler,
-            "labeler_kind": source.kind,
-            "n_reasons_of_people": source.n_people,
-            "n_reasons_of_judges": source.n_judges,
-            **_flat(source.overlap),
-        }
-        for source in (results.rationales.sources if results.rationales else ())
-    ]
-
-
-def _theme_effects(results: StudyResults) -> Records:
-    return [
-        {
-            "labeler": source.labeler,
-            "judged_by": effects.judged_by,
-            "outcome": effects.outcome,
-            "n_judgments": effects.n_judgments,
-            "interval_used": effects.interval_used,
-            **_flat(row),
-        }
-        for source in (results.rationales.sources if results.rationales else ())
-        for effects in source.effects
-        for row in effects.themes
-    ]
-
-
-def _themes(results: StudyResults) -> Records:
-    return [
-        {"labeler": source.labeler, "labeler_kind": source.kind, **_flat(row)}
-        for source in (results.rationales.sources if results.rationales else ())
-        for row in source.themes
-    ]
-
-
-def _label_people(results: StudyResults) -> Records:
-    return [
-        {"taxonomy": found.taxonomy, **_flat(row)}
-        for found in (*results.labels, *((results.rationales,) if results.rationales else ()))
-        for row in (found.people.agreement if found.people else ())
     ]
 
 
@@ -414,29 +248,12 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
-    "strata": ("the ranking on every kind of item", _strata),
-    "strata-tests": ("whether it differs between kinds of items", _strata_tests),
-    "items": ("how far apart the systems are on every item", _items),
-    "other-methods": ("the ranking by other methods", _other_methods),
-    "other-methods-in-short": ("how far it moves", "ablations.others"),
-    "weights-of-axes": ("places over all weights of the axes", "ablations.axis_weights.systems"),
     "axes": ("standing on each axis", _axes),
     "factor-analysis": ("are the axes one skill or several", _factor_analysis),
     "factor-loadings": ("what each axis has in common with the others", "factors.axes"),
     "factors": ("factors, and how they go with wins", "factors.factors"),
     "eigenvalues": ("eigenvalues of the axes, and of unrelated ones", "factors.eigenvalues"),
     "halo": ("marks that follow the verdict, by judge and way of asking", _halo),
-    "labels": ("how often replies do what, by labeler", _labels),
-    "labels-in-short": ("how varied they are", _label_variety),
-    "labels-differences": ("who does it more often than whom", _label_differences),
-    "labels-and-wins": ("whether replies that do it win more often", _label_wins),
-    "labels-opposed": ("what judges choose against people", _label_opposed),
-    "labels-agreement": ("labelers with each other, and with people", _label_agreement),
-    "labels-people": ("two people with each other", _label_people),
-    "themes": ("what people and judges give as reasons", _themes),
-    "themes-overlap": ("how far they give the same, beside chance", _theme_overlap),
-    "themes-effects": ("what goes with a theme", _theme_effects),
-    "themes-agreement": ("labelers of reasons with each other", "rationales.agreement"),
     "screens": ("what screens hold, and miss by people who read it too", _screens),
     "screens-agreement": ("screens with each other, and with people", "safety.agreement"),
     "win-rates": ("wins of each system", "win_rates"),

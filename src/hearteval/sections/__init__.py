@@ -4,18 +4,23 @@
 tests and a page of documents. Those that have not moved here yet stand in `analysis` and `report`.
 """
 
-from dataclasses import replace
+from typing import Any
 
-from hearteval.analysis.data import StudyData
 from hearteval.analysis.section import Section
-from hearteval.analysis.study import StudyResults
+from hearteval.sections.ablations import Ablations
+from hearteval.sections.difficulty import Difficulty
+from hearteval.sections.labels import Labels
+from hearteval.sections.reasons import Reasons
+from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
-SECTIONS: tuple[type[Section], ...] = (Wording, Traits)
-
-
-def add_sections(data: StudyData, results: StudyResults, *, level: float = 0.95) -> StudyResults:
-    """Return the results with what every section found."""
-    found = {section: section.find(data, results.leaderboard, level=level) for section in SECTIONS}
-    return replace(results, sections=found)
+SECTIONS: tuple[type[Section[Any]], ...] = (
+    Strata,
+    Difficulty,
+    Ablations,
+    Labels,
+    Reasons,
+    Wording,
+    Traits,
+)

@@ -1,6 +1,7 @@
 """Adding records: what is there already, what contradicts it, and what goes with a new one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -80,6 +81,12 @@ def _require_equal(
 ) -> None:
     for key, record in unique.items():
         if key in stored and not _is_same(stored[key], record):
+            if replace(stored[key], id="").id != record.id:
+                raise StoreError(
+                    f"the store is damaged: the {kind_name(type(record))} {record.id} is not what"
+                    " its id says; go on with a copy of it, and see `heart store verify`",
+                    ids=(record.id,),
+                )
             changed = ", ".join(_differing_fields(stored[key], record))
             raise StoreError(
                 f"{kind_name(type(record))} {record.id} is already stored with another {changed}; "

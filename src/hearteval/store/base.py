@@ -168,8 +168,11 @@ class Store(Protocol):
         """
         ...
 
-    def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
-        """Return the records of a kind, no study, that have these ids, in the order of ids."""
+    def find(self, kind: type[R], ids: Sequence[str], *, are_there: bool = False) -> list[R]:
+        """Return the records of a kind, no study, that have these ids, in the order of ids.
+
+        Where others that are stored say that they `are_there`, one that is not is a `StoreError`.
+        """
         ...
 
     def latest_study(self, study_id: str) -> Study | None:

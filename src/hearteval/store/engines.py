@@ -32,7 +32,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from hearteval.errors import SettingsError, StoreError
-from hearteval.store.migrations import VERSIONS, read_version
+from hearteval.store.version import VERSION, read_version
 
 T = TypeVar("T")
 
@@ -301,7 +301,7 @@ def rewrite(engine: Engine) -> bool:
 
 
 def shrink(engine: Engine) -> bool:
-    """Give back the room that a migration has left empty in a SQLite file; say whether it did."""
+    """Give back the room that is empty in a SQLite file; say whether it did."""
     if engine.dialect.name != "sqlite":
         return False
     connection = engine.raw_connection()
@@ -363,7 +363,8 @@ def run_patiently(
         except IntegrityError as error:
             raise StoreError(
                 f"store {name} refused a record: {_words(error)}; it refers to one that is not "
-                "stored, or contradicts one that another run has added; run the same again"
+                "stored, or contradicts one that another run has added; run the same again, and "
+                "see `heart store verify` where that ends so too: the store is damaged then"
             ) from error
         except NoConnectionError as error:
             words = "all connections of this process are in use, and none became free"
@@ -423,13 +424,13 @@ def probe_store(place: str) -> str:
     name, version = look(place)
     if version is None:
         return f"{name}: empty, tables will be made"
-    return f"{name}: schema {version}, this version uses {VERSIONS[-1]}"
+    return f"{name}: schema {version}"
 
 
 def is_readable_as_is(place: str) -> bool:
     """Say whether there is a store at the place that opening would leave as it is."""
     is_there = "://" in place or Path(place).exists()
-    return is_there and look(place)[1] == VERSIONS[-1]
+    return is_there and look(place)[1] == VERSION
 
 
 def holds_store(place: str, *, patience_seconds: float) -> bool:

@@ -77,15 +77,16 @@ class GroupedWriter:
 
     def __init__(self, store: Store, *, wait_seconds: float = WAIT_SECONDS) -> None:
         self.store = store
-        self.panel = Panel(store)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
+        self.panel = Panel(store, thread=self._thread)
         self.purse: Purse | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._wait_seconds = wait_seconds
         self._waiting: list[_Submission] = []
         self._n_open = 0
         self._timer: asyncio.Handle | None = None
+        self._has_unbooked = False
         self._is_urgent = self._is_writing = self._is_due = self._is_closed = False
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="heart-store")
 
     async def __aenter__(self) -> "GroupedWriter":
         """Begin to write, and keep claims alive."""
@@ -98,10 +99,14 @@ class GroupedWriter:
         if self._waiting:
             group, self._waiting = self._waiting, []
             self._hand_over(group, None)
-        # Not awaited, so that nothing cancels it: what was paid for is stored.
+        # Not awaited, so that nothing cancels it: what was paid for is stored, and no claim comes
+        # after all were released.
         self._thread.shutdown(wait=True)
         if self._renewing is not None:
             self._renewing.cancel()
+        if self._has_unbooked:
+            logger.info("what calls cost that could not be kept stays set aside")
+            return
         try:
             self.panel.leave()
         except StoreError as error:
@@ -188,6 +193,8 @@ class GroupedWriter:
             balance = self.store.keep_group(records, replies, wish, is_gone=self.panel.is_gone)
             return _Written([None] * len(group), balance)
         except Exception as error:  # noqa: BLE001 - it reaches whoever waits
+            is_final = len(group) <= 1 or _is_of_the_store(error)
+            self._has_unbooked |= is_final and any(reply.cost for reply in replies)
             if not group or _is_of_the_store(error):
                 return _Written([error] * len(group), error)
             faults: list[Exception | None] = [error]

@@ -11,19 +11,22 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 from hearteval.domain import record_id
-from hearteval.store.base import Found, Store
+from hearteval.store.base import Claimed, Found, Store
 
 LEASE = timedelta(seconds=120)
 RENEWALS = 4
 """Of a lease before it ends."""
 POLL_SECONDS = 0.5
 Now = Callable[[], datetime]
+T = TypeVar("T")
 
 
 def utc_now() -> datetime:
@@ -40,12 +43,14 @@ class Panel:
         when_shared: Called with each claim while another process is there.
     """
 
-    def __init__(self, store: Store, *, now: Now = utc_now) -> None:
+    def __init__(self, store: Store, *, now: Now = utc_now, thread: Executor | None = None) -> None:
+        """Take the thread in which claims are made and renewed; None for one of the event loop."""
         self.owner = f"{name_process(os.getpid())} {secrets.token_hex(8)}"
         self.n_looks = 0
         self.when_shared: Callable[[], None] = lambda: None
         self._store = store
         self._now = now
+        self._thread = thread
         self._seen = 0
         self._done: list[str] = []
 
@@ -58,15 +63,26 @@ class Panel:
         """Return what others have left on the store, or do on it now."""
         return self._store.look_around(self.owner, is_gone=self.is_gone)
 
-    def claim(self, keys: Sequence[str]) -> frozenset[str]:
-        """Claim what is free of these questions; return what is this process's own now."""
-        self.release()
-        claimed = self._store.claim(
-            keys, owner=self.owner, until=self.until(), seen=self._seen, is_gone=self.is_gone
-        )
+    async def claim(self, keys: Sequence[str]) -> frozenset[str]:
+        """Claim what is free of these questions; return what is this process's own now.
+
+        Another process may hold the lock of all writers: what is under way goes on meanwhile.
+        """
+        done, self._done = self._done, []
+        claimed = await self._in_thread(partial(self._claim, keys, done))
         if claimed.is_shared:
             self.when_shared()
         return claimed.keys
+
+    def _claim(self, keys: Sequence[str], done: Sequence[str]) -> Claimed:
+        if done:
+            self._store.release(done, owner=self.owner)
+        return self._store.claim(
+            keys, owner=self.owner, until=self.until(), seen=self._seen, is_gone=self.is_gone
+        )
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def finish(self, key: str) -> None:
         """Say that a question has been dealt with; it is released with the next ones."""
@@ -95,7 +111,7 @@ class Panel:
         """Renew the claims in time, until cancelled."""
         while True:
             await asyncio.sleep(LEASE.total_seconds() / RENEWALS)
-            self.renew()
+            await self._in_thread(self.renew)
 
     def until(self) -> datetime:
         """Return when a lease ends that is renewed now."""

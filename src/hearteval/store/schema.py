@@ -62,6 +62,10 @@ class IdBytes(LargeBinary):
         """Leave bytes as they are."""
 
 
+class NoIdError(TypeError):
+    """What stands in a column of ids is none."""
+
+
 class Digits(dict[bytes, str]):
     """Ids as text by their bytes, each made once."""
 
@@ -72,8 +76,11 @@ class Digits(dict[bytes, str]):
 
 
 def _digits(value: bytes | None) -> str | None:
-    """Return an id as text, one for all the rows it stands in; else it is a `TypeError`."""
-    return None if value is None else sys.intern(bytes.hex(value))
+    """Return an id as text, one for all the rows it stands in; else it is a `NoIdError`."""
+    try:
+        return None if value is None else sys.intern(bytes.hex(value))
+    except TypeError:
+        raise NoIdError from None
 
 
 class VerbatimJson(TypeDecorator[Any]):

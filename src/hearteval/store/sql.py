@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from threading import BoundedSemaphore, Lock, RLock
 from typing import Any, TypeVar, cast, get_args
@@ -61,13 +61,25 @@ from hearteval.store.engines import (
     require_sound,
     rewrite,
     run_patiently,
-    shrink,
 )
 from hearteval.store.integrity import as_read
 from hearteval.store.integrity.fingerprint import fingerprint
-from hearteval.store.integrity.seal import NOTHING, content_of, hash_of, n_written, read_totals
-from hearteval.store.integrity.verify import StoreCheck, check_records, check_store
-from hearteval.store.migrations import VERSIONS, is_current, migrate
+from hearteval.store.integrity.seal import (
+    NOTHING,
+    Total,
+    content_of,
+    hash_of,
+    n_written,
+    read_totals,
+)
+from hearteval.store.integrity.verify import (
+    DATABASE,
+    StoreCheck,
+    StoreFault,
+    check_records,
+    check_store,
+    is_as_written,
+)
 from hearteval.store.people.base import PeopleStore
 from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
@@ -91,9 +103,12 @@ from hearteval.store.rows import (
     unjudged_query,
     with_id_bytes,
 )
+from hearteval.store.version import create_tables, read_version
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+Page = tuple[list[R], list[Any]]
+"""Records, and the hash that the row of each holds."""
 
 PAGE_ROWS = 2_000
 PATIENCE_SECONDS = 120.0
@@ -142,9 +157,8 @@ class SqlStore:
             return
         try:
             # Opening to read takes no writer's lock: a run may hold it for long.
-            is_older = not self._read(partial(is_current, name=name))
-            if is_older and self._write(partial(migrate, name=name)):
-                shrink(engine)
+            if self._read(partial(read_version, name=name)) is None:
+                self._write(partial(create_tables, name=name))
             self._file = file_identity(name)
         except BaseException:
             engine.dispose()
@@ -173,7 +187,7 @@ class SqlStore:
     def open_to_read(cls, place: str, *, patience_seconds: float = PATIENCE_SECONDS) -> "SqlStore":
         """Open a store that is there, also where it may not be written; as `open`."""
         name, version = look(place, patience_seconds=patience_seconds)
-        if version != VERSIONS[-1] or is_writable(name):
+        if version is None or is_writable(name):
             return cls.open(place, patience_seconds=patience_seconds)
         engine, name = open_engine(place, read_only=True)
         return cls(engine, name=name, patience_seconds=patience_seconds, is_read_only=True)
@@ -208,14 +222,16 @@ class SqlStore:
 
     def _iter_anew(self, kind: type[R], study: Study | None) -> Iterator[R]:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
-        if study is not None:
-            self._require_whole(kind, study)
         n_least = self._n_written(kind, study)
-        n_read = 0
-        for record in self._records(kind, query, is_checked=study is not None):
-            n_read += 1
-            yield record
+        n_read, found = 0, NOTHING
+        for records, kept in self._records(kind, query):
+            if study is not None:
+                found = found.and_also(self._require_as_written(records, kept))
+            n_read += len(records)
+            yield from records
         self._require_all(kind, n_read, n_least)
+        if study is not None and kind in CHECKED_WHOLE and found != self._written(kind):
+            self._require_whole(kind, study)
         if study is not None and kind in OF_A_STUDY:
             # After what was read, so that what others add meanwhile is counted.
             self._require_no_more(kind, n_read, self._n_written(kind, study))
@@ -235,7 +251,7 @@ class SqlStore:
             last = self._last_read[what] = (state, read())
         return cast("T", last[1])
 
-    def find(self, kind: type[R], ids: Sequence[str]) -> list[R]:
+    def find(self, kind: type[R], ids: Sequence[str], *, are_there: bool = False) -> list[R]:
         """Return the records of a kind, no study, that have these ids, in the order of ids."""
         wanted = sorted(set(ids))
         with self._sound(kind):
@@ -243,6 +259,10 @@ class SqlStore:
             kept = [row.get("content") for row in rows]
             found = [cast("R", from_row(kind, row)) for row in rows]
         self._require_as_written(found, kept)
+        if are_there and len(found) < len(wanted):
+            lost = sorted(set(wanted) - {record.id for record in found})
+            words = f"the {kind_name(kind)} {lost[0]}, to which others refer, is not there"
+            raise self._damaged(words, ids=lost)
         return sorted(found, key=lambda record: record.id)
 
     def latest_study(self, study_id: str) -> Study | None:
@@ -256,6 +276,8 @@ class SqlStore:
         if study_id is not None:
             found = [(study, kept) for study, kept in found if study.id == study_id]
             self._require_as_written([study for study, _ in found], [kept for _, kept in found])
+            if not found:  # it may be there, under another id than its own
+                self._require_sound((Study,))
         return [study for study, _ in found]
 
     def unjudged(self, study: Study, *, is_checked: bool = False) -> Iterator[Assignment]:
@@ -271,7 +293,13 @@ class SqlStore:
 
         n_closed, n_judged = self._read(counts)
         self._require_all(Judgment, n_closed, n_judged)
-        return self._assignments(query, is_checked=is_checked)
+        return self._opened(query, is_checked=is_checked)
+
+    def _opened(self, query: Select[Any], *, is_checked: bool) -> Iterator[Assignment]:
+        for records, kept in self._assignments(query):
+            if is_checked:
+                self._require_as_written(records, kept)
+            yield from records
 
     def planned(self, study: Study) -> Mapping[tuple[str, int], Mapping[str, int]]:
         """Return in how many orders each pair is assigned: by rater and repeat, then by pair."""
@@ -341,7 +369,8 @@ class SqlStore:
         """Yield the labels of a study's texts by one taxonomy."""
         own = study_query(Label, study).where(schema.labels.c.taxonomy == taxonomy)
         self._require_whole(Label, study)
-        yield from self._records(Label, own)
+        for records, _ in self._records(Label, own):
+            yield from records
 
     def labels_by_people(
         self, taxonomy: str, text_ids: Sequence[str], *, version: str | None = None
@@ -355,6 +384,11 @@ class SqlStore:
         self._require_as_written(found, kept)
         return sorted(found, key=lambda label: (label.created_at, label.id))
 
+    def _written(self, kind: type[Any]) -> Total:
+        """Return what was ever added of a kind, of all studies."""
+        of_studies = self._read(lambda it: read_totals(it, kind_name(kind))).values()
+        return reduce(Total.and_also, of_studies, NOTHING)
+
     def _n_written(self, kind: type[Any], study: Study | None) -> int:
         """Return how many records a read must find at least; 0 where nobody can tell."""
         if study is not None and kind_name(kind) in MEMBER_FIELDS:
@@ -367,16 +401,16 @@ class SqlStore:
     def _require_all(self, kind: type[Any], n_read: int, n_least: int) -> None:
         if n_read < n_least:
             raise self._damaged(
-                kind,
                 f"{n_read:,} of {n_least:,} records of the kind {kind_name(kind)} can be read",
+                ids=[kind_name(kind)],
             )
 
     def _require_no_more(self, kind: type[Any], n_read: int, n_most: int) -> None:
         if n_read > n_most:
             raise self._damaged(
-                kind,
                 f"{n_read:,} records of the kind {kind_name(kind)} are there, {n_most:,} were"
                 " written",
+                ids=[kind_name(kind)],
             )
 
     def _require_whole(self, kind: type[Any], study: Study) -> None:
@@ -387,15 +421,22 @@ class SqlStore:
 
     def _require_sound(self, kinds: Sequence[type[Any]]) -> None:
         """Raise, naming them, where records of these kinds are not what was written."""
+        if self._read(partial(is_as_written, kinds=kinds)):
+            return
         check = partial(check_records, kinds=kinds, progress=lambda _kind, _n: None)
-        faults = self._read(check).faults
+        self._require_none(self._read(check).faults)
+
+    def _require_none(self, faults: Sequence[StoreFault]) -> None:
         if not faults:
             return
         said = [f"the {one.kind} {one.id}: {one.words}" for one in faults if one.id]
-        said = said or [f"of the kind {one.kind} {one.words}" for one in faults]
+        said = said or [
+            one.words if one.kind == DATABASE else f"of the kind {one.kind} {one.words}"
+            for one in faults
+        ]
         more = f", and {len(said) - NAMED:,} more" if len(said) > NAMED else ""
-        ids = [one.id for one in faults if one.id]
-        raise self._damaged(kinds[-1], f"{'; '.join(said[:NAMED])}{more}", ids=ids)
+        ids = [one.id for one in faults if one.id] or [faults[0].kind]
+        raise self._damaged(f"{'; '.join(said[:NAMED])}{more}", ids=ids)
 
     @contextmanager
     def _sound(self, kind: type[Any]) -> Iterator[None]:
@@ -404,13 +445,13 @@ class SqlStore:
             yield
         except (InvalidRecordError, ValueError, TypeError, KeyError) as error:
             words = f"a record of the kind {kind_name(kind)} cannot be read"
-            raise self._damaged(kind, words) from error
+            raise self._damaged(words, ids=[kind_name(kind)]) from error
 
-    def _damaged(self, kind: type[Any], words: str, *, ids: Sequence[str] = ()) -> StoreError:
+    def _damaged(self, words: str, *, ids: Sequence[str]) -> StoreError:
         return StoreError(
             f"store {self._name} is damaged: {words}; go on with a copy of it, and see "
             "`heart store verify`",
-            ids=ids or (kind_name(kind),),
+            ids=ids,
         )
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
@@ -548,51 +589,57 @@ class SqlStore:
         """Read every record again and compare it with what was written of it."""
         return self._read(partial(check_store, progress=progress))
 
+    @contextmanager
+    def naming_damage(self) -> Iterator[None]:
+        """Say that the store is damaged where a fault of ours ends the block, and it is."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError) as error:
+            try:
+                self._require_none(self.check(progress=lambda _kind, _n: None).faults)
+            except StoreError as found:
+                raise found from error
+            raise
+
     def fingerprint(self) -> str:
         """Return a hash of what the store holds."""
         return self._read(lambda it: fingerprint(it.connection.driver_connection))
 
-    def _records(
-        self, kind: type[R], query: Select[Any], *, is_checked: bool = False
-    ) -> Iterator[R]:
+    def _records(self, kind: type[R], query: Select[Any]) -> Iterator[Page[R]]:
         if kind is Assignment:
-            yield from cast("Iterator[R]", self._assignments(query))
+            yield from cast("Iterator[Page[R]]", self._assignments(query))
             return
         names = query.selected_columns.keys()
         for page in self._pages(kind, query, TABLES[kind].c.id):
             with self._sound(kind):
                 rows = [dict(zip(names, row, strict=True)) for row in page]
-                kept = [row.get("content") for row in rows]
+                kept = [row["content"] for row in rows]
                 found = [cast("R", from_row(kind, row)) for row in rows]
-            if is_checked and kind not in CHECKED_WHOLE:
-                self._require_as_written(found, kept)
-            yield from found
+            yield found, kept
 
     def _require_as_written(
         self, records: Sequence[Record], contents: Sequence[str | None]
-    ) -> None:
-        """Raise where a record is not what its row's hash says."""
-        for record, kept in zip(records, contents, strict=True):
-            if content_of(record) != kept:
+    ) -> Total:
+        """Return the total of records; raise where one is not what its row's hash says."""
+        hashes = [content_of(record) for record in records]
+        for record, hash_, kept in zip(records, hashes, contents, strict=True):
+            if hash_ != kept:
                 raise self._damaged(
-                    type(record),
                     f"the {kind_name(type(record))} {record.id} is not what was written",
                     ids=[record.id],
                 )
+        return NOTHING.plus(hashes)
 
-    def _assignments(self, query: Select[Any], *, is_checked: bool = False) -> Iterator[Assignment]:
-        """Yield assignments, of which a study has hundreds of thousands."""
+    def _assignments(self, query: Select[Any]) -> Iterator[Page[Assignment]]:
+        """Yield pages of assignments, of which a study has hundreds of thousands."""
         of_table = query.selected_columns
         names = ["id", *(field.name for field in fields(Assignment) if field.name != "id")]
-        kept = ["content"] if is_checked else []
-        light = query.with_only_columns(*(of_table[name] for name in (*names, *kept)))
+        light = query.with_only_columns(*(of_table[name] for name in (*names, "content")))
         for columns in self._columns(Assignment, light, schema.assignments.c.id):
             with self._sound(Assignment):
                 rows = zip(*(columns[name] for name in names), strict=True)
                 found = [Assignment(**dict(zip(names, row, strict=True))) for row in rows]
-            if is_checked:
-                self._require_as_written(found, columns["content"])
-            yield from found
+            yield found, columns["content"]
 
     def _columns(
         self, kind: type[Any], query: Select[Any], *keys: Column[str]
@@ -676,13 +723,16 @@ class SqlStore:
         return self._patiently(transaction)
 
     def _patiently(self, transaction: Callable[[], T]) -> T:
-        with self._one_at_a_time:
-            return run_patiently(
-                transaction,
-                name=self._name,
-                patience_seconds=self._patience_seconds,
-                outage=self._outage,
-            )
+        try:
+            with self._one_at_a_time:
+                return run_patiently(
+                    transaction,
+                    name=self._name,
+                    patience_seconds=self._patience_seconds,
+                    outage=self._outage,
+                )
+        except schema.NoIdError as error:
+            raise self._damaged("an id in it cannot be read", ids=["id"]) from error
 
 
 def _tuples_of(query: Select[Any], connection: Connection) -> list[tuple[Any, ...]]:

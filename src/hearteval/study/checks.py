@@ -21,8 +21,9 @@ from hearteval.store.engines import is_readable_as_is, probe_store
 from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
 from hearteval.study.asking.cost import require_prices
-from hearteval.study.asking.models import Asking, ask_models, asked_directly, paid_models
+from hearteval.study.asking.models import Asking, asked_directly, paid_models
 from hearteval.study.asking.others import look_around, settle_command
+from hearteval.study.asking.running import ask_models
 from hearteval.study.grow import gather, imported_judges, judge_models, system_models
 from hearteval.study.imports import (
     import_command,

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hearteval import __version__
 from hearteval.completions.baselines import OF_REFERENCES, baseline_system
 from hearteval.config import (
     JudgeSettings,
@@ -45,6 +44,7 @@ from hearteval.study.chosen import chosen_before, chosen_records
 from hearteval.study.kept import KeptFile
 from hearteval.study.session import Session, open_session, stored_plan, study_id
 from hearteval.study.simulated import require_growth_of_one_sort
+from hearteval.version import __version__
 
 NO_MODELS = ("original", "baseline")
 """Kinds of systems that are no models, which are their families too."""

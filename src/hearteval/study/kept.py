@@ -21,7 +21,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import hearteval
 from hearteval.config import ItemSettings, StudySettings
 from hearteval.domain import content_hash
 from hearteval.errors import StoreError
@@ -90,7 +89,7 @@ def _head(key: str, body: str) -> dict[str, str]:
 @cache
 def _software_hash() -> str:
     """Hash this package as it is installed, changes of a developer included, and what it uses."""
-    folder = Path(hearteval.__file__).parent
+    folder = Path(__file__).parents[1]
     files = sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
     digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}".encode())
     for path in files:

@@ -25,7 +25,8 @@ from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.missing import missing_lines
 from hearteval.study import quoted
 from hearteval.study.asking.cost import Spending, estimate_labels, in_all, spending_lines
-from hearteval.study.asking.models import Asking, ask_models, schema_of_labels
+from hearteval.study.asking.models import Asking, schema_of_labels
+from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to, log_failures
 from hearteval.study.session import Session

@@ -47,8 +47,9 @@ from hearteval.study.asking.cost import (
     require_keys,
     spending_lines,
 )
-from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.models import Asking
 from hearteval.study.asking.others import look_around, tell_what_was_found
+from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import (
     complete_step,
     complete_without_models,

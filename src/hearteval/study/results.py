@@ -14,7 +14,6 @@ import numpy as np
 import scipy
 import sqlalchemy
 
-from hearteval import __version__
 from hearteval.analysis.calls import CallSum, Spending, sum_spending
 from hearteval.analysis.data import (
     JudgmentRow,
@@ -28,7 +27,7 @@ from hearteval.analysis.data import (
     withdrawn_pairs,
 )
 from hearteval.analysis.judges.same_model import warn_of_same_models
-from hearteval.analysis.labels.rationales import RATIONALES
+from hearteval.analysis.labels import RATIONALES
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import (
     AXES,
@@ -56,10 +55,11 @@ from hearteval.labels.safety import SAFETY
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
 from hearteval.labels.texts import reasons_text
 from hearteval.notices import Notice
-from hearteval.sections import add_sections
+from hearteval.sections import SECTIONS
 from hearteval.study.covariates import read_covariates
 from hearteval.study.screened import read_screened
 from hearteval.study.session import Session, is_rated, stored_plan
+from hearteval.version import __version__
 
 STARTER_BASIS = "Written for hearteval by a language model; no real person"
 WRITERS = {
@@ -81,15 +81,14 @@ def analyze(session: Session, study: Study) -> StudyResults:
     """Compute the results from what is stored."""
     fail_on_missing = session.settings.fail_on_missing
     with _uncollected():
-        data = read_data(session, study)
-        results = analyze_study(
-            data,
+        return analyze_study(
+            read_data(session, study),
             fail_on_missing=fail_on_missing,
             weights=session.settings.score_weights,
             ambiguity=session.settings.ambiguity,
             headline=session.settings.headline,
+            sections=SECTIONS,
         )
-        return add_sections(data, results)
 
 
 @contextmanager

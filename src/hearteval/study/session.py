@@ -48,7 +48,10 @@ def open_session(
     """
     open_store = SqlStore.open_to_read if is_only_read else SqlStore.open
     patience = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
-    with closing(open_store(settings.store, patience_seconds=patience)) as store:
+    with (
+        closing(open_store(settings.store, patience_seconds=patience)) as store,
+        store.naming_damage(),
+    ):
         require_one_sort(store, settings)
         if settings.is_simulated:
             tell.say_simulated()
@@ -75,7 +78,7 @@ def open_stored(path: Path, tell: Tell) -> Iterator[tuple[Session, Study]]:
     settings = load_study(path)
     if not holds_store(settings.store, patience_seconds=PATIENCE_SECONDS):
         raise _nothing_stored(settings)
-    with closing(SqlStore.open_to_read(settings.store)) as store:
+    with closing(SqlStore.open_to_read(settings.store)) as store, store.naming_damage():
         session = Session(settings=settings, store=store, tell=tell, now=utc_now)
         study = session.store.latest_study(study_id(settings))
         if study is None:

@@ -21,7 +21,8 @@ from hearteval.study.people.practice import (
 from hearteval.study.people.served import served_words
 from hearteval.study.people.task import AnswerError
 from hearteval.study.people.working import kinds_of, practice_read_by, send_practice, sitting_of
-from hearteval.web.app import (
+from hearteval.web.pages import help_for, page
+from hearteval.web.site import (
     Guest,
     Known,
     LinkError,
@@ -36,7 +37,6 @@ from hearteval.web.app import (
     say,
     site_of,
 )
-from hearteval.web.pages import help_for, page
 from hearteval.web.tasks import asked
 
 router = APIRouter()

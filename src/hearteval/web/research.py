@@ -20,8 +20,8 @@ from hearteval.study.people.joining import GROUPS, IDLE, Link, make_invite
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.labelling import label_kind, settle_kind
 from hearteval.study.people.practice import asks_to_score
-from hearteval.web.app import Known, Sent, Served, Site, go
 from hearteval.web.pages import page
+from hearteval.web.site import Known, Sent, Served, Site, go
 
 router = APIRouter(prefix="/researcher")
 
@@ -88,13 +88,14 @@ def pause(form: Sent, who: Researcher, site: Served) -> Response:
 
 
 @router.post("/browsers")
-def close_browser(form: Sent, _: Researcher, site: Served) -> Response:
+def close_browser(form: Sent, who: Researcher, site: Served) -> Response:
     """Let a browser that watches the study watch no more."""
     given = form.get("browser", "")
-    people = site.desk.session.store.people.people(site.desk.study.id)
-    if given not in {one for one, _, _ in _watching(site, people)}:
+    people, now = site.desk.session.store.people, site.desk.session.now()
+    of = {one: name for one, name, _ in _watching(site, people.people(site.desk.study.id))}
+    if given not in of:
         raise HTTPException(404)
-    site.desk.session.store.people.close_browser(given)
+    people.close_browser(given, of=of[given], by=who.name, now=now)
     return go("/researcher")
 
 

@@ -16,8 +16,9 @@ from hearteval.errors import HeartError, SettingsError
 from hearteval.study.people import Desk
 from hearteval.study.people.joining import forget_old_details
 from hearteval.study.people.planning import describe_texts, open_tasks
-from hearteval.web.app import Site, create_app
+from hearteval.web.app import create_app
 from hearteval.web.guard import LOOPBACK, host_name
+from hearteval.web.site import Site
 
 logger = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from hearteval.study.people.working import (
     sitting_of,
     skip_task,
 )
-from hearteval.web.app import Known, Sent, Served, Site, about_part, go
 from hearteval.web.pages import page
+from hearteval.web.site import Known, Sent, Served, Site, about_part, go
 
 router = APIRouter(prefix="/task")
 MOST_LEFT = 100

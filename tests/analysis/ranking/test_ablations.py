@@ -8,12 +8,13 @@ import pytest
 from people_study import simulated_study
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.ranking.ablations import AblatedRanking, OtherRanking
 from hearteval.analysis.ranking.comparisons import to_comparisons
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.rank import rank_comparisons
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import AXES, AxisMark, Choice
+from hearteval.sections.ablations import Ablations
+from hearteval.sections.ablations.measure import AblatedRanking, OtherRanking
 from hearteval.stats.comparisons import select_comparisons
 
 THETA = {"beacon": 0.6, "ember": -0.4, "harbour": 0.1, "People": 0.0}
@@ -30,7 +31,7 @@ def data() -> StudyData:
 
 
 def ablated(data: StudyData) -> AblatedRanking:
-    found = analyze_study(data, headline="both").ablations
+    found = analyze_study(data, headline="both", sections=[Ablations]).found(Ablations)
     assert found is not None
     return found
 

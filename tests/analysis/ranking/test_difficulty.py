@@ -11,8 +11,8 @@ from judged_study import StudyMaker, make_items, make_systems
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.ranking.cells import headline_cells
-from hearteval.analysis.ranking.difficulty import ItemDifficulty, measure_difficulty
 from hearteval.domain import Choice, Rater
+from hearteval.sections.difficulty.measure import ItemDifficulty, measure_difficulty
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 THETA = (0.9, 0.5, 0.2, -0.2, -0.5, -0.9)

@@ -9,15 +9,16 @@ import statsmodels.api as sm
 from people_study import BEACON, EMBER, JUDGES, PeopleStudy, human_raters, simulated_study
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.ranking.strata import ALL_ALIKE, StratifiedFactor
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Item
+from hearteval.sections.strata import Strata
+from hearteval.sections.strata.measure import ALL_ALIKE, StratifiedFactor
 
 THETA = {"beacon": 0.6, "ember": -0.4, "harbour": 0.1, "People": 0.0}
 
 
 def stratified(data: StudyData) -> dict[str, StratifiedFactor]:
-    found = analyze_study(data).strata
+    found = analyze_study(data, sections=[Strata]).found(Strata)
     assert found is not None
     return {one.factor: one for one in found.factors}
 

@@ -12,6 +12,8 @@ from hearteval.domain import AxisMark
 from hearteval.domain.study import Voters
 from hearteval.report.headline import sentence, votes_words
 from hearteval.report.page import render_page
+from hearteval.sections.difficulty import Difficulty
+from hearteval.sections.strata import Strata
 
 BY_PEOPLE = {"beacon": 0.0, "ember": -1.6, "harbour": 0.8, "People": 1.6}
 BY_JUDGES = {"beacon": 1.6, "ember": 0.8, "harbour": 0.0, "People": -1.6}
@@ -24,7 +26,7 @@ def study(n_people: int = 8) -> StudyData:
 
 @functools.cache
 def found(headline: Voters | None = None) -> StudyResults:
-    return analyze_study(study(), headline=headline)
+    return analyze_study(study(), headline=headline, sections=[Strata, Difficulty])
 
 
 def without(data: StudyData, *, people: bool) -> StudyData:
@@ -124,7 +126,9 @@ def test_sentence_and_caption_name_the_voters(
 def test_what_stands_beside_the_elo_has_the_same_voters() -> None:
     for headline in ("people", "judges"):
         results = found(headline)
-        alone = analyze_study(without(study(), people=headline == "judges"))
+        alone = analyze_study(
+            without(study(), people=headline == "judges"), sections=[Strata, Difficulty]
+        )
         assert results.leaderboard is not None
         assert alone.leaderboard is not None
         for row, other in zip(results.leaderboard.rows, alone.leaderboard.rows, strict=True):
@@ -132,8 +136,7 @@ def test_what_stands_beside_the_elo_has_the_same_voters() -> None:
             assert (row.win_rate, row.n_comparisons) == (other.win_rate, other.n_comparisons)
         assert results.leaderboard.matrix == alone.leaderboard.matrix
         assert results.leaderboard.fit == alone.leaderboard.fit
-        assert results.strata == alone.strata
-        assert results.difficulty == alone.difficulty
+        assert results.sections == alone.sections
         assert results.bias_audit == alone.bias_audit
 
 

@@ -15,8 +15,8 @@ from hearteval.analysis.ranking.cells import Cells, headline_cells
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.confounders import measure_confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
-from hearteval.analysis.ranking.strata import stratify_ranking
 from hearteval.notices import Kind
+from hearteval.sections.strata.measure import stratify_ranking
 from hearteval.stats.comparisons import FloatArray, IntArray
 
 ELO_PER_THETA = 400 / np.log(10)

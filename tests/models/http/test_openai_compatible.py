@@ -351,12 +351,13 @@ class TestFailures:
     ) -> None:
         assert failure_of(answer).may_be_charged is may_be_charged
 
-    def test_connection_cut_before_an_answer(self) -> None:
-        assert failure_of(cut()).reason == "connection"
+    def test_connection_cut_before_an_answer_may_be_charged(self) -> None:
+        error = failure_of(cut())
+        assert (error.reason, error.may_be_charged) == ("connection", True)
 
     def test_nobody_listens(self) -> None:
         error = failure_of(say("Yes."), base_url="http://127.0.0.1:9/v1")
-        assert error.reason == "connection"
+        assert (error.reason, error.may_be_charged) == ("connection", False)
         assert "127.0.0.1:9/v1" in str(error)
 
     def test_something_that_is_not_http_answers(self) -> None:

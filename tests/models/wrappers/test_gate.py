@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -21,6 +22,7 @@ from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.models.wrappers import gate as gates
 from hearteval.models.wrappers import pace
+from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.gate import Gate, Gated
 from hearteval.models.wrappers.pace import CallLimits, Lane
 
@@ -578,3 +580,23 @@ def test_call_cancelled_in_the_moment_of_its_turn_passes_its_place_on() -> None:
 def test_impossible_bound_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="expected at least 1 call in flight"):
         Lane(highest=0)
+
+
+def test_at_the_limit_on_spending_no_call_waits_for_its_turn() -> None:
+    trial = Trial()
+    ledger = SpendingLimit(limit_usd=1.0, spent_usd=0.0)
+    paid = Budgeted(
+        CannedModel(["yes"]),
+        ledger,
+        ceiling=lambda _messages, _sampling: 1.0,
+        price=lambda _usage: 1.0,
+        book_lost=nowhere,
+    )
+    seconds = trial.run(trial.ask(trial.wrap(paid, rpm=1), 100))
+
+    assert Counter(trial.reasons) == {"": 1, "budget": 1, NOT_ASKED: 98}
+    assert seconds < 100
+
+
+async def nowhere(_usd: float) -> None:
+    """Book nothing."""

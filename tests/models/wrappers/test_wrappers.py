@@ -337,6 +337,34 @@ def test_call_whose_tokens_nobody_counted_is_booked_at_its_ceiling() -> None:
     assert ledger.spent_usd == 0.5
 
 
+def test_uncounted_reply_longer_than_its_ceiling_is_booked_at_what_came() -> None:
+    model = CannedModel([Reply(text="word " * 4_000)])
+    wrapped = Budgeted(
+        model,
+        unlimited(),
+        ceiling=lambda _m, _s: 0.5,
+        price=lambda usage: None if usage.output_tokens is None else usage.output_tokens / 1_000,
+        book_lost=nowhere,
+    )
+
+    assert ask(wrapped, sampling=Sampling(max_tokens=500)).cost == 5.0
+
+
+def test_calls_that_cost_more_than_their_ceiling_raise_that_of_those_that_follow() -> None:
+    model, ledger = Counting(), SpendingLimit(limit_usd=3.1, spent_usd=0.0)
+    wrapped = budgeted(model, ledger, price=1.0)
+
+    async def many() -> list[Reply | BaseException]:
+        first = await wrapped.complete(ASKED, Sampling())
+        calls = [wrapped.complete(ASKED, Sampling()) for _ in range(8)]
+        return [first, *await asyncio.gather(*calls, return_exceptions=True)]
+
+    outcomes = asyncio.run(many())
+
+    assert sum(isinstance(outcome, BudgetError) for outcome in outcomes) == 6
+    assert ledger.spent_usd == 3.0
+
+
 def test_without_a_limit_everything_is_counted_and_nothing_refused() -> None:
     ledger = SpendingLimit(limit_usd=None, spent_usd=1e6)
 

@@ -10,14 +10,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot
 
+import numpy as np
+
 from hearteval.analysis.data import TIE, JudgmentRow, StudyData
+from hearteval.analysis.estimates import Contrast, Summed, contrast_means
+from hearteval.analysis.estimates import Side as Of
 from hearteval.analysis.judges.majorities import NO_MAJORITY, merge_answers, pair_majority
 from hearteval.analysis.ranking.intervals import OVER_RATERS, OVER_WRITERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.published import Concordance, compare_rankings
-from hearteval.domain import Completion, Rater
+from hearteval.domain import Completion, Rater, display_name
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA
+from hearteval.stats.comparisons import FloatArray
+from hearteval.stats.means import q_where_tested
 from hearteval.stats.special import stdtrit
 
 SharedPair = tuple[str, frozenset[tuple[str, str]]]
@@ -58,6 +64,13 @@ class MovedSystem:
     """Whether the difference is beyond an interval that allows for all systems (Bonferroni)."""
     n_other_texts: int
     """Items of both on which the system says something else."""
+    shared_first: float | None
+    """Share of the shared pairs that it won in the first, a tie counting half; None without any."""
+    shared_second: float | None
+    shared_change: Contrast | None
+    """Of these, the second less the first: the same pairs, so what items have in common cancels."""
+    shared_q: float | None
+    """By Benjamini and Hochberg (1995) over the systems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +243,7 @@ def compare_studies(first: Compared, second: Compared, *, level: float = 0.95) -
     said = [(one.majority(shared[0][pair]), other.majority(shared[1][pair])) for pair in both]
     decided = [each for each in said if NO_MAJORITY not in each]
     on_shared, problem = _on_shared(one, other, shared, both)
-    moved = _moved(one, other)
+    moved = _moved(one, other, _won_on_shared((one, other), shared, both))
     return Comparison(
         first=sides[0],
         second=sides[1],
@@ -273,12 +286,55 @@ def _on_shared(
         return None, str(error)
 
 
-def _moved(one: _Ranked, other: _Ranked) -> tuple[MovedSystem, ...]:
+def _won_on_shared(
+    sides: tuple[_Ranked, _Ranked],
+    shared: tuple[Mapping[SharedPair, list[JudgmentRow]], ...],
+    both: Collection[SharedPair],
+) -> Mapping[str, tuple[float, float, Contrast]]:
+    """Return what each system won of the shared pairs in either, and how that changed.
+
+    A pair counts as much as another, however many judged it.
+    """
+    numbers: dict[str | None, int] = defaultdict(lambda: len(numbers))
+    people = {one.id for side in sides for one in side.side.raters if one.kind == "human"}
+    found: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for k, (side, of_side) in enumerate(zip(sides, shared, strict=True)):
+        for pair in sorted(both, key=lambda pair: (pair[0], sorted(pair[1]))):
+            for row in of_side[pair]:
+                rater = numbers[row.rater_id] if row.rater_id in people else -1
+                wrote = side.writers.get(row.pair_id)
+                writer = -1 if wrote is None else numbers[wrote]
+                for system in (row.first_system_id, row.second_system_id):
+                    won = 0.5 if row.winner == TIE else float(row.winner == system)
+                    weight = 1 / len(of_side[pair])
+                    found[side.name_of[system]].append(
+                        (k, numbers[row.item_id], rater, writer, weight, weight * won)
+                    )
+    return {system: _change(np.array(rows), sides[0].level) for system, rows in found.items()}
+
+
+def _change(rows: FloatArray, level: float) -> tuple[float, float, Contrast]:
+    """Contrast the rows of the second side with those of the first, as one part of the items."""
+    side, item, rater, writer = rows[:, :4].astype(np.int64).T
+    summed = Summed(item=item, rater=rater, writer=writer, weight=rows[:, 4], sums=rows[:, 5:])
+    shares = [summed.sums[side == k].sum() / summed.weight[side == k].sum() for k in (0, 1)]
+    change = contrast_means(
+        summed, [Of(side == 1, 1.0), Of(side == 0, -1.0)], part=np.zeros_like(item), level=level
+    )
+    return float(shares[0]), float(shares[1]), change
+
+
+def _moved(
+    one: _Ranked, other: _Ranked, won: Mapping[str, tuple[float, float, Contrast]]
+) -> tuple[MovedSystem, ...]:
     rows = [{row.system: row.weighted for row in side.board.rows} for side in (one, other)]
     names = sorted(rows[0].keys() & rows[1].keys())
+    no_share = (None, None, None)
+    shares = {name: won.get(name, no_share) for name in names}
+    q = q_where_tested([change.p if change else None for _, _, change in shares.values()])
     ends = 1 - (1 - one.level) / 2, 1 - (1 - one.level) / (2 * len(names))
     moved = []
-    for name in names:
+    for name, shared_q in zip(names, q, strict=True):
         df = min(one.df(name), other.df(name))
         reach, far = (float(stdtrit(df, end)) for end in ends)
         a, b = rows[0][name], rows[1][name]
@@ -300,6 +356,10 @@ def _moved(one: _Ranked, other: _Ranked) -> tuple[MovedSystem, ...]:
                 high=high,
                 is_apart=is_apart,
                 n_other_texts=sum(texts[k] != others[k] for k in texts.keys() & others.keys()),
+                shared_first=shares[name][0],
+                shared_second=shares[name][1],
+                shared_change=shares[name][2],
+                shared_q=shared_q,
             )
         )
     return tuple(sorted(moved, key=lambda each: (-abs(each.difference), each.system)))
@@ -341,6 +401,9 @@ def _why(
     if first.protocols != second.protocols:
         asked = [", ".join(f"{k}: {v}" for k, v in sorted(s.protocols.items())) for s in sides]
         why.append(f"Asked in other ways: {first.name} {asked[0]}; {second.name} {asked[1]}.")
+    shown = [display_name(side.side.data.display) for side in (one, other)]
+    if shown[0] != shown[1]:
+        why.append(f"Replies were shown {shown[0]} in {first.name}, {shown[1]} in {second.name}.")
     n_only = len(one.items - other.items), len(other.items - one.items)
     if any(n_only):
         why.append(

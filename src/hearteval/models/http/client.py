@@ -374,6 +374,11 @@ def _fault_of_loss(error: Exception, limits: Timeouts, *, is_answered: bool) -> 
     if is_answered:
         return FaultError("cut-off-stream", "the connection was lost in the middle")
     said = type(error).__name__
+    is_connected = not isinstance(error, aiohttp.ClientConnectorError)
+    if is_connected and isinstance(error, aiohttp.ServerDisconnectedError | OSError):
+        fault = FaultError("connection", said)
+        fault.may_be_charged = True  # the request may have arrived, and be answered to nobody
+        return fault
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         said = str(error.certificate_error)
     elif isinstance(error, aiohttp.ClientConnectorError):

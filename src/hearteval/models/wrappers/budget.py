@@ -17,12 +17,19 @@ from typing import NamedTuple, Protocol
 from hearteval.errors import BudgetError, ModelCallError, StoppedError
 from hearteval.models.base import ChatModel, Message, Reply, Sampling, Usage
 from hearteval.models.failures import CallFailureError
-from hearteval.models.prices import is_plausible, money
+from hearteval.models.prices import (
+    estimate_prompt_tokens,
+    estimate_tokens,
+    is_plausible,
+    money,
+)
 
 AHEAD_SECONDS = 0.15
 """Calls that begin within so long, two or three commits, are set aside for ahead of them."""
 POLL_SECONDS = 0.5
 LEAST_USD = 1e-12
+LAST_CALLS_WEIGHT = 0.05
+"""Of the last call in the average of what calls cost: about the last twenty count."""
 _log = logging.getLogger(__name__)
 
 
@@ -240,8 +247,10 @@ class Budgeted:
     """Sets money aside for every call of a model, and puts the price on every reply.
 
     A call costs at most `ceiling` dollars, and is booked at that where its `price` is None as the
-    endpoint counted no tokens, or a number that cannot be. `book_lost` makes durable what a call
-    cost that gave no reply. Calls that are `fetched_later` go on at their provider when they
+    endpoint counted no tokens, or a number that cannot be (at more where more came). Where
+    calls cost more on average, as an endpoint adds to prompts or heeds no bound on replies, as many
+    times as much is set aside for those that follow. `book_lost` makes durable what a call cost
+    that gave no reply. Calls that are `fetched_later` go on at their provider when they
     are cut off here: they are booked when their replies come.
     """
 
@@ -263,19 +272,23 @@ class Budgeted:
         self._book_lost = book_lost
         self._fetched_later = fetched_later
         self._has_warned = False
+        self._times = 0.0
+        """How many times their ceiling the last calls cost on average."""
+        self._n_priced = 0
 
     async def complete(
         self, messages: Sequence[Message], sampling: Sampling, *, repeat: int = 0
     ) -> Reply:
         """Answer within the budget; see `ChatModel.complete`."""
-        ceiling = self._ceiling(messages, sampling)
+        foreseen = self._ceiling(messages, sampling)
+        ceiling = foreseen * max(1.0, self._times)
         await self._ledger.reserve(ceiling, is_later=self._fetched_later)
         self._ledger.n_direct += not self._fetched_later
         spent = 0.0
         try:
             reply = await self._model.complete(messages, sampling, repeat=repeat)
             cost = self._cost(reply, messages, sampling)
-            spent = ceiling if cost is None else cost
+            spent = self._uncounted(reply, messages, ceiling) if cost is None else cost
         except ModelCallError as error:
             spent = self._lost(error, ceiling, messages, sampling)
             if spent:
@@ -291,6 +304,10 @@ class Budgeted:
             raise
         finally:
             self._ledger.n_direct -= not self._fetched_later
+            if foreseen and spent not in {0.0, ceiling}:  # these say nothing of what it cost
+                self._n_priced += 1
+                weight = max(LAST_CALLS_WEIGHT, 1 / self._n_priced)
+                self._times += weight * (spent / foreseen - self._times)
             self._ledger.settle(ceiling, spent, is_later=self._fetched_later)
         return replace(reply, cost=spent)
 
@@ -306,8 +323,18 @@ class Budgeted:
             return 0.0
         cost = self._cost(error.reply, messages, sampling)
         if cost is None:
-            return ceiling if error.may_be_charged else 0.0
+            may_cost = error.may_be_charged
+            return self._uncounted(error.reply, messages, ceiling) if may_cost else 0.0
         return cost
+
+    def _uncounted(self, reply: Reply, messages: Sequence[Message], ceiling: float) -> float:
+        """Return what a call cost at most whose tokens nobody counted, as far as can be seen."""
+        n_in, n_out = (
+            estimate_prompt_tokens(messages),
+            estimate_tokens(reply.text + reply.reasoning),
+        )
+        came = self._price(Usage(input_tokens=n_in, output_tokens=n_out))
+        return max(ceiling, came or 0.0)
 
     def _cost(self, reply: Reply, messages: Sequence[Message], sampling: Sampling) -> float | None:
         """Return what the tokens cost that the endpoint counted; None if that cannot be known."""

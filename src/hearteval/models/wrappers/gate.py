@@ -217,6 +217,10 @@ class Gate:
                 self._told_until = until
                 self._say(f"{self.name} wants no calls for {until - now:,.0f} s: waiting")
 
+    def stop(self, line: Line) -> None:
+        """Ask a model no more: at the limit on spending none of its calls waits for its turn."""
+        self._stop([line])
+
     def _stop(self, lines: Sequence[Line]) -> None:
         for line in lines:
             line.is_stopped = True
@@ -264,6 +268,7 @@ class Gated:
                 gate.note_end(line, None)
                 return replace(reply, n_attempts=n_calls + reply.n_attempts) if n_calls else reply
             except BudgetError:
+                gate.stop(line)
                 raise
             except ModelCallError as error:
                 if error.reason == NOT_ASKED:

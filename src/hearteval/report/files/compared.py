@@ -3,13 +3,17 @@
 from typing import TYPE_CHECKING
 
 from hearteval.analysis.ranking.compared import Comparison, MovedSystem, Side
+from hearteval.report.rated import q_words
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (
+    NO_VALUE,
+    bare_percent,
     interval,
     level_percent,
     listed,
     percent,
     plural,
+    points,
     signed,
     small,
     whole,
@@ -24,7 +28,10 @@ RHO, TAU = "\N{GREEK SMALL LETTER RHO}", "\N{GREEK SMALL LETTER TAU}"
 
 def comparison_display(found: Comparison) -> Display:
     """Say what moved, how far both rank alike, and what differs behind them."""
-    return Display((_answer(found), _systems_table(found), _alike_table(found), _behind(found)))
+    shared = [_shared_table(found)] if found.n_pairs_shared else []
+    return Display(
+        (_answer(found), _systems_table(found), *shared, _alike_table(found), _behind(found))
+    )
 
 
 def _answer(found: Comparison) -> tuple[str, ...]:
@@ -42,7 +49,30 @@ def _answer(found: Comparison) -> tuple[str, ...]:
         if apart
         else "no difference is beyond what chance explains"
     )
-    return (f"{places}; {beyond}.",)
+    return (f"{places}; {beyond}.", *([_answer_on_shared(found)] if found.n_pairs_shared else []))
+
+
+def _answer_on_shared(found: Comparison) -> str:
+    """Say which systems win more or less of the same pairs, or how much could go unseen."""
+    pairs = f"On {plural(found.n_pairs_shared, 'pair')} of the same texts that both judged"
+    changed = [
+        f"{each.system} ({points(each.shared_change.value)})"
+        for each in found.systems
+        if each.shared_change and each.shared_q is not None and each.shared_q < 1 - found.level
+    ]
+    if changed:
+        return f"{pairs}, the share won changed, in points: {listed(changed)}."
+    changes = [each.shared_change for each in found.systems if each.shared_change]
+    ends = [
+        max(abs(c.low), abs(c.high)) for c in changes if c.low is not None and c.high is not None
+    ]
+    if not ends:
+        same = all(c.value == 0 for c in changes)
+        return f"{pairs}, every share won is the same." if same else f"{pairs}, it stays open."
+    return (
+        f"{pairs}, no share won changed beyond chance; a change of"
+        f" {bare_percent(max(ends))} points is not ruled out."
+    )
 
 
 def _systems_table(found: Comparison) -> Table:
@@ -67,6 +97,38 @@ def _systems_table(found: Comparison) -> Table:
             " *: beyond it, allowing for all systems."
         ],
     )
+
+
+def _shared_table(found: Comparison) -> Table:
+    return tabulate(
+        found.systems,
+        [
+            (Column("shared pairs", "name", max_width=MAX_NAME), lambda row: row.system),
+            ("won", lambda row: _share(row.shared_first)),
+            ("then", lambda row: _share(row.shared_second)),
+            (
+                "points",
+                lambda row: points(row.shared_change.value) if row.shared_change else NO_VALUE,
+            ),
+            (Column(f"{level_percent(found.level)} interval", "text"), _change_interval),
+            ("q", lambda row: q_words(row.shared_q)),
+        ],
+        notes=[
+            "Won: percent of the pairs of the same texts that both judged, a tie counting half and"
+            " every pair once. These are the same items, so this is the sharper test of what other"
+            " judges, another way of asking or another form of the replies did. q: by the false"
+            " discovery rate over systems."
+        ],
+    )
+
+
+def _share(won: float | None) -> str:
+    return NO_VALUE if won is None else bare_percent(won)
+
+
+def _change_interval(row: MovedSystem) -> str:
+    change = row.shared_change
+    return interval(change.low, change.high, write=points) if change else NO_VALUE
 
 
 def _place(row: MovedSystem) -> str:

@@ -26,21 +26,18 @@ from hearteval.report import (
     figures,
     headline,
     judges,
-    labels,
     leaderboard,
     people,
     people_and_judges,
     radar,
     rated,
-    rationales,
     safety,
     scores,
     text,
 )
 from hearteval.report.axes import AXIS_NAMES, has_own_names
-from hearteval.report.breakdown import ablations, difficulty, strata
 from hearteval.report.missing import coverage_totals, missing_replies
-from hearteval.report.page import first_screen, labelled, links, matrix, methods, replies
+from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
 from hearteval.report.spending import costs_table, models_table, spending_words
 from hearteval.report.table import Column, Table, counted, tabulate
@@ -75,8 +72,8 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
         .render(
             results=results,
             has_replies=has_replies,
+            sections=[one for one in results.sections.values() if one and one.is_shown],
             shown=shown,
-            dialogues=difficulty.dialogues(shown, results.difficulty),
             system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
         )
     )
@@ -184,10 +181,10 @@ def _code(words: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
 
 
-def _shown_section(section: Section) -> Markup:
+def _shown_section(section: Section[Any], shown: replies.Shown) -> Markup:
     """Render one thing that a study says by its own template."""
-    made = environment().from_string(section.template())
-    return Markup(made.render(section=section).rstrip("\n"))  # noqa: S704 - rendered by us
+    made = environment().from_string(section.template("section.html.j2"))
+    return Markup(made.render(section=section, shown=shown).rstrip("\n"))  # noqa: S704 - rendered by us
 
 
 @cache
@@ -209,8 +206,6 @@ def environment() -> Environment:
         first_screen,
         headline,
         judges,
-        labelled,
-        labels,
         leaderboard,
         links,
         matrix,
@@ -221,13 +216,11 @@ def environment() -> Environment:
         people_and_judges,
         radar,
         rated,
-        rationales,
         replies,
         safety,
         scores,
         text,
     ]
-    modules += [ablations, difficulty, strata]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,

@@ -11,21 +11,15 @@ from typing import Any
 
 from markupsafe import Markup
 
+from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
-from hearteval.labels.taxonomy import load_taxonomy
-from hearteval.report import rationales
 from hearteval.report.page import environment, matrix_html, replies
-from hearteval.report.page.labelled import labelled
 from hearteval.report.page.links import (
     INDEX,
-    LABELLED,
-    REASONS,
     item_page,
-    labelled_link,
     pair_key,
     pair_links,
-    reasons_link,
     system_links,
     system_page,
 )
@@ -37,8 +31,7 @@ def folder_pages(
     shown: replies.Shown,
     items: Sequence[Item],
     completions: Mapping[str, Sequence[tuple[str, Completion]]],
-    evidence: Mapping[str, str],
-    reasons: Mapping[str, str],
+    words: Mapping[str, str],
 ) -> Iterator[tuple[str, str]]:
     """Yield every page of the folder: its file name and its text.
 
@@ -47,8 +40,8 @@ def folder_pages(
         shown: All chosen comparisons.
         items: All items of the study.
         completions: By item, each with the name of its system.
-        evidence: What labels of chosen replies quote, by their ids.
-        reasons: What raters gave as reasons, those that may be read, by the ids of judgments.
+        words: What labels of chosen replies quote, and what raters gave as reasons, those that may
+            be read, by the ids of labels and of judgments.
     """
     here = replace(shown, folder="")
     groups = replies.by_systems(sorted(shown.readings, key=lambda one: one.systems))
@@ -56,16 +49,11 @@ def folder_pages(
     for reading in shown.readings:
         about[reading.item.id].append(reading)
     yield INDEX, _index(results, here, groups, items, about)
-    if labelled_link(here, results.labels):
-        chosen = labelled(results.labels, items, completions, evidence)
-        main = (str(_macros().labelled_replies(chosen)),)
-        yield LABELLED, _page(results, here, "What the replies do", main)
-    if results.rationales and reasons_link(here, results.rationales):
-        source = rationales.headline_source(results.rationales)
-        words = {one.key: one.definition for one in load_taxonomy("rationales").categories}
-        themes = list(rationales.themes_to_read(source, words, reasons))
-        main = (str(_macros().reasons_by_theme(source, themes)),)
-        yield REASONS, _page(results, here, "What raters say they choose by", main)
+    texts = {"items": items, "completions": completions, "words": words}
+    for section in _with_pages(results):
+        template = environment().from_string(section.template("page.html.j2"))
+        main = (template.render(section=section, **texts),)
+        yield section.PAGE, _page(results, here, section.PAGE_TITLE, main)
     for one in system_pages(results, here):
         yield system_page(one.system), _system_page(results, here, one)
     for ends, group in groups.items():
@@ -88,6 +76,10 @@ def _page(results: StudyResults, shown: replies.Shown, title: str, main: Iterabl
     )
 
 
+def _with_pages(results: StudyResults) -> list[Section[Any]]:
+    return [one for one in results.sections.values() if one is not None and one.has_page]
+
+
 def _macros() -> Any:
     return environment().get_template("folder_pages.html.j2").module
 
@@ -104,18 +96,8 @@ def _index(
     pairs = [(*ends, f"{pair_key(*ends)}.html", group) for ends, group in groups.items()]
     listed = [(item, item_page(item.id), about.get(item.id, ())) for item in items]
     systems = system_links(shown, (row.system for row in results.win_rates))
-    main = (
-        table,
-        str(
-            _macros().lists(
-                systems,
-                pairs,
-                listed,
-                labelled_link(shown, results.labels),
-                reasons_link(shown, results.rationales),
-            )
-        ),
-    )
+    lists = _macros().lists(systems, pairs, listed, _with_pages(results))
+    main = (table, str(lists))
     return _page(results, shown, "Read the replies", main)
 
 

@@ -6,18 +6,10 @@ A name of a system may hold anything; a hash of it stands in addresses.
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from hearteval.analysis.labels.rationales import RationaleResults
-from hearteval.analysis.labels.use import LabelResults
 from hearteval.analysis.people.disagreements import Disagreement
-from hearteval.report import labels as of_labels
-from hearteval.report import rationales as of_reasons
 from hearteval.report.page import replies
 
 INDEX = "index.html"
-LABELLED = "labels.html"
-"""The page of replies that were chosen for what they do."""
-REASONS = "reasons.html"
-"""The page of reasons, by theme."""
 
 
 def pair_key(left: str, right: str) -> str:
@@ -49,18 +41,6 @@ def system_links(shown: replies.Shown, names: Iterable[str]) -> Mapping[str, str
     if shown.folder is None:
         return {}
     return {name: f"{shown.folder}{system_page(name)}" for name in names}
-
-
-def labelled_link(shown: replies.Shown, labels: Iterable[LabelResults]) -> str:
-    """Return the page of replies chosen for what they do; empty without a folder or without any."""
-    is_any = any(of_labels.headline_source(found).examples for found in labels)
-    return "" if shown.folder is None or not is_any else f"{shown.folder}{LABELLED}"
-
-
-def reasons_link(shown: replies.Shown, found: RationaleResults | None) -> str:
-    """Return the page of reasons by theme; empty without a folder or without any."""
-    is_any = found is not None and of_reasons.headline_source(found).examples
-    return "" if shown.folder is None or not is_any else f"{shown.folder}{REASONS}"
 
 
 def opposed_link(shown: replies.Shown, there: Iterable[replies.Reading], one: Disagreement) -> str:

@@ -13,8 +13,14 @@ from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes, marked_words
-from hearteval.report.plots import kinds, labels, people, ranking
-from hearteval.report.plots.style import COLUMN_INCHES, PAGE_INCHES, SETTINGS
+from hearteval.report.plots import kinds, people, ranking
+from hearteval.report.plots.style import (
+    COLUMN_INCHES,
+    PAGE_INCHES,
+    SETTINGS,
+    rows_height,
+    square_height,
+)
 from hearteval.report.radar import elo_radars
 
 FORMATS = ("svg", "pdf", "png")
@@ -22,10 +28,6 @@ WIDTHS = {"column": COLUMN_INCHES, "page": PAGE_INCHES}
 FILES_A_FIGURE = len(FORMATS) * len(WIDTHS)
 MADE_WITHOUT_A_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 """So that the same results give the same files."""
-
-
-def _rows(n: float) -> float:
-    return 0.9 + 0.22 * n
 
 
 def _met_people(results: StudyResults) -> Any:
@@ -37,25 +39,8 @@ def _agreeing(results: StudyResults) -> Any:
     return found if len(people.agreement_cells(found)[0]) > 1 else None
 
 
-def _strata(results: StudyResults) -> Any:
-    if results.strata is None or results.leaderboard is None:
-        return None
-    return (results.strata, results.leaderboard) if kinds.drawn_factors(results.strata) else None
-
-
-def _strata_height(found: Any, width: float) -> float:
-    strata, board = found
-    n_down = -(-len(kinds.drawn_factors(strata)) // kinds.strata_across(width))
-    return float(n_down * _rows(4 + 1.4 * len(board.rows)))
-
-
 def _factors(results: StudyResults) -> Any:
     return results.factors if results.factors and results.factors.factors else None
-
-
-def _items_apart(results: StudyResults) -> Any:
-    found = results.difficulty
-    return found if found and found.tells_items_apart else None
 
 
 def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
@@ -67,14 +52,8 @@ def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults]
 
 
 def _of_rows(board: Any, _width: float) -> float:
-    return _rows(len(board.rows))
+    return rows_height(len(board.rows))
 
-
-def _square(_: Any, width: float) -> float:
-    return min(width, 4.5) * 0.85
-
-
-LABELLED = {"strategies": "support strategies", "micro-skills": "micro-skills"}
 
 FIGURES = (
     Figure(
@@ -82,7 +61,7 @@ FIGURES = (
         "Whose reply is preferred where a model's meets a person's.",
         _met_people,
         people.draw_against_models,
-        lambda found, _: _rows(1.6 * len(people.outcomes(found))),
+        lambda found, _: rows_height(1.6 * len(people.outcomes(found))),
     ),
     Figure(
         "ranking",
@@ -117,22 +96,7 @@ FIGURES = (
         "How often two give the same answer to a pair, percent; pale: perhaps no more than half.",
         _agreeing,
         people.draw_agreement,
-        lambda found, _: _rows(1.4 * len(people.agreement_cells(found)[0])),
-    ),
-    Figure(
-        "kinds-of-item",
-        "Elo on each kind of item, with intervals; in brackets how many items.",
-        _strata,
-        kinds.draw_strata,
-        _strata_height,
-    ),
-    Figure(
-        "items",
-        "Each item: how far apart systems are on it (dotted: as the ranking expects), and how far"
-        " it orders them as the ranking.",
-        _items_apart,
-        kinds.draw_difficulty,
-        _square,
+        lambda found, _: rows_height(1.4 * len(people.agreement_cells(found)[0])),
     ),
     Figure(
         "factors",
@@ -141,48 +105,18 @@ FIGURES = (
         kinds.draw_factors,
         lambda _, width: 1 + 0.25 * width,
     ),
-    *(
-        Figure(
-            name,
-            f"How often replies hold each of the {what}, percent; coloured: more (blue) or less"
-            " (orange) than the systems on average; pale where that is open.",
-            labels.families_of(name),
-            labels.draw_families,
-            lambda drawn, _: _rows(3 + len(drawn.source.averages)),
-        )
-        for name, what in LABELLED.items()
-    ),
-    *(
-        Figure(
-            f"{name}-of-models-and-people",
-            f"How much more often models' replies hold each of the {what} than people's, with"
-            " intervals.",
-            labels.differences_of(name),
-            labels.draw_differences,
-            lambda drawn, _: _rows(1 + len(drawn.source.averages)),
-        )
-        for name, what in LABELLED.items()
-    ),
-    Figure(
-        "themes",
-        "How often people and judges give each theme as a reason, percent who speak of it, with"
-        " intervals; first what people give more. In brackets its axis.",
-        labels.themes_of,
-        labels.draw_themes,
-        lambda source, _: _rows(2 + len(labels.compared_themes(source))),
-    ),
     Figure(
         "fit",
         "Observed against predicted share of wins, a dot for each pair of systems.",
         _board_if(lambda board: board.fit.pairs),
         ranking.draw_fit,
-        _square,
+        square_height,
     ),
 )
 """In the order in which a paper would show them."""
 
 
-def _of_section(section: Section, find: Callable[[Any], Any], _results: StudyResults) -> Any:
+def _of_section(section: Section[Any], find: Callable[[Any], Any], _results: StudyResults) -> Any:
     return find(section)
 
 

@@ -1,108 +1,13 @@
-"""What the ranking depends on, as figures: kinds of item, single items, factors of the axes."""
+"""What the ranking depends on, as figures: factors of the axes."""
 
-import math
 from typing import Any
 
 from hearteval.analysis.factors import FactorResults
-from hearteval.analysis.ranking.difficulty import ItemDifficulty
-from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.analysis.ranking.strata import StratifiedFactor, StratifiedRanking
-from hearteval.report.figures import MEAN_ELO
 from hearteval.report.plots.style import (
     BLUE,
-    GREEN,
+    COLOURS,
     GREY,
-    MARKS,
-    ORANGE,
-    PAGE_INCHES,
-    SHORT_NAME,
-    draw_intervals,
-    names_of,
 )
-
-MOST_ACROSS = 4
-STRATUM_NAME = 22
-MOST_STRATA = 4
-"""Of one factor in one picture; more are told by the table."""
-COLOURS = (BLUE, ORANGE, GREEN, GREY)
-
-
-def drawn_factors(strata: StratifiedRanking) -> list[StratifiedFactor]:
-    """Return the factors of which a picture is made: with two to four strata that are ranked."""
-    return [
-        factor
-        for factor in strata.factors
-        if 2 <= sum(bool(one.standings) for one in factor.strata) <= MOST_STRATA
-    ]
-
-
-def strata_across(width: float) -> int:
-    """Return how many factors stand side by side in a figure so many inches wide."""
-    return MOST_ACROSS if width >= PAGE_INCHES else 2
-
-
-def draw_strata(found: tuple[StratifiedRanking, Leaderboard], figure: Any) -> None:
-    """Draw each system's Elo on every kind of item, with intervals."""
-    strata, board = found
-    factors = drawn_factors(strata)
-    names = [row.system for row in board.rows]
-    n_across = strata_across(figure.get_figwidth())
-    n_down = math.ceil(len(factors) / n_across)
-    n_across = min(n_across, len(factors))
-    drawn = figure.subplots(n_down, n_across, sharey=True, squeeze=False)
-    for axes in drawn.ravel()[len(factors) :]:
-        axes.set_visible(False)
-    for axes, factor in zip(drawn.ravel(), factors, strict=False):
-        ranked = [one for one in factor.strata if one.standings]
-        labels = names_of([one.name for one in ranked], STRATUM_NAME)
-        axes.axvline(MEAN_ELO, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-        for k, stratum in enumerate(ranked):
-            at = {one.system: one for one in stratum.standings if one.elo is not None}
-            rows = [(at[name].elo, at[name].low, at[name].high) for name in names if name in at]
-            places = [place for place, name in enumerate(names) if name in at]
-            draw_intervals(
-                axes,
-                rows,
-                places=[
-                    place + (k - (len(ranked) - 1) / 2) * 0.8 / len(ranked) for place in places
-                ],
-                colour=COLOURS[k],
-                mark=MARKS[k],
-                label=f"{labels[k]} ({stratum.n_items})",
-            )
-        axes.set_title(factor.factor)
-        axes.set_xlabel("Elo")
-        axes.locator_params(axis="x", nbins=3)
-        axes.legend(
-            loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.5, handletextpad=0.2
-        )
-        axes.set_yticks(range(len(names)), names_of(names, SHORT_NAME))
-        axes.set_ylim(len(names) - 0.5, -0.5)
-
-
-def draw_difficulty(found: ItemDifficulty, figure: Any) -> None:
-    """Draw how far apart systems are on each item, and how far that follows the ranking."""
-    axes = figure.subplots()
-    for k, subset in enumerate(sorted({item.subset for item in found.items}, reverse=True)):
-        shown = [
-            item
-            for item in found.items
-            if item.subset == subset and item.discrimination is not None
-        ]
-        axes.scatter(
-            [item.spread for item in shown],
-            [item.discrimination for item in shown],
-            s=10,
-            color=COLOURS[k % len(COLOURS)],
-            marker=MARKS[k % len(MARKS)],
-            alpha=0.7,
-            linewidths=0,
-            label=f"{subset} ({len(shown)})",
-        )
-    axes.axvline(found.expected_spread, color=GREY, linewidth=0.8, linestyle=":")
-    axes.set_xlabel("spread of the systems on an item")
-    axes.set_ylabel("correlation with the ranking")
-    axes.legend()
 
 
 def draw_factors(found: FactorResults, figure: Any) -> None:

@@ -15,6 +15,7 @@ COLUMN_INCHES: Final = 3.35
 """One column of a two-column page."""
 PAGE_INCHES: Final = 6.9
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#767676"
+COLOURS: Final = (BLUE, ORANGE, GREEN, GREY)
 MARKS: Final = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 MAX_NAME = 26
 SHORT_NAME = 16
@@ -122,3 +123,13 @@ def draw_intervals(
         face = colour if has_interval else "none"
         style = {"marker": mark, "color": colour, "markerfacecolor": face, "linestyle": "none"}
         axes.plot([at], [place], label=None if number else label, **style)
+
+
+def rows_height(n: float) -> float:
+    """Return how many inches high a figure of so many rows is."""
+    return 0.9 + 0.22 * n
+
+
+def square_height(_: object, width: float) -> float:
+    """Return how many inches high a figure of dots is."""
+    return min(width, 4.5) * 0.85

@@ -6,22 +6,20 @@ from typing import Any, ClassVar, Self
 
 from markupsafe import Markup
 
-from hearteval.analysis.data import StudyData
-from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.analysis.section import Figure, Records, Section
+from hearteval.analysis.section import Basis, Figure, Records, Section
+from hearteval.report.plots.style import square_height
 from hearteval.sections.traits import page
 from hearteval.sections.traits.covariates import CovariateResults, correlate_covariates
-from hearteval.sections.traits.plot import draw_speed
 from hearteval.sections.traits.speed import SpeedResults, compare_speed
 
 
 @dataclass(frozen=True, slots=True)
-class Traits(Section):
+class Traits(Section[SpeedResults | None]):
     """Time to first text, and the columns of a joined table, beside Elo."""
 
     NAME: ClassVar = "traits"
     TITLE: ClassVar = "Speed and other traits"
-    KEYS: ClassVar = ("covariates", "speed")
+    KEYS: ClassVar = ("speed", "covariates")
     TABLES: ClassVar = {
         "covariates": "a joined table beside Elo and the share won",
         "residuals": "systems above and below the line",
@@ -33,9 +31,9 @@ class Traits(Section):
             "speed",
             "Elo against the time to first text; dashed: no other system is as quick and as good;"
             " shaded: within 500 ms.",
-            lambda section: section.speed,
-            draw_speed,
-            lambda _, width: min(width, 4.5) * 0.85,
+            lambda section: section.found,
+            page.draw_speed,
+            square_height,
         ),
     )
     OUTCOMES: ClassVar = page.OUTCOMES
@@ -43,19 +41,18 @@ class Traits(Section):
     correlation = staticmethod(page.correlation)
     beside_words = staticmethod(page.beside_words)
 
-    speed: SpeedResults | None
-    """None where fewer than two systems have a time."""
     covariates: CovariateResults | None
     """None without a joined table."""
 
     @property
     def results(self) -> Mapping[str, Any]:
         """Both, by name."""
-        return {"covariates": self.covariates, "speed": self.speed}
+        return {"speed": self.found, "covariates": self.covariates}
 
     @classmethod
-    def find(cls, data: StudyData, board: Leaderboard | None, *, level: float) -> Self | None:
+    def find(cls, basis: Basis) -> Self | None:
         """Set speed and a joined table beside the ranking; None without it, or without both."""
+        data, board, level = basis.data, basis.board, basis.level
         if board is None:
             return None
         speed = compare_speed(data.latency, data.ranked, data.covariates, board, level=level)
@@ -64,7 +61,7 @@ class Traits(Section):
 
     def records(self, table: str) -> Records:
         """Return a row for each system, test, or distance of a system from the line."""
-        speed, rows = self.speed, self.covariates.rows if self.covariates else ()
+        speed, rows = self.found, self.covariates.rows if self.covariates else ()
         if table == "residuals":
             return [
                 {"covariate": row.covariate, "against": row.outcome, **asdict(one)}
@@ -80,17 +77,17 @@ class Traits(Section):
     @property
     def picture(self) -> page.Picture | None:
         """Elo against time."""
-        return page.picture(self.speed) if self.speed else None
+        return page.picture(self.found) if self.found else None
 
     @property
     def answer(self) -> Markup:
         """How speed and quality go together, in a sentence or two."""
-        return page.answer(self.speed) if self.speed else Markup()
+        return page.answer(self.found) if self.found else Markup()
 
     @property
     def correlation_words(self) -> str:
         """The correlations over systems, over families and within them."""
-        return page.correlation_words(self.speed) if self.speed else ""
+        return page.correlation_words(self.found) if self.found else ""
 
     @property
     def unmatched_words(self) -> str:

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.analysis.ranking.strata import EXPLORATORY
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import false_discovery_q
 from hearteval.stats.rankers import pearson_r, spearman_p, spearman_rho

@@ -1,11 +1,12 @@
 """Speed and other traits of the systems: a picture of Elo against time, and tables."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from hearteval.report.figures import Scale, round_ticks
+from hearteval.report.figures import MEAN_ELO, Scale, round_ticks
+from hearteval.report.plots.style import COLOURS, GREY, MARKS, PAGE_INCHES, SHORT_NAME, names_of
 from hearteval.report.text import (
     NO_BREAK_SPACE,
     NO_VALUE,
@@ -24,7 +25,12 @@ from hearteval.sections.traits.speed import VOICE_BAND_MS, SpeedCorrelation, Spe
 
 WIDTH, HEIGHT = 440, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 14, 44
-SHORT_NAME = 22
+LONGEST_NAME = 22
+MOST_FAMILIES = 8
+"""Of more families there is no legend."""
+MOST_NAMED = 10
+"""Of more systems only those on the front are named."""
+LIGHT_BAND = "#e6f0e6"
 RHO = "\N{GREEK SMALL LETTER RHO}"
 OUTCOMES = {"elo": "Elo", "win_rate": "share won"}
 NAME_WIDTH = 7.0
@@ -133,7 +139,7 @@ def picture(found: SpeedResults) -> Picture:
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in at]
     places, front = [], []
     for one, (x, y) in zip(found.systems, at, strict=True):
-        name = shortened(one.system, SHORT_NAME) if one.is_on_front else ""
+        name = shortened(one.system, LONGEST_NAME) if one.is_on_front else ""
         text_x, text_y, anchor = _beside(x, y, name, taken)
         places.append(Place(pixels(x), pixels(y), name, anchor, pixels(text_x), pixels(text_y)))
         if one.is_on_front:
@@ -231,3 +237,52 @@ def _with_ends(one: Correlation | None, letter: str) -> str:
 def _p(value: float) -> str:
     small = f"<{NO_BREAK_SPACE}.001"
     return small if value < 0.001 else f"={NO_BREAK_SPACE}{value:.3f}"
+
+
+def draw_speed(found: SpeedResults, figure: Any) -> None:
+    """Draw Elo against the time to first text, with the front of what is quick and good."""
+    axes = figure.subplots()
+    families = sorted({one.family for one in found.systems})
+    labels = names_of(families, SHORT_NAME)
+    shown = names_of([one.system for one in found.systems], SHORT_NAME)
+    names = dict(zip((one.system for one in found.systems), shown, strict=True))
+    front = [one for one in found.systems if one.is_on_front]
+    axes.step(
+        [one.first_token_ms for one in front],
+        [one.elo for one in front],
+        where="post",
+        color=GREY,
+        linestyle="--",
+        linewidth=0.8,
+    )
+    for k, family in enumerate(families):
+        own = [one for one in found.systems if one.family == family]
+        style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKS[k % len(MARKS)]}
+        axes.plot([], [], linestyle="none", label=labels[k], **style)
+        for one in own:
+            if one.low is not None and one.high is not None:
+                ends = [one.low, one.high]
+                axes.plot([one.first_token_ms] * 2, ends, color=style["color"], alpha=0.5)
+            axes.plot([one.first_token_ms], [one.elo], **style)
+            if one.is_on_front or len(found.systems) <= MOST_NAMED:
+                axes.annotate(
+                    names[one.system],
+                    (one.first_token_ms, one.elo),
+                    xytext=(4, 3),
+                    textcoords="offset points",
+                    fontsize=5.5,
+                )
+    axes.axhline(MEAN_ELO, color=GREY, linewidth=0.8, linestyle=":")
+    times = [one.first_token_ms for one in found.systems]
+    low, high = min(*times, VOICE_BAND_MS) / 1.5, max(*times, VOICE_BAND_MS) * 1.5
+    axes.axvspan(low, VOICE_BAND_MS, color=LIGHT_BAND, zorder=0)
+    axes.set_xscale("log")
+    axes.minorticks_off()
+    ticks = [m * 10**power for power in range(7) for m in (1, 2, 5) if low < m * 10**power < high]
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.set_xlim(low, high)
+    axes.set_xlabel("time to first text, median, ms (log scale)")
+    axes.set_ylabel("Elo")
+    if len(families) <= MOST_FAMILIES:
+        n_across = 4 if figure.get_figwidth() >= PAGE_INCHES else 2
+        figure.legend(loc="outside upper center", ncols=n_across, handletextpad=0.2)

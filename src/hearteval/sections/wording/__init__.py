@@ -1,15 +1,13 @@
 """How the replies are worded: templates, varied words, words for feelings (HEART 4.2)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import asdict
+from typing import ClassVar, Self
 
 import numpy as np
 from markupsafe import Markup
 
-from hearteval.analysis.data import StudyData
-from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.analysis.section import Records, Section
+from hearteval.analysis.section import Basis, Records, Section
 from hearteval.report.figures import z_step
 from hearteval.report.page.first_screen import shade
 from hearteval.report.text import (
@@ -57,15 +55,7 @@ MORE: Mapping[Measure, tuple[str, str]] = {
 }
 
 
-class Cell(NamedTuple):
-    """One figure of one system."""
-
-    text: str
-    shade: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wording(Section):
+class Wording(Section[WordingResults]):
     """How the replies of systems are worded, and models' beside people's."""
 
     NAME: ClassVar = "wording"
@@ -80,18 +70,11 @@ class Wording(Section):
     }
     KEYS: ClassVar = ("wording",)
     HEADINGS: ClassVar = tuple(HEADINGS.values())
-    found: WordingResults
-
-    @property
-    def results(self) -> Mapping[str, Any]:
-        """How replies are worded, by system."""
-        return {"wording": self.found}
 
     @classmethod
-    def find(cls, data: StudyData, board: Leaderboard | None, *, level: float) -> Self | None:
+    def find(cls, basis: Basis) -> Self | None:
         """Measure the wording; None without a reply."""
-        del board
-        found = measure_wording(data, level=level)
+        found = measure_wording(basis.data, level=basis.level)
         return None if found is None else cls(found)
 
     def records(self, table: str) -> Records:
@@ -145,8 +128,8 @@ class Wording(Section):
             " those of a list of ours, in English."
         )
 
-    def rows(self) -> list[tuple[str, list[Cell]]]:
-        """Return the table: each system with its figures, people first, shaded within a column."""
+    def rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Return each system with its figures and their shades within a column, people first."""
         order = {"human": 0, "original": 1, "model": 2}
         found = self.found
         systems = sorted(found.systems, key=lambda one: (order.get(one.kind, 3), one.system))
@@ -193,10 +176,10 @@ def _mean_and_sd(found: WordingResults, measure: Measure) -> tuple[float, float]
     return (float(np.mean(values)), float(np.std(values))) if values else (0.0, 0.0)
 
 
-def _cell(one: SystemWording, measure: Measure, mean: float, sd: float) -> Cell:
+def _cell(one: SystemWording, measure: Measure, mean: float, sd: float) -> tuple[str, str]:
     at = one.measures.get(measure)
     if at is None or one.n_items < FEWEST_ITEMS:
-        return Cell(NO_VALUE, "few")
+        return NO_VALUE, "few"
     step = z_step((at.value - mean) / (2 * sd) if sd else 0.0)
     shown = shade(step, at.low, at.high, middle=mean, is_few=False)
-    return Cell(_written(measure, at.value), shown if at.low is not None else "h20")
+    return _written(measure, at.value), shown if at.low is not None else "h20"

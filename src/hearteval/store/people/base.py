@@ -339,9 +339,17 @@ class PeopleStore:
         """Return the browsers that are known: id, person's id, and until when."""
         return self._read(lambda it: persons.list_browsers(it, study_id, now=now))
 
-    def close_browser(self, session_id: str) -> None:
-        """Know a browser no more."""
-        self._write(lambda it: persons.close_browser(it, session_id))
+    def close_browser(
+        self, session_id: str, *, of: str | None = None, by: str | None = None, now: datetime
+    ) -> None:
+        """Know a browser no more; the log says whose it was where somebody else closed it."""
+
+        def work(connection: Connection) -> None:
+            persons.close_browser(connection, session_id)
+            if by is not None:
+                log(connection, "signed out", {"person": of, "by": by}, now=now)
+
+        self._write(work)
 
     def stop(self, person: Person, *, now: datetime) -> None:
         """Let somebody leave: their places are free, what they answered stays."""

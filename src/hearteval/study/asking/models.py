@@ -1,18 +1,14 @@
-"""Where models are asked: what a study's models are held to, and where their replies are kept.
+"""What a study's models are held to, and where their replies are kept."""
 
-How they are opened is in `hearteval.study.asking.opening`.
-"""
-
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from hearteval.config import ModelSettings, StudySettings
 from hearteval.domain import record_id
-from hearteval.errors import HeartError
 from hearteval.judgments.prompt import judge_schema
 from hearteval.labels.prompt import label_schema
 from hearteval.labels.taxonomy import Taxonomy
@@ -22,8 +18,7 @@ from hearteval.models.prices import Tariff
 from hearteval.models.wrappers.budget import SpendingLimit
 from hearteval.store.base import StoredReply
 from hearteval.store.grouped import GroupedWriter
-from hearteval.study.asking.stopping import Stopper, stopping_on_signals
-from hearteval.study.session import Now, Session
+from hearteval.study.session import Now
 
 T = TypeVar("T")
 _schema_texts: dict[int, tuple[Schema, str]] = {}
@@ -86,7 +81,8 @@ class StoredReplies:
 async def keep_lost_cost(writer: GroupedWriter, now: Now, usd: float) -> None:
     """Keep what a call cost that gave no reply, so that later runs know that it is spent."""
     at = now()
-    own = record_id("lost_call", {"usd": usd, "at": at.isoformat()})
+    # Several may be lost in one moment of a coarse clock, or of one that is set back.
+    own = record_id("lost_call", {"of": secrets.token_hex(16)})
     await writer.keep([StoredReply(id=own, reply={}, cost=usd, created_at=at)])
 
 
@@ -132,57 +128,6 @@ def strict_sampling(model: ModelSettings, schema_of: SchemaOf) -> Sampling:
 def judge_sampling(model: ModelSettings, settings: StudySettings) -> Sampling:
     """Return how a judge of a study samples."""
     return strict_sampling(model, partial(schema_of_judges, settings))
-
-
-def ask_models(
-    session: Session,
-    ask: Callable[[Asking], Awaitable[T]],
-    *,
-    systems: Mapping[str, ModelSettings] | None = None,
-    judges: Mapping[str, ModelSettings] | None = None,
-    schema_of: SchemaOf | None = None,
-    is_timed: bool = False,
-) -> T:
-    """Open models, by system and rater id, ask them, and close them.
-
-    Raters are held to the schema of the study's judges, or to that of `schema_of`. Timed models
-    answer nothing from the reply cache, no prompt from a local model's, and nothing through batch
-    jobs.
-
-    Raises:
-        SettingsError: A key is not set, or a local model cannot be served.
-        StoppedError: A signal came; what came until then is kept.
-        HeartError: Of several faults the first that is ours.
-    """
-
-    async def run() -> T:
-        # Only a study that asks models waits for HTTP to be imported.
-        from hearteval.study.asking.opening import open_models  # noqa: PLC0415
-
-        held = partial(schema_of_judges, session.settings) if schema_of is None else schema_of
-        async with open_models(
-            session, systems or {}, judges or {}, held, is_timed=is_timed
-        ) as asking:
-            stopper = Stopper(
-                asking.ledger,
-                asking.writer,
-                wait_s=session.settings.stop_wait_s,
-                say=session.tell.warn,
-            )
-            with stopping_on_signals(stopper):
-                return await stopper.watch(ask(asking))
-
-    try:
-        return asyncio.run(run())
-    except BaseExceptionGroup as group:
-        ours = group.subgroup(HeartError)
-        raise _first(ours if ours is not None else group) from None
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def schema_text(sampling: Sampling) -> str:

@@ -35,7 +35,8 @@ from hearteval.models.base import AskedModel
 from hearteval.models.http import find_dropped
 from hearteval.report.missing import missing_lines
 from hearteval.study import Tell
-from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.models import Asking
+from hearteval.study.asking.running import ask_models
 from hearteval.study.grow import imported_systems, judge_models, system_models
 from hearteval.study.imports import (
     count_study_imports,
@@ -233,7 +234,7 @@ async def warn_of_unheld_schemas(asking: Asking, tell: Tell, *, who: str = "judg
     direct = [one for one in asking.judges if one not in asking.batched]
     probes = {one: record_id("probe", {"of": one}) for one in direct}
     # What another process has claimed it asks.
-    mine = asking.writer.panel.claim(list(probes.values())) if probes else ()
+    mine = await asking.writer.panel.claim(list(probes.values())) if probes else ()
     judges = [asking.judges[one] for one in direct if probes[one] in mine]
     for words in await asyncio.gather(*map(_find_schema_fault, judges)):
         if words:

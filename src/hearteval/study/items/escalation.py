@@ -61,12 +61,8 @@ from hearteval.study.asking.cost import (
     require_prices,
     spending_lines,
 )
-from hearteval.study.asking.models import (
-    LOCAL_REASON_CHARACTERS,
-    Asking,
-    ask_models,
-    strict_sampling,
-)
+from hearteval.study.asking.models import LOCAL_REASON_CHARACTERS, Asking, strict_sampling
+from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to
 from hearteval.study.session import Session, utc_now

@@ -18,7 +18,8 @@ from hearteval.judgments.run import RatingTask, ask_judges, missing_by_judge, se
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.missing import missing_lines
 from hearteval.study.asking.cost import estimate_judgments
-from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.models import Asking
+from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to, log_failures
 from hearteval.study.grow import judge_models, study_raters

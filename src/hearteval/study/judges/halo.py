@@ -31,7 +31,8 @@ from hearteval.judgments.run import PairTask, ask_judges
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.store.base import Store
 from hearteval.study.asking.cost import Spending, estimate_judgments
-from hearteval.study.asking.models import Asking, ask_models
+from hearteval.study.asking.models import Asking
+from hearteval.study.asking.running import ask_models
 from hearteval.study.asking.steps import warn_of_unheld_schemas
 from hearteval.study.asking.verbs import agree_to
 from hearteval.study.grow import judge_models, study_raters

@@ -240,7 +240,7 @@ def stop(desk: Desk, person: Person) -> None:
 
 def log_out(desk: Desk, token: str) -> None:
     """Know a browser no more: for a computer that others use too."""
-    desk.session.store.people.close_browser(token_id(token))
+    desk.session.store.people.close_browser(token_id(token), now=desk.session.now())
 
 
 def withdraw(desk: Desk, person: Person) -> dict[str, int]:

@@ -67,7 +67,7 @@ def _show_item(desk: Desk, lease: Lease) -> Shown:
 
 def _show_pair(desk: Desk, lease: Lease) -> Shown | None:
     first, second = _ordered(desk, lease)
-    found = desk.session.store.find(Completion, [first, second])
+    found = desk.session.store.find(Completion, [first, second], are_there=True)
     if any(text.is_withdrawn for text in found):
         return None
     display = desk.study.display
@@ -84,7 +84,7 @@ def _ordered(desk: Desk, lease: Lease) -> tuple[str, str]:
 
 def _show_completion(desk: Desk, lease: Lease, *, display: Display | None = None) -> Shown | None:
     """Return a reply after its conversation, in the form of the study unless another is given."""
-    (completion,) = desk.session.store.find(Completion, [lease.target_id])
+    (completion,) = desk.session.store.find(Completion, [lease.target_id], are_there=True)
     if completion.is_withdrawn:
         return None
     text = display_form(completion.text, display or desk.study.display)

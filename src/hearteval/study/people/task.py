@@ -126,9 +126,10 @@ def read_count(text: str) -> int:
 def readable_reasons(desk: Desk, judgment: Judgment) -> str:
     """Return somebody's reasons; none where a reply that they may quote is withdrawn."""
     find = desk.session.store.find
-    (asked,) = find(Assignment, [judgment.assignment_id])
+    (asked,) = find(Assignment, [judgment.assignment_id], are_there=True)
     pair = kept(desk, Pair, asked.pair_id)
-    is_gone = any(text.is_withdrawn for text in find(Completion, pair.completion_ids))
+    texts = find(Completion, pair.completion_ids, are_there=True)
+    is_gone = any(text.is_withdrawn for text in texts)
     return "" if is_gone else reasons_text(judgment)
 
 
@@ -140,7 +141,7 @@ def item_of(desk: Desk, item_id: str) -> Item:
 def kept(desk: Desk, kind: type[R], id_: str) -> R:
     """Return an item or a pair, which never change; texts may be withdrawn, so they are read."""
     if id_ not in desk.kept:
-        (desk.kept[id_],) = desk.session.store.find(kind, [id_])
+        (desk.kept[id_],) = desk.session.store.find(kind, [id_], are_there=True)
     found: R = desk.kept[id_]
     return found
 

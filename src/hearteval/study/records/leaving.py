@@ -60,8 +60,10 @@ def export_records(
     Raises:
         SettingsError: A file holds something else and is not to be replaced, or Parquet needs an
             extra.
-        StoreError: The folder cannot be written.
+        StoreError: The folder cannot be written, or what judgments rest on was changed.
     """
+    for _ in session.store.judgment_table(study):  # checks who said it, of what, in which order
+        pass
     leaving = _Leaving(session, study)
     tables = {kind: make() for kind, make in leaving.makers.items()}
     tables = {kind: made for kind, made in tables.items() if made.rows}

@@ -7,8 +7,6 @@ from itertools import count
 from pathlib import Path
 
 from hearteval.analysis.examples import Example, by_interest
-from hearteval.analysis.labels.rationales import ThemeExample
-from hearteval.analysis.labels.use import LabelResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import (
     Assignment,
@@ -26,8 +24,12 @@ from hearteval.judgments.plan.run import standings_of
 from hearteval.labels.safety import Standing
 from hearteval.labels.texts import reasons_text
 from hearteval.report.page.folder import folder_pages
-from hearteval.report.page.links import INDEX, labelled_link, reasons_link
+from hearteval.report.page.links import INDEX
 from hearteval.report.page.replies import Reading, Shown, Verdict
+from hearteval.sections.labels import Labels
+from hearteval.sections.labels.use import LabelResults
+from hearteval.sections.reasons import Reasons
+from hearteval.sections.reasons.measure import ThemeExample
 from hearteval.store.base import Store
 from hearteval.study.report.folders import write_folder
 from hearteval.study.session import Session
@@ -135,19 +137,18 @@ def write_replies(
         if one.system_id in systems and one.repeat == 0 and is_readable:
             completions[one.item_id].append((systems[one.system_id], one))
     held = {id_ for id_, said in standings.items() if said != "released"}
-    evidence = read_quotes(store, results.labels, held)
-    themed = results.rationales.sources if results.rationales else ()
-    given = [one for source in themed for one in source.examples]
-    reasons = read_reasons(store, given, released, held)
+    themed = results.found(Reasons)
+    given = [one for source in (themed.sources if themed else ()) for one in source.examples]
+    words = read_quotes(store, results.found(Labels), held)
+    words |= read_reasons(store, given, released, held)
     pages = (
         (name, text.encode())
-        for name, text in folder_pages(results, shown, items, completions, evidence, reasons)
+        for name, text in folder_pages(results, shown, items, completions, words)
     )
     n_pairs = len({one.systems for one in shown.readings})
     n_pages = (
         1
-        + bool(labelled_link(shown, results.labels))
-        + bool(reasons_link(shown, results.rationales))
+        + sum(one is not None and one.has_page for one in results.sections.values())
         + len(results.win_rates)
         + n_pairs
         + len(items)
@@ -187,12 +188,12 @@ def read_reasons(
 
 
 def read_quotes(
-    store: Store, labels: Sequence[LabelResults], held: Collection[str]
+    store: Store, labels: Sequence[LabelResults] | None, held: Collection[str]
 ) -> dict[str, str]:
     """Return what labels of chosen replies quote, by their ids; nothing of a text that is held."""
     chosen = [
         one.label_id
-        for found in labels
+        for found in labels or ()
         for source in found.sources
         for one in source.examples
         if one.completion_id not in held

@@ -8,7 +8,7 @@
 
   function task() { return document.querySelector("form.task"); }
   function field(form, name) { return form.querySelector('[name="' + name + '"]'); }
-  function ticket(form) { const found = field(form, "ticket"); return found ? found.value : ""; }
+  function ticket(form) { const found = field(form, "ticket"); return found ? found.value : form.dataset.kept || ""; }
 
   // Times are of the clock that the reader has, with the day where it is not today.
   function localTimes() {
