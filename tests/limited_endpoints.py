@@ -5,6 +5,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
+import numpy as np
+
 from hearteval.models.base import HEED, Message, Reply, Sampling, Usage
 from hearteval.models.failures import CallFailureError, Reason
 
@@ -78,8 +80,37 @@ class Bucket:
         }
 
 
+class Chance:
+    """Refuses so many of the calls, whatever the pace, and asks for a second."""
+
+    def __init__(self, share: float, *, seed: int = 1) -> None:
+        self.share, self._rng = share, np.random.default_rng(seed)
+
+    def take(self, _now: float) -> float | None:
+        return 1.0 if self._rng.random() < self.share else None
+
+    def headers(self, _now: float) -> Mapping[str, str]:
+        return {}
+
+
+class Outage:
+    """Refuses everything from a time on until another, and asks for two seconds at each call."""
+
+    def __init__(self, begins: float = 5.0, ends: float = 65.0) -> None:
+        self.begins, self.ends = begins, ends
+
+    def take(self, now: float) -> float | None:
+        return 2.0 if self.begins <= now < self.ends else None
+
+    def headers(self, _now: float) -> Mapping[str, str]:
+        return {}
+
+
 class LimitedModel:
-    """A model that takes its time, and refuses what its rule does not allow."""
+    """A model that takes its time, and refuses what its rule does not allow.
+
+    With `rng` a call takes up to a fifth less or more of its time.
+    """
 
     def __init__(
         self,
@@ -89,8 +120,9 @@ class LimitedModel:
         announces: bool = False,
         tells_wait: Callable[[float], float | None] = lambda wait: wait,
         at_once: int | None = None,
+        rng: np.random.Generator | None = None,
     ) -> None:
-        self.name = "limited"
+        self.name, self._rng = "limited", rng
         self.rule, self.seconds, self.announces = rule, seconds, announces
         self.tells_wait, self.at_once = tells_wait, at_once
         self.counts: Counter[str] = Counter()
@@ -102,25 +134,27 @@ class LimitedModel:
         loop = asyncio.get_running_loop()
         is_full = self.at_once is not None and self._n_running >= self.at_once
         wait = 0.0 if is_full else self.rule.take(loop.time())
+        headers = self.rule.headers(loop.time())  # they count this call, and none that came later
         self.counts["refused" if wait is not None else "answered"] += 1
         if wait is not None:
             await asyncio.sleep(REFUSED_AFTER)
-            self._announce()
+            self._announce(headers)
             told = None if is_full else self.tells_wait(max(0.0, wait - REFUSED_AFTER))
             raise failing("rate-limited", asks=told)
         self._n_running += 1
         self.most_running = max(self.most_running, self._n_running)
+        seconds = self.seconds * (1.0 if self._rng is None else self._rng.uniform(0.8, 1.2))
         try:
-            await asyncio.sleep(self.seconds / 5)  # the headers come before the end of the reply
-            self._announce()
-            await asyncio.sleep(self.seconds * 4 / 5)
+            await asyncio.sleep(seconds / 5)  # the headers come before the end of the reply
+            self._announce(headers)
+            await asyncio.sleep(seconds * 4 / 5)
         finally:
             self._n_running -= 1
         return Reply(text="Yes.", usage=Usage(input_tokens=100, output_tokens=50))
 
-    def _announce(self) -> None:
+    def _announce(self, headers: Mapping[str, str]) -> None:
         if self.announces:
-            HEED.get()(self.rule.headers(asyncio.get_running_loop().time()))
+            HEED.get()(headers)
 
 
 def failing(

@@ -2,11 +2,11 @@
 
 Three things hold a call back. In flight: 16 at first, one more with every answer, so that they
 double while nothing is refused. Spacing: calls a minute that the study file allows, or that were
-counted between refusals. What is left: as the endpoint's own headers say. After a refusal nothing
-goes out until the time that the endpoint asks for; then one call, and slowly more.
+counted between refusals (`Rate`). What is left: as the endpoint's own headers say. After a refusal
+nothing goes out until the time that the endpoint asks for; then one call, and slowly more.
 
-Refusals that come again at a pace that was borne, and was not raised since, do not go with the
-pace: then only the refused call waits and nothing is slowed, until most calls are refused.
+A refusal at a pace that was counted, and was not raised since, does not go with the pace: then only
+the refused call waits and nothing is slowed, until most calls are refused.
 """
 
 from collections import deque
@@ -21,20 +21,28 @@ SLACK = 0.97
 """Of the rate that was counted, what is used; clocks and counts differ by a little."""
 SET_SLACK = 0.98
 """Of a rate that the study file sets."""
-QUIET_CALLS = 60
-"""Answers without a refusal after which a little more is tried."""
-RAISE = 1.25
-MOST_QUIET = 960
-"""Answers after which a little more is tried at the latest: they double with each refused raise."""
-AT_RANDOM = 2
-"""Refusals at a pace that was borne before, from which they count as none of its doing."""
-CLOSED, OF_STARTED = 12, 32
+RAMP = 4.0
+"""Calls a second for each answer so far, until a rate is known: a burst that passes the limit is
+noticed while it lasts, and the pace still grows e-fold in a quarter of a second."""
+QUIET_CALLS = 15
+"""Answers without a refusal after which the rate is doubled; the smaller the raise, the more."""
+FIRST_STEP, STEP, LEAST_STEP = 1.0, 0.25, 1 / 64
+"""How much a rate is raised by: until a raise was refused, after that at most, at least."""
+STEADY = 0.8
+"""Share of a rate that was really sent, from which it is the rate that was borne."""
+FALL = 4.0
+"""A rate counted over fewer answers than `QUIET_CALLS` is the one before over this, at least."""
+AT_RANDOM = 1
+"""Refusals at a counted pace from which they count as none of its doing; twice as many with each
+time that this was wrong."""
+CLOSED, OF_STARTED = 8, 16
 """So many refused of so many calls started in a row are a limit whatever was thought before."""
 ENOUGH = 10
 """Answers from which a rate is counted where the endpoint says what is left."""
 SHORTEST_STRETCH = 0.001
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds of a pause where the endpoint names none; it doubles while nothing comes through."""
+FIRST_PAUSE, LONGER, LONGEST_PAUSE = 1.0, 1.5, 60.0
+"""Seconds of a pause where the endpoint names none, and how it grows while nothing comes through: a
+longer one would miss more of the end of a window than the refused calls of this one are worth."""
 SPREAD_SECONDS = 60.0
 """What is left until a moment nearer than this is spread over the time until then."""
 
@@ -159,6 +167,70 @@ class _Stretch:
         )
 
 
+class Rate:
+    """Calls a second that an endpoint bears, as far as refusals show it; infinite before the first.
+
+    It is counted: what was accepted from one pause to the end of the next, over that time. That is
+    right for windows, and for buckets from the second refusal on. It may be an outage instead,
+    which nothing tells from a window before more is tried. So the rate is doubled soon and again
+    (slow start), until a raise is refused. Then the rate before the raise is taken up again, and
+    not what was counted, since a window that slides is still full of the raise. Further raises
+    are half as large each time, and wait twice as long, since a small one takes longer to show.
+    """
+
+    def __init__(self) -> None:
+        self.spacing = Spacing(inf)
+        self.step = FIRST_STEP
+        self.is_raised = True
+        """Whether more is tried than was counted at the last pause, or nothing was counted yet."""
+        self._before_raise = inf
+        self._was_raised = True
+        self._borne: float | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a refusal has shown it."""
+        return self.spacing.per_second < inf
+
+    @property
+    def quiet_needed(self) -> float:
+        """Answers without a refusal after which more is tried."""
+        return QUIET_CALLS / self.step
+
+    def raise_(self, *, is_held: bool) -> None:
+        """Try more, of this rate unless something else holds the calls back."""
+        if self.is_raised and self.step < FIRST_STEP:  # the last raise was borne
+            self.step = min(STEP, 2 * self.step)
+        self.is_raised, self._before_raise = True, self.spacing.per_second
+        if not is_held:
+            self.spacing.per_second *= 1 + self.step
+
+    def forget(self) -> None:
+        """Take what is sent now for a raise of nothing known."""
+        self.is_raised, self._before_raise = True, inf
+
+    def refuse(self, stretch: "_Stretch", now: float) -> None:
+        """Take down that calls are refused after a time in which some were accepted."""
+        self._was_raised, self._borne = self.is_raised, None
+        if self.is_known and self.is_raised:
+            self.step = max(LEAST_STEP, min(self.step, 2 * STEP) / 2)
+            # Raises that came one upon the other were no test of the rate before the last.
+            if stretch.n_accepted >= STEADY * self._before_raise * (now - stretch.began):
+                self._borne = self._before_raise
+
+    def refuse_again(self) -> None:
+        """Take down that nothing came through after the pause either."""
+        if not self._was_raised:  # an outage, perhaps, at a rate that was no trouble
+            self.step = FIRST_STEP
+
+    def count(self, stretch: "_Stretch", now: float) -> None:
+        """Set it by what was accepted until a pause, which ends now."""
+        rate = SLACK * stretch.n_accepted / max(now - stretch.began, SHORTEST_STRETCH)
+        if stretch.n_accepted < QUIET_CALLS and self.is_known:  # so few calls say little
+            self.step, rate = FIRST_STEP, max(rate, self.spacing.per_second / FALL)
+        self.spacing = Spacing(rate if self._borne is None else self._borne, start=now)
+
+
 @dataclass(slots=True)
 class Pace:
     """What an endpoint bears, over all of its models; times are seconds of one clock."""
@@ -170,22 +242,24 @@ class Pace:
     """When the first of the refusals came after which nothing was answered."""
     _knee: float = inf
     """The bound up to which it grows with every answer; above it grows after quiet only."""
-    _rate: Spacing | None = None
+    _rate: Rate = field(default_factory=Rate)
     _is_paused: bool = False
+    _is_full: bool = False
+    """Whether there were as many in flight as might be when the last pause began."""
     _learns_rate: bool = False
     _n_to_learn: int = 1
     _epoch: int = 0
     _n_pauses: int = 0
     """One after the other, without an answer between them."""
     _n_quiet: int = 0
+    """Answers to calls that began after the last pause, since more was tried."""
+    _n_answered: int = 0
+    _last_start: float = -inf
     _n_running: int = 0
     _n_started: int = 0
     _n_tokens: float = 0.0
     _stretch: _Stretch = field(default_factory=_Stretch)
     _before: _Stretch = field(default_factory=_Stretch)
-    _is_raised: bool = True
-    """Whether more is tried than was borne before the last pause."""
-    _quiet_needed: int = QUIET_CALLS
     _quiet_until: float = -inf
     """As long after the last pause as it was: a limit may look back so far."""
     _is_at_random: bool = False
@@ -203,8 +277,9 @@ class Pace:
         if self._n_running + 1 > self.bound or lane.n_running >= lane.highest:
             return inf
         moments = [now, *(spacing.next for spacing in lane.spacings.values())]
-        if self._rate is not None:
-            moments.append(self._rate.next)
+        moments.append(self._rate.spacing.next)
+        if self._n_answered and not self._rate.is_known:
+            moments.append(self._last_start + 1 / (RAMP * self._n_answered))
         for unit, quota in lane.quotas.items():
             amount = 1.0 if unit == "requests" else tokens
             started, last = self._started(unit), max(lane.last_start, now - SPREAD_SECONDS)
@@ -224,14 +299,13 @@ class Pace:
         self._stretch.began = min(self._stretch.began, now)
         self._n_running += 1
         lane.n_running += 1
-        lane.last_start = now
+        lane.last_start = self._last_start = now
         self._n_started += 1
         self._n_tokens += tokens
         self._stretch.n_started += 1
         for unit, spacing in lane.spacings.items():
             spacing.book(now, 1 if unit == "requests" else tokens)
-        if self._rate is not None:
-            self._rate.book(now, 1)
+        self._rate.spacing.book(now, 1)
         return Place(self._n_started, self._n_tokens, tokens, self._epoch)
 
     def end(self, lane: Lane) -> None:
@@ -248,17 +322,16 @@ class Pace:
         if tokens is not None and "tokens" in lane.spacings:
             spacing = lane.spacings["tokens"]
             spacing.next += (tokens - place.tokens) / spacing.per_second
-        self._n_quiet += 1
+        self._n_quiet += place.epoch == self._epoch
+        self._n_answered += 1
         if self.bound < self._knee:
             self.bound = min(self.bound + 1, highest)
-        elif self._n_quiet >= self._quiet_needed and lane.last_start >= self._quiet_until:
+        if self._n_quiet >= self._rate.quiet_needed and lane.last_start >= self._quiet_until:
             self._n_quiet = 0
-            if self._is_raised:  # the last raise was borne
-                self._quiet_needed = max(QUIET_CALLS, self._quiet_needed // 2)
-            self._is_raised = True
-            self.bound = min(self.bound + 1, highest)
-            if self._rate is not None:
-                self._rate.per_second *= RAISE
+            # Only what holds calls back is raised: else a refusal would not say what was too much.
+            is_held = not self._rate.is_known or self._n_running >= self.bound
+            self._rate.raise_(is_held=is_held)
+            self.bound = min(self.bound + is_held, highest)
 
     def refuse(
         self, lane: Lane, place: Place, now: float, *, asked: float | None, is_rate: bool
@@ -275,6 +348,8 @@ class Pace:
         if place.epoch != self._epoch:  # it was on its way when the pause began
             (self._stretch if self._is_paused else self._before).n_refused += 1
             self.paused_until = max(self.paused_until, now + (asked or 0.0))
+            if self._is_paused and self._is_full:  # those that are left were not too many
+                self._knee = min(self._knee, self._n_running - 1)
             self._is_paused |= now < self.paused_until
             return 0.0
         self._epoch += 1
@@ -282,19 +357,22 @@ class Pace:
         is_unheard = self._stretch.n_accepted <= 0
         if is_unheard:  # the pause was too short: what it parted is one stretch
             self._stretch = self._before.joined(self._stretch)
-        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**self._n_pauses)
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * LONGER**self._n_pauses)
         if asked is not None:
-            longest = max(FIRST_PAUSE, 2 * asked) if asked else LONGEST_PAUSE
+            longest = 2 * asked if asked else LONGEST_PAUSE
             pause = min(max(asked, pause), longest) if is_unheard else asked
         self._n_pauses += 1
         self._n_quiet = 0
         self._is_paused, self._learns_rate = True, is_rate
         self._n_to_learn = ENOUGH if lane.quotas else 1
         self.paused_until, self._quiet_until = now + pause, now + 2 * pause
-        if not is_unheard:
-            self._knee = self.bound / 2
-            if self._is_raised and self._rate is not None:
-                self._quiet_needed = min(MOST_QUIET, 2 * self._quiet_needed)
+        if is_unheard:
+            self._rate.refuse_again()
+        else:
+            self._rate.refuse(self._stretch, now)
+            self._is_full = self._n_running > self.bound - 1
+            if self._is_full:
+                self._knee = self._n_running - 1
         return 0.0
 
     def _is_none_of_ours(self, lane: Lane, place: Place) -> bool:
@@ -304,15 +382,15 @@ class Pace:
             is_closed = place.n_started - self._refused[0] < OF_STARTED
             if len(self._refused) < CLOSED or not is_closed:
                 return True
-            self._is_at_random = False
-            self._is_raised, self._n_unexplained = True, 0
+            self._is_at_random, self._n_unexplained = False, 0
             self._n_needed *= 2
+            self._rate.forget()
         if place.epoch != self._epoch or self._is_paused or self._stretch.n_accepted <= 1:
             return False
         left = [q.left_after(self._started(unit)) for unit, q in lane.quotas.items()]
-        self._n_unexplained += not self._is_raised and min(left, default=inf) > ENOUGH
+        self._n_unexplained += not self._rate.is_raised and min(left, default=inf) > ENOUGH
         if self._n_unexplained >= self._n_needed:
-            self._is_at_random, self._rate, self._knee = True, None, inf
+            self._is_at_random, self._rate.step, self._knee = True, FIRST_STEP, inf
         return self._is_at_random
 
     def ease(self) -> None:
@@ -329,12 +407,11 @@ class Pace:
 
     def _resume(self, now: float) -> None:
         """Go on after a pause: with one call, and at the rate that was borne before it."""
-        self._is_paused = self._is_raised = False
+        self._is_paused = self._rate.is_raised = False
         stretch = self._stretch
         if stretch.n_accepted > 0:
-            length = max(now - stretch.began, SHORTEST_STRETCH)
             if self._learns_rate and stretch.n_accepted >= self._n_to_learn:
-                self._rate = Spacing(SLACK * stretch.n_accepted / length, start=now)
+                self._rate.count(stretch, now)
             self._knee = max(1.0, self._knee, self._n_running)
         self.bound = max(1.0, min(self._n_running + 1, self._knee))
         self._before, self._stretch = stretch, _Stretch(began=now)
