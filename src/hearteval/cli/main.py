@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import emit_json
+from hearteval.cli.console import emit_json, without_keys
 from hearteval.errors import HeartError, SettingsError, StoppedError
 from hearteval.version import __version__
 
@@ -154,7 +154,7 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
         with suppress(OSError):
-            traceback.print_exc()
+            click.echo(without_keys(traceback.format_exc()), err=True)
         fail(
             "internal",
             f"this is a fault of hearteval ({type(error).__name__}); what was acknowledged is "
@@ -217,6 +217,8 @@ def _fail(
 ) -> None:
     from hearteval.report.text import printable
 
+    message, ids = without_keys(message), tuple(map(without_keys, ids))
+    faults = tuple(map(without_keys, faults))
     lines = message.split("\n") if faults or is_list else [message]
     with suppress(OSError):  # whoever reads may have gone: the exit status still says what failed
         click.echo("heart: " + "\n".join(map(printable, lines)), err=True)

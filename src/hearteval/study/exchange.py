@@ -11,12 +11,13 @@ from hearteval.completions.imported import (
     import_replies,
 )
 from hearteval.completions.prompting import brief_of, known_briefs, support_messages
-from hearteval.config import StudySettings
+from hearteval.config import StudySettings, keys_at_hand
 from hearteval.domain import Completion, Item, Study
 from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.inspect import ExportedLog, export_study
 from hearteval.exchange.inspect.logs import read_inspect_log
 from hearteval.models.base import ReplyLog
+from hearteval.models.failures import redact_reply
 from hearteval.report.text import printable, shortened
 from hearteval.study import Tell
 from hearteval.study.grow import imported_systems
@@ -46,6 +47,9 @@ def read_log_of(settings: StudySettings, name: str, path: Path) -> ReplyLog:
             ids=(name,),
         )
     log, model = read_inspect_log(path), imported[name].model
+    keys = keys_at_hand()
+    replies = [dataclasses.replace(r, reply=redact_reply(r.reply, keys)) for r in log.replies]
+    log = dataclasses.replace(log, replies=tuple(replies))
     if model != log.model:
         raise SettingsError(
             f"{log.name}: is a log of the model {log.model}, but {settings.file} says that {name!r}"
