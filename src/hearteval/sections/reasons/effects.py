@@ -25,7 +25,7 @@ from hearteval.analysis.estimates import (
 from hearteval.analysis.ranking.confounders import count_words
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
-from hearteval.stats.means import ROUNDING, false_discovery_q
+from hearteval.stats.means import ROUNDING, q_where_tested
 from hearteval.stats.special import stdtrit
 
 FEWEST_ITEMS = 10
@@ -169,8 +169,7 @@ def _measure(
     df = np.minimum(_fewer_items(x[:, kept], item) - 1, most)
     tested = list(zip(betas.tolist(), se.tolist(), df.tolist(), strict=True))
     p = [two_sided_p(b, s, max(1, d) if most else 0) for b, s, d in tested]
-    known = [one for one in p if one is not None]
-    q = iter(false_discovery_q(known).tolist() if known else ())
+    q = q_where_tested(p)
     return {
         "n_judgments": len(item),
         "n_items": n_items,
@@ -181,7 +180,7 @@ def _measure(
                 name=names[found.keys[k]],
                 effect=_with_ends(*tested[j], level=level),
                 p=p[j],
-                q=None if p[j] is None else float(next(q)),
+                q=q[j],
                 n_with=int(n_with[k]),
             )
             for j, k in enumerate(kept)
