@@ -86,13 +86,6 @@ def measure_share(
     return AgreementMeasure(value=found.value, low=low, high=high, reason=None)
 
 
-def measure_difference(
-    one: FloatArray, other: FloatArray, item: IntArray, *, level: float
-) -> AgreementMeasure:
-    """Return the difference of two shares, as `compare_shares` does."""
-    return compare_shares(one, other, item, level=level)[0]
-
-
 def compare_shares(
     one: FloatArray, other: FloatArray, item: IntArray, *, level: float
 ) -> tuple[AgreementMeasure, float | None]:
