@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from paying_server import PayingServer, paying_server
 
 from hearteval.config import load_study
 from hearteval.errors import SettingsError
-from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.study.grow import study_raters
 
 STUDY = """
@@ -133,20 +131,6 @@ def test_what_nobody_is_asked_of_a_rubric_with_names_makes_no_other_judge(tmp_pa
 
     mine.write_text(rubric(**NAMES | {"E": "Kindness"}), encoding="utf-8")
     assert rater_of(path) != before
-
-
-def test_a_rubric_without_names_is_the_judge_it_was(tmp_path: Path) -> None:
-    path = write(tmp_path)
-    (tmp_path / "mine.toml").write_text(rubric(H="", E="", A=""), encoding="utf-8")
-
-    form = replace(load_study(path).judging.form, display="raw")
-
-    assert form.settings == {
-        "protocol": "forced-strength",
-        "axes": ["H", "E", "A"],
-        "rubric": "8be2f1f1d15748a7",
-    }
-    assert judge_prompt_hash(form)[:16] == "6e55bcfe97c75c4d"
 
 
 @pytest.mark.parametrize("names", [{"E": "Warmth", "A": "warmth!"}, {"E": "Overall", "A": "B"}])
