@@ -18,8 +18,8 @@ from hearteval.config.simulation import SimulationPlan
 from hearteval.domain import Pair, Study
 from hearteval.errors import StoreError
 from hearteval.store import schema
-from hearteval.store.base import StoredReply
 from hearteval.store.people.tasks import PlannedTask
+from hearteval.store.records import StoredReply
 from hearteval.store.sql import SqlStore
 from hearteval.study import Quiet
 from hearteval.study.results import read_data

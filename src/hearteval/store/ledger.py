@@ -16,8 +16,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from hearteval.domain import record_id
-from hearteval.store.base import Balance, InFlight, SetAside
 from hearteval.store.integrity.seal import NO_STUDY, Total, follow, is_sum, total_of
+from hearteval.store.records import Balance, InFlight, SetAside
 from hearteval.store.schema import ledger
 
 IsGone = Callable[[str, datetime], bool]

@@ -47,8 +47,8 @@ from hearteval.domain import (
 )
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
-from hearteval.store.base import Record, StoredReply
 from hearteval.store.people.tables import people
+from hearteval.store.records import Record, StoredReply
 
 LOOKUP_IDS = 500
 """Ids that one query asks for at most: databases bound the number of its parameters."""

@@ -37,16 +37,6 @@ from hearteval.domain import (
 from hearteval.errors import InvalidRecordError, StoreError
 from hearteval.store import claims, ledger, schema
 from hearteval.store.adding import add, insertion
-from hearteval.store.base import (
-    AssignedCount,
-    Balance,
-    Claimed,
-    Found,
-    InFlight,
-    Record,
-    SetAside,
-    StoredReply,
-)
 from hearteval.store.engines import (
     Outage,
     as_reader,
@@ -84,6 +74,16 @@ from hearteval.store.integrity.verify import (
     is_as_written,
 )
 from hearteval.store.people.base import PeopleStore
+from hearteval.store.records import (
+    AssignedCount,
+    Balance,
+    Claimed,
+    Found,
+    InFlight,
+    Record,
+    SetAside,
+    StoredReply,
+)
 from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
     MEMBER_FIELDS,

@@ -27,7 +27,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import StoreError
 from hearteval.store import schema
-from hearteval.store.base import Record, StoredReply
+from hearteval.store.records import Record, StoredReply
 from hearteval.store.rows import (
     TABLES,
     from_row,

@@ -15,7 +15,6 @@ from sqlalchemy.schema import CreateIndex
 from hearteval.domain import WITHDRAWN, Completion, Pair
 from hearteval.errors import InvalidRecordError
 from hearteval.store import ledger, schema
-from hearteval.store.base import StoredReply
 from hearteval.store.integrity.seal import (
     NOTHING,
     SEALED,
@@ -33,6 +32,7 @@ from hearteval.store.people import persons
 from hearteval.store.people.audit import HEAD, check_chain, iter_events
 from hearteval.store.people.tables import dealings, people, tasks
 from hearteval.store.people.tasks import are_written as are_tasks_written
+from hearteval.store.records import StoredReply
 from hearteval.store.rows import kind_name
 
 Progress = Callable[[str, int], None]

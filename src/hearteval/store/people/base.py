@@ -9,7 +9,6 @@ from sqlalchemy import Connection
 
 from hearteval.domain import Completion
 from hearteval.store.adding import add
-from hearteval.store.base import Record
 from hearteval.store.integrity.seal import damaged
 from hearteval.store.people import choosing, persons, tasks
 from hearteval.store.people.audit import Event, iter_events, last_told, log, salted
@@ -24,6 +23,7 @@ from hearteval.store.people.tasks import (
     PlannedTask,
 )
 from hearteval.store.people.withdrawal import bury_words
+from hearteval.store.records import Record
 
 T = TypeVar("T")
 

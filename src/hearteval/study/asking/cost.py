@@ -43,7 +43,8 @@ from hearteval.models.prices import (
     money,
     price_per_million,
 )
-from hearteval.store.base import Record, Store
+from hearteval.store.base import Store
+from hearteval.store.records import Record
 from hearteval.study.asking.models import (
     asked_directly,
     judge_sampling,

@@ -12,8 +12,8 @@ from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.records.reading import Kind, RecordTable, TableColumns
 from hearteval.items.run import GatheredItems
 from hearteval.judgments.plan.run import store_stress_set
-from hearteval.store.base import Record
 from hearteval.store.engines import is_readable_as_is
+from hearteval.store.records import Record
 from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
 from hearteval.study.asking.steps import complete_without_models
