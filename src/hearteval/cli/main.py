@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
@@ -61,8 +61,21 @@ VERBS: Mapping[str, str] = {
 }
 
 
+FOLDERS: Mapping[str, Sequence[str]] = {
+    "study": (
+        *("run", "simulate", "complete", "judge", "label", "latency", "analyze", "report"),
+        *("compare", "judges"),
+    ),
+    "tables": ("import", "export", "rank", "agree", "check"),
+    "items": ("items",),
+}
+"""Of verbs whose module is not beside this one."""
+_PLACES = {verb: f"{folder}.{verb}" for folder, verbs in FOLDERS.items() for verb in verbs}
+_PLACES["import"] = "tables.import_verb"  # no name for a module
+
+
 class _LazyGroup(click.Group):
-    """A group whose verbs live in ``hearteval.cli.<verb>``."""
+    """A group whose verbs are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -70,8 +83,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = "import_verb" if cmd_name == "import" else cmd_name  # no name for a module
-        command = importlib.import_module(f"hearteval.cli.{module}").command
+        module = f"hearteval.cli.{_PLACES.get(cmd_name, cmd_name)}"
+        command = importlib.import_module(module).command
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
