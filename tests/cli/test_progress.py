@@ -43,6 +43,22 @@ def test_a_pipe_is_told_after_three_seconds_then_every_ten(clock: Clock) -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [(1, 50, "50.0/s, about 20 s left"), (50, 1, "1.0/s, about 17 min left")],
+)
+def test_the_time_left_is_that_of_the_last_thirty_seconds(
+    clock: Clock, before: int, after: int, words: str
+) -> None:
+    lines, done = Lines("judgments", clock=clock, write=lambda _: None), 0
+    total = 200 * before + 40 * after + 1000
+    for pace in [before] * 200 + [after] * 40:
+        clock.seconds += 1
+        done += pace
+        lines.advance(done, total)
+    assert words in lines.words()
+
+
 def test_a_step_that_does_not_move_on_is_said_to_last(clock: Clock) -> None:
     said: list[str] = []
     lines = Lines("replies", cost=lambda: 0.125, clock=clock, write=said.append)

@@ -134,6 +134,17 @@ def test_content_in_parts_is_joined_and_its_thinking_kept_apart() -> None:
     assert (reply.text, reply.reasoning) == ("Yes.", "hm")
 
 
+def test_content_in_parts_of_a_stream_is_joined_and_its_thinking_timed_apart() -> None:
+    reply = reply_of(
+        chunk({"content": [{"type": "thinking", "thinking": "h"}]}),
+        chunk({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "m"}]}]}),
+        chunk({"content": [{"type": "text", "text": "Ye"}]}),
+        chunk({"content": "s."}, "stop"),
+    )
+    assert (reply.text, reply.reasoning) == ("Yes.", "hm")
+    assert (reply.first_reasoning_ms, reply.first_text_ms) == (0.0, 2.0)
+
+
 @pytest.mark.parametrize("part", ["Yes.", {"type": "image_url"}, {"type": "text", "text": 1}])
 def test_part_of_the_content_that_is_no_text_is_a_fault(part: object) -> None:
     with pytest.raises(FaultError) as fault:

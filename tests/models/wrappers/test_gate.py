@@ -378,6 +378,20 @@ def test_status_of_a_proxy_in_trouble_is_tried_again_where_the_model_has_answere
     assert asyncio.run(ask(fail(status), say("Yes.")))[0] != ""  # a wrong setting is named at once
 
 
+def test_no_credit_is_named_at_once_also_where_the_model_has_answered() -> None:
+    async def ask(*answers: Any) -> Trial:
+        trial = Trial()
+        async with running_server(*answers) as server, open_client() as client:
+            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
+            await trial.ask(trial.wrap(OpenAICompatibleModel(endpoint, client)), 2, n_workers=1)
+        return trial
+
+    trial = asyncio.run(ask(say("Yes."), fail(403, "insufficient credit balance"), say("Yes.")))
+
+    assert trial.reasons == ["", "no-credit"]
+    assert trial.errors[0].n_attempts == 1
+
+
 def test_tries_are_the_study_s_and_counted() -> None:
     trial, model = failed(*[failing()] * 3, "Yes.", tries=3)
     (error,) = trial.errors
