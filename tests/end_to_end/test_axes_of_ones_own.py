@@ -102,7 +102,7 @@ def test_judges_and_reports_use_the_names_of_the_rubric(
     assert "Warmth" in page
     assert "共情" in page
     for text in (page, done.out, *drawn, *tables):
-        for name in ("Human Alignment", "Empathic Responsiveness", "Attunement"):
+        for name in ("Human Alignment", "Empathic Responsiveness", "Attunement", "Resonance"):
             assert name not in text
     assert made(tmp_path)["axis_names"]["H"] == "Clarity of Words"
     given = again.json["ratings" if protocol == "rating" else "judgments"]
@@ -142,3 +142,20 @@ def test_names_that_a_reply_cannot_tell_apart_are_refused(
 
     with pytest.raises(SettingsError, match="name them apart"):
         load_study(path)
+
+
+@pytest.mark.parametrize(
+    ("judges", "people"),
+    [
+        ('protocol = "rating"\n', 'protocol = "rating"\n'),
+        ("", 'protocol = "forced-strength"\naxis_marks = true\n'),
+    ],
+)
+def test_people_are_not_asked_about_axes_that_results_would_call_otherwise(
+    tmp_path: Path, judges: str, people: str
+) -> None:
+    with pytest.raises(SettingsError, match="names axes of its own, and people are asked"):
+        load_study(write(tmp_path, more=f"{judges}[people]\n{people}"))
+    load_study(write(tmp_path, more="[people]\n"))
+    (tmp_path / "mine.toml").write_text(rubric(H="", E="", A=""), encoding="utf-8")
+    load_study(tmp_path / "named.toml")
