@@ -34,7 +34,7 @@ from hearteval.judgments.plan.run import plan_judgments
 from hearteval.judgments.reply import read_reply
 from hearteval.models.base import Reply, Usage
 from hearteval.models.wrappers.cached import reply_to_json
-from hearteval.store.base import StoredReply
+from hearteval.store.records import StoredReply
 from hearteval.study import Quiet
 from hearteval.study.grow import open_grown
 

@@ -18,8 +18,9 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from hearteval.domain import BatchJob, Item, canonical_json, flat_fields
 from hearteval.store import schema
-from hearteval.store.base import Store, StoredReply
+from hearteval.store.base import Store
 from hearteval.store.engines import open_engine
+from hearteval.store.records import StoredReply
 from hearteval.store.rows import TABLES, kind_name
 from hearteval.store.sql import SqlStore
 from hearteval.store.version import VERSION

@@ -8,7 +8,7 @@ from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.data import Provenance, StudyData, assigned
 from hearteval.analysis.people.rankings import KindRanking
 from hearteval.analysis.scores.scores import RatedSystem
-from hearteval.analysis.scores.study import analyze_ratings
+from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.strata import Strata
@@ -259,5 +259,5 @@ def scored(world: World, seed: int) -> tuple[RatedSystem, ...]:
         ratings=drawn.ratings,
         targets=[rating.target for rating in drawn.ratings],
     )
-    results, _ = analyze_ratings(data, level=0.95)
+    results, *_ = score_study(data, level=0.95)
     return results.systems

@@ -21,7 +21,7 @@ from hearteval.domain import (
     System,
     Turn,
 )
-from hearteval.store.base import Record
+from hearteval.store.records import Record
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS, RatedSystem
-from hearteval.analysis.scores.study import RatingResults, analyze_ratings
+from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.domain import AXES, Axis, Completion, Rater, Rating, RatingTarget, System
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -72,7 +72,7 @@ class RatingMaker:
     def analyze(
         self, *, level: float = 0.95, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
     ) -> tuple[RatingResults, tuple[StressResult, ...]]:
-        return analyze_ratings(self.data, level=level, weights=weights)
+        return score_study(self.data, level=level, weights=weights)[:2]
 
     def scores(self, **settings: object) -> dict[str, RatedSystem]:
         results, _ = self.analyze(**settings)  # type: ignore[arg-type]

@@ -10,13 +10,13 @@ from people_study import BEACON, EMBER, PeopleStudy, human_raters
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.factors import (
+from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater
+from hearteval.sections.factors.measure import (
     CompletionScores,
     FactorResults,
     analyze_factors,
     score_completions,
 )
-from hearteval.domain import AXES, Axis, AxisMark, Choice, Rater
 from hearteval.stats.comparisons import FloatArray
 
 SCORES: dict[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}

@@ -47,6 +47,21 @@ def test_a_plan_says_what_people_who_write_add_to_the_judges_bill(
     assert float(found[3]) == pytest.approx(usd_after - usd_before, abs=0.011)
 
 
+@pytest.mark.parametrize("verb", ["run", "judge"])
+def test_nobody_agrees_to_the_bill_without_that_being_said(
+    tmp_path: Path, heart: Heart, verb: str
+) -> None:
+    with serving(healthy()) as server:
+        path = write_study(tmp_path, server.url, extra=PRICED)
+        heart("complete", path, "--yes")
+        path.write_text(path.read_text("utf-8") + PEOPLE, "utf-8")
+        asked = heart(verb, path)
+
+    assert asked.code == 2
+    assert "what people write ([people]) adds" in asked.err
+    assert "add --yes to go ahead" in asked.err
+
+
 def test_a_plan_without_writers_says_nothing_of_them(study: Path, heart: Heart) -> None:
     judged = PEOPLE.replace("= 3", "= 0").replace("per_pair = 0", "per_pair = 2")
     study.write_text(study.read_text("utf-8") + judged, "utf-8")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from hearteval.cli import judges, systems
+from hearteval.cli import systems
+from hearteval.cli.study import judges
 from hearteval.completions.baselines import BASELINES
 
 PUBLISHED = {  # HEART (arXiv 2601.19922), Figure 4

@@ -30,7 +30,7 @@ from hearteval.models.base import FIRST_QUESTIONS, Message, Reply, Sampling
 from hearteval.models.failures import Reason
 from hearteval.models.wrappers.gate import Gate, Gated
 from hearteval.models.wrappers.pace import CallLimits
-from hearteval.store.base import Record
+from hearteval.store.records import Record
 
 PAPER = known_briefs()["paper"]
 UNUSABLE: dict[str, tuple[Reply, str]] = {

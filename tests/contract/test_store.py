@@ -26,7 +26,8 @@ from hearteval.domain import (
     System,
 )
 from hearteval.errors import StoreError
-from hearteval.store.base import Store, StoredReply
+from hearteval.store.base import Store
+from hearteval.store.records import StoredReply
 from hearteval.store.rows import LOOKUP_IDS
 from hearteval.store.sql import PAGE_ROWS, SqlStore
 

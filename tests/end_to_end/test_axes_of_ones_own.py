@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from paying_server import PayingServer, paying_server
 
 from hearteval.config import load_study
 from hearteval.errors import SettingsError
-from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.study.grow import study_raters
 
 STUDY = """
@@ -104,7 +102,7 @@ def test_judges_and_reports_use_the_names_of_the_rubric(
     assert "Warmth" in page
     assert "共情" in page
     for text in (page, done.out, *drawn, *tables):
-        for name in ("Human Alignment", "Empathic Responsiveness", "Attunement"):
+        for name in ("Human Alignment", "Empathic Responsiveness", "Attunement", "Resonance"):
             assert name not in text
     assert made(tmp_path)["axis_names"]["H"] == "Clarity of Words"
     given = again.json["ratings" if protocol == "rating" else "judgments"]
@@ -135,20 +133,6 @@ def test_what_nobody_is_asked_of_a_rubric_with_names_makes_no_other_judge(tmp_pa
     assert rater_of(path) != before
 
 
-def test_a_rubric_without_names_is_the_judge_it_was(tmp_path: Path) -> None:
-    path = write(tmp_path)
-    (tmp_path / "mine.toml").write_text(rubric(H="", E="", A=""), encoding="utf-8")
-
-    form = replace(load_study(path).judging.form, display="raw")
-
-    assert form.settings == {
-        "protocol": "forced-strength",
-        "axes": ["H", "E", "A"],
-        "rubric": "8be2f1f1d15748a7",
-    }
-    assert judge_prompt_hash(form)[:16] == "6e55bcfe97c75c4d"
-
-
 @pytest.mark.parametrize("names", [{"E": "Warmth", "A": "warmth!"}, {"E": "Overall", "A": "B"}])
 def test_names_that_a_reply_cannot_tell_apart_are_refused(
     tmp_path: Path, names: dict[str, str]
@@ -158,3 +142,20 @@ def test_names_that_a_reply_cannot_tell_apart_are_refused(
 
     with pytest.raises(SettingsError, match="name them apart"):
         load_study(path)
+
+
+@pytest.mark.parametrize(
+    ("judges", "people"),
+    [
+        ('protocol = "rating"\n', 'protocol = "rating"\n'),
+        ("", 'protocol = "forced-strength"\naxis_marks = true\n'),
+    ],
+)
+def test_people_are_not_asked_about_axes_that_results_would_call_otherwise(
+    tmp_path: Path, judges: str, people: str
+) -> None:
+    with pytest.raises(SettingsError, match="names axes of its own, and people are asked"):
+        load_study(write(tmp_path, more=f"{judges}[people]\n{people}"))
+    load_study(write(tmp_path, more="[people]\n"))
+    (tmp_path / "mine.toml").write_text(rubric(H="", E="", A=""), encoding="utf-8")
+    load_study(tmp_path / "named.toml")

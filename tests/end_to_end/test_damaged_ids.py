@@ -31,7 +31,7 @@ from hearteval.domain import (
 from hearteval.errors import HeartError
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.store import schema
-from hearteval.store.base import Record, StoredReply
+from hearteval.store.records import Record, StoredReply
 from hearteval.store.rows import TABLES
 from hearteval.store.sql import SqlStore
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from scripted_server import Answer
-from served_study import healthy, serving, write_study
+from scripted_server import Answer, say
+from served_study import always, healthy, is_probe, serving, write_study
+
+from hearteval.models.base import FIRST_QUESTIONS
 
 pytestmark = pytest.mark.server
 DEADLINE_SECONDS = 300
@@ -102,3 +104,16 @@ def test_run_that_comes_later_gets_work_while_the_first_waits_for_its_calls(
     said = [json.loads(out) for out, _ in ended]
     assert said[1]["completions"]["n_added"] > 0
     assert sum(one["completions"]["n_added"] for one in said) == said[0]["completions"]["n_wanted"]
+
+
+def test_each_of_two_runs_stops_a_judge_that_says_nothing_usable(tmp_path: Path) -> None:
+    at_once = PRICED.replace("concurrency = 2", "concurrency = 50")
+    with serving(always(their_judge=say("I prefer reply A."))) as server:
+        study = write_study(tmp_path, server.url, regular=20, extra=at_once)
+        runs = [start(study, None) for _ in range(2)]
+        ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
+
+    n_asked = sum(body["model"] == "their-judge" and not is_probe(body) for body in server.bodies)
+    assert n_asked == 2 * 2 * FIRST_QUESTIONS
+    assert [run.returncode for run in runs] == [1, 1], ended
+    assert all("none of its first 8 questions" in told for _, told in ended)

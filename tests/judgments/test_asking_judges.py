@@ -46,7 +46,7 @@ from hearteval.models.failures import Reason
 from hearteval.protocol import load_protocol
 from hearteval.store import sql
 from hearteval.store.adding import add
-from hearteval.store.base import Record
+from hearteval.store.records import Record
 
 SYSTEMS = (model_system("one"), model_system("two", family="other"))
 WORDS = "canary zebra"

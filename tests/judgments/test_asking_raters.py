@@ -22,7 +22,7 @@ from hearteval.models.base import Message, Reply, Sampling
 from hearteval.protocol import load_protocol
 from hearteval.store import sql
 from hearteval.store.adding import add
-from hearteval.store.base import Record
+from hearteval.store.records import Record
 
 SYSTEMS = (model_system("one"), model_system("two", family="other"))
 TEXTS = {"one": ("What now?", "Which one?"), "two": ("And then?", "Since when?")}

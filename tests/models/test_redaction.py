@@ -7,12 +7,17 @@ import pytest
 from hearteval.models.base import Reply
 from hearteval.models.failures import (
     LONGEST_EXCERPT,
+    TEXTS,
+    FaultError,
+    call_failure,
     excerpt,
     hide_secrets,
     hide_speech,
     redact_reply,
 )
+from hearteval.models.http import Endpoint
 
+ENDPOINT = Endpoint(name="m", model="m", base_url="http://127.0.0.1/v1")
 SECRET = "canary-4f1d-key-9b7e"
 AROUND = [("", ""), ("u:", ""), ("x", "yz"), ("Bearer ", ", ok"), ("four", "")]
 SPOKEN = "Nobody at home knows that I lost my job."
@@ -71,6 +76,24 @@ def test_secrets_in_escapes_are_hidden_in_what_is_kept_and_shown(form: str, ever
     hidden = '{"said": "[hidden], no key"}'
     assert redact_reply(Reply(text="", raw=body), [SECRET]).raw == hidden
     assert hide_secrets(body, [SECRET]) == hidden
+
+
+@pytest.mark.parametrize("form", [r"\u{:04x}", r"\\u{:04X}"])
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_what_looks_like_a_key_in_escapes_is_hidden(form: str, every: int) -> None:
+    key = "sk-proj-0123abcd"
+    escaped = (form.format(ord(c)) if k % every == 0 else c for k, c in enumerate(key))
+    body = f'{{"error": "Incorrect API key: {"".join(escaped)}, \\u00e4hm"}}'
+    assert hide_secrets(body, []) == '{"error": "Incorrect API key: [hidden], \\u00e4hm"}'
+
+
+@pytest.mark.parametrize("field", TEXTS)
+def test_secrets_are_hidden_in_every_text_of_a_reply(field: str) -> None:
+    texts: dict[str, str] = {"text": "fine", field: f"so {SECRET}"}
+    reply = Reply(**texts)  # type: ignore[arg-type]
+    assert getattr(redact_reply(reply, [SECRET]), field) == "so [hidden]"
+    failure = call_failure(FaultError("timeout"), reply, [], endpoint=ENDPOINT, secrets=[SECRET])
+    assert SECRET not in repr(failure.reply)
 
 
 def test_secrets_in_escapes_are_hidden_where_they_are_cut() -> None:

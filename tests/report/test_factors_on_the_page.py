@@ -9,12 +9,12 @@ from invented_results import invented_results
 from test_axis_factors import GENERAL, SPLIT, drawn
 from test_judges_on_the_page import words
 
-from hearteval.analysis.factors import FactorResults, analyze_factors
 from hearteval.analysis.judges.halo import AxisHalo, JudgeHalo
 from hearteval.analysis.study import StudyResults
-from hearteval.report.factors import scree
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
+from hearteval.sections.factors import Factors, scree
+from hearteval.sections.factors.measure import FactorResults, analyze_factors
 from hearteval.stats.comparisons import FloatArray
 
 
@@ -41,7 +41,8 @@ def halo(low: float) -> tuple[JudgeHalo, ...]:
 
 
 def results_of(factors: FactorResults | None) -> StudyResults:
-    return dataclasses.replace(invented_results(), factors=factors)
+    shown = Factors(factors) if factors else None
+    return dataclasses.replace(invented_results(), sections={Factors: shown})
 
 
 def shown(factors: FactorResults) -> str:
@@ -116,10 +117,10 @@ def test_ratings_have_no_wins() -> None:
 
 def test_the_picture_shows_what_the_table_says() -> None:
     one = found()
-    picture = scree(one)
-    above = [y < line for (_, y), (_, line) in zip(picture.found, picture.chance, strict=True)]
-    assert above == [True, False, False, False, False]
-    assert all(0 <= y <= 230 for _, y in picture.found)
+    _, up = scree(one)
+    places = [(up.place(row.found), up.place(row.chance)) for row in one.eigenvalues]
+    assert [y < line for y, line in places] == [True, False, False, False, False]
+    assert all(0 <= y <= 230 for y, _ in places)
 
 
 def test_every_number_is_in_csv() -> None:

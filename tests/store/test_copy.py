@@ -10,8 +10,8 @@ from small_world import NOW
 
 from hearteval.domain import BatchJob, Item, System
 from hearteval.errors import StoreError
-from hearteval.store.base import StoredReply
 from hearteval.store.copy import copy_store, require_equal, store_hashes
+from hearteval.store.records import StoredReply
 from hearteval.store.rows import TABLES
 from hearteval.store.sql import SqlStore
 

@@ -15,8 +15,8 @@ from small_world import make_item
 
 from hearteval.domain import Assignment, Completion, Item, Judgment, Rater, Study, System
 from hearteval.errors import StoreError
-from hearteval.store.base import Record
 from hearteval.store.engines import OPEN_LOCK, is_in_use
+from hearteval.store.records import Record
 from hearteval.store.sql import SqlStore
 
 

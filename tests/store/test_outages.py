@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from postgres_server import running_server
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from hearteval.domain import System
@@ -55,6 +56,33 @@ def test_a_server_that_stays_away_is_one_clear_line(
         server.start()
         assert store.add(systems(0)) == 20
         store.close()
+
+
+@pytest.mark.server
+@pytest.mark.postgres
+def test_writer_that_was_stopped_holds_up_the_others_no_longer_than_a_while(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hearteval.store.engines.IDLE_SECONDS", 1)
+    store, other = SqlStore.open(postgres_url), SqlStore.open(postgres_url)
+    begun, ended, outcomes = threading.Event(), threading.Event(), list[bool]()
+
+    def stop_at_first(connection: Connection) -> None:
+        begun.set()
+        outcomes.append(ended.wait(timeout=20))
+        connection.execute(text("SELECT 1"))
+
+    stopped = threading.Thread(target=store._write, args=(stop_at_first,))
+    stopped.start()
+    assert begun.wait(timeout=20)
+
+    assert other.add(systems(0)) == 20
+
+    ended.set()
+    stopped.join()
+    assert outcomes == [True, True]
+    store.close()
+    other.close()
 
 
 def test_one_outage_is_one_line_however_many_threads_wait(

@@ -30,6 +30,7 @@ from hearteval.domain import (
 )
 from hearteval.errors import StoreError
 from hearteval.store.engines import open_engine
+from hearteval.store.integrity.as_read import AS_READ
 from hearteval.store.integrity.fingerprint import fingerprint_of
 from hearteval.store.integrity.seal import content_of
 from hearteval.store.sql import SqlStore
@@ -142,9 +143,9 @@ def test_a_hash_of_ids_alone_is_that_of_their_canonical_json(place: str) -> None
         assert content_of(one) == content_hash({"kind": kind, **fields})[:32]
 
 
-def test_a_store_whose_sum_nobody_has_written_yet_is_checked_too(place: str) -> None:
-    change(place, EDITS["a choice flipped"])
-    with pytest.raises(StoreError, match=r"the judgment .* is not what was written"):
+def test_a_store_whose_sum_is_gone_is_checked_too(place: str) -> None:
+    change(place, f"DELETE FROM totals WHERE kind = '{AS_READ}';{EDITS['a choice flipped']}")
+    with pytest.raises(StoreError, match=r"the judgment .*: its content is not what was written"):
         read_all(place)
 
 

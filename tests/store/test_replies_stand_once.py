@@ -9,8 +9,8 @@ from asked_study import ITEMS, NOW, asked_study, judge, model_system, plan, said
 from canned_model import CannedModel
 
 from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater, System
-from hearteval.store.base import Record, StoredReply
 from hearteval.store.copy import copy_store
+from hearteval.store.records import Record, StoredReply
 from hearteval.store.sql import SqlStore
 
 REASONS = ("warmer, she says “so heavy”", "kühler, and colder")

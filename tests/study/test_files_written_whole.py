@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from heart_command import Heart
 
+from hearteval.exchange.records.writing import DRAFTS
 from hearteval.study import write_whole
+from hearteval.study.report.folders import START
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +43,34 @@ def test_the_draft_of_a_killed_process_is_removed(tmp_path: Path, dead: int) -> 
     assert path.read_text(encoding="utf-8") == "all of it"
     assert not left.exists()
     assert all(other.exists() for other in others)
+
+
+def left_folder(folder: Path, name: str) -> Path:
+    left = folder / name
+    left.mkdir(parents=True)
+    (left / "half.csv").write_text("half of it", encoding="utf-8")
+    at = left.stat().st_mtime - 3_600
+    os.utime(left, (at, at))
+    return left
+
+
+def test_the_folders_of_killed_processes_are_removed(
+    heart: Heart, study: Path, tmp_path: Path, dead: int
+) -> None:
+    heart("run", study)
+    pages, tables, logs = (tmp_path / "out" / name for name in ("pages", "tables", "logs"))
+    left = [
+        left_folder(pages.parent, f"{START}{dead}"),
+        left_folder(pages.parent, f"{START}{dead}.old"),
+        left_folder(tables, f"{DRAFTS}{dead}-q1_x"),
+        left_folder(logs, f"{DRAFTS}{dead}-q1_x"),
+    ]
+    living = left_folder(tables, f"{DRAFTS}{os.getppid()}-q1_x")
+    done = [
+        heart("report", study, "--full", pages),
+        heart("export", study, "--to", "csv", "--out", tables),
+        heart("export", study, "--to", "inspect", "--out", logs),
+    ]
+    assert [one.code for one in done] == [0, 0, 0]
+    assert not [folder for folder in left if folder.exists()]
+    assert living.exists()

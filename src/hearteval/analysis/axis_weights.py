@@ -26,7 +26,7 @@ from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.domain import AXES, Axis
 from hearteval.stats import one_blas_thread
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
-from hearteval.stats.means import false_discovery_q
+from hearteval.stats.means import q_where_tested
 from hearteval.stats.special import expit
 
 KINDS: Final = ("people", "judges")
@@ -266,9 +266,7 @@ def _differences(fits: Mapping[str, _Fit], *, level: float) -> tuple[WeightDiffe
     found = clustered_estimates(values, influence, item, rater, level=level)
     se, df = clustered_errors(influence, item, rater)
     p = [two_sided_p(value, float(s), df) for value, s in zip(values, se, strict=True)]
-    known = [one for one in p if one is not None]
-    q = iter(false_discovery_q(known).tolist() if known else ())
     return tuple(
-        WeightDifference(axis=axis, difference=one, p=at, q=None if at is None else float(next(q)))
-        for axis, one, at in zip(AXES, found, p, strict=True)
+        WeightDifference(axis=axis, difference=one, p=at, q=q)
+        for axis, one, at, q in zip(AXES, found, p, q_where_tested(p), strict=True)
     )

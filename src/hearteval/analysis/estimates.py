@@ -22,7 +22,7 @@ from hearteval.stats.bradley_terry.clustered_variance import (
 )
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, number_labels
 from hearteval.stats.means import ROUNDING, wilson_interval
-from hearteval.stats.special import stdtr, stdtrit
+from hearteval.stats.special import stdtr, t_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,14 @@ class Estimate:
     low: float | None
     """None under two items, and where nothing varies and the figure is no share."""
     high: float | None
+
+
+def t_estimate(value: float, se: float, df: int, *, level: float) -> Estimate:
+    """Return a figure with its interval of t; without one where nothing varies."""
+    if not df or se <= ROUNDING:
+        return Estimate(value=value, low=None, high=None)
+    reach = t_quantile(df, level=level) * se
+    return Estimate(value=value, low=value - reach, high=value + reach)
 
 
 INTERVALS: Final = {
@@ -135,14 +143,13 @@ def ratio_estimates(rows: Summed, *, level: float) -> list[Estimate]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contrast:
-    """A difference of means with its interval and the test that it is none."""
+class Contrast(Estimate):
+    """A difference of means with its interval and the test that it is none.
 
-    value: float
-    low: float | None
-    """None under two items on a side, under two people there who are sampled on both, and where
-    nothing varies."""
-    high: float | None
+    It has neither under two items on a side, under two people there who are sampled on both, and
+    where nothing varies.
+    """
+
     p: float | None
     """Two-sided, of t."""
     df: float | None
@@ -230,7 +237,7 @@ def contrast_of(  # noqa: PLR0913 - a judgment is of an item, a rater and a writ
         df = min(df, _df_of_parts(writer, part, MIN_WRITERS))
     if df < 1:
         return none
-    reach = float(stdtrit(df, (1 + level) / 2)) * se
+    reach = t_quantile(df, level=level) * se
     p = 2 * float(stdtr(df, -abs(value) / se))
     return Contrast(value=value, low=value - reach, high=value + reach, p=p, df=df)
 
@@ -266,11 +273,8 @@ def clustered_estimates(
         level: Nominal coverage.
     """
     se, df = clustered_errors(influence, item, rater, writer)
-    reach = float(stdtrit(df, (1 + level) / 2)) if df else 0.0
     return [
-        Estimate(value=float(value), low=float(value - reach * s), high=float(value + reach * s))
-        if s > ROUNDING
-        else Estimate(value=float(value), low=None, high=None)
+        t_estimate(float(value), float(s), df, level=level)
         for value, s in zip(values, se, strict=True)
     ]
 

@@ -15,6 +15,7 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.scores.columns import RatingColumns
 
 Records = Iterable[object]
 """Rows of a table; the fields of each are its columns, as in `report/tables.py`."""
@@ -41,6 +42,7 @@ class Basis:
         data: The study's, with the judgments of its members alone.
         columns: The first judgment of each rater on each pair of ranked systems.
         counted: Those of them that the ranking is by; `cells` their sums.
+        rated: The scores; None where nobody rates.
         board: The ranking; None where there is none.
         level: Nominal coverage.
     """
@@ -50,6 +52,7 @@ class Basis:
     counted: JudgmentColumns
     board: Leaderboard | None
     cells: Cells | None
+    rated: RatingColumns | None
     level: float
     seed: int
 
@@ -68,7 +71,7 @@ class Section(ABC, Generic[Found]):
         TITLE: What the page's navigation calls it.
         KEYS: Under which the results hold what it found, `found` under the first.
         TABLES: Names of its table files, and what each holds.
-        TERMS: What the page's glossary says of its words.
+        TERMS: Words for the page's glossary, and what they mean.
         FIGURES: What is drawn of it for a paper.
         NOTHING: What the results hold where it found nothing.
         PAGE: File name of its page among those of ``heart report --full``, which its
@@ -101,6 +104,11 @@ class Section(ABC, Generic[Found]):
     @abstractmethod
     def records(self, table: str) -> Records:
         """Return the rows of one of `TABLES`."""
+
+    @property
+    def terms(self) -> Mapping[str, str]:
+        """What the page's glossary says of its words."""
+        return self.TERMS
 
     @property
     def is_shown(self) -> bool:

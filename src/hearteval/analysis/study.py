@@ -25,12 +25,6 @@ from hearteval.analysis.coverage import (
 )
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, withdrawn_pairs
 from hearteval.analysis.examples import Example, choose_examples
-from hearteval.analysis.factors import (
-    FactorResults,
-    analyze_factors,
-    score_completions,
-    score_rated,
-)
 from hearteval.analysis.judges import (
     Consistency,
     StressResult,
@@ -41,7 +35,6 @@ from hearteval.analysis.judges import (
 from hearteval.analysis.judges.agreement import JudgesAgreement, measure_judges
 from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
 from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
-from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
@@ -61,10 +54,11 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
+from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.section import Basis, Found, Section, Sections, section_dicts
-from hearteval.domain import AXIS_NAMES, Axis, Rater, RatingTarget
+from hearteval.domain import AXIS_NAMES, Axis, Rater
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
 from hearteval.errors import NotIdentifiedError
@@ -97,7 +91,6 @@ class StudyResults:
         axis_weights: What axes weigh in choices, by kind of rater; None where nobody marked them.
         people: People beside judges, and models beside people; None where no person judged or
             wrote what is judged.
-        factors: Whether the axes are one skill or several; None where nobody marked an axis.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -133,7 +126,6 @@ class StudyResults:
     spending: Spending = NOTHING_SPENT
     briefs: tuple[BriefUse, ...] = ()
     people: PeopleResults | None = None
-    factors: FactorResults | None = None
     judge_agreement: JudgesAgreement | None = None
     axis_weights: AxisWeights | None = None
     safety: SafetyResults | None = None
@@ -238,24 +230,29 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         ),
         spending=spending,
         briefs=find_briefs(ranked),
-        factors=_factors(columns, data, level=level),
         safety=measure_screens(data.screened, data.screens, level=level),
         planned=planned,
         pace=pace,
         axis_names=_axis_names(data.raters),
         headline=voters if rows else None,
     )
+    rated = None
     if data.targets is not None:
-        results = _with_ratings(
-            results, data.targets, stored, columns, level=level, weights=weights
-        )
+        results, rated = _with_ratings(results, stored, columns, level=level, weights=weights)
     coverage = results.coverage
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
     board, votes = results.leaderboard, _of_voters(columns, voters)
     cells = headline_cells(votes, {row.system for row in board.rows}) if board else None
     basis = Basis(
-        data=data, columns=columns, counted=votes, board=board, cells=cells, level=level, seed=seed
+        data=data,
+        columns=columns,
+        counted=votes,
+        cells=cells,
+        board=board,
+        rated=rated,
+        level=level,
+        seed=seed,
     )
     found = {section: section.find(basis) for section in sections}
     return replace(results, failures=failures, warnings=warnings, sections=found)
@@ -305,24 +302,21 @@ def _failure_notice(failure: Failure) -> Notice:
 
 def _with_ratings(
     results: StudyResults,
-    targets: Sequence[RatingTarget],
     data: StudyData,
     pairs: JudgmentColumns,
     *,
     level: float,
     weights: Mapping[Axis, float],
-) -> StudyResults:
-    """Return the results of a study whose judges rate: its scores, and no ranking."""
+) -> tuple[StudyResults, RatingColumns | None]:
+    """Return the results of a study whose judges rate, with no ranking; and its scores."""
     ratings, stress, columns = score_study(data, level=level, weights=weights)
-    factors = None
     if columns is not None and data.provenance is not None:
         seed = data.provenance.seed
-        factors = analyze_factors(score_rated(columns), level=level, seed=seed)
         ratings = replace(
             ratings,
             pairs=compare_with_pairs(columns, pairs, results.leaderboard, level=level, seed=seed),
         )
-    n_foreign = len({rating.target for rating in data.ratings} - set(targets))
+    n_foreign = len({rating.target for rating in data.ratings} - {*(data.targets or ())})
     unused = []
     if n_foreign:
         text = (
@@ -336,7 +330,7 @@ def _with_ratings(
             " study's protocol is rating."
         )
         unused.append(Notice(Kind.UNUSED, text))
-    return replace(
+    results = replace(
         results,
         coverage=replace(results.coverage, judges=cover_ratings(data), n_pairs=0),
         leaderboard=None,
@@ -349,9 +343,9 @@ def _with_ratings(
         examples=(),
         stress=stress,
         ratings=ratings,
-        factors=factors,
         warnings=(*results.warnings, *unused),
     )
+    return results, columns
 
 
 def _rank(
@@ -407,21 +401,6 @@ def _explain(
     return (
         measure_confounders(counted, systems, data, people=people_among(data.raters), level=level),
         compare_judges(rows, systems, data.raters, writers=data.writers, level=level),
-    )
-
-
-def _factors(columns: JudgmentColumns, data: StudyData, *, level: float) -> FactorResults | None:
-    """Ask whether the axes that were marked are one skill or several."""
-    scores = score_completions(columns)
-    if scores is None:
-        return None
-    assert data.provenance is not None
-    return analyze_factors(
-        scores,
-        level=level,
-        seed=data.provenance.seed,
-        axis_by_axis={rater.name for rater in data.judges if rater.family == BASELINE_FAMILY},
-        halo=halo_of_judges(data, level=level),
     )
 
 

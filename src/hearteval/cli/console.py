@@ -37,6 +37,14 @@ NAMED = 8
 """Columns of the label of a line that says where something was written, or what is next."""
 
 
+def without_keys(text: str) -> str:
+    """Return a text without the keys that stand in the environment."""
+    from hearteval.config import keys_at_hand
+    from hearteval.models.failures import hide_known
+
+    return hide_known(text, keys_at_hand())
+
+
 def emit_json(name: str, body: Mapping[str, Any]) -> None:
     """Print the one versioned object of a command on stdout."""
     said = {SIMULATED: True} if _is_said_simulated() else {}
@@ -207,10 +215,10 @@ class Terminal:
 
 
 def _printable_lines(message: str) -> str:
-    """Replace what a terminal would obey, in names and in what providers say; lines stay."""
+    """Replace keys, and what a terminal would obey, in what providers say; lines stay."""
     from hearteval.report.text import printable
 
-    return "\n".join(map(printable, message.split("\n")))
+    return "\n".join(map(printable, without_keys(message).split("\n")))
 
 
 def _echo_warning(message: str) -> None:
@@ -243,7 +251,12 @@ def working_on(
         yield opened
 
 
-class _UtcFormatter(logging.Formatter):
+class _WithoutKeys(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return without_keys(super().format(record))
+
+
+class _UtcFormatter(_WithoutKeys):
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
         return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
@@ -285,7 +298,7 @@ def run_log(settings: "StudySettings", verb: str) -> Iterator[_LogFile]:
     handler.setFormatter(_UtcFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     to_terminal = logging.StreamHandler(sys.stderr)
     to_terminal.setLevel(logging.WARNING)
-    to_terminal.setFormatter(logging.Formatter("warning: %(message)s"))
+    to_terminal.setFormatter(_WithoutKeys("warning: %(message)s"))
     LOGGER.addHandler(handler)
     LOGGER.addHandler(to_terminal)
     LOGGER.setLevel(logging.INFO)

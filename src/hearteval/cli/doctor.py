@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.console import Terminal, emit_json, without_keys
 from hearteval.cli.options import StudyPath, json_option
 from hearteval.version import __version__
 
@@ -46,13 +46,14 @@ def command(study_file: Path | None, *, probe: bool, as_json: bool) -> None:
 
     Exit code 1 if anything needed is missing.
     """
-    from hearteval.study.checks import check_study
+    from hearteval.study.checks import Check, check_study
 
     if probe and study_file is None:
         raise click.UsageError("--probe calls the models of a study: name its file")
     checks = _check_installation()
     if study_file is not None:
         checks += check_study(study_file, Terminal(), probe=probe)
+    checks = [Check(c.name, c.state, *map(without_keys, (c.detail, c.remedy))) for c in checks]
     is_ok = all(check.state != "missing" for check in checks)
     if as_json:
         emit_json("doctor", {"ok": is_ok, "checks": [check._asdict() for check in checks]})

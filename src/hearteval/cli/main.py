@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import emit_json
+from hearteval.cli.console import emit_json, without_keys
 from hearteval.errors import HeartError, SettingsError, StoppedError
 from hearteval.version import __version__
 
@@ -61,8 +61,21 @@ VERBS: Mapping[str, str] = {
 }
 
 
+FOLDERS: Mapping[str, Sequence[str]] = {
+    "study": (
+        *("run", "simulate", "complete", "judge", "label", "latency", "analyze", "report"),
+        *("compare", "judges"),
+    ),
+    "tables": ("import", "export", "rank", "agree", "check"),
+    "items": ("items",),
+}
+"""Of verbs whose module is not beside this one."""
+_PLACES = {verb: f"{folder}.{verb}" for folder, verbs in FOLDERS.items() for verb in verbs}
+_PLACES["import"] = "tables.import_verb"  # no name for a module
+
+
 class _LazyGroup(click.Group):
-    """A group whose verbs live in ``hearteval.cli.<verb>``."""
+    """A group whose verbs are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -70,8 +83,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = "import_verb" if cmd_name == "import" else cmd_name  # no name for a module
-        command = importlib.import_module(f"hearteval.cli.{module}").command
+        module = f"hearteval.cli.{_PLACES.get(cmd_name, cmd_name)}"
+        command = importlib.import_module(module).command
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -154,7 +167,7 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost frame: it sets the exit status
         with suppress(OSError):
-            traceback.print_exc()
+            click.echo(without_keys(traceback.format_exc()), err=True)
         fail(
             "internal",
             f"this is a fault of hearteval ({type(error).__name__}); what was acknowledged is "
@@ -217,6 +230,8 @@ def _fail(
 ) -> None:
     from hearteval.report.text import printable
 
+    message, ids = without_keys(message), tuple(map(without_keys, ids))
+    faults = tuple(map(without_keys, faults))
     lines = message.split("\n") if faults or is_list else [message]
     with suppress(OSError):  # whoever reads may have gone: the exit status still says what failed
         click.echo("heart: " + "\n".join(map(printable, lines)), err=True)

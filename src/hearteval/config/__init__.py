@@ -6,6 +6,7 @@ from hearteval.config.model_settings import (
     ModelSettings,
     SystemSettings,
     has_key,
+    keys_at_hand,
     read_key,
 )
 from hearteval.config.people import PeopleSettings
@@ -19,6 +20,7 @@ __all__ = [
     "StudySettings",
     "SystemSettings",
     "has_key",
+    "keys_at_hand",
     "load_study",
     "read_key",
 ]

@@ -447,4 +447,11 @@ def _unpeopled(
                 " people and judges answer the same kind of question, so both rate or both compare"
             )
             faults.append(SettingsError(f"{path}: {words}", ids=("people.protocol",)))
+        if judging.form.names and (people.axis_marks or people.protocol == "rating"):
+            words = (
+                "judging.rubric names axes of its own, and people are asked about those of"
+                " hearteval: results would call both alike; take the names out of the rubric, or"
+                ' have people compare without marks (protocol = "five-point")'
+            )
+            faults.append(SettingsError(f"{path}: {words}", ids=("judging.rubric",)))
     return faults

@@ -27,7 +27,7 @@ from hearteval.domain import (
     display_name,
 )
 from hearteval.judgments.form import USUAL, JudgeForm, JudgeProtocol
-from hearteval.protocol import hashed_words, load_protocol
+from hearteval.protocol import load_protocol
 from hearteval.protocol.markers import Message, ask_again, marked_material
 from hearteval.protocol.strict_json import closed_object
 
@@ -100,21 +100,14 @@ def judge_prompt_hash(form: JudgeForm = USUAL) -> str:
     """Return the hash of all that a judge is shown: prompt, form of replies, schema, repair.
 
     What is not rendered is no part of it: an axis nobody is asked about, words of another protocol.
-    The words of version 2 stand for it, so that judges keep the hash they had when it was one.
     """
-    is_rating = form.protocol == "rating"
-    texts = _STAND_IN_TEXTS[:1] if is_rating else _STAND_IN_TEXTS
-    names = ["judge_prompt", *(["rating_prompt"] if is_rating else [])]
-    before, repair = hashed_words(), load_protocol("judge_prompt")["repair"]
+    texts = _STAND_IN_TEXTS[:1] if form.protocol == "rating" else _STAND_IN_TEXTS
     return content_hash(
         {
-            **{name: before[name] for name in names},
-            "rubric": form.texts if form.rubric else before["rubric"],
             "rendered": judge_messages(_STAND_IN_TURNS, *texts, nonce=_STAND_IN_CODE, form=form),
+            "display": display_name(form.display),
             "schema": judge_schema(form),
-            **({} if repair == before["judge_prompt"]["repair"] else {"repair": repair}),
-            # Left out where it says nothing, so that judges from before it stay the same.
-            **({} if form.display == "raw" else {"display": display_name(form.display)}),
+            "repair": load_protocol("judge_prompt")["repair"],
         }
     )
 

@@ -147,11 +147,6 @@ def screen_text(text: str) -> tuple[str, ...]:
     return tuple(sorted(hits | {rule for rule, hit in others.items() if hit}))
 
 
-def is_released(labels: Iterable[Label], *, people: Container[str]) -> bool:
-    """Say whether raters may read a text, by all labels of it; as `safety_standing`."""
-    return safety_standing(labels, people=people) == "released"
-
-
 def safety_standing(labels: Iterable[Label], *, people: Container[str]) -> Standing:
     """Return what becomes of a text, by all labels of it and the ids of raters who are people.
 

@@ -86,6 +86,10 @@ _CREDENTIAL = re.compile(
     r"""|\b(?:sk|pk|rk|gsk|xai|fw|hf|csk|tgp|r8)[-_][\w*.-]{6,500}|\bAIza[\w*-]{8,100}"""
     r"""|(?<=://)[^\s/@]{1,200}(?=@)|[\w.-]{0,50}\*{3,100}[\w.-]{0,50}"""
 )
+_ESCAPE = re.compile(r"\\{1,8}u00([2-7][0-9a-fA-F])")
+_WITH_ESCAPES = re.compile(rf"""(?:{_ESCAPE.pattern.replace("(", "(?:")}|[\w.*-]){{8,9000}}""")
+TEXTS = ("raw", "text", "reasoning", "refusal", "model", "finish_reason")
+"""Fields of a reply that an endpoint words."""
 
 
 class CallFailureError(ModelCallError):
@@ -193,11 +197,11 @@ def call_failure(
     words += "" if fault.status is None else f" ({fault.status})"
     words += f": {said}" if said else ""
     words += f"; {ADVICE[fault.reason]}" if fault.reason in ADVICE else ""
-    raw = hide_secrets(reply.raw[: 2 * MAX_RAW], secrets)[:MAX_RAW]
+    came = _without_secrets(replace(reply, raw=reply.raw[: 2 * MAX_RAW]), secrets)
     failure = CallFailureError(
         f"{endpoint.name} at {endpoint.address}{where}: {words}",
         reason=fault.reason,
-        reply=replace(reply, raw=raw),
+        reply=replace(came, raw=came.raw[:MAX_RAW]),
         said=f"{fault.setting}: {said}" if fault.setting else said,
         may_be_charged=fault.may_be_charged,
         retry_after_seconds=fault.retry_after_seconds,
@@ -323,7 +327,15 @@ def _holds(text: str, secret: str) -> bool:
 
 
 def hide_secrets(text: str, secrets: Sequence[str]) -> str:
-    """Replace secrets in a text, whole or cut off, and whatever looks like a credential."""
+    """Replace secrets in a text, as `hide_known` does, and whatever looks like a credential."""
+    text = hide_known(text, secrets)
+    if r"\u" in text:
+        text = _WITH_ESCAPES.sub(_without_credential, text)
+    return _CREDENTIAL.sub(HIDDEN, text)
+
+
+def hide_known(text: str, secrets: Sequence[str]) -> str:
+    """Replace secrets in a text, whole or cut off, in any spelling."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         if r"\u" in text and len(secret) >= SHORTEST_SECRET:
             beginning = _escaped(secret[: max(8, len(secret) // 2)])
@@ -331,23 +343,39 @@ def hide_secrets(text: str, secrets: Sequence[str]) -> str:
         for spelling in spellings(secret) or (secret,):
             beginning = re.escape(spelling[: max(8, len(spelling) // 2)])
             text = re.sub(rf"""{re.escape(spelling)}|{beginning}[^\s"',;<>]*""", HIDDEN, text)
-    return _CREDENTIAL.sub(HIDDEN, text)
+    return text
+
+
+def _without_credential(word: re.Match[str]) -> str:
+    """Return a word with JSON's escapes in it, read and hidden where it looks like a credential."""
+    read = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), word[0])
+    return _CREDENTIAL.sub(HIDDEN, read) if _CREDENTIAL.search(read) else word[0]
+
+
+def _without_secrets(reply: Reply, secrets: Sequence[str]) -> Reply:
+    """Hide secrets, and whatever looks like one, in every text of a reply that an endpoint made."""
+    texts: dict[str, Any] = {name: getattr(reply, name) for name in TEXTS}
+    texts = {name: text and hide_secrets(text, secrets) for name, text in texts.items()}
+    return replace(reply, **texts)
+
+
+def held_secrets(texts: Sequence[str], secrets: Sequence[str]) -> list[str]:
+    """Return the secrets that stand in one of some texts; words too short to be any are none."""
+    long = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+    return [s for s in long if any(_holds(text, s) for text in texts)]
 
 
 def redact_reply(reply: Reply, secrets: Sequence[str]) -> Reply:
     """Hide secrets that an endpoint repeats in its reply or beside it; nothing else is changed."""
-    long = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
-    parts = (reply.raw, reply.text, reply.reasoning)
-    found = [s for s in long if any(_holds(part, s) for part in parts)]
+    found = held_secrets([getattr(reply, name) or "" for name in TEXTS], secrets)
     if not found:
         return reply
     if any(_holds(reply.text, secret) for secret in found):
         _log.warning(
             "%s: a reply held the key that it was asked with; it reads %s there now",
-            *(reply.model or "a model", HIDDEN),
+            *(hide_secrets(reply.model, found) or "a model", HIDDEN),
         )
-    raw, text, reasoning = (hide_secrets(part, found) for part in parts)
-    return replace(reply, raw=raw, text=text, reasoning=reasoning)
+    return _without_secrets(reply, found)
 
 
 def hide_speech(text: str, spoken: Sequence[str]) -> str:

@@ -163,7 +163,7 @@ def is_plausible(reply: Reply, messages: Sequence[Message], sampling: Sampling) 
     it came, where that is longer than it was allowed to be. A prompt has tokens, and so has a text
     that came. Counts that are not there say nothing.
     """
-    has_text = bool(reply.text or reply.reasoning)
+    has_text = bool(reply.text or reply.reasoning or reply.refusal)
     if reply.usage.input_tokens == 0 or (has_text and reply.usage.output_tokens == 0):
         return False
     n_in, n_out = reply.usage.input_tokens or 0, reply.usage.output_tokens or 0

@@ -4,7 +4,6 @@ Each TOML file here has a ``version`` at its top; a change of wording is a new v
 read on import.
 """
 
-import json
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -30,18 +29,6 @@ def load_protocol(name: str) -> dict[str, Any]:
         FileNotFoundError: No protocol of that name ships with hearteval.
     """
     return tomllib.loads((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def hashed_words() -> dict[str, Any]:
-    """Return the words of the judges' texts as of version 2, which every judge's hash covers.
-
-    They never change, whatever becomes of the texts (docs/decisions/0050).
-    """
-    words: dict[str, Any] = json.loads(
-        (files(__name__) / "hashed_words.json").read_text(encoding="utf-8")
-    )
-    return words
 
 
 def read_ending(finish_reason: str | None) -> Ending:

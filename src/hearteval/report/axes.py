@@ -44,6 +44,7 @@ def naming_axes(names: Mapping[Axis, str]) -> Iterator[None]:
         _SHOWN.reset(token)
 
 
-def has_own_names() -> bool:
-    """Say whether the names that are shown are of a rubric of one's own."""
-    return dict(_SHOWN.get()) != dict(domain.AXIS_NAMES)
+def own_axis_names() -> Mapping[Axis, str]:
+    """Return the names that are shown and are those of a rubric of one's own."""
+    shown = _SHOWN.get()
+    return {axis: shown[axis] for axis, name in domain.AXIS_NAMES.items() if shown[axis] != name}

@@ -56,23 +56,6 @@ def _warnings(results: StudyResults) -> Records:
     return [{"kind": each.kind.value, "text": str(each)} for each in results_notices(results)]
 
 
-def _factor_analysis(results: StudyResults) -> Records:
-    found = results.factors
-    if found is None:
-        return []
-    left_out = ("axes", "factors", "eigenvalues", "halo")
-    return [{name: value for name, value in flat_fields(found).items() if name not in left_out}]
-
-
-def _halo(results: StudyResults) -> Records:
-    return [
-        {"judge": found.judge, "n_asked": found.n_asked, **_flat(at)}
-        for found in (results.factors.halo if results.factors else ())
-        for at in (found.overall, *found.axes)
-        if at is not None
-    ]
-
-
 def _axes(results: StudyResults) -> Records:
     return [
         {"system": row.system, "kind": row.kind, "axis": axis, **_flat(at)}
@@ -249,11 +232,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
     "axes": ("standing on each axis", _axes),
-    "factor-analysis": ("are the axes one skill or several", _factor_analysis),
-    "factor-loadings": ("what each axis has in common with the others", "factors.axes"),
-    "factors": ("factors, and how they go with wins", "factors.factors"),
-    "eigenvalues": ("eigenvalues of the axes, and of unrelated ones", "factors.eigenvalues"),
-    "halo": ("marks that follow the verdict, by judge and way of asking", _halo),
     "screens": ("what screens hold, and miss by people who read it too", _screens),
     "screens-agreement": ("screens with each other, and with people", "safety.agreement"),
     "win-rates": ("wins of each system", "win_rates"),

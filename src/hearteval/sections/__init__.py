@@ -9,6 +9,7 @@ from typing import Any
 from hearteval.analysis.section import Section
 from hearteval.sections.ablations import Ablations
 from hearteval.sections.difficulty import Difficulty
+from hearteval.sections.factors import Factors
 from hearteval.sections.labels import Labels
 from hearteval.sections.reasons import Reasons
 from hearteval.sections.strata import Strata
@@ -16,6 +17,7 @@ from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
 SECTIONS: tuple[type[Section[Any]], ...] = (
+    Factors,
     Strata,
     Difficulty,
     Ablations,

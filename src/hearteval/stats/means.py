@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hearteval.stats.comparisons import FloatArray
-from hearteval.stats.special import ndtr, ndtri, stdtr, stdtrit
+from hearteval.stats.special import ndtr, ndtri, stdtr, t_quantile
 
 ROUNDING = 1e-12
 """Distance of two means of the same numbers, each of about 1, that counts as none."""
@@ -58,7 +58,7 @@ def mean_interval(shares: FloatArray, *, level: float) -> tuple[float, float]:
     mean, se = _mean_and_error(shares)
     if se is None:
         return wilson_interval(mean, n, level=level)
-    margin = float(stdtrit(n - 1, (1 + level) / 2)) * se
+    margin = t_quantile(n - 1, level=level) * se
     return max(0.0, mean - margin), min(1.0, mean + margin)
 
 
@@ -107,7 +107,7 @@ def influence_interval(
     se = math.sqrt(n / (n - 1) * math.fsum(influence**2))
     if se <= ROUNDING:
         return None
-    margin = float(stdtrit(df, (1 + level) / 2)) * se
+    margin = t_quantile(df, level=level) * se
     return estimate - margin, estimate + margin
 
 

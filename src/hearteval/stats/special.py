@@ -66,3 +66,8 @@ def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
 def logit(p: Any) -> Any:
     """Return the log odds of a chance."""
     return scipy.special.logit(p)
+
+
+def t_quantile(df: float, *, level: float) -> float:
+    """Return how many standard errors an interval of t reaches to each side."""
+    return float(stdtrit(df, (1 + level) / 2))

@@ -11,9 +11,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from hearteval.domain import Pair, Study, canonical_json, flat_fields
 from hearteval.errors import StoreError
 from hearteval.store import schema
-from hearteval.store.base import Record
 from hearteval.store.integrity.as_read import book_as_read
 from hearteval.store.integrity.seal import book, content_of
+from hearteval.store.records import Record
 from hearteval.store.replies import refer
 from hearteval.store.rows import (
     MEMBER_FIELDS,

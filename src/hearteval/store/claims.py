@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from hearteval.domain import record_id
-from hearteval.store.base import Claimed
+from hearteval.store.records import Claimed
 from hearteval.store.rows import in_groups
 from hearteval.store.schema import claims
 

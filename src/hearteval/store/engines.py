@@ -40,6 +40,9 @@ BUSY_TIMEOUT_SECONDS = 30
 CONNECT_TIMEOUT_SECONDS = 10
 WRITER_LOCK = 0x4845_4152_5442
 """Key of the advisory lock that PostgreSQL writers queue for: the letters HEARTB."""
+IDLE_SECONDS = 60
+"""After which PostgreSQL takes the lock from a writer that does nothing with it: one that was
+stopped, or whose machine went to sleep, would hold up all others for good."""
 OPEN_LOCK = 128
 """The byte that a SQLite connection locks as long as it is open (``UNIX_SHM_DMS``)."""
 HIGHEST_PORT = 65_535
@@ -237,7 +240,8 @@ def _postgres_engine(url: URL) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         if not _is_reading(connection):
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})")
+            limit = f"set_config('idle_in_transaction_session_timeout', '{IDLE_SECONDS}s', true)"
+            connection.exec_driver_sql(f"SELECT {limit}, pg_advisory_xact_lock({WRITER_LOCK})")
 
     return engine
 

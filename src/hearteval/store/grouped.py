@@ -19,8 +19,9 @@ from typing import NamedTuple, Protocol
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from hearteval.errors import StoreError
-from hearteval.store.base import Balance, Record, SetAside, Store, StoredReply
+from hearteval.store.base import Store
 from hearteval.store.panel import Panel
+from hearteval.store.records import Balance, Record, SetAside, StoredReply
 
 logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.05

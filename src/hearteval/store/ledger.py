@@ -16,7 +16,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from hearteval.domain import record_id
-from hearteval.store.base import Balance, InFlight, SetAside
+from hearteval.store.integrity.seal import NO_STUDY, Total, follow, is_sum, total_of
+from hearteval.store.records import Balance, InFlight, SetAside
 from hearteval.store.schema import ledger
 
 IsGone = Callable[[str, datetime], bool]
@@ -29,13 +30,25 @@ def book(connection: Connection, usd: float) -> None:
     """Add to what is spent what replies have cost that are kept in this transaction."""
     if usd:
         row = {"owner": "", "expires_at": _LONG_AGO, "later_usd": 0.0, "n_calls": 0}
+        before = _sum(connection)
         _write(connection, NOBODY, {**row, "usd": read_booked(connection) + usd})
+        follow(connection, ledger.name, NO_STUDY, gone=before, come=_sum(connection))
 
 
 def read_booked(connection: Connection) -> float:
     """Return what all replies that were kept have cost."""
     query = select(ledger.c.usd).where(ledger.c.id == NOBODY)
     return float(connection.execute(query).scalar() or 0.0)
+
+
+def is_written(connection: Connection) -> bool:
+    """Say whether what is booked is what was written."""
+    return is_sum(connection, ledger.name, NO_STUDY, _sum(connection))
+
+
+def _sum(connection: Connection) -> Total:
+    rows = connection.execute(select(ledger.c.usd).where(ledger.c.id == NOBODY))
+    return total_of(map(tuple, rows))
 
 
 def set_aside(connection: Connection, wanted: SetAside, *, is_gone: IsGone) -> Balance:

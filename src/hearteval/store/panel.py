@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from hearteval.domain import record_id
-from hearteval.store.base import Claimed, Found, Store
+from hearteval.store.base import Store
+from hearteval.store.records import Claimed, Found
 
 LEASE = timedelta(seconds=120)
 RENEWALS = 4

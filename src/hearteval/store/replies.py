@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from hearteval.domain import flat_fields, record_id
-from hearteval.store.base import Record, StoredReply
 from hearteval.store.integrity.seal import book, content_of, rebook
 from hearteval.store.ledger import book as book_cost
+from hearteval.store.records import Record, StoredReply
 from hearteval.store.rows import (
     HOLDERS,
     in_groups,

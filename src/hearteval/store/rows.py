@@ -7,12 +7,14 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Connection,
     Select,
     Table,
     Text,
     bindparam,
     case,
+    cast,
     exists,
     func,
     or_,
@@ -45,8 +47,8 @@ from hearteval.domain import (
 )
 from hearteval.errors import InvalidRecordError
 from hearteval.store import schema
-from hearteval.store.base import Record, StoredReply
 from hearteval.store.people.tables import people
+from hearteval.store.records import Record, StoredReply
 
 LOOKUP_IDS = 500
 """Ids that one query asks for at most: databases bound the number of its parameters."""
@@ -222,6 +224,12 @@ def planned_query(study: Study) -> Select[Any]:
     return select(*keys, func.count()).where(a.study_id == study.id).group_by(*keys)
 
 
+def n_pairs_query(study: Study) -> Select[Any]:
+    """Return the query for how many pairs a study's assignments are about."""
+    a = schema.assignments.c
+    return select(func.count(a.pair_id.distinct())).where(a.study_id == study.id)
+
+
 def assigned_query(study: Study) -> Select[Any]:
     """Return the query for rater, repeat, assignments and judgments of a study's version."""
     a, j, p = schema.assignments, schema.judgments, schema.pairs
@@ -239,6 +247,37 @@ def assigned_query(study: Study) -> Select[Any]:
     )
 
 
+def timed_query() -> Select[Any]:
+    """Return the query for assignment, seconds, time and id of people's judgments, no checks."""
+    a, j, r = schema.assignments, schema.judgments, schema.raters.c
+    people = select(r.id).where(r.kind == "human")
+    return (
+        select(a.c.id, j.c.seconds, j.c.created_at, j.c.id)
+        .select_from(a)
+        .join(j, j.c.assignment_id == a.c.id)
+        .where(a.c.check.is_(None), a.c.rater_id.in_(people))
+    )
+
+
+def called_query() -> Select[Any]:
+    """Return the query for judges' calls: rater, settings, and counts that add up exactly."""
+    a, j = schema.assignments, schema.judgments
+    keys = (a.c.rater_id, j.c.requested, j.c.effective)
+    return (
+        select(*keys, func.count().label("n_calls"), *_priced())
+        .select_from(a)
+        .join(j, j.c.assignment_id == a.c.id)
+        .group_by(*keys)
+    )
+
+
+def _priced() -> tuple[Any, ...]:
+    cost = schema.judgments.c.cost
+    # A sum of floats depends on their order, one of whole billionths of a millidollar does not.
+    pico_usd = func.sum(cast(func.round(cost * 1e12), BigInteger))
+    return func.count(cost).label("n_priced"), pico_usd.label("pico_usd")
+
+
 def call_queries(study: Study) -> dict[str, Select[Any]]:
     """Return the queries for sums of a study's calls, by step."""
     a, t = schema.assignments, schema.attempts
@@ -249,9 +288,9 @@ def call_queries(study: Study) -> dict[str, Select[Any]]:
         "completions": _summed(schema.completions, schema.completions.c.system_id).where(
             *_belongs(Completion, schema.completions.c, study)
         ),
-        "judgments": _summed(schema.judgments, a.c.rater_id, among=judged).where(
-            a.c.study_id == study.id
-        ),
+        "judgments": _summed(schema.judgments, a.c.rater_id, among=judged)
+        .where(a.c.study_id == study.id)
+        .add_columns(*_priced()),
         "ratings": _summed(schema.ratings, schema.ratings.c.rater_id).where(
             *_belongs(Rating, schema.ratings.c, study)
         ),

@@ -37,16 +37,6 @@ from hearteval.domain import (
 from hearteval.errors import InvalidRecordError, StoreError
 from hearteval.store import claims, ledger, schema
 from hearteval.store.adding import add, insertion
-from hearteval.store.base import (
-    AssignedCount,
-    Balance,
-    Claimed,
-    Found,
-    InFlight,
-    Record,
-    SetAside,
-    StoredReply,
-)
 from hearteval.store.engines import (
     Outage,
     as_reader,
@@ -63,14 +53,17 @@ from hearteval.store.engines import (
     run_patiently,
 )
 from hearteval.store.integrity import as_read
+from hearteval.store.integrity.as_read import AS_CALLED, COUNTS
 from hearteval.store.integrity.fingerprint import fingerprint
 from hearteval.store.integrity.seal import (
     NOTHING,
     Total,
     content_of,
+    damaged,
     hash_of,
     n_written,
     read_totals,
+    total_of,
 )
 from hearteval.store.integrity.verify import (
     DATABASE,
@@ -81,6 +74,16 @@ from hearteval.store.integrity.verify import (
     is_as_written,
 )
 from hearteval.store.people.base import PeopleStore
+from hearteval.store.records import (
+    AssignedCount,
+    Balance,
+    Claimed,
+    Found,
+    InFlight,
+    Record,
+    SetAside,
+    StoredReply,
+)
 from hearteval.store.replies import find, keep
 from hearteval.store.rows import (
     MEMBER_FIELDS,
@@ -94,6 +97,7 @@ from hearteval.store.rows import (
     kind_name,
     label_query,
     marks_from_text,
+    n_pairs_query,
     planned_query,
     read_studies,
     rows_by_people,
@@ -119,8 +123,8 @@ KEPT_IN_MEMORY = (Item, System, Rater, Completion)
 """Kinds that every step of a study reads, and of which there are thousands, not millions."""
 OF_A_STUDY = (Assignment, Judgment, Rating)
 """Kinds whose totals count what a study reads of them."""
-CHECKED_WHOLE = (Completion, Attempt, Label, Screening, LatencyProbe)
-"""Kinds of which a version of a study reads what is about its members: an edit may hide one."""
+CHECKED_WHOLE = (Rater, Completion, Attempt, Label, Screening, LatencyProbe)
+"""Kinds of which a version of a study reads a part: an edit may hide one, or take it away."""
 NAMED = 5
 """Records that a message names at most."""
 
@@ -148,6 +152,7 @@ class SqlStore:
         is_queue = engine.dialect.name == "sqlite"
         self._writer = Lock() if is_queue else BoundedSemaphore(MOST_WRITERS)
         self.people = PeopleStore(
+            name=name,
             write=self._write,
             read=self._read,
             empty_log=partial(empty_log, engine),
@@ -222,6 +227,8 @@ class SqlStore:
 
     def _iter_anew(self, kind: type[R], study: Study | None) -> Iterator[R]:
         query = select(TABLES[kind]) if study is None else study_query(kind, study)
+        if study is not None and kind is Rater:
+            self.people.people(study.id)  # whoever takes part is a rater: that is compared, too
         n_least = self._n_written(kind, study)
         n_read, found = 0, NOTHING
         for records, kept in self._records(kind, query):
@@ -273,12 +280,14 @@ class SqlStore:
         """Return the versions of one study, which are as they were written, or of all."""
         with self._sound(Study):
             found = self._read(read_studies)
-        if study_id is not None:
-            found = [(study, kept) for study, kept in found if study.id == study_id]
-            self._require_as_written([study for study, _ in found], [kept for _, kept in found])
-            if not found:  # it may be there, under another id than its own
-                self._require_sound((Study,))
-        return [study for study, _ in found]
+        studies = [study for study, _ in found]
+        if study_id is None:
+            return studies
+        # All of them: where the newest version is gone, the one before must not pass for it.
+        total = self._require_as_written(studies, [kept for _, kept in found])
+        if total != self._written(Study):
+            self._require_sound((Study,))
+        return [study for study in studies if study.id == study_id]
 
     def unjudged(self, study: Study, *, is_checked: bool = False) -> Iterator[Assignment]:
         """Yield the study's assignments that have no judgment yet."""
@@ -330,7 +339,7 @@ class SqlStore:
         n_read, n_least = 0, self._n_written(Judgment, study)
         written, found = self._read(partial(as_read.written, study=study)), NOTHING
         for columns in self._columns(Judgment, judgment_query(study), *keys):
-            found = found.and_also(as_read.total_of(zip(*columns.values(), strict=True)))
+            found = found.and_also(total_of(zip(*columns.values(), strict=True)))
             with self._sound(Judgment):
                 columns["axes"] = list(map(marks_from_text, columns["axes"]))
                 if not set(columns["choice"]) <= set(get_args(Choice)):
@@ -351,8 +360,7 @@ class SqlStore:
         """
         if self._read(partial(as_read.is_as_read, study=study)):
             return
-        kinds = (Completion, Pair, Assignment, Judgment)
-        self._require_sound(kinds)
+        self._require_sound((Rater, Completion, Pair, Assignment, Judgment))
         if not self._is_read_only:
             self._write(partial(as_read.make_anew, study=study))
 
@@ -393,6 +401,8 @@ class SqlStore:
         """Return how many records a read must find at least; 0 where nobody can tell."""
         if study is not None and kind_name(kind) in MEMBER_FIELDS:
             return len(getattr(study, MEMBER_FIELDS[kind_name(kind)]))
+        if study is not None and kind is Pair:
+            return int(self._read(lambda it: it.execute(n_pairs_query(study)).scalar_one()))
         if study is not None and kind not in OF_A_STUDY:
             return 0
         study_id = None if study is None else study.id
@@ -448,11 +458,7 @@ class SqlStore:
             raise self._damaged(words, ids=[kind_name(kind)]) from error
 
     def _damaged(self, words: str, *, ids: Sequence[str]) -> StoreError:
-        return StoreError(
-            f"store {self._name} is damaged: {words}; go on with a copy of it, and see "
-            "`heart store verify`",
-            ids=ids,
-        )
+        return damaged(self._name, words, ids=ids)
 
     def keep_replies(self, replies: Sequence[StoredReply]) -> None:
         """Keep replies in one transaction; of two under one id the first stays."""
@@ -532,15 +538,23 @@ class SqlStore:
 
     def call_sums(self, study: Study) -> Sequence[Mapping[str, Any]]:
         """Return sums of a study's calls by step, system or rater, and settings."""
-        return [
-            {"step": step, **row}
-            for step, query in call_queries(study).items()
-            for row in self._rows(query)
-        ]
+        written = self._read(partial(as_read.written, study=study, kind=AS_CALLED))
+        rows = {step: self._rows(query) for step, query in call_queries(study).items()}
+        of = ("owner_id", "requested", "effective", *COUNTS)
+        judged = [tuple(row[name] for name in of) for row in rows["judgments"]]
+        if as_read.total_of_calls(judged) != written:
+            self._require_judged_as_written(study)
+        for row in rows["judgments"]:
+            del row["n_priced"], row["pico_usd"]
+        return [{"step": step, **row} for step, found in rows.items() for row in found]
 
     def spent_usd(self) -> float:
         """Return what all replies that were kept have cost, unknown costs apart."""
-        return self._read(ledger.read_booked)
+        booked, is_written = self._read(lambda it: (ledger.read_booked(it), ledger.is_written(it)))
+        if not is_written:
+            words = f"what is booked is not what was written: {booked} US dollars"
+            raise damaged(self._name, words, ids=["ledger"])
+        return booked
 
     def enter_panel(self, owner: str, *, until: datetime, is_gone: claims.IsGone) -> int:
         """Be present, and renew one's claims; return the stamp of what was released last."""

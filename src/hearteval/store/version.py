@@ -23,8 +23,8 @@ from hearteval.errors import StoreError
 from hearteval.store import schema
 from hearteval.store.people import tables as _tables_of_people  # noqa: F401 - its tables are made
 
-VERSION = "v0011"
-"""Goes up by one with any change of a table, a column or an index."""
+VERSION = "v0012"
+"""Goes up by one with any change of a table, a column or an index, or of the sums beside them."""
 
 COLUMNS = {
     "sqlite": "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c"

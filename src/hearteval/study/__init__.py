@@ -6,7 +6,9 @@ page, a test. Nothing here knows a terminal or a browser.
 
 import logging
 import os
+import re
 import shlex
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -107,7 +109,7 @@ def write_whole(
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        _remove_left_drafts(path)
+        remove_left_drafts(path.parent, f".{path.name}.")
         mode = 0o600 if is_private else 0o666
         opener = partial(os.open, mode=mode)
         with open(draft, "w", encoding="utf-8", errors="replace", opener=opener) as file:
@@ -122,19 +124,22 @@ def write_whole(
         raise not_written(path, error) from error
 
 
-def _remove_left_drafts(path: Path) -> None:
-    """Delete what a process that was killed while it wrote this file has left beside it.
+def remove_left_drafts(folder: Path, start: str) -> None:
+    """Delete the files and folders that killed processes were writing in a folder.
 
-    Old ones only: a process of another machine may write here now.
+    Their names begin so, and then with the number of their process. Old ones only: a process of
+    another machine may write here now.
     """
-    start = f".{path.name}."
-    for other in path.parent.iterdir():
-        number = other.name.removeprefix(start)
-        if not other.name.startswith(start) or not number.isdecimal():
+    name = re.compile(rf"{re.escape(start)}([0-9]+)(\.old|-\w+)?")
+    for other in folder.iterdir() if folder.is_dir() else ():
+        found = name.fullmatch(other.name)
+        if found is None or time.time() - other.stat().st_mtime < DRAFT_SECONDS:
             continue
-        is_old = time.time() - other.stat().st_mtime > DRAFT_SECONDS
-        if is_old and int(number) != os.getpid() and not _is_alive(int(number)):
-            other.unlink(missing_ok=True)
+        if int(found[1]) != os.getpid() and not _is_alive(int(found[1])):
+            if other.is_dir():
+                shutil.rmtree(other, ignore_errors=True)
+            else:
+                other.unlink(missing_ok=True)
 
 
 def _is_alive(process: int) -> bool:

@@ -11,14 +11,16 @@ from hearteval.completions.imported import (
     import_replies,
 )
 from hearteval.completions.prompting import brief_of, known_briefs, support_messages
-from hearteval.config import StudySettings
+from hearteval.config import StudySettings, keys_at_hand
 from hearteval.domain import Completion, Item, Study
 from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.inspect import ExportedLog, export_study
 from hearteval.exchange.inspect.logs import read_inspect_log
+from hearteval.exchange.records.writing import DRAFTS
 from hearteval.models.base import ReplyLog
+from hearteval.models.failures import redact_reply
 from hearteval.report.text import printable, shortened
-from hearteval.study import Tell
+from hearteval.study import Tell, remove_left_drafts
 from hearteval.study.grow import imported_systems
 from hearteval.study.imports import outcomes
 from hearteval.study.report.left_behind import remember
@@ -46,6 +48,9 @@ def read_log_of(settings: StudySettings, name: str, path: Path) -> ReplyLog:
             ids=(name,),
         )
     log, model = read_inspect_log(path), imported[name].model
+    keys = keys_at_hand()
+    replies = [dataclasses.replace(r, reply=redact_reply(r.reply, keys)) for r in log.replies]
+    log = dataclasses.replace(log, replies=tuple(replies))
     if model != log.model:
         raise SettingsError(
             f"{log.name}: is a log of the model {log.model}, but {settings.file} says that {name!r}"
@@ -91,6 +96,7 @@ def export_logs(
     data, released = read_data(session, study), released_words(session, study)
     texts = [c for c in data.completions if c.writer_id is None or c.id in released]
     data = dataclasses.replace(data, completions=texts)
+    remove_left_drafts(out, DRAFTS)
     logs = export_study(
         study,
         data,

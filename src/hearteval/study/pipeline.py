@@ -106,7 +106,8 @@ def run_study(session: Session, study: Study) -> tuple[dict[str, Any], StudyResu
     tell(plan_words(settings, items, spending))
     warn_of_same_models(settings, session.tell)
     require_keys(settings, session.store, study, done)
-    confirm_spending(session, in_all(spending))
+    of_people = people_words(settings, items, when=session.now())
+    confirm_spending(session, in_all(spending), of_people)
     completions = complete_step(session, study, free)
     judgments = judge_step(session, study, done.plan)
     stored = session.store.fingerprint()  # first, so that what comes meanwhile is a change

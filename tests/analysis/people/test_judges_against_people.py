@@ -13,7 +13,7 @@ from scipy.stats import ttest_ind, ttest_rel
 from statsmodels.stats import inter_rater
 
 from hearteval.analysis.agreement.pair_votes import PairVotes, majorities
-from hearteval.analysis.agreement.votes import measure_difference, measure_votes
+from hearteval.analysis.agreement.votes import compare_shares, measure_votes
 from hearteval.analysis.judges.agreement import measure_judges
 from hearteval.analysis.people.ambiguity import (
     classify,
@@ -163,7 +163,7 @@ def test_a_difference_of_pairs_of_the_same_items_knows_that_they_are() -> None:
     gap = np.array([0.0, 1.0] * 4)
     one = np.concatenate((right, np.full(8, np.nan)))
     other = np.concatenate((np.full(8, np.nan), np.maximum(right, gap)))
-    at = measure_difference(one, other, item, level=0.95)
+    at, _ = compare_shares(one, other, item, level=0.95)
     paired = ttest_rel(right, np.maximum(right, gap)).confidence_interval()
     assert (at.low, at.high) == pytest.approx((paired.low, paired.high))
 
@@ -177,7 +177,7 @@ def test_a_difference_is_found_at_its_rate_where_there_is_none() -> None:
     for _ in range(300):
         share = draw.beta(8, 2, 38)[item]
         same = (draw.random(len(item)) < share).astype(np.float64)
-        at = measure_difference(
+        at, _ = compare_shares(
             np.where(is_adversarial, np.nan, same),
             np.where(is_adversarial, same, np.nan),
             item,

@@ -8,7 +8,7 @@ from rated_records import NOW, STUDY_ID, RatingMaker
 
 from hearteval.analysis.coverage import cover_ratings
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.scores.study import analyze_ratings
+from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import AXES, Rater, Rating
 from hearteval.notices import Kind
@@ -41,24 +41,24 @@ def rated(**shifts: int) -> StudyData:
 
 def test_what_people_rated_counts_without_a_plan() -> None:
     data = rated(ann=0, ben=1)
-    results, _ = analyze_ratings(data.with_ratings_of_people(), level=0.95)
+    results, *_ = score_study(data.with_ratings_of_people(), level=0.95)
     assert results.rated_by == "both"
     assert (results.n_raters, results.n_ratings) == (3, 24)
-    alone, _ = analyze_ratings(data, level=0.95)
+    alone, *_ = score_study(data, level=0.95)
     assert alone.n_ratings == 8
 
 
 def test_each_person_is_normalised_by_themselves() -> None:
     """Who scores a point lower throughout says the same in z-scores."""
-    strict = analyze_ratings(rated(ann=0).with_ratings_of_people(), level=0.95)[0]
-    alone = analyze_ratings(rated(), level=0.95)[0]
+    strict = score_study(rated(ann=0).with_ratings_of_people(), level=0.95)[0]
+    alone = score_study(rated(), level=0.95)[0]
     for one, other in zip(strict.systems, alone.systems, strict=True):
         assert one.system == other.system
         assert one.overall.z == pytest.approx(other.overall.z)
 
 
 def test_people_stand_together_and_unnamed_beside_each_judge() -> None:
-    results, _ = analyze_ratings(rated(ann=0, ben=0).with_ratings_of_people(), level=0.95)
+    results, *_ = score_study(rated(ann=0, ben=0).with_ratings_of_people(), level=0.95)
     (best, _) = results.systems
     assert set(best.judges) == {"judge", "people"}
     assert best.judges["people"].n_ratings == 8
@@ -66,7 +66,7 @@ def test_people_stand_together_and_unnamed_beside_each_judge() -> None:
 
 
 def test_a_person_who_gives_one_score_is_counted_and_not_named() -> None:
-    results, _ = analyze_ratings(rated(cat=4).with_ratings_of_people(), level=0.95)
+    results, *_ = score_study(rated(cat=4).with_ratings_of_people(), level=0.95)
     assert results.no_z == {}
     (notice,) = [one for one in results.warnings if one.kind is Kind.AXIS]
     assert (

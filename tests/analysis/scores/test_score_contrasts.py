@@ -30,6 +30,7 @@ from hearteval.analysis.scores.scores import (
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.notices import Kind
+from hearteval.sections.factors import Factors
 from hearteval.stats.bradley_terry.fit import fit_win_matrix
 
 
@@ -416,7 +417,8 @@ def test_too_few_systems_in_both_have_no_figure() -> None:
 
 
 def test_factors_of_ratings_are_of_their_z_scores() -> None:
-    found = analyze_study(drawn_study({"a": 1.0, "b": 0.0, "c": -1.0}, judges=2)).factors
+    data = drawn_study({"a": 1.0, "b": 0.0, "c": -1.0}, judges=2)
+    found = analyze_study(data, sections=[Factors]).found(Factors)
     assert found is not None
     assert found.problem is None
     assert (found.source, found.n_completions, found.raters) == ("ratings", 60, ("j0", "j1"))

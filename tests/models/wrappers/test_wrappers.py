@@ -270,6 +270,14 @@ def test_usage_that_a_call_cannot_have_had_is_booked_at_its_ceiling(usage: Usage
     assert reply.cost == 0.5
 
 
+@pytest.mark.parametrize("told", [{"reasoning": "Hm."}, {"refusal": "I cannot."}])
+def test_what_came_beside_a_text_has_tokens_too(told: dict[str, str]) -> None:
+    usage = Usage(input_tokens=10, output_tokens=0)
+    model = CannedModel([Reply(text="", usage=usage, **told)])  # type: ignore[arg-type]
+
+    assert ask(budgeted(model, unlimited())).cost == 0.5
+
+
 def test_reply_without_a_text_may_count_no_tokens() -> None:
     model = CannedModel([Reply(text="", usage=Usage(input_tokens=10, output_tokens=0))])
 

@@ -32,7 +32,11 @@ class Office:
             return store._write(work)
 
         self.twice = PeopleStore(
-            write=write, read=store._read, empty_log=lambda: None, rewrite=lambda: True
+            name="memory",
+            write=write,
+            read=store._read,
+            empty_log=lambda: None,
+            rewrite=lambda: True,
         )
         store.people.plan([task(1, n_places=1), task(2, n_places=1)])
         self.invite = invite_to(store, "judge", most=2)

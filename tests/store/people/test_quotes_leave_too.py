@@ -5,7 +5,7 @@ import json
 from asked_study import ITEMS, NOW, asked_study
 
 from hearteval.domain import Attempt, Completion, Label, Rater, System
-from hearteval.store.base import StoredReply
+from hearteval.store.records import StoredReply
 from hearteval.study.verify import verify_store
 
 HUMAN = System(name="People", kind="human", family="human")

@@ -21,7 +21,7 @@ from hearteval.stats.agreement.kappas import NO_PAIRS
 from hearteval.stats.agreement.table import ONE_CATEGORY, divide
 from hearteval.stats.comparisons import FloatArray, IntArray, number_labels
 from hearteval.stats.means import ROUNDING, wilson_interval
-from hearteval.stats.special import stdtr, stdtrit
+from hearteval.stats.special import stdtr, t_quantile
 
 N_RESAMPLES = 1_000
 ALL_SAME = "no interval: every item says the same, which does not show how far others would differ"
@@ -86,13 +86,6 @@ def measure_share(
     return AgreementMeasure(value=found.value, low=low, high=high, reason=None)
 
 
-def measure_difference(
-    one: FloatArray, other: FloatArray, item: IntArray, *, level: float
-) -> AgreementMeasure:
-    """Return the difference of two shares, as `compare_shares` does."""
-    return compare_shares(one, other, item, level=level)[0]
-
-
 def compare_shares(
     one: FloatArray, other: FloatArray, item: IntArray, *, level: float
 ) -> tuple[AgreementMeasure, float | None]:
@@ -129,7 +122,7 @@ def compare_shares(
         return AgreementMeasure(value=value, low=None, high=None, reason=ALL_SAME), None
     n_used = len(np.unique(label[~np.isnan(one) | ~np.isnan(other)]))
     df = min(float(variances.sum() ** 2 / (variances**2 / (n - 1)).sum()), n_used - 1)
-    reach = float(stdtrit(df, (1 + level) / 2)) * se
+    reach = t_quantile(df, level=level) * se
     found = AgreementMeasure(value=value, low=value - reach, high=value + reach, reason=None)
     return found, 2 * float(stdtr(df, -abs(value) / se))
 

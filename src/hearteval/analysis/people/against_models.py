@@ -35,7 +35,7 @@ from hearteval.analysis.people.meetings import (
     tally_meetings,
 )
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
-from hearteval.stats.means import false_discovery_q
+from hearteval.stats.means import q_where_tested
 
 SUBSET: Final = "subset"
 
@@ -283,18 +283,11 @@ def _gap(
 
 def _with_q(rows: Sequence[StratumAgainstModels]) -> list[StratumAgainstModels]:
     """Adjust the tests of one family together."""
-    p = {
-        k: row.from_others.score.p
-        for k, row in enumerate(rows)
-        if row.from_others is not None and row.from_others.score.p is not None
-    }
-    tested = [value for value in p.values() if value is not None]
-    q = dict(zip(p, false_discovery_q(tested).tolist(), strict=True))
+    others = [row.from_others for row in rows]
+    adjusted = q_where_tested([None if at is None else at.score.p for at in others])
     return [
-        replace(row, from_others=replace(row.from_others, q=q[k]))
-        if k in q and row.from_others is not None
-        else row
-        for k, row in enumerate(rows)
+        replace(row, from_others=at and replace(at, q=q))
+        for row, at, q in zip(rows, others, adjusted, strict=True)
     ]
 
 

@@ -20,7 +20,7 @@ from hearteval.analysis.estimates import (
     contrast_of,
 )
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import ROUNDING, false_discovery_q
+from hearteval.stats.means import ROUNDING, q_where_tested
 
 MIN_PAIRS: Final = 20
 """Of a person, that others judged too; with fewer nothing is said of them."""
@@ -102,12 +102,10 @@ def compare_answers(
     contrasts = [
         _from_others(alone[k], total, n_rows, mean, len(known), level=level) for k in known
     ]
-    tested = [k for k, one in enumerate(contrasts) if one.p is not None]
-    adjusted = false_discovery_q([one.p for one in contrasts if one.p is not None])
-    q = dict(zip(tested, adjusted.tolist(), strict=True))
+    adjusted = q_where_tested([one.p for one in contrasts])
     found = [
-        _beside(names[k], alone[k], contrast, q.get(place), level=level)
-        for place, (k, contrast) in enumerate(zip(known, contrasts, strict=True))
+        _beside(names[k], alone[k], contrast, q, level=level)
+        for k, contrast, q in zip(known, contrasts, adjusted, strict=True)
     ]
     return PeopleOneByOne(
         people=tuple(sorted(found, key=lambda one: (one.beyond.value, one.person))),

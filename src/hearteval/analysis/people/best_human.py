@@ -46,7 +46,7 @@ from hearteval.stats.bradley_terry.differences import rank_bounds
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, fit_win_matrix
 from hearteval.stats.bradley_terry.simultaneous import family_p
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray, IntArray, win_matrix
-from hearteval.stats.special import expit, stdtrit
+from hearteval.stats.special import expit, t_quantile
 
 BEST_HUMAN = "best_human"
 EQUAL_ELO: Final = 1e-6
@@ -472,7 +472,7 @@ def _strength(known: _Known, rated: Rated) -> RankedHuman | None:
     if at.se is not None:
         own_df = float(np.broadcast_to(df, variance.shape)[-1, -1])
         se = math.sqrt(at.se**2 + share**2 * own)
-        half = ELO_PER_THETA * float(stdtrit(own_df, (1 + known.level) / 2)) * se
+        half = ELO_PER_THETA * t_quantile(own_df, level=known.level) * se
     return RankedHuman(
         elo=elo,
         low=None if half is None else elo - half,

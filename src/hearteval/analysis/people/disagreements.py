@@ -33,7 +33,7 @@ from hearteval.analysis.words import plain, words_of
 from hearteval.domain import Completion, Display, display_form
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import false_discovery_q
+from hearteval.stats.means import q_where_tested
 
 TRAITS: Final = ("words", "formatting", "warm phrases", "likeness")
 """Words; formatting marks; generic warm phrases (`protocol/warm_phrases.toml`); mean cosine of its
@@ -214,7 +214,7 @@ def compare_traits(
         item: Item of each pair.
         level: Nominal coverage.
     """
-    found, p = [], []
+    found = []
     for k, trait in enumerate(traits):
         is_in = ~np.isnan(mine[:, k] + theirs[:, k])
         if not is_in.any():
@@ -225,7 +225,6 @@ def compare_traits(
         influence = (difference - value)[:, np.newaxis] / len(difference)
         more = (np.sign(difference) + 1) / 2
         se, df = clustered_errors(influence, of_item, judges)
-        p.append(two_sided_p(value, float(se[0]), df))
         found.append(
             TraitOfChoice(
                 trait=trait,
@@ -235,13 +234,12 @@ def compare_traits(
                 peoples_choice=float(theirs[is_in, k].mean()),
                 difference=clustered_estimates([value], influence, of_item, judges, level=level)[0],
                 has_more=mean_estimates(more[:, np.newaxis], of_item, judges, level=level)[0],
-                p=p[-1],
+                p=two_sided_p(value, float(se[0]), df),
                 q=None,
             )
         )
-    known = [one for one in p if one is not None]
-    q = iter(false_discovery_q(known).tolist() if known else ())
-    return tuple(one if one.p is None else replace(one, q=float(next(q))) for one in found)
+    q = q_where_tested([one.p for one in found])
+    return tuple(replace(one, q=own) for one, own in zip(found, q, strict=True))
 
 
 def describe_texts(completions: Sequence[Completion], wanted: IntArray) -> FloatArray:

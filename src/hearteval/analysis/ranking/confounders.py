@@ -33,7 +33,7 @@ from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import Comparisons, FloatArray
 from hearteval.stats.means import false_discovery_q
-from hearteval.stats.special import stdtr, stdtrit
+from hearteval.stats.special import stdtr, t_quantile
 
 PLANNED: Final = "planned"
 EXPLORATORY: Final = "exploratory"
@@ -239,7 +239,7 @@ def find_tests(effects: Sequence[Effect], *, level: float) -> tuple[EffectTest, 
     for effect in effects:
         if effect.low is None or effect.high is None or effect.df is None:
             continue
-        se = (effect.high - effect.low) / (2 * float(stdtrit(effect.df, (1 + level) / 2)))
+        se = (effect.high - effect.low) / (2 * t_quantile(effect.df, level=level))
         p_values.append(2 * float(stdtr(effect.df, -abs(effect.beta) / se)))
         known.append(effect)
     return tuple(

@@ -21,7 +21,7 @@ from hearteval.analysis.scores.columns import RatingColumns, group_means
 from hearteval.analysis.scores.scores import OVERALL
 from hearteval.domain import Axis, Item
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
-from hearteval.stats.means import false_discovery_q
+from hearteval.stats.means import q_where_tested
 
 MIN_ITEMS = 5
 """Of either kind; with fewer there is no figure."""
@@ -163,7 +163,6 @@ def _adjusted(rows: Sequence[CueContrast]) -> tuple[CueContrast, ...]:
     found = []
     for who in dict.fromkeys(row.who for row in rows):
         own = [row for row in rows if row.who == who]
-        tested = [row.p_value for row in own if row.p_value is not None]
-        q = iter(false_discovery_q(tested).tolist())
-        found += [row if row.p_value is None else replace(row, q_value=next(q)) for row in own]
+        adjusted = q_where_tested([row.p_value for row in own])
+        found += [replace(row, q_value=q) for row, q in zip(own, adjusted, strict=True)]
     return tuple(found)

@@ -25,7 +25,7 @@ from hearteval.stats.bradley_terry.differences import pairwise_differences, rank
 from hearteval.stats.bradley_terry.simultaneous import family_p
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING
-from hearteval.stats.special import stdtrit
+from hearteval.stats.special import t_quantile
 
 MIN_ITEMS = 5
 """Of a system that is compared."""
@@ -221,7 +221,7 @@ def _ends(
     if min(df, most) < 1 or se[0] <= ROUNDING:
         return None
     df = min(df, most)
-    reach = float(stdtrit(df, (1 + level) / 2)) * float(se[0])
+    reach = t_quantile(df, level=level) * float(se[0])
     return float(value) - reach, float(value) + reach, df
 
 

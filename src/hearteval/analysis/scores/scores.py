@@ -20,7 +20,7 @@ import numpy as np
 from hearteval.analysis.data import StudyData
 from hearteval.domain import AXES, AXIS_NAMES, MAX_SCORE, Axis, Rater, System
 from hearteval.stats.means import bounded_interval, influence_interval, q_where_tested
-from hearteval.stats.special import stdtr, stdtrit
+from hearteval.stats.special import stdtr, t_quantile
 
 EQUAL_WEIGHTS: Mapping[Axis, float] = dict.fromkeys(AXES, 1.0)
 OVERALL = "overall"
@@ -237,7 +237,7 @@ def adjust_cells(systems: Sequence[RatedSystem], *, level: float) -> tuple[Rated
 def _p_value(at: ScoreEstimate, *, level: float) -> float | None:
     if at.z is None or at.z_low is None or at.z_high is None or at.z_df is None:
         return None
-    quantile = float(stdtrit(at.z_df, (1 + level) / 2))
+    quantile = t_quantile(at.z_df, level=level)
     return 2 * float(stdtr(at.z_df, -abs(at.z) * 2 * quantile / (at.z_high - at.z_low)))
 
 

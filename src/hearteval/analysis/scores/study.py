@@ -86,18 +86,13 @@ class RatingResults:
     """The order beside that by stored judgments of pairs; None without these. Exploratory."""
 
 
-def analyze_ratings(
-    data: StudyData, *, level: float, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
-) -> tuple[RatingResults, tuple[StressResult, ...]]:
-    """Compute the scores of a study, and how often each judge saw what is plainly worse."""
-    results, stress, _ = score_study(data, level=level, weights=weights)
-    return results, stress
-
-
 def score_study(
     data: StudyData, *, level: float, weights: Mapping[Axis, float] = EQUAL_WEIGHTS
 ) -> tuple[RatingResults, tuple[StressResult, ...], RatingColumns | None]:
-    """Compute the same, and return what it was computed from; None where nothing is rated."""
+    """Compute the scores of a study, and how often each judge saw what is plainly worse.
+
+    Also return what it was computed from; None where nothing is rated.
+    """
     ranked, raters = data.ranked, data.raters
     ranked_ids = {system.id for system in ranked}
     rows = wanted_rows(data, weights=weights)

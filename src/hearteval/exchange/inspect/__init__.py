@@ -4,6 +4,7 @@ What stands in them is made in `hearteval.exchange.inspect.samples`, which needs
 ``inspect``.
 """
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from hearteval.analysis.data import StudyData
 from hearteval.domain import Study, System
 from hearteval.errors import SettingsError, not_written
 from hearteval.exchange.inspect.logs import load_inspect
+from hearteval.exchange.records.writing import DRAFTS
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -59,7 +61,8 @@ def export_study(
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as drafts:
+        prefix = f"{DRAFTS}{os.getpid()}-"
+        with tempfile.TemporaryDirectory(dir=folder, prefix=prefix) as drafts:
             for system in sorted(data.ranked, key=lambda system: system.name):
                 log = logs.make(system)
                 draft = Path(drafts) / _file_name(study, system)

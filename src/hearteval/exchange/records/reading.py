@@ -31,6 +31,7 @@ from hearteval.exchange.tables.columns import (
 from hearteval.exchange.votes import OutcomeNames
 from hearteval.exchange.votes.winner import LEFT_WON, RIGHT_WON, WinnerColumn
 from hearteval.labels.taxonomy import taxonomies_of_replies
+from hearteval.models.failures import held_secrets, hide_known
 
 Kind = Literal["completions", "judgments", "ratings", "labels", "raters"]
 MAX_SHOWN, MAX_PLACES = 20, 3
@@ -142,6 +143,13 @@ class RecordTable:
             raise SettingsError(f"{table.label} holds no rows, only the names of its columns")
         self.warnings = table.warnings
         self.sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def hide(self, secrets: Sequence[str]) -> None:
+        """Replace secrets in cells: what endpoints said elsewhere may repeat a key."""
+        for name, cells in self._read.items():
+            found = held_secrets(["\n".join(filter(None, cells))], secrets)
+            if found:
+                self._read[name] = [cell and hide_known(cell, found) for cell in cells]
 
     def says(self, what: str) -> bool:
         """Say whether the table says this at all."""

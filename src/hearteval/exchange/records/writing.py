@@ -17,6 +17,9 @@ from typing import Any, Literal
 
 from hearteval.errors import SettingsError, not_written
 
+DRAFTS = ".export-"
+"""How the folder begins in which files are written first; its process's number follows."""
+
 Cell = str | int | float | bool | None
 Columns = Mapping[str, Sequence[Cell]]
 """Cells by the name of their column, all of one length."""
@@ -55,7 +58,8 @@ def write_files(files: Mapping[str, bytes], folder: Path, *, replace: bool) -> N
                 raise SettingsError(
                     f"{path}: holds other content; give another --out, or --force to replace it"
                 )
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as drafts:
+        prefix = f"{DRAFTS}{os.getpid()}-"
+        with tempfile.TemporaryDirectory(dir=folder, prefix=prefix) as drafts:
             for name, content in files.items():
                 with open(Path(drafts) / name, "wb", opener=partial(os.open, mode=0o600)) as file:
                     file.write(content)

@@ -39,7 +39,8 @@ from hearteval.judgments.stress_set.audit import (
     with_references,
 )
 from hearteval.labels.safety import SAFETY, Standing, read_standings
-from hearteval.store.base import Record, Store
+from hearteval.store.base import Store
+from hearteval.store.records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

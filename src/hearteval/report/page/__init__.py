@@ -22,7 +22,6 @@ from hearteval.report import (
     against,
     agreement,
     axis_weights,
-    factors,
     figures,
     headline,
     judges,
@@ -35,7 +34,7 @@ from hearteval.report import (
     scores,
     text,
 )
-from hearteval.report.axes import AXIS_NAMES, has_own_names
+from hearteval.report.axes import AXIS_NAMES, own_axis_names
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -201,7 +200,6 @@ def environment() -> Environment:
         against,
         axis_weights,
         agreement,
-        factors,
         figures,
         first_screen,
         headline,
@@ -224,7 +222,7 @@ def environment() -> Environment:
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
-        has_own_names=has_own_names,
+        own_axis_names=own_axis_names,
         audit_command=headline.AUDIT_COMMAND,
         results_notices=headline.results_notices,
         chips=chips,

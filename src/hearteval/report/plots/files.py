@@ -13,7 +13,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes, marked_words
-from hearteval.report.plots import kinds, people, ranking
+from hearteval.report.plots import people, ranking
 from hearteval.report.plots.style import (
     COLUMN_INCHES,
     PAGE_INCHES,
@@ -37,10 +37,6 @@ def _met_people(results: StudyResults) -> Any:
 def _agreeing(results: StudyResults) -> Any:
     found = people.Agreeing(results.people, results.judge_agreement)
     return found if len(people.agreement_cells(found)[0]) > 1 else None
-
-
-def _factors(results: StudyResults) -> Any:
-    return results.factors if results.factors and results.factors.factors else None
 
 
 def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
@@ -97,13 +93,6 @@ FIGURES = (
         _agreeing,
         people.draw_agreement,
         lambda found, _: rows_height(1.4 * len(people.agreement_cells(found)[0])),
-    ),
-    Figure(
-        "factors",
-        "Left: eigenvalues of the axes beside those of unrelated axes. Right: loadings.",
-        _factors,
-        kinds.draw_factors,
-        lambda _, width: 1 + 0.25 * width,
     ),
     Figure(
         "fit",

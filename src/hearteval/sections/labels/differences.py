@@ -15,7 +15,7 @@ from hearteval.analysis.labels.agreement import Marks
 from hearteval.domain import System
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, q_where_tested
-from hearteval.stats.special import stdtr, stdtrit
+from hearteval.stats.special import stdtr, t_quantile
 
 PEOPLE, MODELS, OTHERS = "people", "models", "the others"
 Comparison = Literal["models-people", "family-people", "system-others"]
@@ -124,7 +124,7 @@ def _compare(
     apart = left[at] - right[other_at]
     means = apart.mean(axis=0)
     errors = apart.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.zeros_like(means)
-    reach = float(stdtrit(n - 1, (1 + level) / 2)) if n > 1 else 0.0
+    reach = t_quantile(n - 1, level=level) if n > 1 else 0.0
     return [
         RateDifference(
             comparison=comparison,

@@ -20,13 +20,13 @@ from hearteval.analysis.estimates import (
     Estimate,
     clustered_errors,
     interval_name,
+    t_estimate,
     two_sided_p,
 )
 from hearteval.analysis.ranking.confounders import count_words
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
-from hearteval.stats.means import ROUNDING, false_discovery_q
-from hearteval.stats.special import stdtrit
+from hearteval.stats.means import ROUNDING, q_where_tested
 
 FEWEST_ITEMS = 10
 FEWEST = 10
@@ -166,11 +166,10 @@ def _measure(
     betas = rx[:, kept].T @ ry / squares[kept]
     influence = rx[:, kept] * (ry[:, np.newaxis] - rx[:, kept] * betas) / squares[kept]
     se, most = clustered_errors(influence, item, sampled) if kept else (np.zeros(0), 0)
-    df = np.minimum(_fewer_items(x[:, kept], item) - 1, most)
+    df = np.maximum(1, np.minimum(_fewer_items(x[:, kept], item) - 1, most))
     tested = list(zip(betas.tolist(), se.tolist(), df.tolist(), strict=True))
-    p = [two_sided_p(b, s, max(1, d) if most else 0) for b, s, d in tested]
-    known = [one for one in p if one is not None]
-    q = iter(false_discovery_q(known).tolist() if known else ())
+    p = [two_sided_p(b, s, d if most else 0) for b, s, d in tested]
+    q = q_where_tested(p)
     return {
         "n_judgments": len(item),
         "n_items": n_items,
@@ -179,9 +178,9 @@ def _measure(
             ThemeEffect(
                 category=found.keys[k],
                 name=names[found.keys[k]],
-                effect=_with_ends(*tested[j], level=level),
+                effect=t_estimate(*tested[j], level=level),
                 p=p[j],
-                q=None if p[j] is None else float(next(q)),
+                q=q[j],
                 n_with=int(n_with[k]),
             )
             for j, k in enumerate(kept)
@@ -199,13 +198,6 @@ def _fewer_items(x: FloatArray, item: IntArray) -> IntArray:
     for k, said in enumerate((x > 0, x == 0)):
         np.logical_or.at(there[k], places, said)
     return np.asarray(there.sum(axis=1).min(axis=0))
-
-
-def _with_ends(value: float, se: float, df: int, *, level: float) -> Estimate:
-    if se <= ROUNDING:
-        return Estimate(value=value, low=None, high=None)
-    reach = float(stdtrit(max(1, df), (1 + level) / 2)) * se
-    return Estimate(value=value, low=value - reach, high=value + reach)
 
 
 def _residuals(values: FloatArray, controls: FloatArray, group: IntArray) -> FloatArray:

@@ -17,7 +17,7 @@ from hearteval.analysis.estimates import (
 )
 from hearteval.analysis.labels.agreement import bounded
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import false_discovery_q
+from hearteval.stats.means import q_where_tested
 
 SHUFFLES = 999
 
@@ -110,10 +110,8 @@ def compare_rates(
     influence = (apart - means) / len(apart)
     se, df = clustered_errors(influence, item, panel)
     p = [two_sided_p(float(m), float(s), df) for m, s in zip(means, se, strict=True)]
-    known = [one for one in p if one is not None]
-    q = iter(false_discovery_q(known).tolist() if known else ())
     found = clustered_estimates(means, influence, item, panel, level=level)
-    return found, p, [None if one is None else float(next(q)) for one in p]
+    return found, p, q_where_tested(p)
 
 
 def kappas_of_themes(

@@ -140,10 +140,7 @@ def stratify_ranking(
         if len({label for label in labels.values() if label is not None}) > 1:
             found.append(_stratify(cells, factor, labels, elo, level=level, seed=seed))
     q = false_discovery_q([one.test.p for one in found if one.test is not None]).tolist()
-    factors = [
-        one if one.test is None else replace(one, test=replace(one.test, q=q.pop(0)))
-        for one in found
-    ]
+    factors = (replace(one, test=one.test and replace(one.test, q=q.pop(0))) for one in found)
     return StratifiedRanking(factors=tuple(factors), level=level)
 
 

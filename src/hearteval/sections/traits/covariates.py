@@ -15,7 +15,7 @@ import numpy as np
 from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import false_discovery_q
+from hearteval.stats.means import q_where_tested
 from hearteval.stats.rankers import pearson_r, spearman_p, spearman_rho
 from hearteval.stats.special import ndtri, stdtr
 
@@ -200,5 +200,5 @@ def _adjusted(rows: Sequence[CovariateResult]) -> list[CovariateResult]:
 
 def adjust(tests: Sequence[Correlation | None]) -> list[Correlation | None]:
     """Adjust the tests of one family, those that there are."""
-    q = iter(false_discovery_q([one.p for one in tests if one is not None]).tolist())
-    return [None if one is None else replace(one, q=next(q)) for one in tests]
+    adjusted = q_where_tested([None if one is None else one.p for one in tests])
+    return [one and replace(one, q=q) for one, q in zip(tests, adjusted, strict=True)]

@@ -12,7 +12,7 @@ from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
 from hearteval.stats.agreement.table import Coefficient, RatingTable
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.special import stdtrit
+from hearteval.stats.special import t_quantile
 
 MAX_UNDEFINED = 0.01
 """Share of samples with an undefined coefficient above which there is no interval."""
@@ -100,7 +100,7 @@ def fisher_interval(
     se = float(np.std(defined_samples(samples), ddof=1)) / half
     if not abs(scaled) < 1 - MIN_WIDTH:
         raise NotIdentifiedError(f"no interval: {value:g} is at or past the end of the scale")
-    t = float(stdtrit(n_units - 1, (1 + level) / 2))
+    t = t_quantile(n_units - 1, level=level)
     reach = t * math.sqrt(n_units / (n_units - 1)) * se / (1 - scaled**2)
     low, high = (math.tanh(math.atanh(scaled) + end) for end in (-reach, reach))
     return lowest + half * (low + 1), lowest + half * (high + 1)

@@ -1,94 +1,100 @@
-"""Whether what an analysis reads of judgments is what was written: one sum for each study.
+"""Whether what is read of judgments in another form is what was written: sums for each study.
 
-The sum is of a hash of each row that `judgment_query` finds: what was said, by whom, of which
-texts in which order. It is made by that query in the transaction that adds the judgments, and made
-again of the rows as they are read. Where the two differ the records themselves are checked, which
-takes longer (`integrity.verify`): so a store without the sum, as an earlier version left it, gets
-it when it is first read.
+Three are kept, each of what one query finds: what was said, by whom, of which texts in which order;
+how long people took, and when; what the calls of judges were and cost. They are made by these
+queries in the transaction that adds the judgments, and made again of the rows as they are read.
+Where one differs the records themselves are checked, which takes longer (`integrity.verify`).
 """
 
-import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import Connection, Select, bindparam
 
 from hearteval.domain import Judgment, Study
 from hearteval.store import schema
 from hearteval.store.integrity.seal import (
-    AS_READ,
-    HEX_DIGITS,
     NOTHING,
     ROWS,
     Sealed,
     Total,
+    follow,
+    is_sum,
     read_totals,
+    total_of,
     write_totals,
 )
-from hearteval.store.rows import in_groups, judged_query, judgment_query
+from hearteval.store.rows import called_query, in_groups, judged_query, timed_query
 
-_ADDED = (
-    judged_query()
-    .add_columns(schema.assignments.c.study_id)
-    .where(schema.assignments.c.id.in_(bindparam("ids", expanding=True)))
-)
-_BEGUN = hashlib.blake2b(digest_size=HEX_DIGITS // 2)
-"""Copied for each row: a quarter faster than begun anew."""
-_ROW = "\n".join(["%s"] * len(judged_query().selected_columns))
-"""Three times as fast as the `repr` of a row, of which there are hundreds of thousands."""
+AS_READ, AS_TIMED, AS_CALLED = "judgment as read", "judgment as timed", "judgment as called"
+"""Stand for kinds where the sums are kept."""
+COUNTS = ("n_calls", "n_priced", "pico_usd")
+"""Of calls of one kind, whose names come after what they are."""
+_QUERIES: Mapping[str, Select[Any]] = {
+    AS_READ: judged_query(),
+    AS_TIMED: timed_query(),
+    AS_CALLED: called_query(),
+}
+_STUDY = schema.assignments.c.study_id
+_ADDED = {
+    kind: query.add_columns(_STUDY).where(
+        schema.assignments.c.id.in_(bindparam("ids", expanding=True))
+    )
+    for kind, query in _QUERIES.items()
+}
+_ADDED[AS_CALLED] = _ADDED[AS_CALLED].group_by(_STUDY)
 
 
-def total_of(rows: Iterable[tuple[Any, ...]]) -> Total:
-    """Add up rows of `judgment_query`, ids and axes as text."""
-    n, digest = 0, 0
-    for row in rows:
-        n += 1
-        hash_ = _BEGUN.copy()
-        hash_.update((_ROW % row).encode())
-        digest += int.from_bytes(hash_.digest())
-    return Total(n, digest % 2 ** (4 * HEX_DIGITS))
+def total_of_calls(rows: Iterable[tuple[Any, ...]]) -> Total:
+    """Add up rows of `called_query`: the same whether calls come in one row or in several."""
+    total = NOTHING
+    for *of, n_calls, n_priced, pico_usd in rows:
+        counts = (n_calls, n_priced, pico_usd or 0)
+        of_call = "\n".join(map(str, of))
+        for name, count in zip(COUNTS, counts, strict=True):
+            one = total_of([(name, of_call)]).digest
+            total = total.and_also(Total(0, one * int(count)))
+    return total
+
+
+_TOTAL_OF = {AS_READ: total_of, AS_TIMED: total_of, AS_CALLED: total_of_calls}
 
 
 def book_as_read(connection: Connection, added: Iterable[Sealed]) -> None:
-    """Follow new judgments, in their transaction; of a study whose sum is not known, nothing."""
+    """Follow new judgments, in their transaction."""
     ids = [one.assignment_id for one in added if isinstance(one, Judgment)]
-    rows: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    for some in in_groups(ids):
-        for *row, study_id in connection.execute(_ADDED, {"ids": some}):
-            rows[study_id].append(tuple(row))
-    if not rows:
-        return
-    known = read_totals(connection, AS_READ)
-    said = read_totals(connection, "judgment")
-    more = {}
-    for study_id, own in rows.items():
-        before = known.get((AS_READ, study_id))
-        if before is None and said["judgment", study_id].n > len(own):
-            continue
-        more[AS_READ, study_id] = (before or NOTHING).and_also(total_of(own))
-    write_totals(connection, more, known)
+    for kind, query in _ADDED.items():
+        rows: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        for some in in_groups(ids):
+            for *row, study_id in connection.execute(query, {"ids": some}):
+                rows[study_id].append(tuple(row))
+        for study_id, own in rows.items():
+            follow(connection, kind, study_id, come=_TOTAL_OF[kind](own))
 
 
-def written(connection: Connection, study: Study) -> Total:
-    """Return the sum that was written of a study's judgments."""
-    return read_totals(connection, AS_READ).get((AS_READ, study.id), NOTHING)
+def written(connection: Connection, study: Study, *, kind: str = AS_READ) -> Total:
+    """Return a sum that was written of a study's judgments."""
+    return read_totals(connection, kind).get((kind, study.id), NOTHING)
 
 
 def is_as_read(connection: Connection, study: Study) -> bool:
-    """Say whether a study's judgments make the sum that was written, at this one moment."""
-    return _found(connection, study) == written(connection, study)
+    """Say whether a study's judgments make the sums that were written, at this one moment."""
+    return all(
+        is_sum(connection, kind, study.id, _found(connection, kind, study)) for kind in _QUERIES
+    )
 
 
 def make_anew(connection: Connection, study: Study) -> None:
-    """Write the sum of a study's judgments as they are: whoever calls this has checked them."""
-    found = {(AS_READ, study.id): _found(connection, study)}
-    write_totals(connection, found, read_totals(connection, AS_READ))
+    """Write the sums of a study's judgments as they are: whoever calls this has checked them."""
+    for kind in _QUERIES:
+        found = {(kind, study.id): _found(connection, kind, study)}
+        write_totals(connection, found, read_totals(connection, kind))
 
 
-def _found(connection: Connection, study: Study) -> Total:
+def _found(connection: Connection, kind: str, study: Study) -> Total:
     found = NOTHING
-    query = judgment_query(study).execution_options(yield_per=ROWS)
+    query = _QUERIES[kind].where(study.id == _STUDY).execution_options(yield_per=ROWS)
     for page in connection.execute(query).partitions():
-        found = found.and_also(total_of(map(tuple, page)))
+        found = found.and_also(_TOTAL_OF[kind](map(tuple, page)))
     return found

@@ -9,7 +9,7 @@ finds damage and edits by hand; it does not stop somebody who changes rows, hash
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -25,8 +25,9 @@ from hearteval.domain import (
     content_hash,
     flat_fields,
 )
+from hearteval.errors import StoreError
 from hearteval.store import schema
-from hearteval.store.base import Record, StoredReply
+from hearteval.store.records import Record, StoredReply
 from hearteval.store.rows import (
     TABLES,
     from_row,
@@ -41,8 +42,6 @@ NO_STUDY = "0" * 32
 """Stands for the study of a kind whose records belong to none."""
 HEX_DIGITS = 32
 ROWS = 2_000
-AS_READ = "judgment as read"
-"""Stands for a kind where the sum of what an analysis reads is kept (`integrity.as_read`)."""
 
 
 class Total(NamedTuple):
@@ -60,6 +59,10 @@ class Total(NamedTuple):
         """Return the total of both."""
         return Total(self.n + other.n, (self.digest + other.digest) % 2 ** (4 * HEX_DIGITS))
 
+    def without(self, other: "Total") -> "Total":
+        """Return the total of what is left of it."""
+        return Total(self.n - other.n, (self.digest - other.digest) % 2 ** (4 * HEX_DIGITS))
+
     @property
     def as_hex(self) -> str:
         """The sum as text."""
@@ -67,6 +70,9 @@ class Total(NamedTuple):
 
 
 NOTHING = Total(0, 0)
+_BEGUN = hashlib.blake2b(digest_size=HEX_DIGITS // 2)
+"""Copied for each row: a quarter faster than begun anew. And a form of ``%s`` is three times as
+fast as the `repr` of a row, of which there are hundreds of thousands."""
 _PAIR = '{"completion_ids":["%s","%s"],"id":"%s","item_id":"%s","kind":"pair"}'
 _ASSIGNMENT = (
     '{"first_completion_id":"%s","id":"%s","kind":"assignment","pair_id":"%s","rater_id":"%s",'
@@ -81,7 +87,7 @@ Totals = Mapping[tuple[str, str], Total]
 """By kind and study."""
 _TOTALS = schema.totals
 # What is no record stands there too: the end of the audit log (`store.people.audit`), and sums.
-_ALL = select(_TOTALS).where(_TOTALS.c.kind.not_in(("event", AS_READ)))
+_ALL = select(_TOTALS).where(_TOTALS.c.kind.in_([kind_name(kind) for kind in SEALED]))
 _OF_KINDS = select(_TOTALS).where(_TOTALS.c.kind.in_(bindparam("kinds", expanding=True)))
 _NEW = insert(_TOTALS)
 _CHANGE = update(_TOTALS).where(
@@ -153,6 +159,41 @@ def hash_of(totals: Totals) -> str:
     for (kind, _), total in totals.items():
         by_kind[kind] = by_kind[kind].and_also(total)
     return content_hash({kind: [total.n, total.as_hex] for kind, total in by_kind.items()})
+
+
+def total_of(rows: Iterable[tuple[Any, ...]]) -> Total:
+    """Add up rows of one query, ids and JSON as text."""
+    n, digest, form = 0, 0, ""
+    for row in rows:
+        n += 1
+        form = form or "\n".join(["%s"] * len(row))
+        hash_ = _BEGUN.copy()
+        hash_.update((form % row).encode(errors="surrogatepass"))
+        digest += int.from_bytes(hash_.digest())
+    return Total(n, digest % 2 ** (4 * HEX_DIGITS))
+
+
+def follow(
+    connection: Connection, kind: str, study_id: str, *, gone: Total = NOTHING, come: Total
+) -> None:
+    """Follow, in the sum of rows that are no records, what was there and what is there now."""
+    known = read_totals(connection, kind)
+    key = (kind, study_id)
+    after = known.get(key, NOTHING).without(gone).and_also(come)
+    write_totals(connection, {key: after}, known)
+
+
+def is_sum(connection: Connection, kind: str, study_id: str, found: Total) -> bool:
+    """Say whether rows that were found are those that were written."""
+    return read_totals(connection, kind).get((kind, study_id), NOTHING) == found
+
+
+def damaged(name: str, words: str, *, ids: Sequence[str]) -> StoreError:
+    """Return the error that ends a read of what is not as it was written."""
+    return StoreError(
+        f"store {name} is damaged: {words}; go on with a copy of it, and see `heart store verify`",
+        ids=ids,
+    )
 
 
 def write_totals(connection: Connection, totals: Totals, known: Totals) -> None:

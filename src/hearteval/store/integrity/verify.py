@@ -14,8 +14,7 @@ from sqlalchemy.schema import CreateIndex
 
 from hearteval.domain import WITHDRAWN, Completion, Pair
 from hearteval.errors import InvalidRecordError
-from hearteval.store import schema
-from hearteval.store.base import StoredReply
+from hearteval.store import ledger, schema
 from hearteval.store.integrity.seal import (
     NOTHING,
     SEALED,
@@ -29,8 +28,11 @@ from hearteval.store.integrity.seal import (
     sealed_rows,
     studies_of,
 )
+from hearteval.store.people import persons
 from hearteval.store.people.audit import HEAD, check_chain, iter_events
-from hearteval.store.people.tables import dealings
+from hearteval.store.people.tables import dealings, people, tasks
+from hearteval.store.people.tasks import are_written as are_tasks_written
+from hearteval.store.records import StoredReply
 from hearteval.store.rows import kind_name
 
 Progress = Callable[[str, int], None]
@@ -213,8 +215,12 @@ def _schema_faults(connection: Connection) -> Iterator[StoreFault]:
 
 
 def _people_faults(connection: Connection) -> Iterator[StoreFault]:
-    """Check the audit log, and that it tells of every answer and every text that was withdrawn."""
+    """Check the audit log, and that it tells of every answer and every text that was withdrawn.
+
+    And that who takes part, what they are to do, and what is booked are what was written.
+    """
     try:
+        yield from _sum_faults(connection)
         _, words = check_chain(connection)
         yield from (StoreFault(HEAD, "", each) for each in words)
         told, answered = set[str](), set[str]()
@@ -235,6 +241,19 @@ def _people_faults(connection: Connection) -> Iterator[StoreFault]:
                 yield StoreFault("completion", id_, "its text is gone, and nobody has withdrawn it")
     except UNREADABLE:
         yield StoreFault(HEAD, "", f"the log {UNREAD}")
+
+
+def _sum_faults(connection: Connection) -> Iterator[StoreFault]:
+    of_people = connection.execute(select(people.c.study_id).distinct()).scalars()
+    of_tasks = connection.execute(select(tasks.c.study_id).distinct()).scalars()
+    summed = {study_id for _, study_id in read_totals(connection, people.name, tasks.name)}
+    for study_id in sorted({*of_people, *of_tasks, *summed}):
+        if not persons.are_written(connection, study_id):
+            yield StoreFault("person", "", "what is known of people is not what was written")
+        if not are_tasks_written(connection, study_id):
+            yield StoreFault("task", "", "the tasks of people are not what was written")
+    if not ledger.is_written(connection):
+        yield StoreFault("ledger", "", "what is booked is not what was written")
 
 
 def _read(

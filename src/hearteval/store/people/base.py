@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from hearteval.domain import Completion
 from hearteval.store.adding import add
-from hearteval.store.base import Record
+from hearteval.store.integrity.seal import damaged
 from hearteval.store.people import choosing, persons, tasks
 from hearteval.store.people.audit import Event, iter_events, last_told, log, salted
 from hearteval.store.people.choosing import Claimant
@@ -23,6 +23,7 @@ from hearteval.store.people.tasks import (
     PlannedTask,
 )
 from hearteval.store.people.withdrawal import bury_words
+from hearteval.store.records import Record
 
 T = TypeVar("T")
 
@@ -66,6 +67,7 @@ class PeopleStore:
     second time changes nothing, and no event is told again.
 
     Args:
+        name: Of the store, in messages.
         write: Runs something in a transaction that writes, again where the database went away.
         read: The same for one that only reads.
         empty_log: Lets go of what was overwritten, where a database keeps that for a while.
@@ -76,12 +78,13 @@ class PeopleStore:
     def __init__(
         self,
         *,
+        name: str,
         write: Transaction,
         read: Transaction,
         empty_log: Callable[[], object],
         rewrite: Callable[[], bool],
     ) -> None:
-        self._write, self._read = write, read
+        self._name, self._write, self._read = name, write, read
         self._empty_log, self._rewrite = empty_log, rewrite
 
     def plan(self, planned: Sequence[PlannedTask]) -> int:
@@ -97,7 +100,14 @@ class PeopleStore:
 
         Or only of those that somebody has in hand or has answered.
         """
-        return self._read(lambda it: tasks.find_targets(it, study_id, kind, only_begun=only_begun))
+
+        def work(it: Connection) -> tuple[frozenset[str], bool]:
+            found = tasks.find_targets(it, study_id, kind, only_begun=only_begun)
+            return found, tasks.are_written(it, study_id)
+
+        found, is_written = self._read(work)
+        self._require_written(study_id, "the tasks of people", is_written=is_written)
+        return found
 
     def claim(
         self, person: Person, kind: str, *, ticket: str, now: datetime, lease: timedelta
@@ -186,7 +196,15 @@ class PeopleStore:
 
     def seconds(self, study_id: str) -> dict[str, float | None]:
         """Return how long people took to judge, by assignment id, in the order of judgments."""
-        return self._read(lambda it: tasks.seconds_of_people(it, study_id))
+        found, is_written = self._read(lambda it: tasks.seconds_of_people(it, study_id))
+        self._require_written(study_id, "how long people took to judge", is_written=is_written)
+        return found
+
+    def _require_written(self, study_id: str, what: str, *, is_written: bool) -> None:
+        """Raise where the sum of rows is not the one that was written with them."""
+        if not is_written:
+            words = f"{what} in the study {study_id} is not what was written"
+            raise damaged(self._name, words, ids=[study_id])
 
     def answered(self, person: Person, kind: str) -> list[datetime]:
         """Return when a person answered tasks of a kind, the last first."""
@@ -423,7 +441,13 @@ class PeopleStore:
 
     def people(self, study_id: str) -> list[Person]:
         """Return the people of a study, in the order in which they came."""
-        return self._read(lambda it: persons.list_people(it, study_id))
+
+        def work(it: Connection) -> tuple[list[Person], bool]:
+            return persons.list_people(it, study_id), persons.are_written(it, study_id)
+
+        found, is_written = self._read(work)
+        self._require_written(study_id, "what is known of people", is_written=is_written)
+        return found
 
     def find_name(self, name: str) -> Person | None:
         """Return the person of a pseudonym."""

@@ -20,27 +20,29 @@ from hearteval.store.people.tables import (
 
 TABLES = (invites, people, sessions, tasks, places, dealings, pauses, events)
 """In the order in which they may refer to each other."""
+SUMS = (HEAD, people.name, tasks.name)
+"""Kinds of ``totals`` that tell of these tables."""
 ROWS = 1_000
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """By name of a table."""
 
 
 def read_all(connection: Connection) -> Rows:
-    """Return every row, and the end of the audit log."""
+    """Return every row, the end of the audit log and the sums."""
     totals = schema.totals
     found = {
         table.name: [dict(row) for row in connection.execute(select(table)).mappings()]
         for table in TABLES
     }
-    head = select(totals).where(totals.c.kind == HEAD)
-    return {**found, HEAD: [dict(row) for row in connection.execute(head).mappings()]}
+    sums = select(totals).where(totals.c.kind.in_(SUMS))
+    return {**found, HEAD: [dict(row) for row in connection.execute(sums).mappings()]}
 
 
 def write_all(connection: Connection, rows: Rows) -> None:
     """Put these rows in the place of those that are there."""
     for table in reversed(TABLES):
         connection.execute(delete(table))
-    connection.execute(delete(schema.totals).where(schema.totals.c.kind == HEAD))
+    connection.execute(delete(schema.totals).where(schema.totals.c.kind.in_(SUMS)))
     for table in TABLES:
         found = rows[table.name]
         for start in range(0, len(found), ROWS):

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, o
 
 from hearteval.domain import record_id
 from hearteval.store.adding import insertion
+from hearteval.store.integrity.seal import Total, follow, is_sum, total_of
 from hearteval.store.people.tables import (
     PRIVATE,
     dealings,
@@ -149,6 +150,8 @@ def add_person(connection: Connection, person: Person) -> bool:
     if not take_place(connection, person.invite_id):
         return False
     connection.execute(insert(people), [_row_of(person)])
+    one = people.c.id == person.id
+    follow(connection, people.name, person.study_id, come=_sum(connection, one))
     return True
 
 
@@ -232,7 +235,22 @@ def find_names(connection: Connection, names: Sequence[str]) -> list[Person]:
 
 def change_person(connection: Connection, person_id: str, values: Mapping[str, Any]) -> None:
     """Change what is known of a person."""
-    connection.execute(update(people).where(people.c.id == person_id).values(**values))
+    one = people.c.id == person_id
+    before = _sum(connection, one)
+    connection.execute(update(people).where(one).values(**values))
+    of = select(people.c.study_id).where(one)
+    for study_id in connection.execute(of).scalars():
+        follow(connection, people.name, study_id, gone=before, come=_sum(connection, one))
+
+
+def are_written(connection: Connection, study_id: str) -> bool:
+    """Say whether the people of a study, and what is known of them, are what was written."""
+    found = _sum(connection, people.c.study_id == study_id)
+    return is_sum(connection, people.name, study_id, found)
+
+
+def _sum(connection: Connection, which: Any) -> Total:
+    return total_of(map(tuple, connection.execute(select(people).where(which))))
 
 
 def open_browser(

@@ -23,9 +23,11 @@ from sqlalchemy.sql import ColumnElement
 from hearteval.domain import record_id
 from hearteval.store import schema
 from hearteval.store.adding import insertion
+from hearteval.store.integrity.as_read import AS_TIMED
+from hearteval.store.integrity.seal import follow, is_sum, total_of
 from hearteval.store.people.choosing import HOLDING, Claimant, find_free, find_lapsed, find_new
 from hearteval.store.people.tables import dealings, people, places, tasks
-from hearteval.store.rows import in_groups
+from hearteval.store.rows import in_groups, timed_query
 
 Outcome = Literal["stored", "same", "other", "late", "absent"]
 _MINE = (dealings.c.task_id == bindparam("of_task")) & (
@@ -145,6 +147,8 @@ def plan(connection: Connection, planned: Sequence[PlannedTask]) -> int:
         connection.execute(
             insert(tasks), [_task_row(one, turn=turns.get(one.kind, 0)) for one in new]
         )
+        told = [(one.id, one.study_id, one.kind, one.target_id) for one in new]
+        follow(connection, tasks.name, new[0].study_id, come=total_of(told))
     more = [one for one in planned if one.n_places > known.get(one.id, 0)]
     spots = [
         {"task_id": one.id, "place": place, "side": (one.rank + place) % 2}
@@ -238,6 +242,14 @@ def find_targets(
     if only_begun:
         query = query.where(tasks.c.n_taken > 0)
     return frozenset(connection.execute(query).scalars())
+
+
+def are_written(connection: Connection, study_id: str) -> bool:
+    """Say whether a study's tasks are about what they were made for."""
+    t = tasks.c
+    query = select(t.id, t.study_id, t.kind, t.target_id).where(t.study_id == study_id)
+    found = total_of(map(tuple, connection.execute(query)))
+    return is_sum(connection, tasks.name, study_id, found)
 
 
 def close_about(connection: Connection, completion_ids: Sequence[str], *, now: datetime) -> int:
@@ -488,18 +500,15 @@ def _count(connection: Connection, task_id: str, by: int) -> None:
     connection.execute(_COUNT, {"of_task": task_id, "by": by})
 
 
-def seconds_of_people(connection: Connection, study_id: str) -> dict[str, float | None]:
+def seconds_of_people(
+    connection: Connection, study_id: str
+) -> tuple[dict[str, float | None], bool]:
     """Return the seconds of people's judgments, no attention checks, as they came in time.
 
-    By the id of their assignment; None where nobody measured.
+    By the id of their assignment; None where nobody measured. And whether they are what was
+    written.
     """
-    a, j, r = schema.assignments.c, schema.judgments.c, schema.raters.c
-    query = (
-        select(a.id, j.seconds)
-        .select_from(schema.assignments)
-        .join(schema.raters, r.id == a.rater_id)
-        .join(schema.judgments, j.assignment_id == a.id)
-        .where(a.study_id == study_id, a.check.is_(None), r.kind == "human")
-        .order_by(j.created_at, j.id)
-    )
-    return {row.id: row.seconds for row in connection.execute(query)}
+    j = schema.judgments.c
+    query = timed_query().where(schema.assignments.c.study_id == study_id)
+    rows = list(map(tuple, connection.execute(query.order_by(j.created_at, j.id))))
+    return {row[0]: row[1] for row in rows}, is_sum(connection, AS_TIMED, study_id, total_of(rows))

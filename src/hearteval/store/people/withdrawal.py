@@ -21,8 +21,8 @@ from hearteval.domain import (
     Rating,
     plain_text,
 )
-from hearteval.store.base import Record
 from hearteval.store.integrity.seal import content_of, rebook
+from hearteval.store.records import Record
 from hearteval.store.replies import forget
 from hearteval.store.rows import TABLES, from_row, to_row
 from hearteval.store.schema import replies, reply_texts

@@ -43,7 +43,8 @@ from hearteval.models.prices import (
     money,
     price_per_million,
 )
-from hearteval.store.base import Record, Store
+from hearteval.store.base import Store
+from hearteval.store.records import Record
 from hearteval.study.asking.models import (
     asked_directly,
     judge_sampling,
@@ -455,14 +456,17 @@ def spent_words(
     return f"spent so far, all runs of this store together: ${money(usd)}{of}{more}"
 
 
-def confirm_spending(session: Session, estimate: Estimate) -> None:
+def confirm_spending(session: Session, estimate: Estimate, more: str = "") -> None:
     """Ask before money is spent, which was said before; what costs nothing never asks.
+
+    There may be `more` to say of it, a line.
 
     Raises:
         SettingsError: It costs money, nobody is there to be asked, and nobody has said yes.
     """
     if estimate.usd_high:
         words = estimate_words(estimate) + limit_words(session.settings, estimate)
+        words += f"; {more.strip()}" if more else ""
         session.tell.confirm(words, study=str(session.settings.file))
 
 

@@ -71,11 +71,11 @@ def _confirm(
     more = people_words(session.settings, items, when=session.now()) if of == "judges" else ""
     if more and in_all(spending).n_calls:
         session.tell.note(more.strip())
-    agree_to(session, spending)
+    agree_to(session, spending, more)
 
 
-def agree_to(session: Session, spending: Spending) -> None:
-    """Say what is to come and have it agreed to, where it asks anybody.
+def agree_to(session: Session, spending: Spending, more: str = "") -> None:
+    """Say what is to come, and `more` of it, and have it agreed to, where it asks anybody.
 
     Raises:
         SettingsError: Nobody agreed to what it costs.
@@ -83,7 +83,7 @@ def agree_to(session: Session, spending: Spending) -> None:
     tell_what_was_found(session)
     tell = session.tell.note if in_all(spending).n_calls else session.tell.detail
     tell(f"plan:\n{spending_lines(session.settings, spending)}")
-    confirm_spending(session, in_all(spending))
+    confirm_spending(session, in_all(spending), more)
 
 
 def log_failures(session: Session, failures: tuple[Failure, ...]) -> tuple[Failure, ...]:

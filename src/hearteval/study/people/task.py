@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from hearteval.domain import Assignment, Completion, Item, Judgment, Pair, Rater
 from hearteval.labels.texts import reasons_text
-from hearteval.store.base import Record
 from hearteval.store.people.base import Answered
 from hearteval.store.people.persons import Person
 from hearteval.store.people.tasks import Lease
+from hearteval.store.records import Record
 from hearteval.study.people import Desk
 
 R = TypeVar("R", Item, Pair)

@@ -6,14 +6,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hearteval.config import StudySettings
+from hearteval.config import StudySettings, keys_at_hand
 from hearteval.domain import Attempt, Completion, Item, Judgment, Label, Rater, Rating, Study
 from hearteval.errors import SettingsError, first_few
 from hearteval.exchange.records.reading import Kind, RecordTable, TableColumns
 from hearteval.items.run import GatheredItems
 from hearteval.judgments.plan.run import store_stress_set
-from hearteval.store.base import Record
 from hearteval.store.engines import is_readable_as_is
+from hearteval.store.records import Record
 from hearteval.store.sql import SqlStore
 from hearteval.study import Tell
 from hearteval.study.asking.steps import complete_without_models
@@ -47,6 +47,7 @@ def read_import(path: Path, kind: Kind, columns: TableColumns, tell: Tell) -> Im
     """
     with tell.progress("reading") as report:
         table = RecordTable(path, kind, columns, report)
+    table.hide(keys_at_hand())
     for words in table.warnings:
         tell.warn(words)
     return Import(kind, table, columns)

@@ -16,8 +16,8 @@ from hearteval.domain.judging import Group
 from hearteval.domain.systems import IMPORTED
 from hearteval.exchange.records.reading import Faults, RecordTable, named_first, read_time
 from hearteval.models.presets import CUE_JUDGE
-from hearteval.store.base import Record
 from hearteval.store.people.persons import Person
+from hearteval.store.records import Record
 
 NO_ITEM = "no such item in the study"
 NO_TEXT = "no such completion in the study"

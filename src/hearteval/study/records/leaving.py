@@ -30,9 +30,17 @@ from hearteval.domain import (
     record_id,
 )
 from hearteval.domain.systems import SIMULATED
-from hearteval.exchange.records.writing import Cell, Columns, Format, format_table, write_files
+from hearteval.exchange.records.writing import (
+    DRAFTS,
+    Cell,
+    Columns,
+    Format,
+    format_table,
+    write_files,
+)
 from hearteval.items.files import format_items
 from hearteval.labels.taxonomy import TAXONOMIES, load_taxonomy
+from hearteval.study import remove_left_drafts
 from hearteval.study.report.left_behind import remember
 from hearteval.study.report.reading import released_words
 from hearteval.study.session import Session
@@ -73,6 +81,7 @@ def export_records(
     }
     # Last: in JSON Lines it stands in place of the table, whose turns would be text in text.
     files[ITEM_FILE] = format_items(leaving.items).encode()
+    remove_left_drafts(out, DRAFTS)
     write_files(files, out, replace=replace)
     remember(session, study, [out / name for name in files])
     return tuple(

@@ -8,8 +8,11 @@ from urllib.parse import quote
 
 from hearteval.domain import Study
 from hearteval.errors import SettingsError, not_written
+from hearteval.study import remove_left_drafts
 from hearteval.study.session import Session
 
+START = ".hearteval."
+"""Of the name of a folder that is being written."""
 MARKER = ".hearteval-pages"
 """Lists the files of a folder that a report has written, under the id of its study."""
 
@@ -33,8 +36,9 @@ def write_folder(
     """
     folder = folder.resolve()
     require_own_folder(folder, study)
-    draft = folder.with_name(f".hearteval.{os.getpid()}")
-    old = folder.with_name(f".hearteval.{os.getpid()}.old")
+    remove_left_drafts(folder.parent, START)
+    draft = folder.with_name(f"{START}{os.getpid()}")
+    old = folder.with_name(f"{START}{os.getpid()}.old")
     try:
         _write_files(session, files, draft, study.id, label=label, n_files=n_files)
         if folder.exists():

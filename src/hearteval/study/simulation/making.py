@@ -16,7 +16,7 @@ from hearteval.errors import SettingsError, not_written
 from hearteval.exchange.records.writing import Columns, format_table, write_files
 from hearteval.items.files import format_items
 from hearteval.labels.safety import label_completion, safety_rater
-from hearteval.store.base import Record
+from hearteval.store.records import Record
 from hearteval.study import Tell, write_whole
 from hearteval.study.grow import open_grown
 from hearteval.study.session import utc_now

@@ -29,7 +29,7 @@ def command(study_file: Path, *, is_verbose: bool, as_json: bool) -> None:
     if as_json:
         emit_json("analyze", results_object(results))
     else:
-        from hearteval.cli.results import show_results
+        from hearteval.cli.study.results import show_results
 
         written = {"results": shorter(path)}
         show_results(results, study_file, written, is_verbose=is_verbose)

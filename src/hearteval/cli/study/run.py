@@ -92,7 +92,7 @@ def _run(
     begun = run_key(settings)
     with run_log(settings, "run") as log, open_grown(settings, terminal) as (session, study):
         # Statistics and clients load once the items are there, so that the run begins at once.
-        from hearteval.cli.results import show_results
+        from hearteval.cli.study.results import show_results
         from hearteval.study.asking.cost import spent_words
         from hearteval.study.pipeline import run_study
 

@@ -1,16 +1,19 @@
 """One skill or several: what the factors of the axes say, in words, a picture and a table."""
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from markupsafe import Markup
 
+from hearteval.analysis.coverage import BASELINE_FAMILY
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.factors import FactorResults, FitTest
-from hearteval.analysis.judges.halo import AxisHalo
+from hearteval.analysis.judges.halo import halo_of_judges
+from hearteval.analysis.section import Basis, Figure, Records, Section
+from hearteval.domain import flat_fields
 from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import Scale, round_ticks
+from hearteval.report.plots.style import BLUE, COLOURS, GREY
 from hearteval.report.text import (
     NO_VALUE,
     bare_percent,
@@ -18,27 +21,22 @@ from hearteval.report.text import (
     hundredths,
     listed,
     plural,
-    points,
     small,
+)
+from hearteval.sections.factors.measure import (
+    FactorResults,
+    FitTest,
+    analyze_factors,
+    score_completions,
+    score_rated,
 )
 
 WIDTH, HEIGHT = 440, 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34, 16, 14, 40
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
+QUOTE = "\N{RIGHT SINGLE QUOTATION MARK}"
 HALO_COMMAND = "heart judges halo STUDY.toml"
-
-Place = tuple[float, float]
-
-
-class Scree(NamedTuple):
-    """Eigenvalues and what chance gives, as places on a picture."""
-
-    across: Scale
-    up: Scale
-    found: tuple[Place, ...]
-    chance: tuple[Place, ...]
-    description: str
 
 
 def answer(found: FactorResults) -> Markup:
@@ -115,19 +113,6 @@ def halo_words(found: FactorResults) -> str | None:
     )
 
 
-def halo_rows(found: FactorResults) -> list[tuple[str, AxisHalo, str]]:
-    """Return each judge, its halo over all axes, and that in points with its interval."""
-    return [
-        (
-            one.judge,
-            one.overall,
-            f"{points(one.overall.halo)} [{points(one.overall.low)}, {points(one.overall.high)}]",
-        )
-        for one in found.halo
-        if one.overall is not None
-    ]
-
-
 def reliability_words(found: FactorResults) -> str:
     """Return alpha and omega with what they mean."""
     assert found.alpha is not None
@@ -179,11 +164,10 @@ def loading_scale(found: FactorResults) -> Scale:
     return Scale(low=-1.0 if is_below else 0.0, high=1.0, start=3, end=97, ticks=(0.0,))
 
 
-def scree(found: FactorResults) -> Scree:
-    """Return the eigenvalues as a picture: those found, and what unrelated axes would give."""
+def scree(found: FactorResults) -> tuple[Scale, Scale]:
+    """Return the scales of the picture of eigenvalues: across by factor, and up."""
     rows = found.eigenvalues
     highest = math.ceil(max(max(row.found, row.chance) for row in rows))
-    ticks = round_ticks(0.0, highest, n_most=5)
     across = Scale(
         low=1,
         high=len(rows),
@@ -191,22 +175,8 @@ def scree(found: FactorResults) -> Scree:
         end=WIDTH - _RIGHT - 14,
         ticks=tuple(float(row.number) for row in rows),
     )
-    up = Scale(low=0, high=highest, start=HEIGHT - _BOTTOM, end=_TOP, ticks=ticks)
-    return Scree(
-        across=across,
-        up=up,
-        found=tuple((across.place(row.number), up.place(row.found)) for row in rows),
-        chance=tuple((across.place(row.number), up.place(row.chance)) for row in rows),
-        description="; ".join(
-            f"{row.number}: {hundredths(row.found)}, by chance {hundredths(row.chance)}"
-            for row in rows
-        ),
-    )
-
-
-def line(places: Sequence[Place]) -> str:
-    """Return places as the points of an SVG line."""
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    ticks = round_ticks(0.0, highest, n_most=5)
+    return across, Scale(low=0, high=highest, start=HEIGHT - _BOTTOM, end=_TOP, ticks=ticks)
 
 
 def _estimate(estimate: Estimate) -> str:
@@ -216,3 +186,108 @@ def _estimate(estimate: Estimate) -> str:
 def _test(test: FitTest) -> str:
     p = "p < .001" if test.p_value < 0.001 else f"p = {small(test.p_value).lstrip('0')}"
     return f"χ²({test.df}) = {test.chi2:.1f}, {p}"
+
+
+def draw_factors(found: FactorResults, figure: Any) -> None:
+    """Draw the eigenvalues beside those of unrelated axes, and the loadings of each axis."""
+    values, loadings = figure.subplots(1, 2)
+    numbers = [one.number for one in found.eigenvalues]
+    values.plot(numbers, [one.found for one in found.eigenvalues], "o-", color=BLUE, label="found")
+    values.plot(
+        numbers, [one.chance for one in found.eigenvalues], "s--", color=GREY, label="by chance"
+    )
+    values.set_xticks(numbers)
+    values.set_xlabel("factor")
+    values.set_ylabel("eigenvalue")
+    width = 0.8 / max(len(found.factors), 1)
+    for k, factor in enumerate(found.factors):
+        shift = (k - (len(found.factors) - 1) / 2) * width
+        loadings.bar(
+            [place + shift for place in range(len(found.axes))],
+            [row.loadings[factor.name] for row in found.axes],
+            width=width,
+            color=COLOURS[k % len(COLOURS)],
+            label=factor.name,
+        )
+    loadings.axhline(0, color=GREY, linewidth=0.8)
+    loadings.set_xticks(range(len(found.axes)), [row.axis for row in found.axes])
+    loadings.set_ylabel("loading")
+    if len(found.factors) > 1:
+        figure.legend(*loadings.get_legend_handles_labels(), loc="outside upper right", ncols=3)
+    figure.legend(*values.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+
+
+class Factors(Section[FactorResults]):
+    """Whether the axes are one skill or several."""
+
+    NAME: ClassVar = "factors"
+    TITLE: ClassVar = "One skill or several?"
+    KEYS: ClassVar = ("factors",)
+    TABLES: ClassVar = {
+        "factor-analysis": "are the axes one skill or several",
+        "factor-loadings": "what each axis has in common with the others",
+        "factors": "factors, and how they go with wins",
+        "eigenvalues": "eigenvalues of the axes, and of unrelated ones",
+        "halo": "marks that follow the verdict, by judge and way of asking",
+    }
+    TERMS: ClassVar = {
+        "Factor, loading": "Something that several axes have in common, and how closely an axis"
+        " follows it. An eigenvalue says how much of all axes it carries."
+        f" Cronbach{QUOTE}s {ALPHA} and McDonald{QUOTE}s ω say how far the sum of the axes measures"
+        " one thing."
+    }
+    FIGURES: ClassVar = (
+        Figure(
+            "factors",
+            "Left: eigenvalues of the axes beside those of unrelated axes. Right: loadings.",
+            lambda section: section.found if section.found.factors else None,
+            draw_factors,
+            lambda _, width: 1 + 0.25 * width,
+        ),
+    )
+    answer = staticmethod(answer)
+    one_reply_words = staticmethod(one_reply_words)
+    halo_words = staticmethod(halo_words)
+    reliability_words = staticmethod(reliability_words)
+    numbers_behind = staticmethod(numbers_behind)
+    method_words = staticmethod(method_words)
+    wins_words = staticmethod(wins_words)
+    loading_scale = staticmethod(loading_scale)
+    scree = staticmethod(scree)
+
+    @classmethod
+    def find(cls, basis: Basis) -> Self | None:
+        """Analyze the marks, or the scores where judges rate; None where nobody gave any."""
+        data, level, seed = basis.data, basis.level, basis.seed
+        if data.targets is not None:
+            scores = score_rated(basis.rated) if basis.rated else None
+            return cls(analyze_factors(scores, level=level, seed=seed)) if scores else None
+        scores = score_completions(basis.columns)
+        if scores is None:
+            return None
+        baseline = {rater.name for rater in data.judges if rater.family == BASELINE_FAMILY}
+        halo = halo_of_judges(data, level=level)
+        return cls(
+            analyze_factors(scores, level=level, seed=seed, axis_by_axis=baseline, halo=halo)
+        )
+
+    @property
+    def terms(self) -> Mapping[str, str]:
+        """Its words, unless there is no analysis."""
+        return {} if self.found.problem else self.TERMS
+
+    def records(self, table: str) -> Records:
+        """Return a row for the analysis, each axis, factor, eigenvalue, or judge and axis."""
+        found = self.found
+        of_all = {"factor-loadings": found.axes, "factors": found.factors}
+        if table == "factor-analysis":
+            inside = {"axes", "factors", "eigenvalues", "halo"}
+            return [{name: at for name, at in flat_fields(found).items() if name not in inside}]
+        if table == "halo":
+            return [
+                {"judge": one.judge, "n_asked": one.n_asked, **flat_fields(at)}
+                for one in found.halo
+                for at in (one.overall, *one.axes)
+                if at is not None
+            ]
+        return {**of_all, "eigenvalues": found.eigenvalues}[table]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hearteval.cli import escalation
 from hearteval.cli.console import Terminal, emit_json
-from hearteval.cli.item_screen import accept, redact, review
+from hearteval.cli.items import escalation
+from hearteval.cli.items.item_screen import accept, redact, review
 from hearteval.cli.options import count_option, json_option, names_options
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError

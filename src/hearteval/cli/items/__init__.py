@@ -1,0 +1,1 @@
+"""``heart items``: its verbs that write, check, rewrite and screen items."""

@@ -1,0 +1,1 @@
+"""Verbs that take a table, or make one."""
