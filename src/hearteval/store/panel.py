@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hearteval.domain import record_id
-from hearteval.store.base import Claimed, Found, Store
+from hearteval.store.base import Found, Store
 
 LEASE = timedelta(seconds=120)
 RENEWALS = 4
@@ -69,17 +69,19 @@ class Panel:
         Another process may hold the lock of all writers: what is under way goes on meanwhile.
         """
         done, self._done = self._done, []
-        claimed = await self._in_thread(partial(self._claim, keys, done))
+        claiming = partial(
+            self._store.claim,
+            keys,
+            owner=self.owner,
+            until=self.until(),
+            seen=self._seen,
+            is_gone=self.is_gone,
+            done=done,
+        )
+        claimed = await self._in_thread(claiming)
         if claimed.is_shared:
             self.when_shared()
         return claimed.keys
-
-    def _claim(self, keys: Sequence[str], done: Sequence[str]) -> Claimed:
-        if done:
-            self._store.release(done, owner=self.owner)
-        return self._store.claim(
-            keys, owner=self.owner, until=self.until(), seen=self._seen, is_gone=self.is_gone
-        )
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
