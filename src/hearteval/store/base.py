@@ -196,8 +196,12 @@ class Store(Protocol):
         until: datetime,
         seen: int,
         is_gone: Callable[[str, datetime], bool],
+        done: Sequence[str] = (),
     ) -> Claimed:
-        """Claim what is free of these questions: never claimed, or released not after `seen`."""
+        """Claim what is free of these questions: never claimed, or released not after `seen`.
+
+        What is done is released in the same transaction.
+        """
         ...
 
     def claimed(

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from hearteval.domain import record_id
 from hearteval.store.base import Store
-from hearteval.store.records import Claimed, Found
+from hearteval.store.records import Found
 
 LEASE = timedelta(seconds=120)
 RENEWALS = 4
@@ -70,17 +70,19 @@ class Panel:
         Another process may hold the lock of all writers: what is under way goes on meanwhile.
         """
         done, self._done = self._done, []
-        claimed = await self._in_thread(partial(self._claim, keys, done))
+        claiming = partial(
+            self._store.claim,
+            keys,
+            owner=self.owner,
+            until=self.until(),
+            seen=self._seen,
+            is_gone=self.is_gone,
+            done=done,
+        )
+        claimed = await self._in_thread(claiming)
         if claimed.is_shared:
             self.when_shared()
         return claimed.keys
-
-    def _claim(self, keys: Sequence[str], done: Sequence[str]) -> Claimed:
-        if done:
-            self._store.release(done, owner=self.owner)
-        return self._store.claim(
-            keys, owner=self.owner, until=self.until(), seen=self._seen, is_gone=self.is_gone
-        )
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -573,10 +573,17 @@ class SqlStore:
         until: datetime,
         seen: int,
         is_gone: claims.IsGone,
+        done: Sequence[str] = (),
     ) -> Claimed:
-        """Claim what is free of these questions."""
+        """Release what is done, and claim what is free of these questions."""
         taking = partial(claims.take, until=until, seen=seen, is_gone=is_gone)
-        return self._write(lambda connection: taking(connection, keys, owner))
+
+        def take(connection: Connection) -> Claimed:
+            if done:
+                claims.release(connection, done, owner)
+            return taking(connection, keys, owner)
+
+        return self._write(take)
 
     def claimed(self, keys: Sequence[str], *, owner: str, is_gone: claims.IsGone) -> bool:
         """Say whether another owner claims one of these questions."""
