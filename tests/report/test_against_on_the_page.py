@@ -134,7 +134,7 @@ def test_a_best_human_that_is_refused_says_what_is_needed() -> None:
     assert against.best_words(one) == [
         "The best of people's replies, by people, is not known: nobody judged."
     ]
-    assert against.best_rows(one) == []
+    assert not against.best_rows(one)
 
 
 def test_rare_values_are_named_as_too_few_and_have_no_figure() -> None:

@@ -236,7 +236,9 @@ def test_weights_of_the_axes_are_said(results: StudyResults) -> None:
 
 
 def test_speed_is_said_with_the_front_and_the_band(results: StudyResults) -> None:
-    said = text_of(traits_of(results).answer)
+    speed = results.found(Traits)
+    assert speed is not None
+    said = text_of(Traits.answer(speed))
     assert said.startswith("Too few systems to say whether the slower ones do better.")
     assert "ember and beacon" in said
     assert "Within 500 ms: 1 system of 3" in said
@@ -267,9 +269,8 @@ def test_a_link_is_claimed_only_where_the_interval_says_so(
         pearson=None,
     )
     found = replace(traits.found, correlations=(over, *traits.found.correlations[1:]))
-    linked = replace(traits, found=found)
-    assert text_of(linked.answer).startswith(words)
-    assert "9 systems" in linked.correlation_words.replace("\N{NO-BREAK SPACE}", " ")
+    assert text_of(Traits.answer(found)).startswith(words)
+    assert "9 systems" in Traits.correlation_words(found).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_what_a_table_and_the_ranking_do_not_share_is_named(results: StudyResults) -> None:

@@ -14,7 +14,7 @@ from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.ranking.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind
-from hearteval.report.agreement import agreement_of_all, majority_words, panel_rows
+from hearteval.report.agreement import agreement_of_all, majority_words, panels_of
 from hearteval.report.headline import results_notices
 from hearteval.report.judges import GROUPS, audit_groups
 from hearteval.report.page import render_page
@@ -190,11 +190,12 @@ def test_judges_behind_each_pair_are_among_what_the_ranking_stands_on() -> None:
 
 
 def test_systems_that_one_judge_alone_judged_come_first() -> None:
-    first, second = panel_rows(invented_majorities(NAMES, ["a", "b"]))
-    assert (first.judges, second.judges) == (("b",), ("a", "b"))
-    assert (first.n_pairs, first.n_no_majority) == (200, 20)
-    assert {pair.left for pair in first.system_pairs} == {NAMES[0]}
-    assert len(first.system_pairs) + len(second.system_pairs) == 15
+    (alone, first), (both, second) = panels_of(invented_majorities(NAMES, ["a", "b"]))
+    assert (alone, both) == (("b",), ("a", "b"))
+    assert sum(pair.n_pairs for pair in first) == 200
+    assert sum(pair.n_no_majority for pair in first) == 20
+    assert {pair.left for pair in first} == {NAMES[0]}
+    assert len(first) + len(second) == 15
 
 
 def test_systems_that_one_judge_alone_judged_are_named_on_the_page() -> None:

@@ -73,14 +73,14 @@ def test_verdicts_in_both_orders_are_told_in_words(
         invented_verdict("gpt", *ends, choice)
         for ends, choice in zip((("a", "b"), ("b", "a")), choices, strict=True)
     ]
-    (rater,) = rater_words(invented_reading("a", "b", verdicts=verdicts))
-    assert (rater.rater, rater.words) == ("gpt", said)
+    ((rater, words_of, _),) = rater_words(invented_reading("a", "b", verdicts=verdicts))
+    assert (rater, words_of) == ("gpt", said)
 
 
 def test_verdict_in_one_order_names_that_order() -> None:
     verdicts = [invented_verdict("gpt", "b", "a", "second", strength=2)]
-    (rater,) = rater_words(invented_reading("a", "b", verdicts=verdicts))
-    assert rater.words == "chose a (strength 2) with b shown first"
+    ((_, words_of, _),) = rater_words(invented_reading("a", "b", verdicts=verdicts))
+    assert words_of == "chose a (strength 2) with b shown first"
 
 
 def test_axes_with_one_mark_stand_together() -> None:

@@ -146,12 +146,10 @@ def section_results(sections: Sections) -> dict[str, Any]:
 
 def section_dicts(sections: Sections) -> dict[str, Any]:
     """Return the same as what JSON can write."""
-    results = section_results(sections).items()
-    return {
-        key: [asdict(one) for one in found]
-        if isinstance(found, tuple)
-        else None
-        if found is None
-        else asdict(found)
-        for key, found in results
-    }
+    return {key: _plain(found) for key, found in section_results(sections).items()}
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, tuple):
+        return [asdict(one) for one in found]
+    return None if found is None else asdict(found)

@@ -269,15 +269,8 @@ def _ends(by: Contrast, level: float) -> str:
     return f" ({level_percent(level)} interval {low} to {high})"
 
 
-class BestRow(NamedTuple):
-    """One way of taking people's replies, as each kind of rater has it."""
-
-    name: str
-    at: tuple[tuple[HumanStanding, BestHuman], ...]
-
-
-def best_rows(found: PeopleResults) -> list[BestRow]:
-    """Return the ways side by side; none where no kind of rater has votes or items enough."""
+def best_rows(found: PeopleResults) -> dict[str, list[tuple[HumanStanding, BestHuman]]]:
+    """Return the ways as each kind of rater has them; none where none has votes or items enough."""
     known = [one for one in found.best_human if one.best_human and one.n_items >= MIN_ITEMS]
     ways = {
         "Best reply, chosen by half": "best_human",
@@ -285,11 +278,9 @@ def best_rows(found: PeopleResults) -> list[BestRow]:
         "Best reply, rated by the same votes": "same_votes",
         "All replies": "pooled_human",
     }
-    return [
-        BestRow(words, tuple((getattr(one, name), one) for one in known))
-        for words, name in ways.items()
-        if known
-    ]
+    return {
+        words: [(getattr(one, name), one) for one in known] for words, name in ways.items() if known
+    }
 
 
 class Stratum(NamedTuple):
@@ -365,13 +356,13 @@ def best_table(found: PeopleResults) -> Table | None:
     if not rows:
         return None
 
-    def of(place: int) -> Callable[[BestRow], str]:
-        return lambda row: _standing(row.at[place][0])
+    def of(place: int) -> Callable[[str], str]:
+        return lambda way: _standing(rows[way][place][0])
 
-    columns = [(one.judged_by, of(place)) for place, (_, one) in enumerate(rows[0].at)]
+    kinds = [one.judged_by for _, one in next(iter(rows.values()))]
     return tabulate(
-        rows,
-        [(Column("people's replies", "text"), lambda row: row.name), *columns],
+        [*rows],
+        [(Column("people's replies", "text"), str), *((k, of(n)) for n, k in enumerate(kinds))],
         caption="Against models: score of people in percent, ties half, and Elo",
         notes=best_words(found),
     )

@@ -4,7 +4,7 @@ Shares of what judges say together are of the pairs that any judge answered.
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from hearteval.analysis.agreement.ratings import Agreement, AgreementMeasure
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
@@ -107,15 +107,6 @@ def _counts_words(agreement: Agreement) -> str:
     return f"{words} at {agreement.settings.level} level{excluded}"
 
 
-class PanelRow(NamedTuple):
-    """The pairs of systems that the same judges judged."""
-
-    judges: tuple[str, ...]
-    n_pairs: int
-    n_no_majority: int
-    system_pairs: tuple[SystemPairJudges, ...]
-
-
 def majority_words(majorities: JudgeMajorities) -> str:
     """Say how many judges stand behind each pair and how many pairs have no majority."""
     counts = majorities.counts
@@ -145,20 +136,12 @@ def behind_rows(majorities: JudgeMajorities) -> list[tuple[int, int, int]]:
     return [(n, judges.get(n, 0), votes.get(n, 0)) for n in sorted({*judges, *votes}, reverse=True)]
 
 
-def panel_rows(majorities: JudgeMajorities) -> list[PanelRow]:
-    """Put the pairs of systems together that the same judges judged, the fewest judges first."""
+def panels_of(majorities: JudgeMajorities) -> list[tuple[tuple[str, ...], list[SystemPairJudges]]]:
+    """Return the pairs of systems that the same judges judged, the fewest judges first."""
     panels: dict[tuple[str, ...], list[SystemPairJudges]] = {}
     for pair in majorities.system_pairs:
         panels.setdefault(pair.judges, []).append(pair)
-    return [
-        PanelRow(
-            judges=judges,
-            n_pairs=sum(pair.n_pairs for pair in pairs),
-            n_no_majority=sum(pair.n_no_majority for pair in pairs),
-            system_pairs=tuple(pairs),
-        )
-        for judges, pairs in sorted(panels.items(), key=lambda panel: (len(panel[0]), panel[0]))
-    ]
+    return sorted(panels.items(), key=lambda panel: (len(panel[0]), panel[0]))
 
 
 def agreement_of_all(majorities: JudgeMajorities) -> JudgeAgreement | None:

@@ -3,6 +3,7 @@
 Each says the worst news that its section has, and leads there.
 """
 
+from operator import itemgetter
 from typing import NamedTuple
 
 from hearteval.analysis.coverage import Coverage
@@ -82,20 +83,13 @@ def _coverage(results: StudyResults) -> Chip:
     lacks = _lacks(coverage, answers)
     if not lacks:
         return Chip("Coverage", f"{size}, none missing", "coverage")
-    worst = max(lacks, key=lambda lack: lack.failed)
+    failed, words = max(lacks, key=itemgetter(0))
     more = f"; {count(len(lacks) - 1)} more lack some" if len(lacks) > 1 else ""
-    return Chip(
-        "Coverage", f"{size}; {worst.words}{more}", "coverage", worst.failed > FAIL_ON_MISSING
-    )
+    return Chip("Coverage", f"{size}; {words}{more}", "coverage", failed > FAIL_ON_MISSING)
 
 
-class _Lack(NamedTuple):
-    words: str
-    failed: float
-    """Share of what is missing because something failed."""
-
-
-def _lacks(coverage: Coverage, answers: str) -> list[_Lack]:
+def _lacks(coverage: Coverage, answers: str) -> list[tuple[float, str]]:
+    """Return who lacks something, and what share of it because something failed."""
     wanted = [
         (row.system, row.n_items, row.n_items - row.n_completions, row.missing, "replies")
         for row in coverage.systems
@@ -106,9 +100,9 @@ def _lacks(coverage: Coverage, answers: str) -> list[_Lack]:
         if row.kind != "human"
     ]
     return [
-        _Lack(
-            f"{name} lacks {count(lack)} of {count(n)} {what}",
+        (
             (lack - sum(missing.get(reason, 0) for reason in BY_DESIGN)) / n,
+            f"{name} lacks {count(lack)} of {count(n)} {what}",
         )
         for name, n, lack, missing, what in wanted
         if lack > 0

@@ -32,17 +32,10 @@ class Cell(NamedTuple):
     """Where replies of the two are; empty without any."""
 
 
-class MatrixRow(NamedTuple):
-    """One system against all others."""
-
-    number: int
-    system: str
-    cells: tuple[Cell | None, ...]
-    """In the order of the rows; None against itself."""
-
-
-def matrix_rows(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> list[MatrixRow]:
-    """Return the matrix in the order of the ranking.
+def matrix_rows(
+    board: Leaderboard, links: Mapping[tuple[str, str], str]
+) -> dict[str, list[Cell | None]]:
+    """Return the cells of each system in the order of the ranking; None against itself.
 
     Args:
         board: The ranking and its direct comparisons.
@@ -51,17 +44,13 @@ def matrix_rows(board: Leaderboard, links: Mapping[tuple[str, str], str]) -> lis
     met = {(pair.left, pair.right): pair for pair in board.matrix}
     names = [row.system for row in board.rows]
     off = {(pair.left, pair.right) for pair in departures(board)}
-    return [
-        MatrixRow(
-            number,
-            name,
-            tuple(
-                _cell(met, links, name, other, departs=bool(off & {(name, other), (other, name)}))
-                for other in names
-            ),
-        )
-        for number, name in enumerate(names, 1)
-    ]
+    return {
+        name: [
+            _cell(met, links, name, other, departs=bool(off & {(name, other), (other, name)}))
+            for other in names
+        ]
+        for name in names
+    }
 
 
 def departures(board: Leaderboard) -> list[HeadToHead]:

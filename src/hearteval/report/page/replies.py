@@ -9,7 +9,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from hearteval.analysis.examples import Example
 from hearteval.domain import AxisMark, Choice, Item, Judgment, Turn
@@ -99,15 +98,6 @@ class Shown:
     is_simulated: bool = False
 
 
-class RaterWords(NamedTuple):
-    """One rater's verdicts on a comparison."""
-
-    rater: str
-    words: str
-    said: tuple[Verdict, ...]
-    """Those that give marks or reasons."""
-
-
 def lines(text: str) -> list[str]:
     """Return the paragraphs of a text, without what is no character of a page."""
     return [clean for line in text.splitlines() if (clean := _clean(line))]
@@ -167,13 +157,13 @@ def outcome(reading: Reading) -> str:
     return f"{each} for {winner}" if winner else f"{each}: no difference"
 
 
-def rater_words(reading: Reading) -> list[RaterWords]:
-    """Say in words what each rater preferred, in both orders."""
+def rater_words(reading: Reading) -> list[tuple[str, str, list[Verdict]]]:
+    """Say what each rater preferred, in both orders; with verdicts that have marks or reasons."""
     by_rater: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in reading.verdicts:
         by_rater[verdict.rater].append(verdict)
     return [
-        RaterWords(rater, _verdict_words(said), tuple(v for v in said if _says_more(v.judgment)))
+        (rater, _verdict_words(said), [one for one in said if _says_more(one.judgment)])
         for rater, said in by_rater.items()
     ]
 

@@ -46,15 +46,6 @@ class AxisLine(NamedTuple):
     n: str
 
 
-class Opponent(NamedTuple):
-    """Another system, seen from this one."""
-
-    system: str
-    pair: HeadToHead
-    link: str
-    """Where comparisons of the two are; empty without any."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemPage:
     """One system's page."""
@@ -67,7 +58,8 @@ class SystemPage:
     value: str
     """What stands on the axes: ``Elo`` or ``Score``."""
     axes: tuple[AxisLine, ...]
-    opponents: tuple[Opponent, ...]
+    opponents: tuple[tuple[HeadToHead, str], ...]
+    """The others, seen from this one, and where comparisons of the two are; empty without any."""
     """Whom it won against most often first."""
 
 
@@ -162,14 +154,12 @@ def _score_lines(row: RatedSystem) -> tuple[AxisLine, ...]:
 
 def _opponents(
     board: Leaderboard, name: str, addresses: Mapping[tuple[str, str], str]
-) -> tuple[Opponent, ...]:
+) -> tuple[tuple[HeadToHead, str], ...]:
     met: Sequence[HeadToHead] = [
         pair.seen_from(name) for pair in board.matrix if name in (pair.left, pair.right)
     ]
     in_order = sorted(met, key=lambda pair: (-pair.observed, pair.right))
-    return tuple(
-        Opponent(pair.right, pair, addresses.get(_ends(name, pair.right), "")) for pair in in_order
-    )
+    return tuple((pair, addresses.get(_ends(name, pair.right), "")) for pair in in_order)
 
 
 def _ends(one: str, other: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """The most demanding items: those on which systems differ most and least, with links to read."""
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from markupsafe import Markup
 
@@ -15,14 +15,6 @@ from hearteval.sections.difficulty.measure import ItemDifficulty, ItemSpread, me
 N_MOST, N_LEAST, N_AGAINST = 5, 3, 5
 WIDTH, HEIGHT = 440, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 10, 44
-
-
-class Cloud(NamedTuple):
-    """Every item by spread and by agreement with the ranking, as a path of dots."""
-
-    across: Scale
-    up: Scale
-    dots: str
 
 
 def draw_difficulty(found: ItemDifficulty, figure: Any) -> None:
@@ -154,8 +146,8 @@ class Difficulty(Section[ItemDifficulty]):
         )
 
     @property
-    def cloud(self) -> Cloud | None:
-        """The picture of all items; None where fewer than two have both numbers."""
+    def cloud(self) -> tuple[Scale, Scale, str] | None:
+        """The scales and the dots of all items; None where fewer than two have both numbers."""
         rows = [row for row in self.found.items if row.discrimination is not None]
         if len(rows) < 2:
             return None
@@ -181,4 +173,4 @@ class Difficulty(Section[ItemDifficulty]):
             f"M{pixels(across.place(x))} {pixels(up.place(y))}h0"
             for x, y in zip(spreads, agreements, strict=True)
         )
-        return Cloud(across, up, dots)
+        return across, up, dots

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
-from markupsafe import Markup
-
 from hearteval.analysis.section import Basis, Figure, Records, Section
 from hearteval.report.plots.style import square_height
 from hearteval.sections.traits import page
@@ -37,6 +35,10 @@ class Traits(Section[SpeedResults | None]):
         ),
     )
     OUTCOMES: ClassVar = page.OUTCOMES
+    picture = staticmethod(page.picture)
+    answer = staticmethod(page.answer)
+    correlation_words = staticmethod(page.correlation_words)
+    unmatched_words = staticmethod(page.unmatched_words)
     milliseconds = staticmethod(page.milliseconds)
     correlation = staticmethod(page.correlation)
     beside_words = staticmethod(page.beside_words)
@@ -73,23 +75,3 @@ class Traits(Section[SpeedResults | None]):
         if speed is None:
             return ()
         return speed.systems if table == "speed" else speed.correlations
-
-    @property
-    def picture(self) -> page.Picture | None:
-        """Elo against time."""
-        return page.picture(self.found) if self.found else None
-
-    @property
-    def answer(self) -> Markup:
-        """How speed and quality go together, in a sentence or two."""
-        return page.answer(self.found) if self.found else Markup()
-
-    @property
-    def correlation_words(self) -> str:
-        """The correlations over systems, over families and within them."""
-        return page.correlation_words(self.found) if self.found else ""
-
-    @property
-    def unmatched_words(self) -> str:
-        """What the joined table and the ranking do not share."""
-        return page.unmatched_words(self.covariates) if self.covariates else ""
