@@ -1,7 +1,7 @@
 """No value and no row of a store can be edited by SQL so that results change and nobody is told."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -75,19 +75,26 @@ def fill(store: SqlStore) -> None:
     }
     store.people.plan([PlannedTask(target_id=pair.id, **about) for pair in store.iter(Pair)])
     for number, person in enumerate(store.people.people(study.id)):
-        told = {"background": {"counselling": ["none", "training"][number % 2]}}
+        told = {"background": {"age": ["18-24", "25-34"][number % 2]}}
         store.people.change_person(person, "told", told, now=NOW)
     reply = {"text": "I hear you."}
     store.keep_replies([StoredReply(id="ab" * 16, reply=reply, cost=0.5, created_at=NOW)])
 
 
-@cache
-def made(plan: str, factory: pytest.TempPathFactory) -> Made:
-    body = make_study(factory.mktemp(plan) / "study", "small", PLANS[plan], Quiet())
-    with closing(SqlStore.open(body["store"])) as store:
-        fill(store)
-    study = Path(body["path"])
-    return Made(study, Path(body["store"]).read_bytes(), read(study))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
+    """Make a study of a plan, once."""
+
+    @cache
+    def make(plan: str) -> Made:
+        folder = tmp_path_factory.mktemp(plan) / "study"
+        body = make_study(folder, "small", PLANS[plan], Quiet())
+        with closing(SqlStore.open(body["store"])) as store:
+            fill(store)
+        study = Path(body["path"])
+        return Made(study, Path(body["store"]).read_bytes(), read(study))
+
+    return make
 
 
 def any_value(kind: TypeEngine[Any]) -> str:
@@ -99,7 +106,7 @@ def any_value(kind: TypeEngine[Any]) -> str:
 
 
 def edits(table: Any) -> Iterator[tuple[str, str]]:
-    """Each value becomes another row's, or any other where all have the same; rows go."""
+    """Each value becomes another row's, or any other where all have the same; rows go and come."""
     for column in table.c:
         of = f'"{table.name}"."{column.name}"'
         other = f'SELECT o."{column.name}" FROM "{table.name}" AS o WHERE o."{column.name}"'
@@ -109,6 +116,12 @@ def edits(table: Any) -> Iterator[tuple[str, str]]:
     one = f"({keys}) IN (SELECT {keys} FROM {table.name} LIMIT 1)"
     yield f"{table.name}: one is gone", f"DELETE FROM {table.name} WHERE {one}"
     yield f"{table.name}: all are gone", f"DELETE FROM {table.name}"
+    values = ", ".join(
+        any_value(column.type) if column.primary_key or column.unique else f'"{column.name}"'
+        for column in table.c
+    )
+    more = f"INSERT OR IGNORE INTO {table.name} SELECT {values} FROM {table.name} LIMIT 1"
+    yield f"{table.name}: one more", more
 
 
 EDITS = [
@@ -119,9 +132,9 @@ EDITS = [
 
 @pytest.mark.parametrize(("plan", "edit"), EDITS)
 def test_results_are_the_same_or_end_in_one_line(
-    tmp_path_factory: pytest.TempPathFactory, plan: str, edit: str
+    made: Callable[[str], Made], plan: str, edit: str
 ) -> None:
-    study, store, said = made(plan, tmp_path_factory)
+    study, store, said = made(plan)
     place = study.with_suffix(".db")
     for file in place.parent.glob("small.db*"):
         file.unlink()

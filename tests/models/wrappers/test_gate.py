@@ -137,6 +137,7 @@ PACED: dict[str, tuple[Callable[[], Rule], float]] = {
     "20 in any 20 s": (lambda: Window(20, 20, kind="sliding"), 1.0),
     "60 in each 60 s": (lambda: Window(60, 60, kind="fixed"), 1.0),
     "a bucket of 30": (lambda: Bucket(30, 3.0), 3.0),
+    "a bucket of 90": (lambda: Bucket(90, 30.0), 30.0),
 }
 
 
@@ -149,6 +150,7 @@ PACED: dict[str, tuple[Callable[[], Rule], float]] = {
         *(("20 in any 20 s", waits, 2.0) for waits in ("exact", "none")),
         *(("60 in each 60 s", waits, 0.5) for waits in ("exact", "none")),
         *(("a bucket of 30", waits, 0.5) for waits in ("exact", "none")),
+        ("a bucket of 90", "exact", 0.3),
     ],
 )
 def test_limit_is_used_and_not_passed(rule: str, waits: str, seconds: float, seed: int) -> None:
@@ -213,6 +215,23 @@ def test_outage_is_left_behind_within_seconds(seed: int) -> None:
     assert trial.n_kept == 3000
     assert model.counts.total() <= 1.02 * 3000
     assert seconds <= 3000 / 64 + 60 + 15
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_outage_at_a_known_limit_is_left_behind_too(seed: int) -> None:
+    window, outage = Window(20, 20, kind="sliding"), Outage(300, 360)
+
+    class Limited:
+        def take(self, now: float) -> float | None:
+            return outage.take(now) or window.take(now)
+
+        def headers(self, now: float) -> dict[str, str]:
+            return {}
+
+    n_calls, seconds = kept(LimitedModel(Limited(), rng=taking(seed)))
+
+    assert seconds <= N_VOTES + 60 + 60
+    assert n_calls <= 1.05 * N_VOTES + 60 / 2
 
 
 @pytest.mark.parametrize("kind", ["fixed", "sliding"])

@@ -171,7 +171,7 @@ class Rate:
     """Calls a second that an endpoint bears, as far as refusals show it; infinite before the first.
 
     It is counted: what was accepted from one pause to the end of the next, over that time. That is
-    right for windows, and for buckets from the second refusal on. It may be an outage instead,
+    right for windows, and for buckets from the second refusal on. It may have been an outage,
     which nothing tells from a window before more is tried. So the rate is doubled soon and again
     (slow start), until a raise is refused. Then the rate before the raise is taken up again, and
     not what was counted, since a window that slides is still full of the raise. Further raises
@@ -184,8 +184,8 @@ class Rate:
         self.is_raised = True
         """Whether more is tried than was counted at the last pause, or nothing was counted yet."""
         self._before_raise = inf
-        self._was_raised = True
         self._borne: float | None = None
+        self._no_trouble: float | None = None
 
     @property
     def is_known(self) -> bool:
@@ -205,23 +205,22 @@ class Rate:
         if not is_held:
             self.spacing.per_second *= 1 + self.step
 
-    def forget(self) -> None:
-        """Take what is sent now for a raise of nothing known."""
-        self.is_raised, self._before_raise = True, inf
-
     def refuse(self, stretch: "_Stretch", now: float) -> None:
         """Take down that calls are refused after a time in which some were accepted."""
-        self._was_raised, self._borne = self.is_raised, None
-        if self.is_known and self.is_raised:
+        self._borne = self._no_trouble = None
+        if not self.is_known:
+            return
+        if self.is_raised:
             self.step = max(LEAST_STEP, min(self.step, 2 * STEP) / 2)
             # Raises that came one upon the other were no test of the rate before the last.
             if stretch.n_accepted >= STEADY * self._before_raise * (now - stretch.began):
                 self._borne = self._before_raise
+        elif stretch.n_accepted >= QUIET_CALLS:
+            self._no_trouble = self.spacing.per_second
 
     def refuse_again(self) -> None:
-        """Take down that nothing came through after the pause either."""
-        if not self._was_raised:  # an outage, perhaps, at a rate that was no trouble
-            self.step = FIRST_STEP
+        """Take down that nothing came through after the pause either: an outage, not the rate."""
+        self._borne = self._borne or self._no_trouble
 
     def count(self, stretch: "_Stretch", now: float) -> None:
         """Set it by what was accepted until a pause, which ends now."""
@@ -384,7 +383,7 @@ class Pace:
                 return True
             self._is_at_random, self._n_unexplained = False, 0
             self._n_needed *= 2
-            self._rate.forget()
+            return False
         if place.epoch != self._epoch or self._is_paused or self._stretch.n_accepted <= 1:
             return False
         left = [q.left_after(self._started(unit)) for unit, q in lane.quotas.items()]

@@ -456,11 +456,12 @@ class PeopleStore:
 
     def progress(self, study_id: str) -> Progress:
         """Return how far the people of a study are."""
+        here = self.people(study_id)
 
         def work(connection: Connection) -> Progress:
             return Progress(
                 tasks.count_tasks(connection, study_id=study_id),
-                persons.list_people(connection, study_id),
+                here,
                 persons.count_work(connection, study_id),
                 persons.signs_by_person(connection, study_id),
                 persons.list_invites(connection, study_id),
