@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hearteval.config import load_study, read_key
+from hearteval.config import keys_at_hand, load_study, read_key
 from hearteval.errors import SettingsError
 from hearteval.models.presets import find_family
 
@@ -716,3 +716,17 @@ def test_weights_and_form_are_part_of_what_makes_the_results(tmp_path: Path) -> 
         hashes.add(usual.settings_hash)
     assert len(hashes) == 5
     assert dict(usual.weights) == {"H": 1.0, "E": 1.0, "A": 2.0, "R": 0.5, "T": 1.0}
+
+
+def test_what_is_kept_secret_is_no_path_and_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "PLANTED_KEY": " sk-0123456789abcdef ",
+        "PLANTED_TOKEN": "postgres",
+        "PLANTED_SECRET": "/home/anna/keys/private.pem",
+        "PLANTED_WORDS": "sk-words-of-no-secret-at-all",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    found = keys_at_hand()
+    assert "sk-0123456789abcdef" in found
+    assert {value.strip() for value in given.values()} & {*found} == {"sk-0123456789abcdef"}

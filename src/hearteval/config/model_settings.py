@@ -26,6 +26,7 @@ MAX_SECONDS = 86_400
 MOST_TOKENS = 10_000_000
 MOST_DOLLARS = 1_000_000
 """Per million tokens: a dollar a token."""
+LEAST_KEY = 16
 SECRET_NAMES = ("KEY", "KEYS", "TOKEN", "SECRET", "PASSWORD")
 MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
 
@@ -229,9 +230,12 @@ def read_key(name: str | None, *, who: str) -> str | None:
 
 
 def keys_at_hand() -> tuple[str, ...]:
-    """Return what stands in environment variables whose names say that it is secret."""
-    names = [name for name in os.environ if name.upper().endswith(SECRET_NAMES)]
-    return tuple(sorted({key for name in names if len(key := os.environ[name].strip()) > 7}))
+    """Return what stands in environment variables whose names say that it is secret.
+
+    Nothing short, which may be a word of any message, and no path.
+    """
+    found = {os.environ[name].strip() for name in os.environ if name.upper().endswith(SECRET_NAMES)}
+    return tuple(sorted(k for k in found if len(k) >= LEAST_KEY and k[0] not in "/.~"))
 
 
 def has_key(name: str) -> bool:

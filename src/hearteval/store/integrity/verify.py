@@ -156,7 +156,7 @@ def check_records(
                 for record, content in good:
                     key = (kind_name(kind), studies[record.id])
                     totals[key] = totals.get(key, NOTHING).plus([content])
-        except (DBAPIError, ValueError) as error:
+        except (DBAPIError, TypeError, ValueError) as error:
             words = str(getattr(error, "orig", "a value is no value of its column"))
             faults.append(StoreFault(kind_name(kind), "", f"{UNREAD}: {words}"))
     faults += _count_faults(totals, read_totals(connection, *map(kind_name, kinds)))
@@ -192,6 +192,8 @@ def _moved_pairs(connection: Connection) -> Iterator[StoreFault]:
             yield StoreFault("pair", id_, "its systems are not those of its completions")
     except DBAPIError as error:
         yield StoreFault(DATABASE, "", " ".join(str(error.orig).split()))
+    except TypeError:
+        yield StoreFault("pair", "", f"an id of one {UNREAD}")
 
 
 def _schema_faults(connection: Connection) -> Iterator[StoreFault]:
