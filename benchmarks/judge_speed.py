@@ -11,9 +11,11 @@ CPU alone. Beside it, in the same run, the bare aiohttp loop, and fixed work in 
 CPU seconds say how slow the machine is just now (0.55 where it is quiet).
 
 With `--processes` so many `heart judge` start together on one store instead, each with so many
-calls in flight: what each of them answered, and how much faster they are than the first row. A
-store is an empty database, one for each row; without, each row takes a SQLite file of its own.
-`--priced` gives calls a price, so that money is set aside for them.
+calls in flight: what each of them answered, the seconds until the last has ended, those from the
+first answer to the last and of one call more (without starts and ends, for which all processes
+share two cores), and how much faster both are than in the first row. A store is an empty database,
+one for each row; without, each row takes a SQLite file of its own. `--priced` gives calls a price,
+so that money is set aside for them.
 """
 
 import argparse
@@ -81,26 +83,29 @@ def share(asked: argparse.Namespace) -> None:
         if asked.priced:
             file, price = made / "large.toml", "price = { input = 1.0, output = 2.0 }"
             file.write_text(file.read_text("utf-8").replace("price = 0", price), "utf-8")
-        print("| database | processes | answered by each | of an equal share | s | times as fast |")
-        print("| --- | --- | --- | --- | --- | --- |")
-        first = 0.0
+        print(
+            "| database | processes | answered by each | of an equal share | s | asking | times |"
+        )
+        print("| --- | --- | --- | --- | --- | --- | --- |")
+        first: tuple[float, float] | None = None
         for n, store in zip_longest(asked.processes, asked.store[: len(asked.processes)]):
             where = Path(folder) / f"row-{n}"
             shutil.copytree(made, where)
-            answered, seconds = judge_together(where, n, store)
-            first = first or seconds
+            answered, whole, asking = judge_together(where, n, store)
+            asking += asked.latency / 1000
+            first = first or (whole, asking)
             equal = sum(answered) / n
             shares = f"{min(answered) / equal:.2f}-{max(answered) / equal:.2f}"
             print(
                 f"| {'SQLite' if store is None else 'PostgreSQL'} | {n} |"
-                f" {', '.join(f'{each:,}' for each in answered)} | {shares} | {seconds:.1f} |"
-                f" {first / seconds:.2f} |",
+                f" {', '.join(f'{each:,}' for each in answered)} | {shares} | {whole:.1f} |"
+                f" {asking:.1f} | {first[0] / whole:.2f}, {first[1] / asking:.2f} |",
                 flush=True,
             )
 
 
-def judge_together(where: Path, n: int, store: str | None) -> tuple[list[int], float]:
-    """Return what each of so many processes has answered, and the seconds until the last ended."""
+def judge_together(where: Path, n: int, store: str | None) -> tuple[list[int], float, float]:
+    """Return what each of so many processes has answered, the seconds it took, and of answers."""
     environment = {name: value for name, value in os.environ.items() if name != "HEART_STORE"}
     heart = [sys.executable, "-m", "hearteval"]
     if store is not None:
@@ -119,7 +124,10 @@ def judge_together(where: Path, n: int, store: str | None) -> tuple[list[int], f
     ]
     said = [json.loads(one.communicate()[0]) for one in judging]
     seconds = time.perf_counter() - began
-    return [one["judgments"]["n_added"] for one in said], seconds
+    with closing(SqlStore.open(store or str(where / "large.db"))) as opened:
+        moments = [judgment.created_at for judgment in opened.iter(Judgment)]
+    asking = (max(moments) - min(moments)).total_seconds()
+    return [one["judgments"]["n_added"] for one in said], seconds, asking
 
 
 if __name__ == "__main__":

@@ -9,12 +9,21 @@ processes start together with a budget of 800 calls. Then one process with an am
 flight, how many calls were in flight at the endpoint, how many are made again, and how long before
 the kill the first of these was answered. Each row takes a SQLite file of its own, or an empty
 PostgreSQL database. `--kill-only` leaves out the budget.
+
+    python benchmarks/one_budget.py --faults 8 [--store postgresql://USER@HOST/DATABASE ...]
+
+Tries so often to make four processes overspend a budget of about 300 calls: a third of the calls
+goes wrong in one of eleven ways, of which nine are billed, and every 3 to 8 s for half a minute one
+process is killed (-9), stopped for 5 s, or interrupted once or twice; another takes its place.
+"over" is the most by which the bill was ever above the budget.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import random
+import signal
 import subprocess
 import sys
 import threading
@@ -33,6 +42,22 @@ N_IN, N_OUT, USD = 2_400, 100, 1e-5
 CALL_USD = (N_IN + N_OUT) * USD
 BUDGET = 800 * CALL_USD
 KILLED_AFTER = 500
+FAULTS = {
+    "none": 66,
+    "no-usage": 5,
+    "no-tokens": 3,
+    "too-many-tokens": 3,
+    "too-long": 3,
+    "useless": 3,
+    "half": 3,
+    "no-answer": 5,
+    "gateway": 3,
+    "busy": 3,
+    "failed": 3,
+}
+"""What comes of calls, in parts of a hundred."""
+UNBILLED = {"busy", "failed"}
+FAULTS_BUDGET, FAULTS_SECONDS, DEADLINE_SECONDS = 2.9, 30.0, 300.0
 MODEL = """
 model = "openai-compatible/{name}"
 base_url = "{url}"
@@ -134,6 +159,58 @@ class Endpoint:
         return web.json_response({"model": body["model"], "choices": [choice], "usage": usage})
 
 
+class Faulty(Endpoint):
+    """Bills tokens that fit the prompt, and lets calls go wrong."""
+
+    def __init__(self, draw: random.Random) -> None:
+        super().__init__()
+        self._draw = draw
+        self._billed = 0.0
+
+    @property
+    def billed(self) -> float:
+        return self._billed
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+        is_probe = "colour" in schema.get("properties", {})
+        fault = "none" if is_probe else self._draw.choices([*FAULTS], [*FAULTS.values()])[0]
+        self.asked[f"{body['model']} {json.dumps(body['messages'])}"] += 1
+        n_in = sum(len(message["content"]) for message in body["messages"]) * 3 // 10
+        n_out = self._draw.randrange(20, 200)
+        text = f"I hear you, says {body['model']}. {self._draw.randrange(10**9)}"
+        if is_probe:
+            text = json.dumps({"colour": schema["properties"]["colour"]["enum"][0]})
+        elif schema and fault != "useless":
+            text = json.dumps(VERDICT)
+        if fault == "too-long":
+            text, n_out = text + " word" * 1_000, 1_000
+        self._billed += 0.0 if fault in UNBILLED else (n_in + n_out) * USD
+        await asyncio.sleep(self._draw.uniform(0.3, 1.5))
+        self.n_answered += 1
+        usage = {"prompt_tokens": n_in, "completion_tokens": n_out}
+        if fault in {"no-tokens", "too-many-tokens"}:
+            usage = dict.fromkeys(usage, 0 if fault == "no-tokens" else 10**11)
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        said = {"model": body["model"], "choices": [choice], "usage": usage}
+        return self._go_wrong(request, fault, said)
+
+    def _go_wrong(self, request: web.Request, fault: str, said: dict[str, object]) -> web.Response:
+        if fault == "no-answer" and request.transport is not None:
+            request.transport.abort()
+        statuses = {"gateway": 504, "busy": 429, "failed": 500}
+        if fault in statuses:
+            again = {"Retry-After": "1"} if fault == "busy" else {}
+            return web.json_response({"error": "no"}, status=statuses[fault], headers=again)
+        if fault == "half":
+            return web.Response(text=json.dumps(said)[:40], content_type="application/json")
+        if fault == "no-usage":
+            del said["usage"]
+        return web.json_response(said)
+
+
 class Case:
     """A study in a folder of its own, with its store."""
 
@@ -194,6 +271,56 @@ def kill(store: str | None) -> str:
     )
 
 
+def attack(seed: int, store: str | None) -> str:
+    """Let four processes spend a budget while calls go wrong and processes end."""
+    draw = random.Random(seed)
+    with TemporaryDirectory() as folder, Faulty(random.Random(seed)) as endpoint:
+        case = Case(folder, endpoint.url, store, FAULTS_BUDGET)
+        runs = [_read_to_nowhere(case.start("--yes")) for _ in range(4)]
+        began = time.monotonic()
+        next_at, over, acts = began + 8.0, 0.0, Counter[str]()
+        while any(run.poll() is None for run in runs):
+            time.sleep(0.05)
+            over, now = max(over, endpoint.billed - FAULTS_BUDGET), time.monotonic()
+            if now > began + DEADLINE_SECONDS:
+                raise SystemExit(f"seed {seed}: still at work after {DEADLINE_SECONDS:g} s")
+            alive = [run for run in runs if run.poll() is None]
+            if alive and next_at < now < began + FAULTS_SECONDS:
+                next_at = now + draw.uniform(3.0, 8.0)
+                act = draw.choice(["killed", "killed", "stopped", "interrupted", "cut off"])
+                acts[act] += 1
+                if _disturb(draw.choice(alive), act):
+                    runs.append(_read_to_nowhere(case.start("--yes")))
+        said = json.loads(case.start("--dry-run").communicate()[0])
+    told = (said.get("in_flight") or {"usd": 0.0})["usd"]
+    missing = max(0.0, endpoint.billed - said["spent_usd"] - told) / endpoint.billed
+    done = ", ".join(f"{n} {act}" for act, n in sorted(acts.items()))
+    return (
+        f"| {_name(store)} | {done} | {FAULTS_BUDGET:.2f} | {endpoint.billed:.3f} | {over:.3f} |"
+        f" {said['spent_usd']:.3f} | {told:.3f} | {missing:.1%} |"
+    )
+
+
+def _disturb(run: subprocess.Popen[str], act: str) -> bool:
+    """Do something to a process; return whether it ends of it."""
+    if act == "stopped":
+        run.send_signal(signal.SIGSTOP)
+        threading.Timer(5.0, run.send_signal, [signal.SIGCONT]).start()
+        return False
+    run.send_signal(signal.SIGKILL if act == "killed" else signal.SIGINT)
+    if act == "cut off":
+        time.sleep(0.2)
+        run.send_signal(signal.SIGINT)
+    return True
+
+
+def _read_to_nowhere(run: subprocess.Popen[str]) -> subprocess.Popen[str]:
+    """Read what a process says, so that it never waits for a reader."""
+    for stream in (run.stdout, run.stderr):
+        threading.Thread(target=lambda stream=stream: [*stream], daemon=True).start()
+    return run
+
+
 def _stored(case: Case, store: str | None) -> float:
     """Return what is booked, of a version that does not say it before a run."""
     from sqlalchemy import text
@@ -215,7 +342,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--store", action="append", help="an empty database, once for each row")
     parser.add_argument("--kill-only", action="store_true")
+    parser.add_argument("--faults", type=int, default=0, metavar="N")
     options = parser.parse_args()
+    if options.faults:
+        print("| database | processes | budget | billed | over | booked | told | missing |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        stores = options.store or [None] * options.faults
+        for seed, store in enumerate(stores[: options.faults]):
+            print(attack(seed, store), flush=True)
+        return
     stores = options.store or [None] * (len(PROCESSES) + 1)
     print("| database | processes | at once | budget | billed | of it | booked | twice | s |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
