@@ -1,5 +1,6 @@
 """Systems that are models: what their replies become, and that nothing is asked or paid twice."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,7 @@ from hearteval.errors import ModelCallError
 from hearteval.models import asking
 from hearteval.models.base import FIRST_QUESTIONS, Message, Reply, Sampling
 from hearteval.models.failures import Reason
+from hearteval.models.wrappers import pace
 from hearteval.models.wrappers.gate import Gate, Gated
 from hearteval.models.wrappers.pace import CallLimits
 from hearteval.store.records import Record
@@ -350,6 +352,7 @@ def test_calls_go_on_while_replies_wait_for_their_commit_and_never_too_many_at_o
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(asking, "WORKERS_PER_CALL", 2)
+    monkeypatch.setattr(pace, "RAMP", math.inf)  # answers that take no time would never overlap
     world = asked_study([model_system("m")], items=ITEMS[:30])
     called = Watched(lambda _messages, _sampling, _repeat: said())
     gate = Gate("host", say=print)
