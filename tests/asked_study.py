@@ -25,7 +25,7 @@ from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Samplin
 from hearteval.models.failures import CallFailureError, Reason
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking.models import StoredReplies, keep_lost_cost
 

@@ -16,7 +16,7 @@ from hearteval.judgments.run import RatingTask, ask_judges
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import ChatModel, Sampling, Schema
 from hearteval.models.wrappers.budget import SpendingLimit
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 
 RATING = Sampling(
     max_tokens=800,

@@ -11,8 +11,8 @@ import pytest
 from heart_command import Heart
 from paying_server import PayingServer, paying_server
 
-from hearteval.store.panel import name_process
 from hearteval.store.records import SetAside
+from hearteval.store.sharing.panel import name_process
 from hearteval.store.sql import SqlStore
 
 STUDY = """

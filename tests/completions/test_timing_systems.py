@@ -25,7 +25,7 @@ from hearteval.items import load_starter_items
 from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Sampling
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ from hearteval.models.base import AskedModel, Sampling, Schema
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.models.local import LocalServer, run_local_model
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -38,7 +38,7 @@ from hearteval.models import asking
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import FIRST_QUESTIONS, Reply, Sampling, Schema
 from hearteval.models.wrappers.budget import SpendingLimit
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.study.verify import verify_store
 
 STRATEGIES = load_taxonomy("strategies")

@@ -32,7 +32,7 @@ from hearteval.labels.texts import LabelledText
 from hearteval.models.base import Sampling, Schema
 from hearteval.models.wrappers.budget import SpendingLimit
 from hearteval.protocol import load_protocol
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.study.screened import read_screened
 from hearteval.study.verify import verify_store
 

@@ -15,9 +15,9 @@ from sqlalchemy.exc import OperationalError
 
 from hearteval.domain import Completion, System
 from hearteval.errors import StoreError
-from hearteval.store import grouped
-from hearteval.store.grouped import GroupedWriter
 from hearteval.store.records import Record, SetAside, StoredReply
+from hearteval.store.sharing import grouped
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking.models import keep_lost_cost
 

@@ -9,8 +9,8 @@ import pytest
 from hearteval.domain import Completion
 from hearteval.errors import StoreError
 from hearteval.store.copy import copy_store
-from hearteval.store.panel import LEASE
 from hearteval.store.records import Balance, SetAside, StoredReply
+from hearteval.store.sharing.panel import LEASE
 from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from hearteval.store import panel
-from hearteval.store.panel import LEASE, Panel, is_dead, name_process
+from hearteval.store.sharing import panel
+from hearteval.store.sharing.panel import LEASE, Panel, is_dead, name_process
 from hearteval.store.sql import SqlStore
 
 DEADLINE_SECONDS = 10

@@ -11,7 +11,7 @@ from hearteval.domain import Study
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import StoreError
 from hearteval.labels.safety import screen_text
-from hearteval.study.simulated import require_real
+from hearteval.study.simulation.apart import require_real
 from hearteval.study.simulation.drawing import Drawn
 from hearteval.study.simulation.making import draw_world
 from hearteval.study.simulation.texts import simulated_items

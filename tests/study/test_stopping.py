@@ -12,7 +12,7 @@ from hearteval.engine.local import run_tasks
 from hearteval.errors import StoppedError, StoreError
 from hearteval.models.base import Message, Reply, Sampling, Usage
 from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking.models import keep_lost_cost
 from hearteval.study.asking.stopping import SIGNALS, Stopper, stopping_on_signals

@@ -37,7 +37,7 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     """
     from hearteval.store.copy import copy_store, require_equal, require_room, store_hashes
     from hearteval.store.sql import SqlStore
-    from hearteval.study.simulated import require_one_sort_of_stores
+    from hearteval.study.simulation.apart import require_one_sort_of_stores
 
     source = source.removeprefix("sqlite:///")
     _require_there(source)
@@ -145,7 +145,7 @@ def _place_of(place: str) -> str:
 
 
 def _say_simulated(store: "SqlStore") -> None:
-    from hearteval.study.simulated import holds_simulated
+    from hearteval.study.simulation.apart import holds_simulated
 
     if holds_simulated(store):
         Terminal().say_simulated()

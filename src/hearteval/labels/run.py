@@ -52,7 +52,7 @@ from hearteval.models.asking import (
 from hearteval.models.base import AskedModel, Message, Reply
 from hearteval.protocol.markers import delimiter_nonce
 from hearteval.store.base import Store
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 
 BATCH = 200
 

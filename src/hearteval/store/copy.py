@@ -9,9 +9,9 @@ from itertools import islice
 from hearteval.domain import canonical_json
 from hearteval.errors import StoreError
 from hearteval.store.base import Store
-from hearteval.store.panel import Panel
 from hearteval.store.records import Record, SetAside
 from hearteval.store.rows import TABLES, kind_name
+from hearteval.store.sharing.panel import Panel
 
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH = 2_000

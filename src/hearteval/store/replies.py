@@ -12,7 +12,6 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from hearteval.domain import flat_fields, record_id
 from hearteval.store.integrity.seal import book, content_of, rebook
-from hearteval.store.ledger import book as book_cost
 from hearteval.store.records import Record, StoredReply
 from hearteval.store.rows import (
     HOLDERS,
@@ -23,6 +22,7 @@ from hearteval.store.rows import (
     to_reply,
 )
 from hearteval.store.schema import replies, reply_texts
+from hearteval.store.sharing.ledger import book as book_cost
 
 
 def text_digest(text: str) -> str:

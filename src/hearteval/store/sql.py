@@ -35,7 +35,7 @@ from hearteval.domain import (
     flat_fields,
 )
 from hearteval.errors import InvalidRecordError, StoreError
-from hearteval.store import claims, ledger, schema
+from hearteval.store import schema
 from hearteval.store.adding import add, insertion
 from hearteval.store.engines import (
     Outage,
@@ -107,6 +107,7 @@ from hearteval.store.rows import (
     unjudged_query,
     with_id_bytes,
 )
+from hearteval.store.sharing import claims, ledger
 from hearteval.store.version import create_tables, read_version
 
 R = TypeVar("R", bound=Record)

@@ -25,12 +25,6 @@ from hearteval.study.asking.models import Asking, asked_directly, paid_models
 from hearteval.study.asking.others import look_around, settle_command
 from hearteval.study.asking.running import ask_models
 from hearteval.study.grow import gather, imported_judges, judge_models, system_models
-from hearteval.study.imports import (
-    import_command,
-    judge_import_command,
-    stored_imports,
-    unjudged_imports,
-)
 from hearteval.study.one_model import (
     NO_SUCH_MODEL,
     Named,
@@ -39,6 +33,12 @@ from hearteval.study.one_model import (
     declared_same,
     named_models,
     unsure_endpoints,
+)
+from hearteval.study.records.imports import (
+    import_command,
+    judge_import_command,
+    stored_imports,
+    unjudged_imports,
 )
 from hearteval.study.results import read_same_models, read_spending
 from hearteval.study.session import Session, open_session, study_id, utc_now

@@ -10,7 +10,7 @@ from hearteval.errors import SettingsError
 from hearteval.study import Tell
 from hearteval.study.results import read_data
 from hearteval.study.session import is_rated, open_stored
-from hearteval.study.simulated import require_one_sort_of_studies
+from hearteval.study.simulation.apart import require_one_sort_of_studies
 
 PEOPLE = "people"
 """Names all people of a study, who are never chosen one by one."""

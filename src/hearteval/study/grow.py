@@ -40,10 +40,10 @@ from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS
 from hearteval.study import Tell
-from hearteval.study.chosen import chosen_before, chosen_records
+from hearteval.study.items.chosen import chosen_before, chosen_records
 from hearteval.study.kept import KeptFile
 from hearteval.study.session import Session, open_session, stored_plan, study_id
-from hearteval.study.simulated import require_growth_of_one_sort
+from hearteval.study.simulation.apart import require_growth_of_one_sort
 from hearteval.version import __version__
 
 NO_MODELS = ("original", "baseline")

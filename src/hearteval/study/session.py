@@ -14,7 +14,7 @@ from hearteval.store.base import Store
 from hearteval.store.engines import holds_store
 from hearteval.store.sql import PATIENCE_SECONDS, SqlStore
 from hearteval.study import Tell
-from hearteval.study.simulated import require_one_sort
+from hearteval.study.simulation.apart import require_one_sort
 
 Now = Callable[[], datetime]
 

@@ -34,7 +34,7 @@ from hearteval.judgments.stress_set.audit import audit_study_id, choose_items, w
 from hearteval.judgments.stress_set.injections import SIDES
 from hearteval.models.base import AskedModel, Message, Sampling, Schema
 from hearteval.protocol import load_protocol
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -18,7 +18,7 @@ from hearteval.models.failures import CallFailureError
 from hearteval.models.http import Endpoint
 from hearteval.models.http.client import open_client
 from hearteval.models.wrappers.cached import Cached
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking.models import StoredReplies
 from hearteval.study.session import utc_now

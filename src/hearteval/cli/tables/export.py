@@ -65,7 +65,7 @@ def _write_logs(
     session: "Session", study: "Study", out: Path, *, replace: bool
 ) -> tuple[list[str], dict[str, Any]]:
     """Write logs; return what is said of them, in lines and as JSON."""
-    from hearteval.study.exchange import export_logs
+    from hearteval.study.records.exchange import export_logs
 
     logs = export_logs(session, study, out, replace=replace)
     if study.protocols.get("llm") == "rating":

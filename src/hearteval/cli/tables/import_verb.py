@@ -137,8 +137,8 @@ def _require_log(file: Path, options: Mapping[str, Any], *, dry_run: bool) -> No
 
 
 def _import_log(settings: "StudySettings", name: str, file: Path, *, as_json: bool) -> None:
-    from hearteval.study.exchange import import_log, read_log_of
-    from hearteval.study.imports import import_command
+    from hearteval.study.records.exchange import import_log, read_log_of
+    from hearteval.study.records.imports import import_command
 
     log = read_log_of(settings, name, file)
     with working_on(settings, "import") as (session, study):

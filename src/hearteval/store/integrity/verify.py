@@ -14,7 +14,7 @@ from sqlalchemy.schema import CreateIndex
 
 from hearteval.domain import WITHDRAWN, Completion, Pair
 from hearteval.errors import InvalidRecordError
-from hearteval.store import ledger, schema
+from hearteval.store import schema
 from hearteval.store.integrity.seal import (
     NOTHING,
     SEALED,
@@ -34,6 +34,7 @@ from hearteval.store.people.tables import dealings, people, tasks
 from hearteval.store.people.tasks import are_written as are_tasks_written
 from hearteval.store.records import StoredReply
 from hearteval.store.rows import kind_name
+from hearteval.store.sharing import ledger
 
 Progress = Callable[[str, int], None]
 """Is told a kind and how many of it were read."""

@@ -16,8 +16,8 @@ from hearteval.models.base import AskedModel, Sampling, Schema
 from hearteval.models.presets import price_provider
 from hearteval.models.prices import Tariff
 from hearteval.models.wrappers.budget import SpendingLimit
-from hearteval.store.grouped import GroupedWriter
 from hearteval.store.records import StoredReply
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.study.session import Now
 
 T = TypeVar("T")

@@ -35,7 +35,7 @@ from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
 from hearteval.models.wrappers.gate import Gate, Gated, Line
 from hearteval.models.wrappers.plain_text import PlainText
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.study.asking.models import (
     Asking,
     SchemaOf,

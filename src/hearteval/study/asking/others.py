@@ -13,8 +13,8 @@ from hearteval.errors import SettingsError
 from hearteval.models.prices import money
 from hearteval.report.text import listed, plural
 from hearteval.store.base import Store
-from hearteval.store.panel import Panel, name_owner
 from hearteval.store.records import Found, InFlight, StoredReply
+from hearteval.store.sharing.panel import Panel, name_owner
 from hearteval.study import quoted
 from hearteval.study.session import Now, Session
 

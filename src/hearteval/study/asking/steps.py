@@ -38,7 +38,7 @@ from hearteval.study import Tell
 from hearteval.study.asking.models import Asking
 from hearteval.study.asking.running import ask_models
 from hearteval.study.grow import imported_systems, judge_models, system_models
-from hearteval.study.imports import (
+from hearteval.study.records.imports import (
     count_study_imports,
     judge_import_command,
     missing_imports,

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from hearteval.errors import StoppedError
 from hearteval.models.wrappers.budget import SpendingLimit
-from hearteval.store.grouped import GroupedWriter
+from hearteval.store.sharing.grouped import GroupedWriter
 
 T = TypeVar("T")
 SIGNALS = tuple(

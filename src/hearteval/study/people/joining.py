@@ -18,7 +18,7 @@ from hearteval.store.people.persons import Invite, Person
 from hearteval.study.people import Desk
 from hearteval.study.people.kinds import KINDS, RESEARCH
 from hearteval.study.people.served import served_words
-from hearteval.study.simulated import require_real
+from hearteval.study.simulation.apart import require_real
 
 TOKEN_BYTES = 32
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"

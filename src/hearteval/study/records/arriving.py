@@ -24,7 +24,7 @@ from hearteval.study.records.known import NO_TEXT, Found, Known
 from hearteval.study.records.labels import read_labels
 from hearteval.study.records.raters import read_raters
 from hearteval.study.session import Session, open_session, stored_plan, study_id, utc_now
-from hearteval.study.simulated import require_same_sort
+from hearteval.study.simulation.apart import require_same_sort
 
 BATCH = 4_000
 MAX_NAMED = 5

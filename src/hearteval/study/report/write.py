@@ -32,7 +32,7 @@ from hearteval.study.report.left_behind import remember
 from hearteval.study.report.reading import read_examples, write_replies
 from hearteval.study.results import STARTER_BASIS
 from hearteval.study.session import Session
-from hearteval.study.simulated import said_simulated
+from hearteval.study.simulation.apart import said_simulated
 
 RESULTS_SCHEMA = "heart.analyze/1"
 

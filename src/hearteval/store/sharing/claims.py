@@ -1,4 +1,4 @@
-"""Claims in the table of that name: what `hearteval.store.panel` needs, each in one transaction.
+"""Claims in the table of that name: what `panel` needs, each in one transaction.
 
 A row is a question, or the presence of a process. ``stamp`` is None while it is claimed; a released
 one has a number that grows with every release, and an end in the past.

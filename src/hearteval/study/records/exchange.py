@@ -22,12 +22,12 @@ from hearteval.models.failures import redact_reply
 from hearteval.report.text import printable, shortened
 from hearteval.study import Tell, remove_left_drafts
 from hearteval.study.grow import imported_systems
-from hearteval.study.imports import outcomes
+from hearteval.study.records.imports import outcomes
 from hearteval.study.report.left_behind import remember
 from hearteval.study.report.reading import released_words
 from hearteval.study.results import read_data
 from hearteval.study.session import Session
-from hearteval.study.simulated import require_same_sort
+from hearteval.study.simulation.apart import require_same_sort
 
 MAX_NAMED, MAX_WIDTH = 3, 40
 

@@ -20,8 +20,8 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from hearteval.errors import StoreError
 from hearteval.store.base import Store
-from hearteval.store.panel import Panel
 from hearteval.store.records import Balance, Record, SetAside, StoredReply
+from hearteval.store.sharing.panel import Panel
 
 logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.05

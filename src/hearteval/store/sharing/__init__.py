@@ -1,0 +1,1 @@
+"""What processes on one store share: questions, money, and the commits of their replies."""
