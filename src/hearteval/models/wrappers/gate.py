@@ -217,9 +217,12 @@ class Gate:
                 self._told_until = until
                 self._say(f"{self.name} wants no calls for {until - now:,.0f} s: waiting")
 
-    def stop(self, line: Line) -> None:
-        """Ask a model no more: at the limit on spending none of its calls waits for its turn."""
-        self._stop([line])
+    def refuse_waiting(self, line: Line, error: BudgetError) -> None:
+        """End the calls of a model that wait: at the limit on spending none waits for its turn."""
+        waiting, line.waiting = line.waiting, deque()
+        for _, future in waiting:
+            if not future.done():
+                future.set_exception(BudgetError(str(error), reason="budget", n_attempts=0))
 
     def _stop(self, lines: Sequence[Line]) -> None:
         for line in lines:
@@ -267,8 +270,8 @@ class Gated:
                 reply = await self._call(messages, sampling, repeat, is_again=last is not None)
                 gate.note_end(line, None)
                 return replace(reply, n_attempts=n_calls + reply.n_attempts) if n_calls else reply
-            except BudgetError:
-                gate.stop(line)
+            except BudgetError as error:
+                gate.refuse_waiting(line, error)
                 raise
             except ModelCallError as error:
                 if error.reason == NOT_ASKED:
