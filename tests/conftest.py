@@ -1,5 +1,6 @@
 """What the whole suite shares: the corpus, a PostgreSQL server, and ``heart`` run in process."""
 
+import gc
 import math
 import os
 import sys
@@ -52,6 +53,16 @@ preset = "reflective"
 [judging]
 judges = ["cue"]
 """
+
+
+def pytest_collection() -> None:
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage look at modules and tests, of which there are millions of parts."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
