@@ -3,6 +3,7 @@
 import gc
 import math
 import os
+import shutil
 import sys
 import uuid
 from collections.abc import Iterator
@@ -130,6 +131,23 @@ def study(tmp_path: Path) -> Path:
     path = tmp_path / "tiny.toml"
     path.write_text(STUDY, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the study, run once."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "tiny.toml").write_text(STUDY, encoding="utf-8")
+    run_command_line(["run", str(folder / "tiny.toml")])
+    return folder
+
+
+@pytest.fixture
+def ran(finished: Path, study: Path) -> Path:
+    """The study with what a run of it leaves, apart from what is kept, which names its folder."""
+    left_out = shutil.ignore_patterns("*.cache")
+    shutil.copytree(finished, study.parent, ignore=left_out, dirs_exist_ok=True)
+    return study
 
 
 @pytest.fixture
