@@ -1,7 +1,9 @@
 """What the whole suite shares: the corpus, a PostgreSQL server, and ``heart`` run in process."""
 
+import gc
 import math
 import os
+import shutil
 import sys
 import uuid
 from collections.abc import Iterator
@@ -52,6 +54,16 @@ preset = "reflective"
 [judging]
 judges = ["cue"]
 """
+
+
+def pytest_collection() -> None:
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage look at modules and tests, of which there are millions of parts."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -119,6 +131,23 @@ def study(tmp_path: Path) -> Path:
     path = tmp_path / "tiny.toml"
     path.write_text(STUDY, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the study, run once."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "tiny.toml").write_text(STUDY, encoding="utf-8")
+    run_command_line(["run", str(folder / "tiny.toml")])
+    return folder
+
+
+@pytest.fixture
+def ran(finished: Path, study: Path) -> Path:
+    """The study with what a run of it leaves, apart from what is kept, which names its folder."""
+    left_out = shutil.ignore_patterns("*.cache")
+    shutil.copytree(finished, study.parent, ignore=left_out, dirs_exist_ok=True)
+    return study
 
 
 @pytest.fixture

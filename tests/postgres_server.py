@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 
 START_SECONDS = 60
@@ -76,7 +77,8 @@ class PostgresServer:
 
     def create_database(self, name: str) -> str:
         """Create an empty database and return its address."""
-        self._run("psql", self.url, "-q", "-c", f"CREATE DATABASE {name}")
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
         return self.url.removesuffix("postgres") + name
 
     def _run(self, program: str, *words: object) -> None:

@@ -132,7 +132,7 @@ def test_an_item_with_very_many_keys_or_an_endless_one_is_refused_in_a_few_lines
 
 @pytest.mark.parametrize("unit", [*ENDLESS, "my a ", "you know ", ", ", "<a", "[a](", "Seeker "])
 def test_a_long_text_is_read_in_time_that_grows_no_faster_than_it(unit: str) -> None:
-    text = endless(unit, LONGEST_TEXT)
+    text = endless(unit, LONGEST_TEXT // 2)
     assert write_reflection(text, key=(1,))
     context = (Turn(role="seeker", text=f"I feel sad. {text}"),)
     assert judge_pair(context, Text("a", text), Text("b", "What now?"))

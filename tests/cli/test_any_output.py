@@ -100,8 +100,11 @@ COMMANDS = {
     "store copy": ("store", "copy", "tiny.db", "copy.db"),
     "store verify": ("store", "verify", "tiny.db"),
 }
-
-
+OF_FILES = (
+    *("run", "init", "simulate", "items new", "items build", "items check", "items convert"),
+    *("items adversarial", "report", "export", "rank", "agree", "check"),
+)
+"""Verbs that read or write texts in a way of their own."""
 STYLES = pytest.mark.parametrize("style", [(), ("--json",)], ids=["text", "json"])
 
 
@@ -203,7 +206,7 @@ def test_a_reader_that_has_gone_is_no_fault(
 
 @pytest.mark.server
 def test_an_ascii_locale_is_no_fault_and_files_are_utf_8(folder: Path) -> None:
-    words = json.dumps(list(COMMANDS.values()))
+    words = json.dumps([COMMANDS[name] for name in OF_FILES])
     done = subprocess.run(
         [sys.executable, "-c", ALL_OF_THEM, words],
         cwd=folder,
@@ -222,12 +225,9 @@ def test_an_ascii_locale_is_no_fault_and_files_are_utf_8(folder: Path) -> None:
     ("line", "code", "told"),
     [
         ("heart rank votes.csv", 1, ""),
-        ("heart rank votes.csv --json", 1, ""),
         ("heart rank absent.csv --json", 2, "heart: there is no file"),
-        ("heart run study.toml", 1, ""),
         ("heart --help", 1, ""),
         ("heart rank votes.csv 2>&1", 1, ""),
-        ("heart rank absent.csv 2>&1", 2, ""),
         ("heart 2>&1", 2, ""),
     ],
 )
@@ -241,11 +241,14 @@ def test_a_pipe_closed_early_leaves_an_exit_code_and_no_traceback(
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("words", ["rank votes.csv", "systems", "run absent.toml"])
-def test_a_closed_stream_is_as_dev_null(folder: Path, words: str) -> None:
-    told = in_shell(folder, f"heart {words} --json")
+@pytest.mark.parametrize("words", ["rank votes.csv", "run absent.toml"])
+def test_a_closed_stream_is_as_dev_null(
+    capsys: pytest.CaptureFixture[str], folder: Path, words: str
+) -> None:
+    code = exit_code(*words.split(), "--json")
+    told = capsys.readouterr().out.encode()
     closed = in_shell(folder, f"heart {words} --json >&- <&-")
     silent = in_shell(folder, f"heart {words} --json 2>&-")
-    assert (silent.returncode, silent.stdout) == (told.returncode, told.stdout)
-    assert (closed.returncode, closed.stdout) == (told.returncode, b"")
+    assert (silent.returncode, silent.stdout) == (code, told)
+    assert (closed.returncode, closed.stdout) == (code, b"")
     assert not COMPLAINT.search(closed.stderr), closed.stderr

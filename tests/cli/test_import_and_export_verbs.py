@@ -190,10 +190,10 @@ def test_an_imported_system_is_not_timed(heart: Heart, importing: Path) -> None:
     assert reasons["theirs"] == "its completions are imported"
 
 
+@pytest.mark.usefixtures("ran")
 def test_what_is_exported_can_be_imported_word_for_word(
     heart: Heart, study: Path, tmp_path: Path
 ) -> None:
-    heart("run", study)
     done = heart("export", study, "--to", "inspect", "--out", tmp_path / "logs", "--json").json
     assert done["schema"] == "heart.export/1"
     paths = {log["system"]: Path(log["path"]) for log in done["logs"]}
@@ -206,10 +206,10 @@ def test_what_is_exported_can_be_imported_word_for_word(
     assert len(completions_of(other, "theirs")) == 5
 
 
+@pytest.mark.usefixtures("ran")
 def test_export_counts_completions_and_those_without(
     heart: Heart, study: Path, tmp_path: Path
 ) -> None:
-    heart("run", study)
     done = heart("export", study, "--to", "inspect", "--out", tmp_path / "logs")
     assert "4 completions, 1 without one" in done.out  # the rewritten item has no reference
     assert done.out.endswith(f"next: inspect view --log-dir {tmp_path / 'logs'}\n")

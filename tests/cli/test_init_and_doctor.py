@@ -106,8 +106,8 @@ def test_doctor_finds_nothing_missing_and_makes_nothing(heart: Heart, study: Pat
     assert [path.name for path in study.parent.iterdir()] == ["tiny.toml"]
 
 
+@pytest.mark.usefixtures("ran")
 def test_doctor_knows_the_store_of_a_study_that_ran(heart: Heart, study: Path) -> None:
-    heart("run", study)
     assert f"schema {VERSION}" in heart("doctor", study).out
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 from heart_command import Heart
 from paying_server import paying_server
@@ -136,8 +137,8 @@ def test_report_says_that_nothing_was_audited_until_it_was(heart: Heart, study: 
     assert "with a payload above the same reply" in page_after
 
 
+@pytest.mark.usefixtures("ran")
 def test_results_hold_what_the_audit_found(heart: Heart, study: Path) -> None:
-    heart("run", study)
     audited = heart("judges", "audit", study, "--items", "5", "--json").json["judges"]
     heart("analyze", study)
     found = results_of(study)["judge_audits"]
@@ -145,8 +146,8 @@ def test_results_hold_what_the_audit_found(heart: Heart, study: Path) -> None:
     assert (found["not_audited"], found["status"]) == ([], "planned")
 
 
+@pytest.mark.usefixtures("ran")
 def test_results_hold_the_judges_behind_each_pair(heart: Heart, study: Path) -> None:
-    heart("run", study)
     results = results_of(study)
     majorities = results["majorities"]
     n_pairs = results["coverage"]["n_pairs"]

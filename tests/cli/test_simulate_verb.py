@@ -435,6 +435,7 @@ def test_an_option_counts_more_than_the_plan(
     assert (made["n_systems"], made["n_items"], made["n_completions"]) == (3, 4, 12)
 
 
+NAMES = ("votes.csv", "votes.jsonl", "votes.parquet", "my votes.csv")
 RATED = ("--protocol", "rating", "--systems", 3, "--items", 8, "--adversarial", 2, "--people", 5)
 
 
@@ -463,16 +464,15 @@ def test_votes_replace_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "--force" not in said, "the verb has no such option"
 
 
-@pytest.mark.parametrize("name", ["votes.csv", "votes.jsonl", "votes.parquet", "my votes.csv"])
 @pytest.mark.parametrize(
-    ("who", "asked"),
-    {
-        (): "--cluster item --by rater_kind",
-        ("--judges", 0): "--cluster item --rater rater",
-        ("--judges", 0, "--people", 1): "--cluster item --rater rater",
-        ("--people", 0): "--cluster item",
-        ("--people", 0, "--judges", 1, "--writers", 0): "--cluster item",
-    }.items(),
+    ("name", "who", "asked"),
+    [
+        *((name, (), "--cluster item --by rater_kind") for name in NAMES),
+        ("votes.csv", ("--judges", 0), "--cluster item --rater rater"),
+        ("votes.csv", ("--judges", 0, "--people", 1), "--cluster item --rater rater"),
+        ("votes.csv", ("--people", 0), "--cluster item"),
+        ("votes.csv", ("--people", 0, "--judges", 1, "--writers", 0), "--cluster item"),
+    ],
 )
 def test_the_command_it_prints_ranks_the_votes_and_takes_no_judge_for_a_sampled_person(
     name: str,

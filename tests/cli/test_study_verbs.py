@@ -60,8 +60,8 @@ def test_steps_one_by_one_give_what_run_gives(heart: Heart, study: Path, tmp_pat
 
 
 @pytest.mark.parametrize("verb", ["complete", "judge", "analyze", "report"])
+@pytest.mark.usefixtures("ran")
 def test_every_step_prints_one_versioned_object(heart: Heart, study: Path, verb: str) -> None:
-    heart("run", study)
     done: Done = heart(verb, study, "--json")
     assert done.json["schema"] == f"heart.{verb}/1"
     assert done.err == ""
@@ -75,8 +75,8 @@ def test_analyze_before_anything_is_stored_says_what_to_do(heart: Heart, study: 
     assert [path.name for path in study.parent.iterdir()] == ["tiny.toml"]
 
 
+@pytest.mark.usefixtures("ran")
 def test_another_seed_in_the_same_store_is_another_study(heart: Heart, study: Path) -> None:
-    heart("run", study)
     study.write_text(
         study.read_text(encoding="utf-8").replace("seed = 5", "seed = 6"), encoding="utf-8"
     )
@@ -139,16 +139,16 @@ def test_a_study_grows_and_keeps_what_was_made(heart: Heart, study: Path) -> Non
     assert after["judgments"]["n_added"] > 0
 
 
+@pytest.mark.usefixtures("ran")
 def test_results_say_when_the_file_has_moved_on(heart: Heart, study: Path) -> None:
-    heart("run", study)
     append(study, '[[system]]\npreset = "advice"\n')
     done = heart("analyze", study, "--json")
     assert "has changed since version 1" in done.err
     assert len(done.json["leaderboard"]["rows"]) == 3
 
 
+@pytest.mark.usefixtures("ran")
 def test_judgments_of_what_left_the_study_are_kept_and_not_used(heart: Heart, study: Path) -> None:
-    heart("run", study)
     text = study.read_text(encoding="utf-8").replace('[[system]]\npreset = "generic"\n', "")
     study.write_text(text, encoding="utf-8")
     heart("run", study)
@@ -171,8 +171,8 @@ def test_a_balanced_design_judges_as_many_pairs_as_it_says(heart: Heart, study: 
     assert done["plan"]["n_pairs"] == 7
 
 
+@pytest.mark.usefixtures("ran")
 def test_results_carry_coverage_and_reasons(heart: Heart, study: Path) -> None:
-    heart("run", study)
     coverage = results_of(study)["coverage"]
     by_name = {row["system"]: row for row in coverage["systems"]}
     assert by_name["original"]["missing"] == {"no-reference": 1}
@@ -248,8 +248,8 @@ print([name for name in ("scipy.special", "hearteval.analysis.study") if name in
 
 
 @pytest.mark.parametrize("verb", ["complete", "judge"])
+@pytest.mark.usefixtures("ran")
 def test_asking_loads_no_statistics(heart: Heart, study: Path, verb: str) -> None:
-    heart("run", study)
     words = [sys.executable, "-c", LOADED, verb, str(study)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -17,10 +17,10 @@ from hearteval.store.sql import SqlStore
 
 
 @pytest.mark.postgres
+@pytest.mark.usefixtures("ran")
 def test_a_study_moves_to_postgresql_and_back(
     heart: Heart, study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heart("run", study)
     source = study.parent / "tiny.db"
     there = heart("store", "copy", source, postgres_url, "--json").json
     back = heart("store", "copy", postgres_url, study.parent / "back.db", "--json").json
@@ -35,10 +35,10 @@ def test_a_study_moves_to_postgresql_and_back(
 
 
 @pytest.mark.postgres
+@pytest.mark.usefixtures("ran")
 def test_a_study_runs_on_postgresql_as_on_sqlite(
     heart: Heart, study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heart("run", study)
     on_sqlite = SqlStore.open(str(study.parent / "tiny.db"))
     text = study.read_text(encoding="utf-8").replace(
         "seed = 5", f'seed = 5\nstore = "{postgres_url}"'
@@ -54,8 +54,8 @@ def test_a_study_runs_on_postgresql_as_on_sqlite(
     on_postgres.close()
 
 
+@pytest.mark.usefixtures("ran")
 def test_a_copy_adds_nothing_the_second_time(heart: Heart, study: Path) -> None:
-    heart("run", study)
     source, target = study.parent / "tiny.db", study.parent / "copy.db"
     first = heart("store", "copy", source, target)
     assert first.out.startswith("kind")
@@ -69,10 +69,10 @@ def test_a_store_that_is_not_there_is_named(heart: Heart, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("ran")
 def test_a_target_with_records_of_its_own_is_refused_before_anything_is_copied(
     heart: Heart, study: Path
 ) -> None:
-    heart("run", study)
     target = study.parent / "other.db"
     store = SqlStore.open(str(target))
     store.add([System(name="own", kind="baseline", family="baseline")])
@@ -86,8 +86,8 @@ def test_a_target_with_records_of_its_own_is_refused_before_anything_is_copied(
     again.close()
 
 
+@pytest.mark.usefixtures("ran")
 def test_a_store_is_not_copied_onto_itself(heart: Heart, study: Path) -> None:
-    heart("run", study)
     database = study.parent / "tiny.db"
     assert "onto itself" in heart("store", "copy", database, database).err
 

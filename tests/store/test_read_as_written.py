@@ -1,5 +1,6 @@
 """What an analysis reads is what was written: each edit of it ends the read, on both databases."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -94,28 +95,44 @@ def change(place: str, edit: str) -> None:
         engine.dispose()
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in a file, of which tests take copies."""
+    path = tmp_path_factory.mktemp("kept") / "study.db"
+    make_store(str(path))
+    return path
+
+
 @pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.postgres)])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    is_file = request.param == "file"
-    made = str(tmp_path / "study.db") if is_file else request.getfixturevalue("postgres_url")
+def place(request: pytest.FixtureRequest, kept: Path, tmp_path: Path) -> str:
+    if request.param == "file":
+        return str(shutil.copy(kept, tmp_path))
+    made = str(request.getfixturevalue("postgres_url"))
     make_store(made)
-    return str(made)
+    return made
 
 
-@pytest.mark.parametrize("edit", NOTICED.values(), ids=NOTICED)
-def test_an_edit_ends_the_read(place: str, edit: str) -> None:
+def require_noticed(place: str, edit: str) -> None:
+    """It ends a read, and is a change to a run with nothing to do."""
     read_all(place)
+    before = fingerprint_of(place)
+    assert before == fingerprint_of(place)
     change(place, edit)
+    assert fingerprint_of(place) != before
     with pytest.raises(StoreError, match="`heart store verify`"):
         read_all(place)
 
 
 @pytest.mark.parametrize("edit", NOTICED.values(), ids=NOTICED)
-def test_an_edit_is_a_change_to_a_run_with_nothing_to_do(place: str, edit: str) -> None:
-    before = fingerprint_of(place)
-    assert before == fingerprint_of(place)
-    change(place, edit)
-    assert fingerprint_of(place) != before
+def test_an_edit_is_noticed(kept: Path, tmp_path: Path, edit: str) -> None:
+    require_noticed(str(shutil.copy(kept, tmp_path)), edit)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("name", ["an axis flipped", "a judgment slipped in", "a rating deleted"])
+def test_an_edit_is_noticed_on_postgresql(postgres_url: str, name: str) -> None:
+    make_store(postgres_url)
+    require_noticed(postgres_url, NOTICED[name])
 
 
 def test_who_was_asked_what_is_compared_where_it_is_read_alone(place: str) -> None:

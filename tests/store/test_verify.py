@@ -117,8 +117,8 @@ def test_a_schema_that_was_changed_is_noticed_on_postgresql(postgres_url: str) -
     assert sorted(faults_at(postgres_url)) == sorted([TRIGGER, *OWN_SCHEMA.values()])
 
 
+@pytest.mark.usefixtures("ran")
 def test_what_the_offline_judge_said_is_judged_again(heart: Heart, study: Path) -> None:
-    heart("run", study)
     place = study.parent / "tiny.db"
     done = heart("store", "verify", study, "--json")
     assert (done.code, done.json["n_faults"]) == (0, 0)

@@ -20,9 +20,8 @@ from hearteval.exchange.tables import frames
 
 
 @pytest.fixture
-def opened(heart: Heart, study: Path) -> OpenStudy:
-    heart("run", study)
-    return he.open_study(study)
+def opened(ran: Path) -> OpenStudy:
+    return he.open_study(ran)
 
 
 def test_results_are_those_of_the_command_line(heart: Heart, study: Path) -> None:
@@ -149,8 +148,8 @@ def test_frames_are_of_a_library_that_is_installed(
     assert type(opened.items).__module__ == "pyarrow.lib"
 
 
+@pytest.mark.usefixtures("ran")
 def test_only_the_report_writes(heart: Heart, study: Path) -> None:
-    heart("run", study)
     report, store = study.parent / "tiny.report.html", study.parent / "tiny.db"
     report.unlink()
     before = hashlib.sha256(store.read_bytes()).hexdigest()
@@ -164,8 +163,8 @@ def test_only_the_report_writes(heart: Heart, study: Path) -> None:
     assert hashlib.sha256(store.read_bytes()).hexdigest() == before
 
 
+@pytest.mark.usefixtures("ran")
 def test_tables_of_a_report_are_files_and_none_is_left_over(heart: Heart, study: Path) -> None:
-    heart("run", study)
     folder = study.parent / "tiny.tables"
     stale, own = folder / "stress-scores.csv", folder / "my-own.csv"
     stale.write_text("of a study that rated\n")
@@ -206,13 +205,13 @@ def test_an_empty_database_is_refused_and_stays_empty(study: Path) -> None:
     assert {path.name for path in study.parent.iterdir()} == {"tiny.toml", "tiny.db"}
 
 
+@pytest.mark.usefixtures("ran")
 def test_a_study_stays_where_it_is_when_the_folder_changes(
     heart: Heart,
     study: Path,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    heart("run", study)
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     monkeypatch.chdir(study.parent)
     with he.open_study(study.name) as opened:

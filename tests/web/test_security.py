@@ -3,7 +3,7 @@
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -464,7 +464,9 @@ def odd_requests(ticket: str) -> list[tuple[str, bytes, str]]:
     ]
 
 
-def errors_of_odd_bodies(house: House) -> list[tuple[str, str, int]]:
+def errors_of_odd_bodies(
+    house: House, *, kinds: Container[str] | None = None
+) -> list[tuple[str, str, int]]:
     comers = [house.world.come("judge", "write"), house.world.come("write", is_vetted=False)]
     comers += [house.world.come("research")]
     comers[0].get("judge")
@@ -477,6 +479,8 @@ def errors_of_odd_bodies(house: House) -> list[tuple[str, str, int]]:
             if path in ("/withdraw", "/leave-browser"):
                 continue
             for kind, body, what in odd_requests(comers[0].ticket):
+                if kinds is not None and kind not in kinds:
+                    continue
                 found = client.post(
                     filled(path, token=token), content=body, headers={"content-type": kind}
                 )
@@ -539,7 +543,7 @@ def test_what_postgresql_cannot_hold_makes_no_error_either(
     tmp_path: Path, postgres_url: str
 ) -> None:
     with built(tmp_path, store=postgres_url) as house:
-        assert errors_of_odd_bodies(house) == []
+        assert errors_of_odd_bodies(house, kinds={URLENCODED}) == []
         assert codes_of_odd_addresses(house) <= {303, 400, 401, 404}
 
 

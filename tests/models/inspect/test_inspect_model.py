@@ -6,6 +6,7 @@ import logging
 import traceback
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import inspect_answers as answers
@@ -40,8 +41,7 @@ MARK = Schema(
         "additionalProperties": False,
     },
 )
-
-
+LIMIT = 123
 KINDS = [pytest.param(kind, id=kind.provider) for kind in (OPENAI, ANTHROPIC, GOOGLE, BEDROCK)]
 WITHOUT_GOOGLE = [KINDS[0], KINDS[1], KINDS[3]]
 """For what all share: Inspect renders a traceback of each error, of Google's in 1.5 s."""
@@ -81,6 +81,12 @@ def ask(
     return asyncio.run(main())
 
 
+@cache
+def asked(kind: Kind) -> tuple[Reply, ScriptedServer]:
+    """What one question brings, asked once for all who look at it."""
+    return ask(kind, sampling=Sampling(max_tokens=LIMIT, schema=MARK))
+
+
 def fail(kind: Kind, *script: Answer, **options: Any) -> CallFailureError:
     with pytest.raises(CallFailureError) as caught:
         ask(kind, *script, **options)
@@ -89,42 +95,30 @@ def fail(kind: Kind, *script: Answer, **options: Any) -> CallFailureError:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_reply_is_what_the_provider_said(kind: Kind) -> None:
-    reply, _ = ask(kind)
+    reply, _ = asked(kind)
     assert (reply.text, reply.finish_reason, reply.refusal) == ("I am here.", "stop", None)
     assert reply.reasoning == answers.THOUGHT
     assert (reply.n_attempts, reply.cached) == (1, False)
     assert "I am here." in json.loads(reply.raw).__str__()
 
 
-@pytest.mark.parametrize(
-    ("kind", "usage"),
-    [
-        (OPENAI, Usage(input_tokens=40, output_tokens=12, reasoning_tokens=5, cached_tokens=30)),
-        (ANTHROPIC, Usage(input_tokens=40, output_tokens=12, reasoning_tokens=5, cached_tokens=30)),
-        (GOOGLE, Usage(input_tokens=40, output_tokens=12, reasoning_tokens=5, cached_tokens=30)),
-        (BEDROCK, Usage(input_tokens=40, output_tokens=12, cached_tokens=30)),
-    ],
-    ids=lambda value: getattr(value, "provider", ""),
-)
-def test_usage_counts_cached_tokens_as_input_and_reasoning_as_output(
-    kind: Kind, usage: Usage
-) -> None:
-    reply, _ = ask(kind, sampling=Sampling(schema=MARK, max_tokens=300))
+@pytest.mark.parametrize("kind", KINDS)
+def test_usage_counts_cached_tokens_as_input_and_reasoning_as_output(kind: Kind) -> None:
+    reply, _ = asked(kind)
+    apart = None if kind is BEDROCK else 5
+    usage = Usage(input_tokens=40, output_tokens=12, reasoning_tokens=apart, cached_tokens=30)
     assert reply.usage == usage
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_system_prompt_stands_where_the_provider_has_it(kind: Kind) -> None:
-    _, server = ask(kind)
+def test_one_request_has_the_turns_in_order_and_the_system_prompt_where_it_belongs(
+    kind: Kind,
+) -> None:
+    _, server = asked(kind)
     (body,) = server.bodies
+    sent = json.dumps(body)
     assert "Listen to what they say." in kind.system(body)
-    assert json.dumps(body).count("Listen to what they say.") == 1
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_turns_are_sent_in_order(kind: Kind) -> None:
-    _, server = ask(kind)
-    sent = json.dumps(server.bodies[0])
+    assert sent.count("Listen to what they say.") == 1
     turns = [sent.index(message.content) for message in HELLO[1:]]
     assert turns == sorted(turns)
 
@@ -143,15 +137,9 @@ def test_what_a_model_refuses_is_in_no_request(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_limit_on_tokens_is_sent(kind: Kind) -> None:
-    reply, server = ask(kind, sampling=Sampling(max_tokens=123))
-    assert kind.limit(server.bodies[0]) == 123
-    assert reply.effective["max_tokens"] == 123
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_schema_is_sent_in_the_form_of_the_provider(kind: Kind) -> None:
-    reply, server = ask(kind, sampling=Sampling(max_tokens=300, schema=MARK))
+def test_limit_and_schema_are_sent_in_the_form_of_the_provider(kind: Kind) -> None:
+    reply, server = asked(kind)
+    assert kind.limit(server.bodies[0]) == reply.effective["max_tokens"] == LIMIT
     sent = kind.schema(server.bodies[0])
     assert sent["properties"]["choice"]["enum"] == ["first", "second"]
     assert (sent["required"], sent["additionalProperties"]) == (["choice"], False)
@@ -160,7 +148,7 @@ def test_schema_is_sent_in_the_form_of_the_provider(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", [GOOGLE, BEDROCK], ids=lambda kind: kind.provider)
 def test_temperature_and_top_p_are_sent_where_inspect_sends_them(kind: Kind) -> None:
-    reply, server = ask(kind)
+    reply, server = asked(kind)
     settings = kind.settings(server.bodies[0])
     assert (settings["temperature"], settings["topP"]) == (0.0, 1.0)
     assert (reply.effective["temperature"], reply.effective["top_p"]) == (0.0, 1.0)
@@ -208,27 +196,25 @@ def test_how_much_a_model_reasons_is_sent_and_said(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_key_is_in_one_header_and_nowhere_else(kind: Kind) -> None:
-    reply, server = ask(kind)
+    reply, server = asked(kind)
     assert [name for name, value in server.headers[0].items() if KEY in value] == [kind.key_header]
     assert KEY not in json.dumps(server.bodies) + "".join(server.targets) + repr(reply)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_call_is_one_request(kind: Kind) -> None:
-    _, server = ask(kind)
-    assert len(server.bodies) == 1
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_failed_call_is_not_tried_again_here_and_says_how_long_to_wait(kind: Kind) -> None:
+def test_failed_call_is_not_tried_again_here_and_says_how_long_to_wait_and_what_was_sent(
+    kind: Kind,
+) -> None:
     async def main() -> tuple[CallFailureError, int]:
         async with opened(kind, refuse(429, Retry_After="7")) as (model, server):
             with pytest.raises(CallFailureError) as caught:
-                await model.complete(HELLO, Sampling())
+                await model.complete(HELLO, Sampling(max_tokens=300))
             return caught.value, len(server.bodies)
 
     error, n_requests = asyncio.run(main())
     assert (error.reason, error.retry_after_seconds, n_requests) == ("rate-limited", 7.0, 1)
+    assert error.reply.requested["max_tokens"] == error.reply.effective["max_tokens"] == 300
+    assert error.reply.text == ""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -307,14 +293,10 @@ def test_error_that_inspect_turns_into_a_reply_is_an_error(
 @pytest.mark.parametrize(
     ("kind", "status", "reason"),
     [
-        (OPENAI, 401, "bad-key"),
         (OPENAI, 403, "bad-key"),
         (OPENAI, 404, "unknown-model"),
         (OPENAI, 500, "server-error"),
-        (OPENAI, 503, "overloaded"),
-        (ANTHROPIC, 404, "unknown-model"),
         (ANTHROPIC, 529, "overloaded"),
-        (BEDROCK, 403, "bad-key"),
         (BEDROCK, 404, "unknown-model"),
         (BEDROCK, 503, "overloaded"),
     ],
@@ -342,14 +324,6 @@ def test_connection_that_ends_without_a_word_is_worth_another_try(kind: Kind) ->
 def test_endpoint_that_never_answers_ends_in_time(kind: Kind) -> None:
     error = fail(kind, hang(), timeouts=Timeouts(total_seconds=0.3))
     assert error.reason == "timeout"
-
-
-@pytest.mark.parametrize("kind", WITHOUT_GOOGLE)
-def test_failed_call_still_says_what_was_sent(kind: Kind) -> None:
-    reply = fail(kind, refuse(500)).reply
-    assert reply.requested["max_tokens"] == 300
-    assert reply.effective["max_tokens"] == 300
-    assert reply.text == ""
 
 
 @pytest.mark.parametrize("kind", KINDS)
