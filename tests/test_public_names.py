@@ -10,7 +10,16 @@ def test_all_is_sorted_and_complete() -> None:
     public = {name for name in vars(hearteval) if not name.startswith("_")}
     packages = {"analysis", "cli", "completions", "config", "domain", "errors", "items"}
     packages |= {"api", "engine", "exchange", "judgments", "models", "protocol", "report", "stats"}
-    packages |= {"inspect_tasks", "labels", "notices", "sections", "store", "study", "web"}
+    packages |= {
+        "inspect_tasks",
+        "labels",
+        "notices",
+        "sections",
+        "store",
+        "study",
+        "version",
+        "web",
+    }
     assert sorted(hearteval.__all__) == hearteval.__all__
     assert public - packages <= set(hearteval.__all__)
 

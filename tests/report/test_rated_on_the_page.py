@@ -6,6 +6,7 @@ import pytest
 from drawn_ratings import drawn_study, with_pairs
 from test_page import words
 
+from hearteval import sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
@@ -15,7 +16,9 @@ from hearteval.report.tables import all_tables
 def results(*, hidden: float = 0.9, n_items: int = 40, best: float = 1.2) -> StudyResults:
     effects = {"People": -0.3, "beacon": best, "ember": 0.0, "harbour": 0.0}
     data = drawn_study(effects, n_items=n_items, people=5, judges=2, hidden=hidden)
-    return analyze_study(with_pairs(data, ["beacon", "ember", "harbour", "People"]))
+    return analyze_study(
+        with_pairs(data, ["beacon", "ember", "harbour", "People"]), sections=sections.SECTIONS
+    )
 
 
 @functools.cache
