@@ -68,7 +68,11 @@ def _answer_on_shared(found: Comparison) -> str:
     ]
     if not ends:
         same = all(c.value == 0 for c in changes)
-        return f"{pairs}, every share won is the same." if same else f"{pairs}, it stays open."
+        return (
+            f"{pairs}, every share won is the same."
+            if same
+            else f"{pairs}, it stays open which shares won changed."
+        )
     return (
         f"{pairs}, no share won changed beyond chance; a change of"
         f" {bare_percent(max(ends))} points is not ruled out."
