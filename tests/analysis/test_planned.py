@@ -111,7 +111,7 @@ def test_a_preference_for_its_family_is_a_fault_only_where_the_study_s_q_says_so
     for p, faults in ((0.03, ("favours",)), (0.0001, ("favours", said))):
         judged = replace(named, own_family=replace(own, p_value=p))
         made = replace(audits, judges=(judged, *others))
-        found = adjust_planned(None, None, made, level=0.95).judge_audits
+        found = adjust_planned(None, None, made, {}, level=0.95).judge_audits
         assert found is not None
         assert found.judges[0].faults == faults
         assert (OWN_FAMILY in found.judges[0].fault_checks) == (len(faults) == 2)

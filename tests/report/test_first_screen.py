@@ -12,12 +12,13 @@ from markupsafe import escape
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.head_to_head import LackOfFit
+from hearteval.analysis.section import Chip
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice
 from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.leaderboard import TOO_FEW
 from hearteval.report.page import render_page
-from hearteval.report.page.chips import Chip, chips
+from hearteval.report.page.chips import chips
 from hearteval.report.page.first_screen import AxisCell, shade, standings
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}

@@ -12,7 +12,7 @@ ambiguous pairs, which differ by their making; and all that is exploratory, each
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hearteval.analysis.judges.audit import JudgeAudit, JudgeAudits
 from hearteval.analysis.judges.faults import OWN_FAMILY, PREFERS_ITS_FAMILY
@@ -20,6 +20,7 @@ from hearteval.analysis.people.against_models import AgainstModels
 from hearteval.analysis.people.meetings import MIN_ITEMS
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.analysis.section import Section, Sections
 from hearteval.stats.means import false_discovery_q
 
 
@@ -43,6 +44,7 @@ class Planned(NamedTuple):
     people: PeopleResults | None
     bias_audit: Confounders | None
     judge_audits: JudgeAudits | None
+    sections: dict[type[Section[Any]], Section[Any] | None]
     contrasts: tuple[PlannedContrast, ...]
 
 
@@ -50,6 +52,7 @@ def adjust_planned(
     people: PeopleResults | None,
     bias_audit: Confounders | None,
     judge_audits: JudgeAudits | None,
+    sections: Sections,
     *,
     level: float,
 ) -> Planned:
@@ -62,12 +65,18 @@ def adjust_planned(
             for audit in (judge_audits.judges if judge_audits else ())
         },
     }
+    for section in sections.values():
+        p |= section.tests() if section is not None else {}
     tested = {name: value for name, value in p.items() if value is not None}
     q = dict(zip(tested, false_discovery_q([*tested.values()]).tolist(), strict=True))
     return Planned(
         people=_people_with(people, q) if people else None,
         bias_audit=_effects_with(bias_audit, q) if bias_audit else None,
         judge_audits=_audits_with(judge_audits, q, level=level) if judge_audits else None,
+        sections={
+            kind: section if section is None else section.with_q(q, level=level)
+            for kind, section in sections.items()
+        },
         contrasts=tuple(
             PlannedContrast(name=name, p=tested[name], q=at, is_asserted=at <= 1 - level)
             for name, at in q.items()

@@ -12,10 +12,14 @@ from importlib.resources import files
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from hearteval.analysis.columns import JudgmentColumns
-from hearteval.analysis.data import StudyData
+from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.ranking.voters import Headline
 from hearteval.analysis.scores.columns import RatingColumns
+from hearteval.analysis.scores.study import RatingResults
+from hearteval.notices import Notice
 
 Records = Iterable[object]
 """Rows of a table; the fields of each are its columns, as in `report/tables.py`."""
@@ -34,30 +38,55 @@ class Figure(NamedTuple):
     """In inches, of that and the width."""
 
 
+class Chip(NamedTuple):
+    """A line of news under the answer, and the section it leads to."""
+
+    title: str
+    words: str
+    section: str
+    is_bad: bool = False
+
+
+Found = TypeVar("Found")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
     """What sections are found in.
 
     Attributes:
         data: The study's, with the judgments of its members alone.
-        columns: The first judgment of each rater on each pair of ranked systems.
-        counted: Those of them that the ranking is by; `cells` their sums.
-        rated: The scores; None where nobody rates.
+        again: Every judgment of ranked systems, repeats too.
+        rows: The first judgment of each rater on each of their pairs; `columns` the same.
+        voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
+        voters: Whose votes these are.
+        ratings: What judges who rate say, of `rated`; None where they compare.
         board: The ranking; None where there is none.
+        ambiguity: Which pairs are ambiguous.
         level: Nominal coverage.
+        earlier: The sections before this one, found.
     """
 
     data: StudyData
+    again: Sequence[JudgmentRow]
+    rows: Sequence[JudgmentRow]
     columns: JudgmentColumns
+    voted: Sequence[JudgmentRow]
     counted: JudgmentColumns
+    voters: Headline
     board: Leaderboard | None
     cells: Cells | None
+    ratings: RatingResults | None
     rated: RatingColumns | None
+    ambiguity: AmbiguityRule
     level: float
     seed: int
+    earlier: "Sections"
 
-
-Found = TypeVar("Found")
+    def found(self, section: "type[Section[Found]]") -> Found | None:
+        """Return what a section before this one found; None where that was nothing."""
+        one = self.earlier.get(section)
+        return None if one is None else one.found
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +133,27 @@ class Section(ABC, Generic[Found]):
     @abstractmethod
     def records(self, table: str) -> Records:
         """Return the rows of one of `TABLES`."""
+
+    def tests(self) -> Mapping[str, float | None]:
+        """Return the p of its planned contrasts, by what is compared in words."""
+        return {}
+
+    def with_q(self, q: Mapping[str, float], *, level: float) -> Self:
+        """Return it with the q of its planned contrasts, by the same words."""
+        assert not self.tests(), f"{self.NAME} does not take the q of what it tests"
+        return self
+
+    def notices(self) -> Sequence[Notice]:
+        """Return what it has found that limits the study's numbers."""
+        return ()
+
+    def chip(self) -> Chip | None:
+        """Return its news for the first screen."""
+        return None
+
+    def lines(self) -> Sequence[str]:
+        """Return its small print for a terminal."""
+        return ()
 
     @property
     def terms(self) -> Mapping[str, str]:

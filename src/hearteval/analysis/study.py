@@ -54,7 +54,6 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
-from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.section import Basis, Found, Section, Sections, section_dicts
@@ -183,22 +182,74 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         made=data.provenance.created_at,
     )
     seed = data.provenance.seed
-    people, bias_audit, judge_audits, planned = adjust_planned(
-        analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity),
+    ratings, stress, rated = None, _stress(data, level=level), None
+    unused: list[Notice] = []
+    if data.targets is not None:
+        ratings, stress, rated = score_study(stored, level=level, weights=weights)
+        if rated is not None:
+            beside = compare_with_pairs(rated, columns, leaderboard, level=level, seed=seed)
+            ratings = replace(ratings, pairs=beside)
+        leaderboard, problem = None, RATED
+        coverage = replace(coverage, judges=cover_ratings(stored), n_pairs=0)
+        unused = _unused(stored)
+    is_compared = ratings is None
+    gone, pace = withdrawn_pairs(data.pairs, data.completions), measure_pace(data)
+    votes = _of_voters(columns, voters)
+    found: dict[type[Section[Any]], Section[Any] | None] = {}
+    basis = Basis(
+        data=data,
+        again=of_ranked,
+        rows=rows,
+        columns=columns,
+        voted=counted,
+        counted=votes,
+        voters=voters,
+        board=leaderboard,
+        cells=headline_cells(votes, {row.system for row in leaderboard.rows})
+        if leaderboard
+        else None,
+        ratings=ratings,
+        rated=rated,
+        ambiguity=ambiguity,
+        level=level,
+        seed=seed,
+        earlier=found,
+    )
+    for section in sections:
+        found[section] = section.find(basis)
+    people = None
+    if is_compared:
+        people = analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity)
+    people, bias_audit, judge_audits, named, planned = adjust_planned(
+        people,
         bias_audit,
         collect_audits(data, level=level),
+        found,
         level=level,
     )
-    gone, pace = withdrawn_pairs(data.pairs, data.completions), measure_pace(data)
-    differences = people.differences if people and data.targets is None else ()
-    results = StudyResults(
+    differences = people.differences if people else ()
+    failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
+    warnings = (
+        *_warnings(coverage, judge_audits, 0 if ratings is not None else n_foreign),
+        *warn_of_chance(people.agreement if people else (), level=level),
+        *warn_of_pace(pace),
+        *warn_of_difference(differences, voters.by),
+        *warn_of_own_family(data),
+        *warn_of_same_models(ranked, data.judges, data.calls),
+        *warn_of_models(spending),
+        *([Notice(Kind.SIMULATED, SIMULATED_WORDS)] if data.provenance.simulated else []),
+        *unused,
+        *map(_failure_notice, failures),
+        *(notice for one in named.values() if one is not None for notice in one.notices()),
+    )
+    return StudyResults(
         provenance=data.provenance,
         coverage=coverage,
         funnel=tuple({key: step[key] for key in FUNNEL_STEP} for step in data.funnel),
         leaderboard=leaderboard,
         leaderboard_problem=problem,
         win_rates=win_rates(rows, ranked),
-        stress=_stress(data, level=level),
+        stress=stress,
         consistency=consistency_results(of_ranked, raters=data.rater_names, level=level),
         bias_audit=bias_audit,
         judge_panel=judge_panel,
@@ -208,54 +259,31 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         ),
         judge_audits=judge_audits,
         people=people,
-        axis_weights=weigh_axes(columns, level=level),
-        judge_agreement=measure_judges(merge_votes(columns), level=level, seed=seed),
-        ratings=None,
+        axis_weights=weigh_axes(columns, level=level) if is_compared else None,
+        judge_agreement=measure_judges(merge_votes(columns), level=level, seed=seed)
+        if is_compared
+        else None,
+        ratings=ratings,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(
             (row for row in rows if row.pair_id not in gone),
             ranked,
             seed=seed,
             people=frozenset(people_among(data.raters)),
-        ),
-        warnings=(
-            *_warnings(coverage, judge_audits, 0 if data.targets is not None else n_foreign),
-            *warn_of_chance(people.agreement if people else (), level=level),
-            *warn_of_pace(pace),
-            *warn_of_difference(differences, voters.by),
-            *warn_of_own_family(data),
-            *warn_of_same_models(ranked, data.judges, data.calls),
-            *warn_of_models(spending),
-            *([Notice(Kind.SIMULATED, SIMULATED_WORDS)] if data.provenance.simulated else []),
-        ),
+        )
+        if is_compared
+        else (),
+        warnings=by_severity(warnings),
+        failures=failures,
         spending=spending,
         briefs=find_briefs(ranked),
         safety=measure_screens(data.screened, data.screens, level=level),
-        planned=planned,
+        planned=planned if is_compared else (),
         pace=pace,
         axis_names=_axis_names(data.raters),
-        headline=voters if rows else None,
+        headline=voters if rows and is_compared else None,
+        sections=named,
     )
-    rated = None
-    if data.targets is not None:
-        results, rated = _with_ratings(results, stored, columns, level=level, weights=weights)
-    coverage = results.coverage
-    failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
-    warnings = by_severity((*results.warnings, *map(_failure_notice, failures)))
-    board, votes = results.leaderboard, _of_voters(columns, voters)
-    cells = headline_cells(votes, {row.system for row in board.rows}) if board else None
-    basis = Basis(
-        data=data,
-        columns=columns,
-        counted=votes,
-        cells=cells,
-        board=board,
-        rated=rated,
-        level=level,
-        seed=seed,
-    )
-    found = {section: section.find(basis) for section in sections}
-    return replace(results, failures=failures, warnings=warnings, sections=found)
 
 
 def results_dict(results: StudyResults) -> dict[str, Any]:
@@ -300,52 +328,23 @@ def _failure_notice(failure: Failure) -> Notice:
     return Notice(Kind.MISSING, text)
 
 
-def _with_ratings(
-    results: StudyResults,
-    data: StudyData,
-    pairs: JudgmentColumns,
-    *,
-    level: float,
-    weights: Mapping[Axis, float],
-) -> tuple[StudyResults, RatingColumns | None]:
-    """Return the results of a study whose judges rate, with no ranking; and its scores."""
-    ratings, stress, columns = score_study(data, level=level, weights=weights)
-    if columns is not None and data.provenance is not None:
-        seed = data.provenance.seed
-        ratings = replace(
-            ratings,
-            pairs=compare_with_pairs(columns, pairs, results.leaderboard, level=level, seed=seed),
-        )
+def _unused(data: StudyData) -> list[Notice]:
+    """Say what is stored and enters no score of a study whose judges rate."""
+    said = []
     n_foreign = len({rating.target for rating in data.ratings} - {*(data.targets or ())})
-    unused = []
     if n_foreign:
         text = (
             f"{n_foreign} stored ratings are by judges or of completions that the study file no"
             " longer names; they are kept and not used."
         )
-        unused.append(Notice(Kind.UNUSED, text))
+        said.append(Notice(Kind.UNUSED, text))
     if data.judgments:
         text = (
             f"{len(data.judgments)} stored judgments of pairs are kept and enter no score: the"
             " study's protocol is rating."
         )
-        unused.append(Notice(Kind.UNUSED, text))
-    results = replace(
-        results,
-        coverage=replace(results.coverage, judges=cover_ratings(data), n_pairs=0),
-        leaderboard=None,
-        leaderboard_problem=RATED,
-        headline=None,
-        people=None,
-        judge_agreement=None,
-        axis_weights=None,
-        planned=(),
-        examples=(),
-        stress=stress,
-        ratings=ratings,
-        warnings=(*results.warnings, *unused),
-    )
-    return results, columns
+        said.append(Notice(Kind.UNUSED, text))
+    return said
 
 
 def _rank(

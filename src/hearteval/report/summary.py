@@ -96,6 +96,8 @@ def details_display(results: StudyResults) -> Display:
     notes += map(_again_words, results.rank_stability)
     notes += _audit_notes(results.judge_audits)
     notes += spending_lines(results.spending)
+    for section in results.sections.values():
+        notes += section.lines() if section is not None else ()
     return Display((*parts, tuple(notes), tuple(map(notice_line, _below(results)))))
 
 

@@ -4,11 +4,11 @@ Each says the worst news that its section has, and leads there.
 """
 
 from operator import itemgetter
-from typing import NamedTuple
 
 from hearteval.analysis.coverage import Coverage
 from hearteval.analysis.missing import FAIL_ON_MISSING
 from hearteval.analysis.scores.checks import sure_stress_faults
+from hearteval.analysis.section import Chip
 from hearteval.analysis.study import MANY_FLIPS, StudyResults
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.notices import Kind, Notice
@@ -18,23 +18,12 @@ from hearteval.report.text import bare_percent, count, listed, percent, plural
 MAX_NAMED = 2
 
 
-class Chip(NamedTuple):
-    """A line of news and the section it leads to."""
-
-    title: str
-    words: str
-    section: str
-    is_bad: bool = False
-
-
 def chips(results: StudyResults, notices: tuple[Notice, ...]) -> tuple[Chip, ...]:
     """Return the four chips; without a ranking and without scores there is no fit."""
     last = _fit(results, notices) if results.leaderboard else _repeated(results)
-    return tuple(
-        chip
-        for chip in (_judges(results), _coverage(results), last, _limits(notices))
-        if chip is not None
-    )
+    of_sections = [one.chip() for one in results.sections.values() if one is not None]
+    found = (_judges(results), _coverage(results), last, *of_sections, _limits(notices))
+    return tuple(chip for chip in found if chip is not None)
 
 
 def _judges(results: StudyResults) -> Chip:
