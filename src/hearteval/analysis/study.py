@@ -65,6 +65,7 @@ from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
 
 MANY_FLIPS = 0.2
+"""Share of pairs turned with the order above which a judge is warned of; by chance it is .5."""
 FUNNEL_STEP = ("rule", "n_in", "n_out")
 RATED = "the judges of this study rate each completion by itself, so nothing is compared"
 JUDGED_BY_CUES = f"{CUE_NOTICE} Use these numbers to test the pipeline, not to compare systems."

@@ -27,6 +27,7 @@ MOST_TOKENS = 10_000_000
 MOST_DOLLARS = 1_000_000
 """Per million tokens: a dollar a token."""
 LEAST_KEY = 16
+"""Shorter secrets are not looked for in messages: they may be a word of any."""
 SECRET_NAMES = ("KEY", "KEYS", "TOKEN", "SECRET", "PASSWORD")
 MaxTokensKey = Literal["max_tokens", "max_completion_tokens"]
 

@@ -47,6 +47,7 @@ LAST_CLAIMS = 8
 MAX_END = 100
 UNREADABLE = "unreadable"
 PROBE_TOKENS = 512
+"""Enough for one word after a model that thinks has thought; a probe asks for little else."""
 PROBE_QUESTION = Message(role="user", content="Name a colour you like, in one word.")
 PROBE_WORD = "hearteval-probe"
 PROBE_SCHEMA = Schema(

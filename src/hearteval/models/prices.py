@@ -19,6 +19,7 @@ from hearteval.models.base import Message, Reply, Sampling, Usage
 
 PER_MILLION = 1_000_000
 ASCII_PER_TOKEN = 4
+"""Of English prose; every other character counts as a token, so that a bound is not too low."""
 TOKENS_PER_MESSAGE = 4
 ADDED_TOKENS = 4_000
 """Most tokens that an endpoint adds to a prompt: its template, and rules of its own."""

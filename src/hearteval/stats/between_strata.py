@@ -17,6 +17,7 @@ from hearteval.stats.means import ROUNDING
 from hearteval.stats.special import fdtrc
 
 N_PERMUTATIONS: Final = 999
+"""The least p is .001; at .05 it is off by .007 (Davison and Hinkley 1997, section 4.2)."""
 
 
 def permutation_test(

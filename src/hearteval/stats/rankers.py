@@ -15,6 +15,7 @@ from hearteval.stats.comparisons import FloatArray, IntArray
 ELO_STEP: Final = 16.0
 """K: points that change hands where an equal wins is half of it."""
 N_ORDERS: Final = 100
+"""Elo depends on the order of votes; a mean over so many moves by a tenth of what one does."""
 MOST_STEPS: Final = 5_000
 """Of one order. Elo forgets: with K = 16 what came 100 comparisons of a system ago counts 1/10."""
 MOST_PERMUTED: Final = 10

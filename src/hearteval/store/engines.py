@@ -37,6 +37,7 @@ from hearteval.store.version import VERSION, read_version
 T = TypeVar("T")
 
 BUSY_TIMEOUT_SECONDS = 30
+"""SQLite's own wait for another process, before we try again ourselves."""
 CONNECT_TIMEOUT_SECONDS = 10
 WRITER_LOCK = 0x4845_4152_5442
 """Key of the advisory lock that PostgreSQL writers queue for: the letters HEARTB."""

@@ -116,8 +116,11 @@ Page = tuple[list[R], list[Any]]
 """Records, and the hash that the row of each holds."""
 
 PAGE_ROWS = 2_000
+"""Read at once; the next page begins after the last id, so memory does not grow with a study."""
 PATIENCE_SECONDS = 120.0
+"""For which a store that is away is waited for: a restarted server is back by then."""
 QUEUE_SECONDS = 20.0
+"""At least, for the turn to write: those before write meanwhile, which is no outage."""
 MOST_WRITERS = 8
 """Of one process on PostgreSQL, where they queue for a lock of the database anyway."""
 KEPT_IN_MEMORY = (Item, System, Rater, Completion)

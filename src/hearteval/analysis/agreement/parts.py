@@ -46,6 +46,7 @@ from hearteval.stats.means import mean_interval
 MAX_INTERVALS = 300
 """Pairs of raters above which none has an interval: each takes a bootstrap of its own."""
 MAX_CATEGORIES = 50
+"""More are a scale, not categories: each is measured against all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from hearteval.models.http.replies import EventReader, ReplyParts, decode, parse
 
 GOOD = frozenset({200, 201})
 MAX_REPLY_BYTES = 10_000_000
+"""Beyond any reply: an endpoint that never ends may not fill memory."""
 MAX_ERROR_BYTES = 65_536
 DRAIN_SECONDS = 1.0
 """How long the end of a body may follow ``[DONE]``: without reading it, no connection is reused."""

@@ -27,7 +27,9 @@ from hearteval.models.prices import (
 AHEAD_SECONDS = 0.15
 """Calls that begin within so long, two or three commits, are set aside for ahead of them."""
 POLL_SECONDS = 0.5
+"""Between asking what others have given back: nothing tells this process of it."""
 LEAST_USD = 1e-12
+"""Below it a sum of what was booked and unbooked is rounding, no money."""
 LAST_CALLS_WEIGHT = 0.05
 """Of the last call in the average of what calls cost: about the last twenty count."""
 _log = logging.getLogger(__name__)

@@ -29,6 +29,7 @@ from hearteval.stats.rankers import (
 )
 
 N_WEIGHTINGS: Final = 10_000
+"""Uniform over all weightings; a share of them is off by half a point."""
 DECIMALS_OF_PLACE: Final = 6
 """Values equal to this many decimals share a place, as in the ranking."""
 

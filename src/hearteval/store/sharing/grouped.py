@@ -25,6 +25,7 @@ from hearteval.store.sharing.panel import Panel
 
 logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.05
+"""For which a group gathers: nobody sees it beside a call of seconds."""
 MAX_GROUP = 500
 OPERATING = (OperationalError, InterfaceError)
 """What a `StoreError` comes from when it is no record's fault; waiting it out takes minutes."""

@@ -51,6 +51,7 @@ from hearteval.study.session import Now, Session
 
 BATCH_POLICY = BatchPolicy()
 LOCAL_CONTEXT = 16_384
+"""Tokens: for a long dialogue, two replies, the rubric and the reasons; more costs memory."""
 PROMPT_MARGIN = 2.0
 """The ceiling of a call's price allows a prompt of twice the estimated tokens."""
 

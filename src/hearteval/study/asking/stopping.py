@@ -20,6 +20,7 @@ SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 POLL_SECONDS = 0.02
+"""Short beside a call: whoever stops waits for what is under way, and not for us."""
 QUIET_POLLS = 5
 """Between the end of a call and the record of its answer nothing waits for so long."""
 

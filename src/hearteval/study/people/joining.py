@@ -28,6 +28,7 @@ BROWSER_DAYS = 60
 IDLE = timedelta(hours=8)
 """After which a browser that watches the study, and has asked for nothing, is known no more."""
 MOST_PEOPLE = 100_000
+"""By one link, so that a slip in a number is refused and not planned for."""
 FOR_ANYBODY = frozenset({"write", "judge", "rate"})
 """Kinds of tasks in which nobody reads what is held back from others."""
 GROUPS = ("crowd", "peer", "clinician")
