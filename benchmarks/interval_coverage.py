@@ -203,9 +203,9 @@ def _print_uneven(arguments: argparse.Namespace) -> None:
                 found = _cover(truth, fit_ties(comparisons, ties="half"), is_panel=True)
             except NotIdentifiedError:
                 continue
-            items = find_support(comparisons, list("abcdef"), over_raters=False).items
+            support = find_support(comparisons, list("abcdef"), over_raters=False)
             shares.append(found["item-sandwich"])
-            counts.append((items.n.mean(), items.n_effective.mean()))
+            counts.append((support.n_items.mean(), support.n_effective_items.mean()))
         n, n_effective = np.mean(counts, axis=0)
         cell = _cell("item-sandwich", shares, is_panel=False)
         print(f"| {n_items} | {sd:g} | {n:.1f} | {n_effective:.1f} | {cell} |", flush=True)

@@ -11,7 +11,6 @@ from invented_votes import NAMES, decided, invented_votes, votes_of, with_rows
 from ranked_votes import ANN, BEN, CAT, Vote, rank, row_of
 
 from hearteval.analysis.ranking.head_to_head import (
-    Direct,
     find_departures,
     warn_of_misfit,
 )
@@ -137,21 +136,14 @@ def test_matrix_that_is_wider_than_the_terminal_is_said_to_be_in_the_json() -> N
 
 def test_pair_that_stands_out_where_all_pairs_do_not_is_no_warning() -> None:
     """Of true orders either would be warned of more often than the level says."""
-    direct = ranked(votes_won(LINE), seed=1)
-    row = dataclasses.replace(direct.matrix[0], p=0.001, q=0.01)
-    fit = direct.fit.lack_of_fit
-    assert fit is not None
-    shown = Direct(
-        matrix=(row, *direct.matrix[1:]),
-        expected_rms_gap=0.03,
-        expected_max_gap=0.05,
-        lack_of_fit=dataclasses.replace(fit, p=0.06),
-    )
-    assert warn_of_misfit(shown) == []
-    assert find_departures(shown.matrix, shown.lack_of_fit) == []
-    misfits = dataclasses.replace(shown, lack_of_fit=dataclasses.replace(fit, p=0.04))
-    assert [notice.kind for notice in warn_of_misfit(misfits)] == [Kind.MISFIT]
-    assert find_departures(misfits.matrix, misfits.lack_of_fit) == [row]
+    ranking = ranked(votes_won(LINE), seed=1)
+    row = dataclasses.replace(ranking.matrix[0], p=0.001, q=0.01)
+    assert ranking.fit.lack_of_fit is not None
+    shown = (row, *ranking.matrix[1:])
+    for p, kinds_said, departures in ((0.06, [], []), (0.04, [Kind.MISFIT], [row])):
+        of_all = dataclasses.replace(ranking.fit.lack_of_fit, p=p)
+        assert [notice.kind for notice in warn_of_misfit(shown, of_all)] == kinds_said
+        assert find_departures(shown, of_all) == departures
 
 
 def test_pair_that_departs_is_named_from_the_side_that_won() -> None:

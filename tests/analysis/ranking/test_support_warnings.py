@@ -32,18 +32,18 @@ def support_of(comparisons: Comparisons, *, over_raters: bool = True) -> Support
 
 def test_items_are_counted_and_weighed_by_votes() -> None:
     """Votes by item: a 3, 1; b 3, 5, 2; c 4, 2."""
-    items = support_of(VOTES).items
+    support = support_of(VOTES)
 
-    assert items.n.tolist() == [2, 3, 2]
-    np.testing.assert_allclose(items.n_effective, [16 / 10, 100 / 38, 36 / 20])
+    assert support.n_items.tolist() == [2, 3, 2]
+    np.testing.assert_allclose(support.n_effective_items, [16 / 10, 100 / 38, 36 / 20])
 
 
 def test_judges_of_a_panel_are_no_raters() -> None:
     """Raters 2 and 4 gave three votes each."""
     support = support_of(VOTES)
 
-    assert support.raters is not None
-    assert support.raters.n.tolist() == [2, 2, 1]
+    assert support.n_raters is not None
+    assert support.n_raters.tolist() == [2, 2, 1]
     assert (support.n_effective_raters, support.largest_share) == (2, 0.5)
     assert support.is_enough.tolist() == [True, True, False]
     assert support_of(VOTES, over_raters=False).is_enough.all()
@@ -54,15 +54,15 @@ def test_system_that_only_the_panel_judged_rests_on_its_items() -> None:
 
     support = support_of(by_panel)
 
-    assert support.raters is not None
-    assert support.raters.n.tolist() == [2, 2, 0]
+    assert support.n_raters is not None
+    assert support.n_raters.tolist() == [2, 2, 0]
     assert support.is_enough.all()
 
 
 def test_votes_are_items_where_none_are_named() -> None:
     support = find_support(VOTES, "abc", has_items=False, over_raters=False)
 
-    assert support.items.n.tolist() == [4, 10, 6]
+    assert support.n_items.tolist() == [4, 10, 6]
     assert "fewer than 10 votes, so that intervals are too narrow: a, c." in "".join(
         support.warnings(has_width=np.ones(3, dtype=np.bool_))
     )
@@ -73,10 +73,10 @@ def test_other_figures_rest_on_the_rows_that_bear_on_them() -> None:
 
     support = find_support(VOTES, ("a", "b", "c", "effect"), others=others, over_raters=True)
 
-    assert support.items.n.tolist() == [2, 3, 2, 2]
-    assert support.items.n_effective[3] == 36 / 18
-    assert support.raters is not None
-    assert support.raters.n.tolist() == [2, 2, 1, 2]
+    assert support.n_items.tolist() == [2, 3, 2, 2]
+    assert support.n_effective_items[3] == 36 / 18
+    assert support.n_raters is not None
+    assert support.n_raters.tolist() == [2, 2, 1, 2]
 
 
 def of_sizes(*sizes: int) -> Support:

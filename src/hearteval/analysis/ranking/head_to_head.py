@@ -14,6 +14,7 @@ from hearteval.errors import NotIdentifiedError
 from hearteval.notices import Kind, Notice
 from hearteval.stats.bradley_terry.lack_of_fit import (
     MAX_PAIRS,
+    GapsByChance,
     PairResiduals,
     PairTests,
     assess_pairs,
@@ -93,29 +94,13 @@ class LackOfFit:
     method: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Direct:
-    """What systems won directly of each other, and whether one strength for each explains it.
-
-    Attributes:
-        matrix: Every two systems that were compared, in the order of their names.
-        expected_rms_gap: Root mean square gap of observed and expected, by chance alone; None where
-            there is no test.
-        expected_max_gap: The largest gap likewise, on average.
-    """
-
-    matrix: tuple[HeadToHead, ...]
-    expected_rms_gap: float | None
-    expected_max_gap: float | None
-    lack_of_fit: LackOfFit
-
-
 def compare_directly(
     tied: TiedFit, names: Sequence[str], *, prior: float, seed: int, has_items: bool
-) -> Direct:
+) -> tuple[tuple[HeadToHead, ...], LackOfFit, GapsByChance | None]:
     """Compare what every two systems won of each other with what the fit expects.
 
     Expected is what the fit expects, its prior included; tests are of the fit without a prior.
+    Pairs are in the order of their names; there are no gaps by chance where there is no test.
     """
     alone = _without_prior(tied, prior)
     residuals = find_residuals(alone or tied, has_items=has_items)
@@ -125,18 +110,15 @@ def compare_directly(
         reason = reason or "every item says the same of every pair"
     tests = assess_pairs(residuals) if test else None
     chance = expect_gaps(residuals, np.random.default_rng(seed)) if test else None
-    return Direct(
-        matrix=tuple(_matrix(tied, names, residuals, tests, has_items=has_items)),
-        expected_rms_gap=chance.root_mean_square if chance else None,
-        expected_max_gap=chance.largest if chance else None,
-        lack_of_fit=LackOfFit(
-            statistic=test.statistic if test else None,
-            df=test.df if test else None,
-            p=test.p if test else None,
-            reason=reason,
-            method=METHOD,
-        ),
+    lack_of_fit = LackOfFit(
+        statistic=test.statistic if test else None,
+        df=test.df if test else None,
+        p=test.p if test else None,
+        reason=reason,
+        method=METHOD,
     )
+    matrix = tuple(_matrix(tied, names, residuals, tests, has_items=has_items))
+    return matrix, lack_of_fit, chance
 
 
 def _matrix(
@@ -218,7 +200,9 @@ def _is_misfit(lack_of_fit: LackOfFit | None) -> bool:
     return lack_of_fit is not None and lack_of_fit.p is not None and lack_of_fit.p <= SIGNIFICANT
 
 
-def warn_of_misfit(direct: Direct, *, has_prior: bool = False) -> list[Notice]:
+def warn_of_misfit(
+    matrix: Sequence[HeadToHead], lack_of_fit: LackOfFit, *, has_prior: bool = False
+) -> list[Notice]:
     """Say that one strength per system does not explain the wins, and where.
 
     It may be the order, as where systems beat each other in a circle, or only how often the better
@@ -227,18 +211,18 @@ def warn_of_misfit(direct: Direct, *, has_prior: bool = False) -> list[Notice]:
     The test of all pairs alone decides, so that of true strengths no more are warned of than its
     level says; the pairs name what is off.
     """
-    if not _is_misfit(direct.lack_of_fit):
+    if not _is_misfit(lack_of_fit):
         return []
-    found = find_departures(direct.matrix, direct.lack_of_fit)
-    tested = found or [row for row in direct.matrix if row.z is not None]
+    found = find_departures(matrix, lack_of_fit)
+    tested = found or [row for row in matrix if row.z is not None]
     worst = sorted(tested, key=lambda row: (-abs(row.z or 0), row.left, row.right))[:MAX_NAMED]
-    if max(abs(row.observed - row.expected) for row in direct.matrix) < SMALL:
+    if max(abs(row.observed - row.expected) for row in matrix) < SMALL:
         said = "The direct comparisons depart a little from what one number per system says"
     else:
         said = "One number per system does not fit the direct comparisons"
     alone = "" if found else ", though no pair shows it alone"
     text = f"{said}{alone}: {_listed([*map(_say_gap, worst)])}."
-    if not any((row.observed - EVEN) * (row.expected - EVEN) < 0 for row in direct.matrix):
+    if not any((row.observed - EVEN) * (row.expected - EVEN) < 0 for row in matrix):
         text += " Still, no pair goes against the order of the strengths."
     if has_prior:
         text += " Expected shares hold the pull of the prior, which is not what is tested."

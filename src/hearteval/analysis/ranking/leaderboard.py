@@ -164,7 +164,6 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
     marked = [row for row in others if row.is_among(among)]
     if not marked or any(row.axes for row in judgments):
         marked = judgments
-    wins, direct = unweighted.fit.points, unweighted.compare_directly()
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
@@ -173,10 +172,10 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
     )
     return Leaderboard(
         rows=_rows(field, weighted, unweighted, tables),
-        differences=weighted.differences(),
-        fit=unweighted.check_fit(wins, direct=direct),
-        matrix=direct.matrix,
-        fit_weighted=weighted.check_fit(wins, ratings="weighted"),
+        differences=weighted.differences,
+        fit=unweighted.check_fit(),
+        matrix=unweighted.direct[0],
+        fit_weighted=weighted.check_fit(unweighted),
         axis_problems={table.axis: table.problem for table in tables if table.problem},
         axis_intervals={
             table.axis: AxisInterval(
@@ -201,7 +200,7 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
         else 0,
         warnings=by_severity(
             (
-                *unweighted.warn_of_pairs(direct, leaders),
+                *unweighted.warn_of_pairs(leaders),
                 *weighted.interval_warnings,
                 *(_warn_of_two_kinds(judgments, people, weighted) if judged_by == "both" else ()),
                 *weighted.support_warnings,

@@ -7,12 +7,13 @@ is given where the comparisons determine none, and what it rests on is said wher
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import cast, overload
+from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from hearteval.analysis.ranking.head_to_head import (
-    Direct,
+    HeadToHead,
     LackOfFit,
     compare_directly,
     warn_of_leaders,
@@ -39,6 +40,7 @@ from hearteval.stats.bradley_terry.differences import MIN_SE, pairwise_differenc
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, elo_from_theta, strong_components
 from hearteval.stats.bradley_terry.fit_check import check_pairs, check_systems
 from hearteval.stats.bradley_terry.intervals import published
+from hearteval.stats.bradley_terry.lack_of_fit import GapsByChance
 from hearteval.stats.bradley_terry.simultaneous import family_p as find_family_p
 from hearteval.stats.bradley_terry.ties import TiedFit, fit_ties
 from hearteval.stats.comparisons import (
@@ -160,7 +162,7 @@ class FitCheck:
     lack_of_fit: LackOfFit | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Ranked:
     """A ranking from one set of comparisons.
 
@@ -208,8 +210,9 @@ class Ranked:
         """Indices, best first; equal strengths in the order of their names."""
         return np.argsort([each.rank for each in self.estimates], kind="stable")
 
+    @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Return every two systems once, best first."""
+        """Every two systems once, best first; made when first looked at: there may be millions."""
         found = pairwise_differences(
             self.fit.theta,
             _known_variance(self.uncertainty, self.has_interval),
@@ -242,8 +245,9 @@ class Ranked:
             for k, (i, j) in enumerate(zip(best.tolist(), rest.tolist(), strict=True))
         )
 
-    def compare_directly(self) -> Direct:
-        """Compare what every two systems won of each other with what the strengths expect."""
+    @cached_property
+    def direct(self) -> tuple[tuple[HeadToHead, ...], LackOfFit, GapsByChance | None]:
+        """What every two systems won of each other beside what the strengths expect."""
         return compare_directly(
             self.fit,
             self.names,
@@ -252,28 +256,28 @@ class Ranked:
             has_items=self.has_items,
         )
 
-    def warn_of_pairs(self, direct: Direct, leaders: Collection[str]) -> list[Notice]:
+    def warn_of_pairs(self, leaders: Collection[str]) -> list[Notice]:
         """Say where direct comparisons depart from the strengths, or those ranked first lose.
 
-        `direct` is `compare_directly`; the leaders may be those of another ranking of the same.
+        The leaders may be those of another ranking of the same.
         """
-        lost = warn_of_leaders(
-            self.fit, self.names, leaders, direct.matrix, has_items=self.has_items
-        )
-        return [*warn_of_misfit(direct, has_prior=self.policy.prior > 0), *lost]
+        matrix, lack_of_fit, _ = self.direct
+        lost = warn_of_leaders(self.fit, self.names, leaders, matrix, has_items=self.has_items)
+        return [*warn_of_misfit(matrix, lack_of_fit, has_prior=self.policy.prior > 0), *lost]
 
-    def check_fit(
-        self, wins: FloatArray, *, ratings: str = "unweighted", direct: Direct | None = None
-    ) -> FitCheck:
-        """Compare what the strengths predict with wins, (n_systems, n_systems).
+    def check_fit(self, once: "Ranked | None" = None) -> FitCheck:
+        """Compare what the strengths predict with the wins that they are of, and test it.
 
-        `direct` is `compare_directly` where these are the wins that the strengths are of.
+        Those of a ranking weighted by strength are compared with the wins of the ranking of the
+        same judgments in which each counts `once`, without a test.
         """
+        wins = (once or self).fit.points
+        lack_of_fit, chance = (None, None) if once else self.direct[1:]
         expected = self.fit.expected_points
         left, right, pairs = check_pairs(wins, expected)
         systems = check_systems(wins, expected)
         return FitCheck(
-            ratings=ratings,
+            ratings="weighted" if once else "unweighted",
             rms_gap=pairs.root_mean_square,
             max_gap=pairs.largest,
             system_rms_gap=systems.root_mean_square,
@@ -304,42 +308,10 @@ class Ranked:
                 )
                 for i, name in enumerate(self.names)
             ),
-            expected_rms_gap=direct.expected_rms_gap if direct else None,
-            expected_max_gap=direct.expected_max_gap if direct else None,
-            lack_of_fit=direct.lack_of_fit if direct else None,
+            expected_rms_gap=chance.root_mean_square if chance else None,
+            expected_max_gap=chance.largest if chance else None,
+            lack_of_fit=lack_of_fit,
         )
-
-
-class Differences(Sequence[Difference]):
-    """Every two systems of a ranking once, best first, made when they are first looked at."""
-
-    def __init__(self, ranked: Ranked) -> None:
-        self._ranked = ranked
-        self._rows: tuple[Difference, ...] | None = None
-
-    def __len__(self) -> int:
-        return len(self._ranked.names) * (len(self._ranked.names) - 1) // 2
-
-    @overload
-    def __getitem__(self, index: int) -> Difference: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Difference, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Difference | tuple[Difference, ...]:
-        """Return one or some of them."""
-        if self._rows is None:
-            self._rows = self._ranked.differences()
-        return self._rows[index]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Differences) and self[:] == other[:]
-
-    def __hash__(self) -> int:
-        return hash(self[:])
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} differences>"
 
 
 def rank_comparisons(

@@ -4,19 +4,17 @@ The headline counts every vote once; with strengths the weighted Elo stands besi
 rankings of `rank_comparisons`. Nothing here knows files: `hearteval.exchange` reads them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
-from hearteval.analysis.ranking.head_to_head import HeadToHead
+from hearteval.analysis.ranking.head_to_head import HeadToHead, LackOfFit
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.rank import (
     Difference,
-    Differences,
     EloEstimate,
-    FitCheck,
     PairFit,
     Ranked,
     list_groups,
@@ -27,6 +25,7 @@ from hearteval.domain import flat_fields
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
 from hearteval.notices import Kind, Notice, simulated_line
+from hearteval.stats.bradley_terry.fit_check import check_pairs, check_systems
 from hearteval.stats.comparisons import (
     TIE_SCORE,
     Comparisons,
@@ -42,9 +41,6 @@ MAX_STRENGTH = 1e12
 SYSTEM_KEYS = ["system", "elo", "low", "high", "theta", "se", "win_rate", "n_comparisons"]
 SYSTEM_KEYS += ["rank_low", "rank_high"]
 WEIGHTED_KEYS = ["elo_weighted", "low_weighted", "high_weighted"]
-FIT_KEYS = ["converged", "n_votes", "n_ties", "n_dropped", "rms_gap", "max_gap", "system_rms_gap"]
-FIT_KEYS += ["system_max_gap", "components", "n_replicates_not_identified"]
-FIT_KEYS += ["expected_rms_gap", "expected_max_gap", "lack_of_fit"]
 """Of heart.rank/1, in its order."""
 
 
@@ -108,8 +104,8 @@ class RankedSystem(EloEstimate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankFit(FitCheck):
-    """How the fit went and whether one strength per system explains the votes.
+class RankFit:
+    """How the fit went and whether one strength per system explains the votes, as `FitCheck` says.
 
     Attributes:
         converged: True; a fit that does not converge is an error.
@@ -124,8 +120,15 @@ class RankFit(FitCheck):
     n_votes: int
     n_ties: int
     n_dropped: Mapping[str, int]
+    rms_gap: float
+    max_gap: float
+    system_rms_gap: float
+    system_max_gap: float
     components: tuple[tuple[str, ...], ...]
     n_replicates_not_identified: int | None
+    expected_rms_gap: float | None = None
+    expected_max_gap: float | None = None
+    lack_of_fit: LackOfFit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,35 +163,39 @@ class VoteRanking:
 
     Attributes:
         systems: Systems, best first.
-        differences: Every two systems, in the order of `systems`.
         matrix: Every two systems that were compared, by name: what was observed and what the
             strengths expect.
+        ranked: What the rest is made of.
     """
 
     systems: tuple[RankedSystem, ...]
     fit: RankFit
     settings: RankSettings
     warnings: tuple[Notice, ...]
-    differences: Sequence[Difference]
     matrix: tuple[HeadToHead, ...]
+    ranked: Ranked = field(repr=False, compare=False)
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """Every two systems, in the order of `systems`."""
+        return self.ranked.differences
 
     @property
     def pairs(self) -> tuple[PairFit, ...]:
         """The fit check of every two systems that were compared."""
-        return self.fit.pairs
+        return self.ranked.check_fit().pairs
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``heart rank --json`` prints."""
         is_weighted = self.systems[0].elo_weighted is not None
         keys = SYSTEM_KEYS + WEIGHTED_KEYS * is_weighted
-        # Of the fit only what is shown, and of a row its fields: pairs may be many.
-        fit = asdict(replace(self.fit, pairs=(), systems=()))
+        # Of a row its fields: pairs may be many.
         columns = [each.name for each in fields(HeadToHead)]
         return {
             "schema": "heart.rank/1",
             **({SIMULATED: True} if simulated_line(self.warnings) else {}),
             "systems": [{key: getattr(row, key) for key in keys} for row in self.systems],
-            "fit": {key: fit[key] for key in FIT_KEYS},
+            "fit": asdict(self.fit),
             "settings": asdict(self.settings),
             "warnings": list(self.warnings),
             "matrix": [{name: getattr(row, name) for name in columns} for row in self.matrix],
@@ -217,18 +224,26 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
     ranked = _rank(votes, once, policy)
     weighted = _rank(votes, comparisons, policy) if votes.has_strength else None
     n_items, n_raters = _count_used(votes, comparisons)
-    df, direct = ranked.df, ranked.compare_directly()
+    (matrix, lack_of_fit, chance), df = ranked.direct, ranked.df
+    wins, expected = ranked.fit.points, ranked.fit.expected_points
+    pairs, systems = check_pairs(wins, expected)[2], check_systems(wins, expected)
     leaders = [name for name, each in ranked.by_name.items() if each.rank == 1]
     return VoteRanking(
         systems=tuple(_systems(ranked, weighted)),
         fit=RankFit(
-            **flat_fields(ranked.check_fit(ranked.fit.points, direct=direct)),
             converged=True,
             n_votes=int(comparisons.count.sum()),
             n_ties=votes.n_ties,
             n_dropped=n_dropped,
+            rms_gap=pairs.root_mean_square,
+            max_gap=pairs.largest,
+            system_rms_gap=systems.root_mean_square,
+            system_max_gap=systems.largest,
             components=tuple(tuple(votes.systems[i] for i in group) for group in ranked.groups),
             n_replicates_not_identified=ranked.uncertainty.n_not_identified,
+            expected_rms_gap=chance.root_mean_square if chance else None,
+            expected_max_gap=chance.largest if chance else None,
+            lack_of_fit=lack_of_fit,
         ),
         settings=RankSettings(
             interval=policy.interval or ranked.interval_chosen,
@@ -244,15 +259,15 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
             n_raters=n_raters,
         ),
         warnings=(
-            *ranked.warn_of_pairs(direct, leaders),
+            *ranked.warn_of_pairs(leaders),
             *votes.warnings,
             *ranked.interval_warnings,
             *ranked.support_warnings,
             *_prior_warnings(ranked),
             *_weighted_warnings(ranked, weighted),
         ),
-        differences=Differences(ranked),
-        matrix=direct.matrix,
+        matrix=matrix,
+        ranked=ranked,
     )
 
 

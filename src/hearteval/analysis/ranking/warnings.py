@@ -93,17 +93,6 @@ JUDGMENTS = Wording(
 )
 
 
-class Clusters(NamedTuple):
-    """Clusters that each figure is found in.
-
-    `n` says how many, `n_effective` how many of equal size would be as uneven, 1 / sum share^2
-    (Kish 1965).
-    """
-
-    n: IntArray
-    n_effective: FloatArray
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Support:
     """What the intervals of some figures rest on."""
@@ -113,9 +102,11 @@ class Support:
     wording: Wording
     unit: str
     """``items``, or ``votes`` where each is an item of its own."""
-    items: Clusters
+    n_items: IntArray
     """Items, or votes, of each."""
-    raters: Clusters | None
+    n_effective_items: FloatArray
+    """How many of equal size would be as uneven, 1 / sum share^2 (Kish 1965)."""
+    n_raters: IntArray | None
     """Sampled raters of each; None where raters are taken as given."""
     n_effective_raters: float
     """How many equal raters would be as uneven as all sampled ones."""
@@ -125,8 +116,8 @@ class Support:
     @property
     def is_enough(self) -> BoolArray:
         """Whether a figure can have an interval: two items, and not one rater alone."""
-        is_enough = self.items.n > 1
-        return is_enough if self.raters is None else is_enough & (self.raters.n != 1)
+        is_enough = self.n_items > 1
+        return is_enough if self.n_raters is None else is_enough & (self.n_raters != 1)
 
     def warnings(self, *, has_width: BoolArray, few_items: int = FEW_ITEMS) -> list[Notice]:
         """Name what has no interval and what has too narrow a one.
@@ -135,15 +126,15 @@ class Support:
             has_width: Whether the standard error of a figure is more than rounding.
             few_items: Items under which intervals are too narrow.
         """
-        is_few = has_width & (self.items.n > 1) & (self.items.n < few_items)
-        n, n_effective = self.items
+        n, n_effective = self.n_items, self.n_effective_items
+        is_few = has_width & (n > 1) & (n < few_items)
         is_skewed = (n_effective < FEW_EFFECTIVE_ITEMS) & (n_effective < LOW_EVENNESS * n)
         is_uneven = (
             has_width & (n > 1) & (is_skewed | ((n >= few_items) & (n_effective < few_items)))
         )
         is_flat = self.is_enough & ~has_width
         said = (
-            (self.items.n < 2, f"No interval for what rests on one of the {self.unit} only"),
+            (n < 2, f"No interval for what rests on one of the {self.unit} only"),
             (is_flat, f"No interval where all {self.unit} say the same: that is no precision"),
         )
         warnings = [
@@ -152,7 +143,7 @@ class Support:
             if which.any()
         ]
         if is_few.any():
-            counts = self.items.n if self.wording.counts_items else None
+            counts = n if self.wording.counts_items else None
             text = (
                 f"On fewer than {few_items} {self.unit}, so that intervals are too narrow:"
                 f" {self._list(is_few, counts)}."
@@ -168,9 +159,9 @@ class Support:
         return [*warnings, *self._rater_warnings()]
 
     def _rater_warnings(self) -> list[Notice]:
-        if self.raters is None:
+        if self.n_raters is None:
             return []
-        n, words = self.raters.n, self.wording
+        n, words = self.n_raters, self.wording
         warnings: list[Notice] = []
         if (n == 1).any():
             text = (
@@ -195,7 +186,7 @@ class Support:
         return warnings
 
     def _list_uneven(self, which: BoolArray) -> str:
-        n, n_effective = self.items
+        n, n_effective = self.n_items, self.n_effective_items
         return ", ".join(
             f"{self.names[i]} ({n[i]} count as {n_effective[i]:.3g})" for i in np.flatnonzero(which)
         )
@@ -232,10 +223,10 @@ def find_support(
         figure, row = np.append(figure, others[0]), np.append(row, others[1])
     votes, n_figures = comparisons.count.astype(np.float64), len(names)
     if has_items:
-        items = _count_clusters(figure, comparisons.item[row], votes[row], n_figures)
+        n_items, n_effective = _count_clusters(figure, comparisons.item[row], votes[row], n_figures)
     else:
         n = np.bincount(figure, weights=votes[row], minlength=n_figures)
-        items = Clusters(n=n.astype(np.int64), n_effective=n.astype(np.float64))
+        n_items, n_effective = n.astype(np.int64), n.astype(np.float64)
     rater = comparisons.rater
     is_sampled = rater >= 0
     entries = is_sampled[row]
@@ -244,8 +235,11 @@ def find_support(
         names=tuple(names),
         wording=wording,
         unit="items" if has_items else "votes",
-        items=items,
-        raters=_count_clusters(figure[entries], rater[row[entries]], votes[row[entries]], n_figures)
+        n_items=n_items,
+        n_effective_items=n_effective,
+        n_raters=_count_clusters(
+            figure[entries], rater[row[entries]], votes[row[entries]], n_figures
+        )[0]
         if over_raters
         else None,
         n_effective_raters=float(votes[is_sampled].sum() ** 2 / max(1, (by_rater**2).sum())),
@@ -255,14 +249,15 @@ def find_support(
 
 def _count_clusters(
     figure: IntArray, cluster: IntArray, votes: FloatArray, n_figures: int
-) -> Clusters:
-    """Count the clusters among the entries of each figure; an entry is so many votes."""
+) -> tuple[IntArray, FloatArray]:
+    """Count the clusters among the entries of each figure, and how many equal ones they are like.
+
+    An entry is so many votes.
+    """
     labels, n_clusters = number_labels(cluster)
     cells, entry_cell = np.unique(figure * n_clusters + labels, return_inverse=True)
     size = np.bincount(entry_cell, weights=votes, minlength=len(cells))
     owner = cells // max(1, n_clusters)
     total = np.bincount(owner, weights=size, minlength=n_figures)
     squares = np.bincount(owner, weights=size**2, minlength=n_figures)
-    return Clusters(
-        n=np.bincount(owner, minlength=n_figures), n_effective=total**2 / np.maximum(squares, 1)
-    )
+    return np.bincount(owner, minlength=n_figures), total**2 / np.maximum(squares, 1)
