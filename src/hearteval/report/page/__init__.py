@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from hearteval.analysis.coverage import Coverage
@@ -182,8 +182,14 @@ def _code(words: str) -> Markup:
 
 def _shown_section(section: Section[Any], shown: replies.Shown) -> Markup:
     """Render one thing that a study says by its own template."""
-    made = environment().from_string(section.template("section.html.j2"))
+    made = section_template(type(section), "section.html.j2")
     return Markup(made.render(section=section, shown=shown).rstrip("\n"))  # noqa: S704 - rendered by us
+
+
+@cache
+def section_template(section: type[Section[Any]], name: str) -> Template:
+    """Return a template of a section's folder, made once: that takes longer than to render it."""
+    return environment().from_string(section.template(name))
 
 
 @cache

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
-from hearteval.report.page import environment, matrix_html, replies
+from hearteval.report.page import environment, matrix_html, replies, section_template
 from hearteval.report.page.links import (
     INDEX,
     item_page,
@@ -51,7 +51,7 @@ def folder_pages(
     yield INDEX, _index(results, here, groups, items, about)
     texts = {"items": items, "completions": completions, "words": words}
     for section in _with_pages(results):
-        template = environment().from_string(section.template("page.html.j2"))
+        template = section_template(type(section), "page.html.j2")
         main = (template.render(section=section, **texts),)
         yield section.PAGE, _page(results, here, section.PAGE_TITLE, main)
     for one in system_pages(results, here):
