@@ -15,11 +15,12 @@ from hearteval.analysis.judges.each_alone import JudgePanel, JudgeRanking
 from hearteval.analysis.ranking.adjusted import (
     AdjustedSystem,
     Effect,
+    EffectTest,
     JudgeAwareStrengths,
     JudgeTraits,
 )
 from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
-from hearteval.analysis.ranking.confounders import Confounders, EffectTest, SystemTexts
+from hearteval.analysis.ranking.confounders import Confounders, SystemTexts
 from hearteval.analysis.ranking.head_to_head import HeadToHead, LackOfFit
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate, FitCheck, PairFit, SystemFit

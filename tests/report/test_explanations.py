@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
-from hearteval.analysis.ranking.confounders import Confounders, EffectTest
+from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, EffectTest, JudgeTraits
+from hearteval.analysis.ranking.confounders import Confounders
 from hearteval.report.leaderboard import (
     LESS_OFTEN,
     MORE_OFTEN,

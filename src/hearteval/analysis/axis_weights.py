@@ -16,13 +16,13 @@ import numpy as np
 
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import (
+    EXPLORATORY,
     Estimate,
     clustered_errors,
     clustered_estimates,
     interval_name,
     two_sided_p,
 )
-from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.domain import AXES, Axis
 from hearteval.stats import one_blas_thread
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray

@@ -24,6 +24,10 @@ from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, number_
 from hearteval.stats.means import ROUNDING, wilson_interval
 from hearteval.stats.special import stdtr, t_quantile
 
+PLANNED: Final = "planned"
+EXPLORATORY: Final = "exploratory"
+"""Whether a figure was decided on before the data were seen."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:

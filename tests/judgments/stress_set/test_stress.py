@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hearteval.analysis.ranking.confounders import count_formatting
+from hearteval.analysis.words import count_formatting
 from hearteval.domain import Item, Turn
 from hearteval.judgments.stress_set import (
     AUDIT_KINDS,

@@ -13,7 +13,7 @@ import numpy as np
 from hearteval.analysis.agreement.pair_votes import ABSENT, PairVotes, is_vote
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
-from hearteval.analysis.ranking.confounders import PLANNED
+from hearteval.analysis.estimates import PLANNED
 from hearteval.domain import Axis
 from hearteval.stats.comparisons import FloatArray, IntArray
 

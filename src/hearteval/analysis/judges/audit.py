@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.coverage import BASELINE_FAMILY
 from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.estimates import PLANNED
 from hearteval.analysis.judges import (
     REFERENCE,
     Consistency,
@@ -30,7 +31,6 @@ from hearteval.analysis.judges.faults import (
 )
 from hearteval.analysis.judges.own_family import OwnFamily, own_family_preference
 from hearteval.analysis.missing import count_missing, last_attempts
-from hearteval.analysis.ranking.confounders import PLANNED
 from hearteval.domain import Rater, System
 
 INJECTION = "injection"

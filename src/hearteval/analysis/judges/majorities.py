@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from hearteval.analysis.data import TIE, JudgmentRow
-from hearteval.analysis.ranking.confounders import PLANNED
+from hearteval.analysis.estimates import PLANNED
 from hearteval.domain import Rater, System
 
 FLIP: Final = "flip"

@@ -28,8 +28,7 @@ from hearteval.analysis.estimates import (
     mean_estimates,
     two_sided_p,
 )
-from hearteval.analysis.ranking.confounders import count_formatting, count_words
-from hearteval.analysis.words import plain, words_of
+from hearteval.analysis.words import count_formatting, count_words, plain, words_of
 from hearteval.domain import Completion, Display, display_form
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import FloatArray, IntArray

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hearteval.analysis.agreement.pair_votes import PairVotes
+from hearteval.analysis.estimates import EXPLORATORY, PLANNED
 from hearteval.analysis.people.agreement import judged_by_both
 from hearteval.analysis.people.ambiguity import (
     AgreementDifference,
@@ -27,7 +28,6 @@ from hearteval.analysis.people.judges_against_people import (
     measure_ceiling,
     subsample_judges,
 )
-from hearteval.analysis.ranking.confounders import EXPLORATORY, PLANNED
 from hearteval.domain import Display
 
 STATUS: Final = {

@@ -4,7 +4,7 @@ Both stand beside the raw Elo of the same comparisons, with intervals of the sam
 exploratory: what a covariate explains may also be what makes an answer good (SPEC section 13).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 from hearteval.analysis.ranking.intervals import OVER_RATERS, choose_interval, vary
 from hearteval.analysis.ranking.rank import name_components
 from hearteval.analysis.ranking.votes import Votes
-from hearteval.analysis.ranking.warnings import VOTES, Wording, find_support
+from hearteval.analysis.ranking.warnings import JUDGMENTS, VOTES, Wording, find_support
 from hearteval.domain import flat_fields
 from hearteval.errors import NotIdentifiedError, SettingsError
 from hearteval.notices import Kind, Notice
@@ -30,13 +30,17 @@ from hearteval.stats.bradley_terry.intervals import (
     own_df,
 )
 from hearteval.stats.comparisons import BoolArray, Comparisons, FloatArray
-from hearteval.stats.means import q_where_tested
-from hearteval.stats.special import expit, stdtr
+from hearteval.stats.means import false_discovery_q, q_where_tested
+from hearteval.stats.special import expit, stdtr, t_quantile
 
 TWICE_AS_MUCH = 1 / 3
 """The relative difference of 2 n and n."""
 MAX_MEAN_DISCRIMINATION = 2.0
 """Mean size |a| of discriminations whose mean is 1, above which more than half of it cancels."""
+NOT_DETERMINED = (
+    "its effect is not determined: it follows from which systems were compared and from the other"
+    " differences, or foretells some wins without exception"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,18 @@ class Effect:
     win_rate_low: float | None
     win_rate_high: float | None
     df: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectTest:
+    """The test that one effect is none, by the t of its interval."""
+
+    covariate: str
+    p: float
+    """Two-sided."""
+    q: float
+    """Adjusted over the tests of one family (Benjamini and Hochberg 1995): in a study's results all
+    its planned contrasts (`analysis.planned`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +310,56 @@ def control(
         df=variance.df,
         level=level,
         warnings=tuple(support.warnings(has_width=found.intervals.se > MIN_SE)),
+    )
+
+
+def control_determined(
+    comparisons: Comparisons,
+    values: Mapping[str, FloatArray],
+    names: Sequence[str],
+    *,
+    steps: Mapping[str, float],
+    level: float,
+) -> tuple[Controlled | None, Collection[str]]:
+    """Control for what is determined; also name what is not. None if nothing is.
+
+    Values and steps are by covariate, as in `control`.
+
+    Raises:
+        NotIdentifiedError: Something else than a covariate is not determined.
+    """
+    undetermined: list[str] = []
+    while kept := [name for name in values if name not in undetermined]:
+        try:
+            held = control(
+                comparisons,
+                np.stack([values[name] for name in kept], axis=1),
+                names=names,
+                steps={name: steps[name] for name in kept},
+                level=level,
+                wording=JUDGMENTS,
+            )
+        except NotIdentifiedError as error:
+            if error.components or not set(error.ids).intersection(kept):
+                raise
+            undetermined += error.ids
+        else:
+            return held, undetermined
+    return None, undetermined
+
+
+def find_tests(effects: Sequence[Effect], *, level: float) -> tuple[EffectTest, ...]:
+    """Test each effect that has an interval, by the same t; the tests are one family."""
+    known, p_values = [], []
+    for effect in effects:
+        if effect.low is None or effect.high is None or effect.df is None:
+            continue
+        se = (effect.high - effect.low) / (2 * t_quantile(effect.df, level=level))
+        p_values.append(2 * float(stdtr(effect.df, -abs(effect.beta) / se)))
+        known.append(effect)
+    return tuple(
+        EffectTest(covariate=effect.covariate, p=p, q=q)
+        for effect, p, q in zip(known, p_values, false_discovery_q(p_values).tolist(), strict=True)
     )
 
 

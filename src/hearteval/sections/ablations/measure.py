@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hearteval.analysis.columns import JudgmentColumns
+from hearteval.analysis.estimates import EXPLORATORY
 from hearteval.analysis.ranking.cells import Cells
-from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.domain import AXES, Axis
 from hearteval.errors import NotIdentifiedError

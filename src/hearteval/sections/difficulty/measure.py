@@ -17,8 +17,8 @@ from typing import Final
 
 import numpy as np
 
+from hearteval.analysis.estimates import EXPLORATORY
 from hearteval.analysis.ranking.cells import Cells
-from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import (
     BradleyTerryFit,

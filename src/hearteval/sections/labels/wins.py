@@ -16,13 +16,13 @@ from hearteval.analysis.agreement.pair_votes import PairVotes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.labels.agreement import Marks
 from hearteval.analysis.people.disagreements import TraitOfChoice, compare_traits, find_opposed
-from hearteval.analysis.ranking.adjusted import TWICE_AS_MUCH
-from hearteval.analysis.ranking.confounders import (
+from hearteval.analysis.ranking.adjusted import (
     NOT_DETERMINED,
+    TWICE_AS_MUCH,
     control_determined,
-    count_words,
     find_tests,
 )
+from hearteval.analysis.words import count_words
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import Comparisons, FloatArray, number_labels

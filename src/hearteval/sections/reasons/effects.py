@@ -23,7 +23,7 @@ from hearteval.analysis.estimates import (
     t_estimate,
     two_sided_p,
 )
-from hearteval.analysis.ranking.confounders import count_words
+from hearteval.analysis.words import count_words
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import ROUNDING, q_where_tested

@@ -12,9 +12,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hearteval.analysis.estimates import clustered_variance, interval_name
+from hearteval.analysis.estimates import EXPLORATORY, clustered_variance, interval_name
 from hearteval.analysis.ranking.cells import Cells
-from hearteval.analysis.ranking.confounders import EXPLORATORY
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.domain import Item
 from hearteval.errors import NotIdentifiedError

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from hearteval.analysis.ranking.confounders import EXPLORATORY
+from hearteval.analysis.estimates import EXPLORATORY
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.stats.comparisons import FloatArray, IntArray
 from hearteval.stats.means import q_where_tested

@@ -1,6 +1,6 @@
 import pytest
 
-from hearteval.analysis.ranking.confounders import count_formatting, count_words
+from hearteval.analysis.words import count_formatting, count_words
 
 
 @pytest.mark.parametrize(
