@@ -1,7 +1,8 @@
 """`he.rank` and its kin: any file or dataframe of votes ranked, as it is or adjusted."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
@@ -15,7 +16,6 @@ from hearteval.api.adjusted import Control, Controlled, JudgeAware, open_judged
 from hearteval.api.groups import Rankings, make_groups
 from hearteval.api.reading import Names, VoteReading, VoteSource, explaining, outcome_names
 from hearteval.api.shown import Shown
-from hearteval.domain import flat_fields
 from hearteval.errors import HeartError, SettingsError
 from hearteval.exchange.arguments import (
     check_also,
@@ -252,15 +252,17 @@ def rank(
     if judge is not None:
         beside["judge_aware"] = open_judged(source, judge=judge, cluster=cluster, level=level)
 
+    empty = partial(Ranking, frame=frame, asked=shown)
+
     def make(read: Sequence[Votes]) -> Ranking:
         with explaining(read[0]):
-            found = rank_votes(read[0], policy, columns=plain.columns.by_role())
+            found = rank_votes(read[0], policy, columns=plain.columns.by_role(), make=empty)
         order = [row.system for row in found.systems]
         anchored = None if anchor is None else anchor_at(anchor, order, found.differences)
         makers = [maker for _, maker in beside.values()]
         adjusted = [maker(votes) for maker, votes in zip(makers, read[1:], strict=True)]
         more: dict[str, Any] = dict(zip(beside, adjusted, strict=True))
-        return Ranking(**flat_fields(found), frame=frame, asked=shown, anchored=anchored, **more)
+        return replace(found, anchored=anchored, **more)
 
     readings = [plain, *(reading for reading, _ in beside.values())]
     if by is None:

@@ -8,7 +8,7 @@ from invented_votes import NAMES, decided, invented_votes
 
 from hearteval.analysis.ranking.adjusted import control, rank_judge_aware_panel
 from hearteval.analysis.ranking.intervals import RankPolicy
-from hearteval.analysis.ranking.votes import rank_votes
+from hearteval.analysis.ranking.votes import VoteRanking, rank_votes
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import Comparisons, select_comparisons
 
@@ -27,7 +27,10 @@ def votes_with_length(n_raters: int = 6) -> tuple[Comparisons, np.ndarray]:
 
 def test_raw_ratings_are_those_of_the_plain_ranking() -> None:
     votes = invented_votes()
-    plain = {row.system: row for row in rank_votes(votes, RankPolicy(), columns={}).systems}
+    plain = {
+        row.system: row
+        for row in rank_votes(votes, RankPolicy(), columns={}, make=VoteRanking).systems
+    }
 
     found = control(
         replace(votes.comparisons, weight=np.ones(1_200)),

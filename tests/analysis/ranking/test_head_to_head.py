@@ -49,7 +49,7 @@ def votes_won(won: Won, *, n_items: int | None = 60) -> Votes:
 
 
 def ranked(votes: Votes, **policy: object) -> VoteRanking:
-    return rank_votes(votes, RankPolicy(**policy), columns={})  # type: ignore[arg-type]
+    return rank_votes(votes, RankPolicy(**policy), columns={}, make=VoteRanking)  # type: ignore[arg-type]
 
 
 def kinds(ranking: VoteRanking) -> list[Kind]:

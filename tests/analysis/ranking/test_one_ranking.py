@@ -53,7 +53,7 @@ def ranked_as_a_file(votes: list[Vote]) -> VoteRanking:
         n_dropped={},
         warnings=(),
     )
-    return rank_votes(read, RankPolicy(), columns={})
+    return rank_votes(read, RankPolicy(), columns={}, make=VoteRanking)
 
 
 def test_leaderboard_and_file_have_the_same_numbers_to_the_last_digit() -> None:

@@ -24,7 +24,7 @@ EVERY_INTERVAL: tuple[IntervalName, ...] = (
 
 
 def rank(votes: Votes, **policy: object) -> VoteRanking:
-    return rank_votes(votes, RankPolicy(**policy), columns={})  # type: ignore[arg-type]
+    return rank_votes(votes, RankPolicy(**policy), columns={}, make=VoteRanking)  # type: ignore[arg-type]
 
 
 def by_name(ranking: VoteRanking) -> dict[str, tuple[object, ...]]:

@@ -4,9 +4,9 @@ The headline counts every vote once; with strengths the weighted Elo stands besi
 rankings of `rank_comparisons`. Nothing here knows files: `hearteval.exchange` reads them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -202,13 +202,19 @@ class VoteRanking:
         }
 
 
-def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> VoteRanking:
+V = TypeVar("V", bound=VoteRanking)
+
+
+def rank_votes(
+    votes: Votes, policy: RankPolicy, *, columns: dict[str, str], make: Callable[..., V]
+) -> V:
     """Rank systems by votes; the order of votes changes nothing to the last digit.
 
     Args:
         votes: The votes.
         policy: How to rank.
         columns: Column by role, to be shown.
+        make: `VoteRanking`, or what makes one that can be looked at.
 
     Raises:
         InvalidVotesError: Strengths are too far apart to be weighed against each other.
@@ -228,7 +234,7 @@ def rank_votes(votes: Votes, policy: RankPolicy, *, columns: dict[str, str]) -> 
     wins, expected = ranked.fit.points, ranked.fit.expected_points
     pairs, systems = check_pairs(wins, expected)[2], check_systems(wins, expected)
     leaders = [name for name, each in ranked.by_name.items() if each.rank == 1]
-    return VoteRanking(
+    return make(
         systems=tuple(_systems(ranked, weighted)),
         fit=RankFit(
             converged=True,
