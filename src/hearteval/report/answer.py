@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hearteval.analysis.ranking.first_place import chance_above_average
+from hearteval.analysis.ranking.warnings import chance_above_average
 from hearteval.notices import Kind, Notice
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.text import NO_BREAK_SPACE, listed, ranks, shortened_names

@@ -17,7 +17,6 @@ from hearteval.analysis.ranking.axes import (
     AxisTable,
     axis_tables,
 )
-from hearteval.analysis.ranking.axis_family import adjust_axes
 from hearteval.analysis.ranking.comparisons import (
     MIN_ITEMS,
     count_pairs_of_one_kind,
@@ -167,8 +166,8 @@ def rank_systems(  # noqa: PLR0913 - a ranking depends on who voted, who wrote a
     leaders = [name for name, each in weighted.by_name.items() if each.rank == 1]
     rater_ids = {row.rater_id for row in judgments}
     judged_by = _judged_by(rater_ids, raters)
-    tables = adjust_axes(
-        axis_tables(marked, field, raters, asks_people=asks_people, writers=writers, level=level)
+    tables = axis_tables(
+        marked, field, raters, asks_people=asks_people, writers=writers, level=level
     )
     return Leaderboard(
         rows=_rows(field, weighted, unweighted, tables),
