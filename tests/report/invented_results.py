@@ -12,15 +12,15 @@ from hearteval.analysis.data import Provenance
 from hearteval.analysis.judges import Consistency, StressResult
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.judges.each_alone import JudgePanel, JudgeRanking
-from hearteval.analysis.ranking.adjusted import (
+from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
+from hearteval.analysis.ranking.checks.adjusted import (
     AdjustedSystem,
     Effect,
     EffectTest,
     JudgeAwareStrengths,
     JudgeTraits,
 )
-from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
-from hearteval.analysis.ranking.confounders import Confounders, SystemTexts
+from hearteval.analysis.ranking.checks.confounders import Confounders, SystemTexts
 from hearteval.analysis.ranking.head_to_head import HeadToHead, LackOfFit
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate, FitCheck, PairFit, SystemFit

@@ -5,8 +5,13 @@ import math
 
 import pytest
 
-from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, EffectTest, JudgeTraits
-from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.analysis.ranking.checks.adjusted import (
+    AdjustedSystem,
+    Effect,
+    EffectTest,
+    JudgeTraits,
+)
+from hearteval.analysis.ranking.checks.confounders import Confounders
 from hearteval.report.leaderboard import (
     LESS_OFTEN,
     MORE_OFTEN,

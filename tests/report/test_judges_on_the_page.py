@@ -11,7 +11,7 @@ from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.judges.faults import OWN_FAMILY
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities
 from hearteval.analysis.judges.own_family import OwnFamily
-from hearteval.analysis.ranking.stability import RankStability
+from hearteval.analysis.ranking.checks.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind
 from hearteval.report.agreement import agreement_of_all, majority_words, panels_of

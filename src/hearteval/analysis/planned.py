@@ -19,7 +19,7 @@ from hearteval.analysis.judges.faults import OWN_FAMILY, PREFERS_ITS_FAMILY
 from hearteval.analysis.people.against_models import AgainstModels
 from hearteval.analysis.people.meetings import MIN_ITEMS
 from hearteval.analysis.people.study import PeopleResults
-from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.analysis.ranking.checks.confounders import Confounders
 from hearteval.analysis.section import Section, Sections
 from hearteval.stats.means import false_discovery_q
 

@@ -48,10 +48,10 @@ from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
+from hearteval.analysis.ranking.checks.confounders import Confounders, measure_confounders
+from hearteval.analysis.ranking.checks.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.comparisons import people_among
-from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
-from hearteval.analysis.ranking.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import narwhals.stable.v2 as nw
 
-from hearteval.analysis.ranking.adjusted import (
+from hearteval.analysis.ranking.checks.adjusted import (
     ControlledVotes,
     JudgedVotes,
     control_votes,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controlled(ControlledVotes, Shown):
-    """Controlled strengths; see `hearteval.analysis.ranking.adjusted` for every field."""
+    """Controlled strengths; see `hearteval.analysis.ranking.checks.adjusted` for every field."""
 
     schema: ClassVar = "heart.rank_controlled/1"
     frame: nw.Implementation = field(repr=False)
@@ -47,7 +47,7 @@ class Controlled(ControlledVotes, Shown):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeAware(JudgedVotes, Shown):
-    """Judge-aware strengths; see `hearteval.analysis.ranking.adjusted` for every field."""
+    """Judge-aware strengths; see `hearteval.analysis.ranking.checks.adjusted` for every field."""
 
     schema: ClassVar = "heart.rank_judge_aware/1"
     frame: nw.Implementation = field(repr=False)

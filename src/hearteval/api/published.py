@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals.stable.v2 as nw
 
-from hearteval.analysis.ranking.published import (
+from hearteval.analysis.ranking.checks.published import (
     Concordance,
     SelfCheck,
     check_published,
 )
-from hearteval.analysis.ranking.published import compare_rankings as measure_concordance
+from hearteval.analysis.ranking.checks.published import compare_rankings as measure_concordance
 from hearteval.api.shown import Shown
 from hearteval.api.votes import Ranking
 from hearteval.domain import flat_fields
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked(SelfCheck, Shown):
-    """A printed table against itself; see `hearteval.analysis.ranking.published`.
+    """A printed table against itself; see `hearteval.analysis.ranking.checks.published`.
 
     Attributes:
         columns: Column by role.
@@ -55,7 +55,7 @@ class Checked(SelfCheck, Shown):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRankings(Concordance, Shown):
-    """Two rankings side by side; see `hearteval.analysis.ranking.published`.
+    """Two rankings side by side; see `hearteval.analysis.ranking.checks.published`.
 
     Attributes:
         names: What the two are called.

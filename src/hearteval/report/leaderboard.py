@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.judges.each_alone import JudgePanel
 from hearteval.analysis.latency import Spread, SystemLatency
-from hearteval.analysis.ranking.adjusted import AdjustedSystem, Effect, JudgeTraits
 from hearteval.analysis.ranking.axes import AxisAsked, WinRate
-from hearteval.analysis.ranking.confounders import Confounders
+from hearteval.analysis.ranking.checks.adjusted import AdjustedSystem, Effect, JudgeTraits
+from hearteval.analysis.ranking.checks.confounders import Confounders
 from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hearteval.analysis.coverage import PeopleCoverage
 from hearteval.analysis.judges.audit import JudgeAudits
-from hearteval.analysis.ranking.stability import RankStability
+from hearteval.analysis.ranking.checks.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.notices import Kind, Notice

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hearteval.analysis.ranking.compared import Compared, Comparison, compare_studies
+from hearteval.analysis.ranking.checks.compared import Compared, Comparison, compare_studies
 from hearteval.config.model_settings import guess_meant
 from hearteval.domain import Rater, Study
 from hearteval.errors import SettingsError

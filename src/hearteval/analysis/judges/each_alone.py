@@ -10,7 +10,7 @@ import numpy as np
 
 from hearteval.analysis.data import JudgmentRow
 from hearteval.analysis.estimates import EXPLORATORY
-from hearteval.analysis.ranking.adjusted import JudgeAwareStrengths, rank_judge_aware_panel
+from hearteval.analysis.ranking.checks.adjusted import JudgeAwareStrengths, rank_judge_aware_panel
 from hearteval.analysis.ranking.comparisons import keep_rankable, rank_judgments, to_comparisons
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.ranking.warnings import JUDGMENTS

@@ -1,1 +1,1 @@
-"""One ranking for studies and for vote files, and what could explain it."""
+"""One ranking for studies and for vote files."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from hearteval.analysis.ranking.compared import Comparison, MovedSystem, Side
+from hearteval.analysis.ranking.checks.compared import Comparison, MovedSystem, Side
 from hearteval.report.rated import q_words
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (

@@ -1,6 +1,6 @@
 """A check of a printed table, and two rankings side by side, in words and as tables."""
 
-from hearteval.analysis.ranking.published import Concordance, SelfCheck
+from hearteval.analysis.ranking.checks.published import Concordance, SelfCheck
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (
     bare_percent,

@@ -6,7 +6,7 @@ The interval of every system is drawn on one scale, and the notes name the inter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hearteval.analysis.ranking.adjusted import ControlledVotes, JudgedVotes
+from hearteval.analysis.ranking.checks.adjusted import ControlledVotes, JudgedVotes
 from hearteval.analysis.ranking.head_to_head import SIGNIFICANT, find_departures
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.notices import Kind, by_severity

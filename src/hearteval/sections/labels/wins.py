@@ -16,7 +16,7 @@ from hearteval.analysis.agreement.pair_votes import PairVotes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.labels.agreement import Marks
 from hearteval.analysis.people.disagreements import TraitOfChoice, compare_traits, find_opposed
-from hearteval.analysis.ranking.adjusted import (
+from hearteval.analysis.ranking.checks.adjusted import (
     NOT_DETERMINED,
     TWICE_AS_MUCH,
     control_determined,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from invented_votes import NAMES, decided, invented_votes
 
-from hearteval.analysis.ranking.adjusted import control, rank_judge_aware_panel
+from hearteval.analysis.ranking.checks.adjusted import control, rank_judge_aware_panel
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, rank_votes
 from hearteval.errors import NotIdentifiedError

@@ -16,9 +16,9 @@ from hearteval.analysis.data import TIE, JudgmentRow, StudyData
 from hearteval.analysis.estimates import Contrast, Summed, contrast_means
 from hearteval.analysis.estimates import Side as Of
 from hearteval.analysis.judges.majorities import NO_MAJORITY, merge_answers, pair_majority
+from hearteval.analysis.ranking.checks.published import Concordance, compare_rankings
 from hearteval.analysis.ranking.intervals import OVER_RATERS, OVER_WRITERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
-from hearteval.analysis.ranking.published import Concordance, compare_rankings
 from hearteval.domain import Completion, Rater, display_name
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
+from hearteval.analysis.ranking.checks.confounders import Confounders, measure_confounders
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Rater
 

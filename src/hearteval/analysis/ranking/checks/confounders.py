@@ -14,7 +14,7 @@ import numpy as np
 
 from hearteval.analysis.data import JudgmentRow, StudyData, withdrawn_pairs
 from hearteval.analysis.estimates import EXPLORATORY, PLANNED
-from hearteval.analysis.ranking.adjusted import (
+from hearteval.analysis.ranking.checks.adjusted import (
     NOT_DETERMINED,
     TWICE_AS_MUCH,
     AdjustedSystem,

@@ -8,7 +8,7 @@ import pytest
 from judged_study import StudyMaker, make_items
 
 from hearteval.analysis.judges.own_family import OwnFamily, own_family_preference
-from hearteval.analysis.ranking.confounders import Confounders, measure_confounders
+from hearteval.analysis.ranking.checks.confounders import Confounders, measure_confounders
 from hearteval.domain import Choice, Rater, System
 from hearteval.stats.means import false_discovery_q
 
