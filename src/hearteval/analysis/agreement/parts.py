@@ -7,6 +7,7 @@ and Tibshirani 1993), but a rater's share of agreement, a mean over units, which
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NoReturn
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from hearteval.analysis.agreement.ratings import (
     Builder,
     PreparedRatings,
     measure_coefficients,
+    measured,
     prepare_ratings,
 )
 from hearteval.analysis.agreement.support import MIN_UNITS
@@ -166,11 +168,12 @@ def _measure_pair(
 
 
 def _value_of(build: Builder, table: RatingTable) -> AgreementMeasure:
-    reason = f"no interval: there are more than {MAX_INTERVALS} pairs of raters"
-    try:
-        return AgreementMeasure(value=estimate(build(), table), low=None, high=None, reason=reason)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=None, low=None, high=None, reason=str(error))
+    def interval(_: float) -> NoReturn:
+        raise NotIdentifiedError(
+            f"no interval: there are more than {MAX_INTERVALS} pairs of raters"
+        )
+
+    return measured(lambda: estimate(build(), table), interval)
 
 
 def agree_by_rater(
@@ -205,14 +208,18 @@ def agree_by_rater(
 
 def _mean_share(shares: FloatArray, level: float) -> AgreementMeasure:
     if not len(shares):
-        reason = "no other rater rates the same units"
-        return AgreementMeasure(value=None, low=None, high=None, reason=reason)
-    value = float(shares.mean())
-    if len(shares) < MIN_UNITS:
-        reason = f"no interval: it takes {MIN_UNITS} units, and there are {len(shares)}"
-        return AgreementMeasure(value=value, low=None, high=None, reason=reason)
-    low, high = mean_interval(shares, level=level)
-    return AgreementMeasure(value=value, low=low, high=high, reason=None)
+        return AgreementMeasure(reason="no other rater rates the same units")
+
+    def interval(_: float) -> tuple[float, float]:
+        _require_units(len(shares))
+        return mean_interval(shares, level=level)
+
+    return measured(lambda: float(shares.mean()), interval)
+
+
+def _require_units(n: int) -> None:
+    if n < MIN_UNITS:
+        raise NotIdentifiedError(f"no interval: it takes {MIN_UNITS} units, and there are {n}")
 
 
 def agree_by_category(
@@ -318,19 +325,11 @@ def _pooled(
     table: RatingTable,
     settings: AgreementSettings,
 ) -> AgreementMeasure:
-    value = estimate(coefficient, table)
-    try:
-        if table.n_units < MIN_UNITS:
-            raise NotIdentifiedError(
-                f"no interval: it takes {MIN_UNITS} units, and there are {table.n_units}"
-            )
-        low, high = fisher_interval(
-            value,
-            samples,
-            n_units=table.n_units,
-            level=settings.confidence,
-            lowest=0.0 if name == "percent_agreement" else -1.0,
-        )
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
-    return AgreementMeasure(value=value, low=low, high=high, reason=None)
+    value, n, level = estimate(coefficient, table), table.n_units, settings.confidence
+    lowest = 0.0 if name == "percent_agreement" else -1.0
+
+    def interval(value: float) -> tuple[float, float]:
+        _require_units(n)
+        return fisher_interval(value, samples, n_units=n, level=level, lowest=lowest)
+
+    return measured(lambda: value, interval)

@@ -7,7 +7,7 @@ Nothing is clipped, and a measure that does not apply has a reason in place of a
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, NoReturn, get_args
 
 import numpy as np
 
@@ -59,10 +59,40 @@ class AgreementMeasure:
         reason: Why value or interval is None.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    reason: str | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+def measured(
+    value: Callable[[], float], interval: Callable[[float], tuple[float, float]]
+) -> AgreementMeasure:
+    """Return a value with its interval; where either is not determined, why."""
+    found = None
+    try:
+        found = value()
+        low, high = interval(found)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=found, reason=str(error))
+    return AgreementMeasure(value=found, low=low, high=high)
+
+
+def stepped_up(single: AgreementMeasure, k: int) -> AgreementMeasure:
+    """Return the reliability of the mean of k raters, from that of one."""
+    if single.value is None:
+        return single
+    try:
+        value = step_up(single.value, k)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(reason=str(error))
+    if single.low is None or single.high is None:
+        return replace(single, value=value)
+    try:
+        low, high = step_up(single.low, k), step_up(single.high, k)
+    except NotIdentifiedError as error:
+        return AgreementMeasure(value=value, reason=f"no interval: {error}")
+    return AgreementMeasure(value=value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +409,7 @@ def _builders(table: RatingTable, level: Level) -> dict[str, Builder]:
     }
 
 
-def _refuse_names() -> Coefficient:
+def _refuse_names() -> NoReturn:
     raise NotIdentifiedError(NAMES_ONLY)
 
 
@@ -395,7 +425,7 @@ def measure_coefficients(
             coefficient = build()
             values[name] = estimate(coefficient, table)
         except NotIdentifiedError as error:
-            measures[name] = AgreementMeasure(value=None, low=None, high=None, reason=str(error))
+            measures[name] = AgreementMeasure(reason=str(error))
         else:
             coefficients[name] = coefficient
     if not coefficients:
@@ -434,49 +464,22 @@ def _measure_means(
     table: RatingTable, single: Mapping[str, AgreementMeasure], settings: AgreementSettings
 ) -> dict[str, AgreementMeasure]:
     """Measure what the mean, or the sum, of all raters is worth, from what one is."""
-    found = {
-        "icc_ck": _step_up(single["icc_c1"], table.n_raters),
-        "icc_ak": _step_up(single["icc_a1"], table.n_raters),
-    }
     n_units = int(table.count.sum())
-    try:
-        if settings.level == "nominal":
-            _refuse_names()
-        alpha = cronbach_alpha(table)
-    except NotIdentifiedError as error:
-        none = AgreementMeasure(value=None, low=None, high=None, reason=str(error))
-        return {**found, "cronbach_alpha": none}
-    found["cronbach_alpha"] = _with_feldt(alpha, n_units, table, settings)
-    return found
 
+    def alpha() -> float:
+        return _refuse_names() if settings.level == "nominal" else cronbach_alpha(table)
 
-def _with_feldt(
-    alpha: float, n_units: int, table: RatingTable, settings: AgreementSettings
-) -> AgreementMeasure:
-    try:
+    def interval(alpha: float) -> tuple[float, float]:
         check_support("cronbach_alpha", n_units, table, settings.level)
         if alpha > 1 - MIN_WIDTH:
             raise NotIdentifiedError(f"no interval: {alpha:g} is the end of the scale")
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=alpha, low=None, high=None, reason=str(error))
-    low, high = feldt_interval(alpha, n_units, table.n_raters, level=settings.confidence)
-    return AgreementMeasure(value=alpha, low=low, high=high, reason=None)
+        return feldt_interval(alpha, n_units, table.n_raters, level=settings.confidence)
 
-
-def _step_up(single: AgreementMeasure, k: int) -> AgreementMeasure:
-    if single.value is None:
-        return single
-    try:
-        value = step_up(single.value, k)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=None, low=None, high=None, reason=str(error))
-    if single.low is None or single.high is None:
-        return replace(single, value=value)
-    try:
-        low, high = step_up(single.low, k), step_up(single.high, k)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, low=None, high=None, reason=f"no interval: {error}")
-    return AgreementMeasure(value=value, low=low, high=high, reason=None)
+    return {
+        "icc_ck": stepped_up(single["icc_c1"], table.n_raters),
+        "icc_ak": stepped_up(single["icc_a1"], table.n_raters),
+        "cronbach_alpha": measured(alpha, interval),
+    }
 
 
 def _with_interval(
@@ -487,18 +490,14 @@ def _with_interval(
     settings: AgreementSettings,
 ) -> AgreementMeasure:
     n_units = count_complete(table) if name.startswith("icc_") else table.n_pairable
-    try:
+
+    def interval(value: float) -> tuple[float, float]:
         check_support(name, n_units, table, settings.level)
         if settings.interval == "percentile":
-            low, high = percentile_interval(samples, level=settings.confidence)
-        else:
-            low, high = fisher_interval(
-                value,
-                samples,
-                n_units=n_units,
-                level=settings.confidence,
-                lowest=0.0 if name in SHARES else -1.0,
-            )
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
-    return AgreementMeasure(value=value, low=low, high=high, reason=None)
+            return percentile_interval(samples, level=settings.confidence)
+        lowest = 0.0 if name in SHARES else -1.0
+        return fisher_interval(
+            value, samples, n_units=n_units, level=settings.confidence, lowest=lowest
+        )
+
+    return measured(lambda: value, interval)

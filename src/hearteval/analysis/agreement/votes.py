@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import TIE, count_votes
-from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.ratings import AgreementMeasure, measured
 from hearteval.analysis.agreement.support import MIN_UNITS
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats import one_blas_thread
@@ -27,11 +27,6 @@ N_RESAMPLES = 1_000
 ALL_SAME = "no interval: every item says the same, which does not show how far others would differ"
 OfSums = Callable[[FloatArray], FloatArray]
 """From sums of samples, (samples, columns), to a figure of each; NaN where undefined."""
-
-
-def nothing(reason: str) -> AgreementMeasure:
-    """Return a measure that could not be made, and why."""
-    return AgreementMeasure(value=None, low=None, high=None, reason=reason)
 
 
 def measure(
@@ -56,15 +51,14 @@ def measure(
     sums = _sum_by_item(columns, item)
     value = float(figure(sums.sum(axis=0)[np.newaxis])[0])
     if np.isnan(value):
-        return nothing(ONE_CATEGORY)
-    low, high, reason = None, None, None
-    try:
+        return AgreementMeasure(reason=ONE_CATEGORY)
+
+    def interval(value: float) -> tuple[float, float]:
         _require_items(len(sums))
         samples = figure(_resampled(sums, seed))
-        low, high = fisher_interval(value, samples, n_units=len(sums), level=level, lowest=lowest)
-    except NotIdentifiedError as error:
-        reason = str(error)
-    return AgreementMeasure(value=value, low=low, high=high, reason=reason)
+        return fisher_interval(value, samples, n_units=len(sums), level=level, lowest=lowest)
+
+    return measured(lambda: value, interval)
 
 
 def measure_share(
@@ -76,14 +70,14 @@ def measure_share(
     """
     is_in = ~np.isnan(same)
     if not is_in.any():
-        return nothing(undefined)
+        return AgreementMeasure(reason=undefined)
     columns = np.stack((np.ones(int(is_in.sum())), same[is_in]), axis=1)
     found = measure(columns, item[is_in], _ratio, level=level, seed=seed, lowest=0.0)
     n_items = len(np.unique(item[is_in]))
     if found.value not in (0.0, 1.0) or n_items < MIN_UNITS:
         return found
     low, high = wilson_interval(found.value, n_items, level=level)
-    return AgreementMeasure(value=found.value, low=low, high=high, reason=None)
+    return AgreementMeasure(value=found.value, low=low, high=high)
 
 
 def compare_shares(
@@ -104,7 +98,7 @@ def compare_shares(
     for side, values in enumerate((one, other)):
         is_in = ~np.isnan(values)
         if not is_in.any():
-            return nothing("one of the two has no pair"), None
+            return AgreementMeasure(reason="one of the two has no pair"), None
         means.append(float(values[is_in].mean()))
         sizes.append(len(np.unique(label[is_in])))
         weights = (values[is_in] - means[-1]) / int(is_in.sum())
@@ -113,17 +107,17 @@ def compare_shares(
     try:
         _require_items(min(sizes))
     except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, low=None, high=None, reason=str(error)), None
+        return AgreementMeasure(value=value, reason=str(error)), None
     n = np.array(sizes, dtype=np.float64)
     moved *= np.sqrt(n / (n - 1))[:, np.newaxis]
     variances = (moved**2).sum(axis=1)
     se = float(np.sqrt(((moved[0] - moved[1]) ** 2).sum()))
     if se <= ROUNDING:
-        return AgreementMeasure(value=value, low=None, high=None, reason=ALL_SAME), None
+        return AgreementMeasure(value=value, reason=ALL_SAME), None
     n_used = len(np.unique(label[~np.isnan(one) | ~np.isnan(other)]))
     df = min(float(variances.sum() ** 2 / (variances**2 / (n - 1)).sum()), n_used - 1)
     reach = t_quantile(df, level=level) * se
-    found = AgreementMeasure(value=value, low=value - reach, high=value + reach, reason=None)
+    found = AgreementMeasure(value=value, low=value - reach, high=value + reach)
     return found, 2 * float(stdtr(df, -abs(value) / se))
 
 
@@ -186,7 +180,7 @@ def measure_votes(
     def made(figure: OfSums, *, lowest: float = -1.0) -> AgreementMeasure:
         return measure(columns, item, figure, level=level, seed=seed, lowest=lowest)
 
-    few = nothing(f"needs two units with two values each, not {len(n)}")
+    few = AgreementMeasure(reason=f"needs two units with two values each, not {len(n)}")
     kappa = made(_kappa) if len(n) >= 2 else few
     return Coefficients(
         n_raters=int((of_raters >= 0).any(axis=0).sum()),

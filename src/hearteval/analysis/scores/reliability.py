@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.ratings import AgreementMeasure, stepped_up
 from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.analysis.scores.scores import OVERALL
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.agreement.bootstrap import bootstrap_units, estimate, fisher_interval
-from hearteval.stats.agreement.icc import icc_a1, step_up
+from hearteval.stats.agreement.icc import icc_a1
 from hearteval.stats.agreement.krippendorff import krippendorff_alpha
 from hearteval.stats.agreement.table import Coefficient, RatingTable
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
@@ -88,7 +88,7 @@ def _measure(
         "n_items": n_items,
         "alpha": alpha,
         "icc": icc,
-        "icc_mean": _stepped(icc, table.n_raters),
+        "icc_mean": stepped_up(icc, table.n_raters),
     }
 
 
@@ -136,22 +136,5 @@ def _with_interval(
         )
         low, high = fisher_interval(value, samples, n_units=n_items, level=level)
     except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, low=None, high=None, reason=str(error))
-    return AgreementMeasure(value=value, low=low, high=high, reason=None)
-
-
-def _stepped(icc: AgreementMeasure, k: int) -> AgreementMeasure:
-    """Return the reliability of the mean of k raters, from that of one."""
-    if icc.value is None:
-        return icc
-    try:
-        value = step_up(icc.value, k)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=None, low=None, high=None, reason=str(error))
-    if icc.low is None or icc.high is None:
-        return AgreementMeasure(value=value, low=None, high=None, reason=icc.reason)
-    try:
-        low, high = step_up(icc.low, k), step_up(icc.high, k)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=value, low=None, high=None, reason=f"no interval: {error}")
-    return AgreementMeasure(value=value, low=low, high=high, reason=None)
+        return AgreementMeasure(value=value, reason=str(error))
+    return AgreementMeasure(value=value, low=low, high=high)

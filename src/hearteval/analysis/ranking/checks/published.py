@@ -4,13 +4,13 @@ Elo say how often each system should win against the others. Where every system 
 equally often, that is what its win rate must be, but for rounding (SPEC section 14).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.agreement.ratings import AgreementMeasure
-from hearteval.errors import InvalidVotesError, NotIdentifiedError
+from hearteval.analysis.agreement.ratings import AgreementMeasure, measured
+from hearteval.errors import InvalidVotesError
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA, win_probabilities
 from hearteval.stats.bradley_terry.fit_check import predict_win_rates
 from hearteval.stats.comparisons import FloatArray
@@ -181,11 +181,11 @@ def compare_rankings(
     ]
     return Concordance(
         n_systems=len(both),
-        lin=_measure(lambda: lin_concordance(x, y), lambda _: lin_interval(x, y, level=level)),
-        spearman=_measure(
+        lin=measured(lambda: lin_concordance(x, y), lambda _: lin_interval(x, y, level=level)),
+        spearman=measured(
             lambda: spearman(x, y), lambda r: spearman_interval(r, len(x), level=level)
         ),
-        kendall=_measure(lambda: kendall(x, y), lambda r: kendall_interval(r, len(x), level=level)),
+        kendall=measured(lambda: kendall(x, y), lambda r: kendall_interval(r, len(x), level=level)),
         only_first=tuple(sorted(first.keys() - second.keys())),
         only_second=tuple(sorted(second.keys() - first.keys())),
         moves=tuple(
@@ -193,20 +193,6 @@ def compare_rankings(
         ),
         level=level,
     )
-
-
-def _measure(
-    value: Callable[[], float], interval: Callable[[float], tuple[float, float]]
-) -> AgreementMeasure:
-    try:
-        found = value()
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=None, low=None, high=None, reason=str(error))
-    try:
-        low, high = interval(found)
-    except NotIdentifiedError as error:
-        return AgreementMeasure(value=found, low=None, high=None, reason=str(error))
-    return AgreementMeasure(value=found, low=low, high=high, reason=None)
 
 
 def _ranks(values: FloatArray) -> list[int]:
