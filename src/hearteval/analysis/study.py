@@ -52,6 +52,7 @@ from hearteval.analysis.ranking.checks.confounders import Confounders, measure_c
 from hearteval.analysis.ranking.checks.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
+from hearteval.analysis.ranking.shares import Shares, measure_shares
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
@@ -82,6 +83,8 @@ class StudyResults:
         leaderboard: The ranking; None where it could not be computed.
         leaderboard_problem: Why there is no ranking, else None.
         win_rates: Of every system, ranked or not, by name.
+        shares: How often systems are preferred, with intervals, by those whose votes the ranking
+            is by; None where nobody has voted.
         bias_audit: Whether length, formatting or position explain the ranking; None without one.
         judge_panel: How the judges differ; None without a ranking, or with fewer than two judges.
         majorities: What the judges say together; None without a judgment by one.
@@ -111,6 +114,7 @@ class StudyResults:
     leaderboard: Leaderboard | None
     leaderboard_problem: str | None
     win_rates: tuple[WinRate, ...]
+    shares: Shares | None = None
     stress: tuple[StressResult, ...]
     consistency: tuple[Consistency, ...]
     bias_audit: Confounders | None
@@ -250,6 +254,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         leaderboard=leaderboard,
         leaderboard_problem=problem,
         win_rates=win_rates(rows, ranked),
+        shares=measure_shares(votes, level=level) if is_compared else None,
         stress=stress,
         consistency=consistency_results(of_ranked, raters=data.rater_names, level=level),
         bias_audit=bias_audit,

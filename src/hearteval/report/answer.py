@@ -83,7 +83,7 @@ def answer(
     loses = _first(warnings, Kind.LEADER_LOSES) if len(leaders) == 1 else None
     if loses:
         return Answer(lead, NOT_ALWAYS, loses)
-    rest, narrow = _rest(len(leaders), behind, is_clear=is_clear), _first(warnings, *NARROWING)
+    rest, narrow = _rest(len(leaders), behind, is_clear=is_clear), narrowing(warnings)
     return Answer(lead, f"{rest} {TOO_NARROW}" if narrow else rest, narrow)
 
 
@@ -108,6 +108,11 @@ def first_place_words(
         f" one's interval lies above {MEAN_ELO:.0f} in about"
         f" {100 * share:.0f}{NO_BREAK_SPACE}%."
     )
+
+
+def narrowing(warnings: Sequence[Notice]) -> Notice | None:
+    """Return the warning that intervals may be too narrow; None without one."""
+    return _first(warnings, *NARROWING)
 
 
 def _first(warnings: Sequence[Notice], *kinds: Kind) -> Notice | None:

@@ -8,6 +8,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
 from hearteval.report.answer import Answer, answer, first_place_words
 from hearteval.report.text import listed, plural
+from hearteval.report.two_systems import answer_of_two, shares_of_two
 
 AUDIT_COMMAND = "heart judges audit STUDY.toml"
 NEEDS_REFERENCES = (
@@ -20,7 +21,9 @@ MAX_NAMED = 3
 
 def sentence(results: StudyResults) -> Answer:
     """Say who leads and what is open, or why nothing can be said."""
-    board, ratings = results.leaderboard, results.ratings
+    board, ratings, two = results.leaderboard, results.ratings, shares_of_two(results)
+    if two is not None:
+        return answer_of_two(results, two)
     if board is not None:
         names = [row.system for row in board.rows]
         said = answer(names, [row.weighted for row in board.rows], board.warnings)

@@ -33,12 +33,15 @@ from hearteval.report.text import (
     plural,
     whole,
 )
+from hearteval.report.two_systems import share_table, shares_of_two
 
 
 def results_table(results: StudyResults) -> Table | None:
     """Return the leaderboard, the scores, or without either the win rates."""
     if results.ratings is not None:
         return scores.score_table(results.ratings) if results.ratings.systems else None
+    if (two := shares_of_two(results)) is not None:
+        return share_table(two)
     if results.leaderboard is not None:
         return leaderboard.board_table(
             results.leaderboard, votes_words(results), first_words(results)
