@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 import pytest
 from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
 
-from hearteval.analysis.missing import Cause, find_failure
+from hearteval.analysis.coverage.missing import Cause, find_failure
 from hearteval.analysis.study import JUDGED_BY_CUES, analyze_study
 from hearteval.domain import Attempt, Rater
 from hearteval.notices import Kind

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_world import make_item
 
-from hearteval.analysis.naming import OF_FAMILY
+from hearteval.analysis.coverage.naming import OF_FAMILY
 from hearteval.domain import Axis, Completion, Judgment, Label, LabelVerdict, System
 from hearteval.labels.safety import (
     SAFETY,

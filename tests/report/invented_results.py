@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from invented_audits import injection, invented_audits, invented_majorities, judge_audit
 
-from hearteval.analysis.coverage import Coverage, JudgeCoverage, SystemCoverage
+from hearteval.analysis.coverage.study import Coverage, JudgeCoverage, SystemCoverage
 from hearteval.analysis.data import Provenance
 from hearteval.analysis.judges import Consistency, StressResult
 from hearteval.analysis.judges.audit import JudgeAudits

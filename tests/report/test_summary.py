@@ -6,7 +6,7 @@ import pytest
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, without_ranking
 
-from hearteval.analysis.missing import Cause
+from hearteval.analysis.coverage.missing import Cause
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice

@@ -7,7 +7,7 @@ import io
 from invented_ratings import invented_ratings
 from invented_results import invented_results, without_ranking
 
-from hearteval.analysis.missing import Cause
+from hearteval.analysis.coverage.missing import Cause
 from hearteval.analysis.study import StudyResults
 from hearteval.report.headline import results_notices
 from hearteval.report.page import render_page

@@ -14,7 +14,8 @@ from hearteval.analysis.calls import (
     warn_of_models,
 )
 from hearteval.analysis.columns import JudgmentColumns, to_columns
-from hearteval.analysis.coverage import (
+from hearteval.analysis.coverage.missing import FAIL_ON_MISSING, Failure, merge_causes
+from hearteval.analysis.coverage.study import (
     BASELINE_FAMILY,
     Coverage,
     SystemCoverage,
@@ -39,7 +40,6 @@ from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_t
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
-from hearteval.analysis.missing import FAIL_ON_MISSING, Failure, merge_causes
 from hearteval.analysis.people.agreement import warn_of_chance
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pace

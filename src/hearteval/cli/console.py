@@ -24,7 +24,7 @@ from hearteval.notices import SIMULATED_WORDS
 from hearteval.version import __version__
 
 if TYPE_CHECKING:
-    from hearteval.analysis.missing import Failure
+    from hearteval.analysis.coverage.missing import Failure
     from hearteval.api.shown import Shown
     from hearteval.config import StudySettings
     from hearteval.domain import Study

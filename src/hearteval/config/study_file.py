@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from hearteval.analysis.missing import FAIL_ON_MISSING
+from hearteval.analysis.coverage.missing import FAIL_ON_MISSING
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.explained import raise_explained

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from hearteval.analysis.missing import Cause, find_causes, last_attempts
+from hearteval.analysis.coverage.missing import Cause, find_causes, last_attempts
 from hearteval.domain import (
     Assignment,
     Attempt,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+from hearteval.analysis.coverage.missing import Cause, find_causes, last_attempts
 from hearteval.analysis.data import JudgmentRow, judgment_rows
-from hearteval.analysis.missing import Cause, find_causes, last_attempts
 from hearteval.domain import (
     Attempt,
     Completion,

@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from hearteval.analysis.naming import NOTHING_ELSE, OF_FAMILY, find_name
+from hearteval.analysis.coverage.naming import NOTHING_ELSE, OF_FAMILY, find_name
 from hearteval.domain import (
     Completion,
     Item,

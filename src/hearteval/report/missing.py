@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from hearteval.analysis.coverage import Coverage
-from hearteval.analysis.missing import Cause, Failure
+from hearteval.analysis.coverage.missing import Cause, Failure
+from hearteval.analysis.coverage.study import Coverage
 from hearteval.domain.reasons import ADVICE, NOT_ASKED, Outlook
 from hearteval.report.text import count, listed, percent
 

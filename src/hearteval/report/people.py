@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from hearteval.analysis.agreement.ratings import AgreementMeasure
-from hearteval.analysis.coverage import Coverage, PeopleCoverage
+from hearteval.analysis.coverage.study import Coverage, PeopleCoverage
 from hearteval.analysis.people.against_models import OutcomeShare
 from hearteval.analysis.people.agreement import (
     AMBIGUOUS,

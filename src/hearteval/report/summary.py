@@ -6,7 +6,7 @@ follows in plain words. The names of methods and the small print are in the repo
 
 from collections.abc import Sequence
 
-from hearteval.analysis.coverage import PeopleCoverage
+from hearteval.analysis.coverage.study import PeopleCoverage
 from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.checks.stability import RankStability
 from hearteval.analysis.study import StudyResults

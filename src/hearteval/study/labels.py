@@ -5,7 +5,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from hearteval.analysis.missing import Failure, find_failure
+from hearteval.analysis.coverage.missing import Failure, find_failure
 from hearteval.config import JudgeSettings, ModelSettings, StudySettings
 from hearteval.domain import Rater, Study
 from hearteval.errors import SettingsError

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from hearteval.analysis.coverage import count_by_source, cover_data, find_failures
+from hearteval.analysis.coverage.missing import Failure, find_causes, find_failure, last_attempts
+from hearteval.analysis.coverage.study import count_by_source, cover_data, find_failures
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.analysis.latency import SystemLatency, latency_by_system
-from hearteval.analysis.missing import Failure, find_causes, find_failure, last_attempts
 from hearteval.analysis.study import StudyResults
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
 from hearteval.completions.run import probe_systems

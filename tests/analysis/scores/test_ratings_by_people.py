@@ -6,7 +6,7 @@ import pytest
 from judged_study import make_items, provenance
 from rated_records import NOW, STUDY_ID, RatingMaker
 
-from hearteval.analysis.coverage import cover_ratings
+from hearteval.analysis.coverage.study import cover_ratings
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import analyze_study

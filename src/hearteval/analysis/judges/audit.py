@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from hearteval.analysis.coverage import BASELINE_FAMILY
+from hearteval.analysis.coverage.missing import count_missing, last_attempts
+from hearteval.analysis.coverage.study import BASELINE_FAMILY
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.estimates import PLANNED
 from hearteval.analysis.judges import (
@@ -30,7 +31,6 @@ from hearteval.analysis.judges.faults import (
     lean_q_values,
 )
 from hearteval.analysis.judges.own_family import OwnFamily, own_family_preference
-from hearteval.analysis.missing import count_missing, last_attempts
 from hearteval.domain import Rater, System
 
 INJECTION = "injection"

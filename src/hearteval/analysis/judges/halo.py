@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hearteval.analysis.coverage.missing import count_missing, last_attempts
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.judges import means_by_id
-from hearteval.analysis.missing import count_missing, last_attempts
 from hearteval.domain import AXIS_NAMES, Axis, Choice, Rater
 from hearteval.stats.means import mean_interval, mean_p_value
 

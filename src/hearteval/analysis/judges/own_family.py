@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hearteval.analysis.coverage import BASELINE_FAMILY
+from hearteval.analysis.coverage.study import BASELINE_FAMILY
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.judges import Share, means_by_id, score_of, share_over_items
 from hearteval.domain import Rater

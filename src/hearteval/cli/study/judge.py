@@ -11,7 +11,7 @@ from hearteval.cli.options import json_option, study_argument, yes_option
 from hearteval.study import quoted
 
 if TYPE_CHECKING:
-    from hearteval.analysis.missing import Failure
+    from hearteval.analysis.coverage.missing import Failure
 
 
 @click.command("judge")

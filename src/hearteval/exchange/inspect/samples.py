@@ -32,9 +32,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Score
 
-from hearteval.analysis.coverage import BASELINE_FAMILY
+from hearteval.analysis.coverage.missing import last_attempts
+from hearteval.analysis.coverage.study import BASELINE_FAMILY
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.missing import last_attempts
 from hearteval.domain import Completion, Item, Rater, Study, System, record_id
 from hearteval.domain.systems import SIMULATED
 from hearteval.notices import SIMULATED_WORDS

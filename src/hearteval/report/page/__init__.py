@@ -14,7 +14,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from hearteval.analysis.coverage import Coverage
+from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults

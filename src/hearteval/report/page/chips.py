@@ -5,8 +5,8 @@ Each says the worst news that its section has, and leads there.
 
 from operator import itemgetter
 
-from hearteval.analysis.coverage import Coverage
-from hearteval.analysis.missing import FAIL_ON_MISSING
+from hearteval.analysis.coverage.missing import FAIL_ON_MISSING
+from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.scores.checks import sure_stress_faults
 from hearteval.analysis.section import Chip
 from hearteval.analysis.study import MANY_FLIPS, StudyResults

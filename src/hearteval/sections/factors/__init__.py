@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from markupsafe import Markup
 
-from hearteval.analysis.coverage import BASELINE_FAMILY
+from hearteval.analysis.coverage.study import BASELINE_FAMILY
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.section import Basis, Figure, Records, Section

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from hearteval.analysis.coverage import SystemCoverage, cover_systems, naming_words
+from hearteval.analysis.coverage.study import SystemCoverage, cover_systems, naming_words
 from hearteval.analysis.data import StudyData
 from hearteval.completions.run import ask_systems, complete_items, systems_to_ask
 from hearteval.config import ModelSettings

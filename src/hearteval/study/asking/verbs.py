@@ -4,8 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from hearteval.analysis.coverage import find_failures
-from hearteval.analysis.missing import Failure
+from hearteval.analysis.coverage.missing import Failure
+from hearteval.analysis.coverage.study import find_failures
 from hearteval.domain import Item, Study
 from hearteval.report.missing import failure_words
 from hearteval.study.asking.cost import (

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from hearteval.analysis.missing import Failure, find_failure
+from hearteval.analysis.coverage.missing import Failure, find_failure
 from hearteval.analysis.scores.calibration import RaterCalibration, measure_calibration
 from hearteval.domain import Study
 from hearteval.errors import SettingsError

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
-from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.analysis.missing import (
+from hearteval.analysis.coverage.missing import (
     Cause,
     Failure,
     count_missing,
@@ -15,7 +14,8 @@ from hearteval.analysis.missing import (
     find_failure,
     last_attempts,
 )
-from hearteval.analysis.naming import find_name
+from hearteval.analysis.coverage.naming import find_name
+from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.domain import Attempt, Item, Rater, System
 from hearteval.domain.items import EDGES
 from hearteval.domain.reasons import NOT_ASKED, NOT_IMPORTED, outlook_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hearteval.analysis.naming import find_name
+from hearteval.analysis.coverage.naming import find_name
 from hearteval.domain import Item, System, Turn
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from people_study import BEACON, EMBER, JUDGES, PEOPLE, PeopleStudy, human_raters
 
-from hearteval.analysis.coverage import PeopleCoverage, WriterCoverage, cover_data
+from hearteval.analysis.coverage.study import PeopleCoverage, WriterCoverage, cover_data
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Assignment
 from hearteval.notices import Kind

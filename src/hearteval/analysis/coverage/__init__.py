@@ -1,0 +1,1 @@
+"""What stands behind the numbers of a study: what there is, what is missing and why."""
