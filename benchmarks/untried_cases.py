@@ -24,6 +24,7 @@ from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, assigned
 from hearteval.analysis.people.rankings import KindRanking
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import Assignment, Completion, Pair, Rater, System
+from hearteval.sections.people import People
 from hearteval.sections.strata import Strata
 from hearteval.study.simulation.texts import simulated_items
 
@@ -212,7 +213,7 @@ def leaves_out(one: Any, true: float) -> float:
 
 def read(found: StudyResults) -> dict[str, float]:
     """Return 1 for each thing that a study says and is not so."""
-    people = found.people
+    people = found.found(People)
     said: dict[str, float] = {}
     assert people is not None
     for one in people.against_models:
@@ -316,7 +317,7 @@ def main() -> None:
         found: defaultdict[str, list[float]] = defaultdict(list)
         for k in range(asked.studies):
             drawn = draw(world, np.random.default_rng((asked.seed, k)))
-            for what, value in read(analyze_study(drawn, sections=[Strata])).items():
+            for what, value in read(analyze_study(drawn, sections=[People, Strata])).items():
                 found[what].append(value)
         print(f"\n{name}: {asked.studies} studies, {time.process_time() - began:.0f} s")
         for what, values in sorted(found.items()):

@@ -13,6 +13,7 @@ from hearteval.analysis.people.against_models import OutcomeShare
 from hearteval.analysis.people.rankings import KindRanking
 from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.config.simulation import SimulationPlan
+from hearteval.sections.people import People
 from hearteval.study.simulation.making import draw_world
 from hearteval.study.simulation.world import PEOPLE, World
 
@@ -144,9 +145,10 @@ def other_writers_plans() -> Plans:
 def writers_figures(world: World, limit: Limits, seed: int) -> Iterator[Figure]:
     """Yield every figure of people as writers of which it is known what it tends to."""
     results = analyzed(world, seed)
-    assert results.people is not None
+    people = results.found(People)
+    assert people is not None
     assert results.leaderboard is not None
-    yield from of_writers(results.people, limit)
+    yield from of_writers(people, limit)
     for row in results.leaderboard.rows:
         if row.system == PEOPLE:
             elo = row.unweighted

@@ -11,6 +11,8 @@ from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config.simulation import SimulationPlan
+from hearteval.sections.agreement import Agreement
+from hearteval.sections.people import People
 from hearteval.sections.strata import Strata
 from hearteval.study.simulation.drawing import Drawn
 from hearteval.study.simulation.making import draw_world
@@ -117,7 +119,7 @@ def data_of(world: World, drawn: Drawn) -> StudyData:
 def analyzed(world: World, seed: int) -> StudyResults:
     """Draw one study of a world and analyze it."""
     _, drawn = draw_world("planted", world.plan, world=world, seed=seed)
-    return analyze_study(data_of(world, drawn), sections=[Strata])
+    return analyze_study(data_of(world, drawn), sections=[People, Agreement, Strata])
 
 
 def planted(plan: SimulationPlan) -> tuple[World, Limits]:
@@ -128,7 +130,7 @@ def planted(plan: SimulationPlan) -> tuple[World, Limits]:
 
 def figures(results: StudyResults, limit: Limits) -> Iterator[Figure]:
     """Yield every figure of which it is known what it tends to."""
-    people = results.people
+    people = results.found(People)
     assert people is not None
     for ranking in people.rankings:
         yield from _of_ranking(ranking, limit[ranking.judged_by])
@@ -156,7 +158,7 @@ def _of_ranking(ranking: KindRanking, limit: Limits) -> Iterator[Figure]:
 
 
 def _against_models(results: StudyResults, limit: Limits) -> Iterator[Figure]:
-    people = results.people
+    people = results.found(People)
     assert people is not None
     found = [("all", one) for one in people.against_models if one.writers is None]
     found += [
@@ -211,7 +213,7 @@ Ends = tuple[float, float | None, float | None]
 
 def figures_without_formula(results: StudyResults) -> dict[str, Ends]:
     """Return figures of which only a very large study says what they tend to."""
-    people, judges = results.people, results.judge_agreement
+    people, judges = results.found(People), results.found(Agreement)
     assert people is not None
     found: dict[str, Ends] = {}
     for part in people.agreement:

@@ -12,6 +12,7 @@ from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.planned import adjust_planned
 from hearteval.analysis.study import StudyResults
 from hearteval.report.against import lead_words, overall_words
+from hearteval.sections.people import People
 
 NULL_STUDIES = 14
 
@@ -52,7 +53,7 @@ def test_q_is_over_all_of_them_and_stands_beside_each_p() -> None:
         )
     )
     assert [one.q for one in results.planned] == pytest.approx(list(q.values()))
-    people, bias, audits = results.people, results.bias_audit, results.judge_audits
+    people, bias, audits = results.found(People), results.bias_audit, results.judge_audits
     assert people is not None
     assert people.with_judges is not None
     assert bias is not None
@@ -66,7 +67,7 @@ def test_q_is_over_all_of_them_and_stands_beside_each_p() -> None:
 
 
 def test_clear_and_ambiguous_pairs_differ_by_their_making_and_are_no_test() -> None:
-    people = nothing().people
+    people = nothing().found(People)
     assert people is not None
     assert people.with_judges is not None
     clear = next(one for one in people.with_judges.differences if one.one == "clear")
@@ -86,7 +87,7 @@ def test_studies_without_any_effect_seldom_assert_anything() -> None:
 
 
 def test_words_follow_q_where_the_interval_says_otherwise() -> None:
-    people = nothing().people
+    people = nothing().found(People)
     assert people is not None
     lead = people.leads[-1]
     assert lead.score is not None
@@ -111,7 +112,7 @@ def test_a_preference_for_its_family_is_a_fault_only_where_the_study_s_q_says_so
     for p, faults in ((0.03, ("favours",)), (0.0001, ("favours", said))):
         judged = replace(named, own_family=replace(own, p_value=p))
         made = replace(audits, judges=(judged, *others))
-        found = adjust_planned(None, None, made, {}, level=0.95).judge_audits
+        found = adjust_planned(None, made, {}, level=0.95).judge_audits
         assert found is not None
         assert found.judges[0].faults == faults
         assert (OWN_FAMILY in found.judges[0].fault_checks) == (len(faults) == 2)

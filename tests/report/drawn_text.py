@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from hearteval.analysis.study import StudyResults
+from hearteval.sections.agreement import Agreement
 from hearteval.sections.labels import Labels
 from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
@@ -43,7 +44,7 @@ def with_long_names(results: StudyResults, length: int = 60) -> StudyResults:
     board, strata = results.leaderboard, results.found(Strata)
     assert board is not None
     named = {row.system for row in board.rows}
-    agreeing = results.judge_agreement
+    agreeing = results.found(Agreement)
     named |= {name for one in agreeing.together for name in one.judges} if agreeing else set()
     speed = results.found(Traits)
     named |= {one.family for one in speed.systems} if speed else set()

@@ -13,8 +13,9 @@ from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.report import against
 from hearteval.report.page import render_page
-from hearteval.report.people import shown_tables
 from hearteval.report.tables import all_tables
+from hearteval.sections import SECTIONS
+from hearteval.sections.people import People
 
 THETA = {"beacon": 0.5, "ember": -0.4, "harbour": 0.8, "People": 0.2}
 EMOTIONS = ("anger", "fear", "shame")
@@ -28,11 +29,11 @@ def results() -> StudyResults:
         dataclasses.replace(item, emotion="joy" if k < 2 else EMOTIONS[k % 3])
         for k, item in enumerate(data.items)
     ]
-    return analyze_study(dataclasses.replace(data, items=items))
+    return analyze_study(dataclasses.replace(data, items=items), sections=SECTIONS)
 
 
 def found() -> PeopleResults:
-    people = results().people
+    people = results().found(People)
     assert people is not None
     return people
 
@@ -164,7 +165,9 @@ def test_makers_stand_for_their_models_where_one_has_several() -> None:
 
 
 def test_the_terminal_shows_all_within_80_columns() -> None:
-    shown = "\n".join(table.text() for table in shown_tables(results()))
+    shown = "\n".join(
+        table.text() for one in results().found_sections for table in one.shown_tables()
+    )
     assert max(map(len, shown.splitlines())) <= 80
     assert "people, on adversarial items" in shown
     assert "Best reply, chosen by half" in shown

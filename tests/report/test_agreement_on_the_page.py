@@ -11,14 +11,17 @@ from marked_study import marked_study
 from people_study import human_raters
 from test_judges_on_the_page import words
 
-from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.analysis.people.study import PeopleResults
+from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.domain import AXIS_NAMES
 from hearteval.report.page import render_page
 from hearteval.report.page.links import item_page, pair_key
 from hearteval.report.page.replies import Shown
-from hearteval.report.people_and_judges import agreement_words, heat, title
 from hearteval.report.summary import details_display
 from hearteval.report.tables import all_tables
+from hearteval.sections import SECTIONS
+from hearteval.sections.agreement import Agreement
+from hearteval.sections.people import People
 
 TABLE_LENGTHS = {
     "agreement-of-judges": 4,
@@ -40,7 +43,7 @@ TABLE_LENGTHS = {
 
 @functools.cache
 def results() -> StudyResults:
-    return analyze_study(marked_study(liking_of_length=6))
+    return analyze_study(marked_study(liking_of_length=6), sections=SECTIONS)
 
 
 def by(*kinds: str) -> StudyResults:
@@ -54,8 +57,21 @@ def by(*kinds: str) -> StudyResults:
             raters=raters,
             judgments=[row for row in data.judgments if row.rater_id in ids],
             assignments=[one for one in data.assignments if one.rater_id in ids],
-        )
+        ),
+        sections=SECTIONS,
     )
+
+
+def agreement(found: StudyResults) -> Agreement:
+    one = found.sections[Agreement]
+    assert isinstance(one, Agreement)
+    return one
+
+
+def with_people(people: PeopleResults) -> StudyResults:
+    """The same study, with other findings of people."""
+    other = dataclasses.replace(agreement(results()), people=people)
+    return dataclasses.replace(results(), sections={**results().sections, Agreement: other})
 
 
 def section(found: StudyResults, shown: Shown | None = None) -> str:
@@ -69,7 +85,7 @@ def test_the_answer_comes_first_then_the_picture_then_the_tables() -> None:
     assert shown.strip().startswith(
         "How far people and judges agree Most judges choose what most people"
     )
-    assert "of clear and" in agreement_words(results())[0]
+    assert "of clear and" in agreement(results()).answer()[0]
     places = [
         shown.index(said)
         for said in ("Two people who judge", "most judges", "By kind of item", "Each judge beside")
@@ -78,7 +94,7 @@ def test_the_answer_comes_first_then_the_picture_then_the_tables() -> None:
 
 
 def test_the_picture_holds_every_share_with_its_interval() -> None:
-    found = heat(results())
+    found = agreement(results()).heat()
     assert found is not None
     assert found.columns[0][1] == "most people"
     assert {name for _, name in found.rows} == {"alder", "birch", "cedar", "most judges"}
@@ -88,10 +104,9 @@ def test_the_picture_holds_every_share_with_its_interval() -> None:
         assert f">{cell.value}</text>" in html
         assert f">{cell.ends}</text>" in html
         assert cell.words in found.words
-    people = results().people
-    assert people is not None
-    assert people.with_judges is not None
-    best = people.with_judges.judges[0]
+    both = agreement(results()).both
+    assert both is not None
+    best = both.judges[0]
     assert found.rows[0][1] == best.judge
     assert found.cells[0].value == f"{100 * (best.same.value or 0):.1f}"
 
@@ -122,11 +137,10 @@ def test_axes_that_weigh_more_with_people_are_named() -> None:
 
 
 def test_opposed_pairs_lead_to_their_dialogues_where_there_is_a_folder() -> None:
-    people = results().people
-    assert people is not None
-    assert people.with_judges is not None
-    assert people.with_judges.disagreements is not None
-    first = people.with_judges.disagreements.examples[0]
+    both = agreement(results()).both
+    assert both is not None
+    assert both.disagreements is not None
+    first = both.disagreements.examples[0]
     html = section(results(), Shown(folder="pages/"))
     assert f'href="pages/{item_page(first.item_id)}"' in html
     assert "--full DIR" not in html
@@ -143,19 +157,19 @@ def test_one_kind_of_rater_is_said_to_agree_with_itself(
     kinds: tuple[str, ...], heading: str
 ) -> None:
     found = by(*kinds)
-    assert title(found) == heading
+    assert agreement(found).heading == heading
     shown = words(section(found))
     assert "most people" not in shown.lower()
     assert "opposed" not in shown
 
 
 def test_a_share_of_majorities_stands_beside_all_pairs_and_beside_chance() -> None:
-    people = results().people
-    assert people is not None
-    both = people.agreement[0].majorities
+    whole = agreement(results()).whole
+    assert whole is not None
+    both = whole.majorities
     assert both is not None
     assert both.n_pairs < both.n_pairs_both
-    said = words(" ".join(agreement_words(results())))
+    said = words(" ".join(agreement(results()).answer()))
     for part in (
         f"of {both.n_pairs} pairs on which both have a majority (by chance alone",
         f"of all {both.n_pairs_both} pairs that both judged",
@@ -170,7 +184,7 @@ def test_a_share_of_majorities_stands_beside_all_pairs_and_beside_chance() -> No
 
 
 def test_few_items_have_no_figures() -> None:
-    shown = words(section(analyze_study(marked_study(4))))
+    shown = words(section(analyze_study(marked_study(4), sections=SECTIONS)))
     assert "There are too few items to say." in shown
     assert not re.search(r"\d\.\d", shown)
 
@@ -194,7 +208,7 @@ def test_no_person_is_named() -> None:
     raters = [
         dataclasses.replace(rater, name=names.get(rater.name, rater.name)) for rater in data.raters
     ]
-    found = analyze_study(dataclasses.replace(data, raters=raters))
+    found = analyze_study(dataclasses.replace(data, raters=raters), sections=SECTIONS)
     tables = all_tables(found)
     counted = TABLE_LENGTHS.keys() - {"each-person"}
     texts = [section(found), *(tables[name].csv() for name in counted)]
@@ -207,7 +221,7 @@ def test_whose_answers_agree_by_chance_only_is_named_by_pseudonym_and_never_in_p
         " chance would. Exploratory."
     )
     assert said in words(section(results()))
-    whole = results().people
+    whole = results().found(People)
     assert whole is not None
     assert whole.one_by_one is not None
     first, *others = whole.one_by_one.people
@@ -220,7 +234,7 @@ def test_whose_answers_agree_by_chance_only_is_named_by_pseudonym_and_never_in_p
         is_as_if_random=True,
     )
     each = dataclasses.replace(whole.one_by_one, people=(first, *others), n_too_few=2)
-    found = dataclasses.replace(results(), people=dataclasses.replace(whole, one_by_one=each))
+    found = with_people(dataclasses.replace(whole, one_by_one=each))
     shown = words(section(found))
     assert (
         "The answers of P-7K3MQ2XV agree with those of other people no more than chance would: in"
@@ -233,14 +247,14 @@ def test_whose_answers_agree_by_chance_only_is_named_by_pseudonym_and_never_in_p
 
 
 def test_what_was_seen_of_a_person_is_no_word_about_what_they_did() -> None:
-    whole = results().people
+    whole = results().found(People)
     assert whole is not None
     assert whole.one_by_one is not None
     people = tuple(
         dataclasses.replace(one, is_as_if_random=True) for one in whole.one_by_one.people
     )
     each = dataclasses.replace(whole.one_by_one, people=people)
-    found = dataclasses.replace(results(), people=dataclasses.replace(whole, one_by_one=each))
+    found = with_people(dataclasses.replace(whole, one_by_one=each))
     shown = words(section(found))
     assert "That happens to honest people too: in simulated studies to 77 of 600" in shown
     table = all_tables(found)["each-person"]
@@ -254,7 +268,7 @@ def test_what_was_seen_of_a_person_is_no_word_about_what_they_did() -> None:
 def test_tables_and_json_hold_every_number() -> None:
     tables = all_tables(results())
     assert {name: len(tables[name].rows) for name in TABLE_LENGTHS} == TABLE_LENGTHS
-    found = json.loads(json.dumps(dataclasses.asdict(results()), allow_nan=False))
+    found = json.loads(json.dumps(results_dict(results()), allow_nan=False))
     assert found["people"]["with_judges"]["ambiguity"]["rule"] == {
         "consensus": 0.8,
         "split_axes": 1,

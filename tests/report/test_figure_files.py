@@ -17,7 +17,7 @@ from test_reasons_on_the_page import results_with, source_of
 from hearteval.analysis.section import Sections
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.errors import SettingsError
-from hearteval.report.plots import files, people
+from hearteval.report.plots import files
 from hearteval.report.plots.files import (
     WIDTHS,
     captions,
@@ -137,8 +137,8 @@ def test_people_judges_kinds_of_item_and_items_are_drawn() -> None:
             name, first = next(figure_files(results, figure))
             assert name == f"{figure.name}-column.svg"
             assert ET.fromstring(first).tag.endswith("svg")
-    found = people.Agreeing(results.people, results.judge_agreement)
-    names, cells = people.agreement_cells(found)
+    agreement = next(figure for figure in figures_of(results) if figure.name == "agreement")
+    names, cells = agreement.find(results)
     assert names == ["most people", "juniper", "larch"]
     assert cells[0][0] is None
     assert cells[0][1] == cells[1][0] != cells[1][2] == cells[2][1]

@@ -10,17 +10,12 @@ from people_study import JUDGES, simulated_study
 from test_judges_on_the_page import section, words
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.analysis.study import StudyResults, analyze_study, results_dict
 from hearteval.report.page import render_page
-from hearteval.report.people import (
-    beside,
-    people_words,
-    ranking_table,
-    shown_tables,
-    title,
-)
 from hearteval.report.summary import brief_display, details_display, next_step
 from hearteval.report.tables import all_tables
+from hearteval.sections import SECTIONS
+from hearteval.sections.people import People
 
 BY_PEOPLE = {"beacon": 0.0, "ember": -0.8, "harbour": 0.8, "People": 0.9}
 BY_JUDGES = {"beacon": 0.9, "ember": 0.3, "harbour": 0.7, "People": -0.4}
@@ -35,13 +30,13 @@ def data() -> StudyData:
 
 @functools.cache
 def results() -> StudyResults:
-    return analyze_study(data())
+    return analyze_study(data(), sections=SECTIONS)
 
 
 @functools.cache
 def by_both() -> StudyResults:
     """The same study, its headline by people and judges alike."""
-    return analyze_study(data(), headline="both")
+    return analyze_study(data(), headline="both", sections=SECTIONS)
 
 
 @functools.cache
@@ -55,12 +50,19 @@ def by_one_kind(*, of_people: bool) -> StudyResults:
             raters=raters,
             judgments=[row for row in data().judgments if row.rater_id in ids],
             assignments=[one for one in data().assignments if one.rater_id in ids],
-        )
+        ),
+        sections=SECTIONS,
     )
 
 
+def people(found: StudyResults) -> People:
+    section = found.sections[People]
+    assert isinstance(section, People)
+    return section
+
+
 def test_the_words_come_first_and_say_where_people_and_judges_part() -> None:
-    (against, ranking, agree, majorities) = map(words, people_words(results()))
+    (against, ranking, agree, majorities) = map(words, people(results()).brief())
     assert ranking == (
         "People alone and judges alone give 3 of 4 systems different ranks: People, beacon and"
         " ember beyond what the intervals leave open."
@@ -78,13 +80,12 @@ def test_the_words_come_first_and_say_where_people_and_judges_part() -> None:
 
 
 def test_majorities_on_few_items_are_no_sentence() -> None:
-    found = results().people
-    assert found is not None
+    found = people(results()).found
     part = found.agreement[0]
     assert part.majorities is not None
     few = dataclasses.replace(part, majorities=dataclasses.replace(part.majorities, n_items=4))
-    people = dataclasses.replace(found, agreement=(few, *found.agreement[1:]))
-    said = people_words(dataclasses.replace(results(), people=people))
+    some = dataclasses.replace(found, agreement=(few, *found.agreement[1:]))
+    said = dataclasses.replace(people(results()), found=some).brief()
     assert len(said) == 3
     assert not any("most judges" in one for one in said)
 
@@ -101,29 +102,31 @@ def test_three_rankings_stand_side_by_side_with_their_sources() -> None:
 
 def test_equal_ranks_are_said_to_be_equal() -> None:
     alike = {"beacon": 1.5, "ember": -1.5, "harbour": 0.5, "People": -0.5}
-    found = analyze_study(simulated_study(alike, alike, n_items=20))
+    found = analyze_study(simulated_study(alike, alike, n_items=20), sections=SECTIONS)
     assert (
-        people_words(found)[1] == "People alone and judges alone give every system the same rank."
+        people(found).brief()[1] == "People alone and judges alone give every system the same rank."
     )
-    assert not any(row.differs for row in beside(found))
-    table = ranking_table(found)
+    assert not any(row.differs for row in people(found).beside())
+    table = people(found).ranking_table()
     assert table is not None
     assert "≠" not in table.text()
 
 
 def test_different_ranks_that_the_intervals_leave_open_are_no_news() -> None:
     equal = dict.fromkeys(BY_PEOPLE, 0.0)
-    found = analyze_study(simulated_study(equal, equal, n_items=10))
-    assert people_words(found)[1].endswith(
-        "different ranks, none beyond what the intervals leave open."
+    found = analyze_study(simulated_study(equal, equal, n_items=10), sections=SECTIONS)
+    assert (
+        people(found)
+        .brief()[1]
+        .endswith("different ranks, none beyond what the intervals leave open.")
     )
 
 
 @pytest.mark.parametrize(("of_people", "heading"), [(True, "People"), (False, "Models and people")])
 def test_one_kind_of_rater_has_no_rankings_side_by_side(of_people: bool, heading: str) -> None:
     found = by_one_kind(of_people=of_people)
-    assert title(found) == heading
-    assert ranking_table(found) is None
+    assert people(found).title == heading
+    assert people(found).ranking_table() is None
     shown = words(section(found, "people"))
     assert "Rank and Elo" not in words(render_page(found))
     assert "Where a model's reply meets a person's" in shown
@@ -142,8 +145,6 @@ def test_judges_that_must_choose_have_no_share_of_ties() -> None:
 
 def test_without_people_the_page_has_no_such_section() -> None:
     assert 'id="people"' not in render_page(invented_results())
-    assert people_words(invented_results()) == ()
-    assert shown_tables(invented_results()) == ()
 
 
 def test_no_page_and_no_terminal_names_a_person() -> None:
@@ -152,7 +153,7 @@ def test_no_page_and_no_terminal_names_a_person() -> None:
         dataclasses.replace(rater, name=f"pseudonym-{k}") if rater.kind == "human" else rater
         for k, rater in enumerate(data().raters)
     ]
-    found = analyze_study(dataclasses.replace(data(), raters=raters))
+    found = analyze_study(dataclasses.replace(data(), raters=raters), sections=SECTIONS)
     everything = render_page(found) + brief_display(found).text() + details_display(found).text()
     assert not [name for name in pseudonyms if name in everything]
     assert "8 people, juniper and larch" in words(everything)
@@ -182,7 +183,7 @@ def test_tables_and_json_hold_every_number() -> None:
     assert len(tables["agreement-of-people"].rows) == 3
     assert len(tables["models-against-people"].rows) == 6
     assert len(tables["coverage-of-writers"].rows) == 1
-    found = json.loads(json.dumps(dataclasses.asdict(results()), allow_nan=False))["people"]
+    found = json.loads(json.dumps(results_dict(results()), allow_nan=False))["people"]
     assert [one["judged_by"] for one in found["rankings"]] == ["people", "judges"]
     assert found["rankings"][0]["leaderboard"]["interval_used"] == "two-way"
     assert found["agreement"][0]["people"]["fleiss_kappa"]["low"] > 0
@@ -214,7 +215,9 @@ def test_what_people_have_yet_to_do_is_no_cause_to_run_again() -> None:
 def test_groups_of_people_stand_with_how_many_they_are() -> None:
     people = sorted(rater.name for rater in data().raters if rater.kind == "human")
     told = {name: {"age": "18-24" if k % 2 else "25-34"} for k, name in enumerate(people)}
-    found = analyze_study(dataclasses.replace(data(), background=told, smallest_group=2))
+    found = analyze_study(
+        dataclasses.replace(data(), background=told, smallest_group=2), sections=SECTIONS
+    )
     page = section(found, "groups-of-people")
     assert "How old are you?" in page
     assert "18 to 24" in page

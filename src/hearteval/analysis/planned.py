@@ -16,9 +16,6 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.judges.audit import JudgeAudit, JudgeAudits
 from hearteval.analysis.judges.faults import OWN_FAMILY, PREFERS_ITS_FAMILY
-from hearteval.analysis.people.against_models import AgainstModels
-from hearteval.analysis.people.meetings import MIN_ITEMS
-from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.ranking.checks.confounders import Confounders
 from hearteval.analysis.section import Section, Sections
 from hearteval.stats.means import false_discovery_q
@@ -41,7 +38,6 @@ class PlannedContrast:
 class Planned(NamedTuple):
     """Results that know the q of their planned contrasts, and the whole family."""
 
-    people: PeopleResults | None
     bias_audit: Confounders | None
     judge_audits: JudgeAudits | None
     sections: dict[type[Section[Any]], Section[Any] | None]
@@ -49,7 +45,6 @@ class Planned(NamedTuple):
 
 
 def adjust_planned(
-    people: PeopleResults | None,
     bias_audit: Confounders | None,
     judge_audits: JudgeAudits | None,
     sections: Sections,
@@ -57,20 +52,19 @@ def adjust_planned(
     level: float,
 ) -> Planned:
     """Adjust the tests of all planned contrasts of a study together."""
-    p = {
-        **(_of_people(people) if people else {}),
+    p: dict[str, float | None] = {}
+    for section in sections.values():
+        p |= section.tests() if section is not None else {}
+    p |= {
         **{_effect(test.covariate): test.p for test in (bias_audit.tests if bias_audit else ())},
         **{
             _own_family(audit): audit.own_family.p_value
             for audit in (judge_audits.judges if judge_audits else ())
         },
     }
-    for section in sections.values():
-        p |= section.tests() if section is not None else {}
     tested = {name: value for name, value in p.items() if value is not None}
     q = dict(zip(tested, false_discovery_q([*tested.values()]).tolist(), strict=True))
     return Planned(
-        people=_people_with(people, q) if people else None,
         bias_audit=_effects_with(bias_audit, q) if bias_audit else None,
         judge_audits=_audits_with(judge_audits, q, level=level) if judge_audits else None,
         sections={
@@ -84,60 +78,12 @@ def adjust_planned(
     )
 
 
-LEADS: Mapping[str, str] = {
-    "people": "models' score by people, regular less adversarial items",
-    "judges": "models' score by judges, regular less adversarial items",
-    "people-judges": "models' score by people less by judges, regular less adversarial items",
-    "all-items": "models' score by people less by judges, all items",
-}
-
-
-def _of_people(people: PeopleResults) -> dict[str, float | None]:
-    found = {_parity(one): one.parity.p for one in people.against_models if is_planned(one)}
-    found |= {LEADS[one.name]: one.score.p for one in people.leads if one.score is not None}
-    differences = people.with_judges.differences if people.with_judges else ()
-    return found | {_agreement(one.one, one.other): one.p for one in differences}
-
-
-def is_planned(one: AgainstModels) -> bool:
-    """Return whether the score of models against people was planned to be tested against parity."""
-    return one.writers is None and one.n_items >= MIN_ITEMS
-
-
-def _parity(one: AgainstModels) -> str:
-    return f"models' score by {one.judged_by} less one half"
-
-
-def _agreement(one: str, other: str) -> str:
-    return f"agreement of majorities, {one} less {other}"
-
-
 def _effect(covariate: str) -> str:
     return f"effect of {covariate}"
 
 
 def _own_family(audit: JudgeAudit) -> str:
     return f"own family of {audit.judge}"
-
-
-def _people_with(people: PeopleResults, q: Mapping[str, float]) -> PeopleResults:
-    both = people.with_judges
-    if both is not None:
-        both = replace(
-            both,
-            differences=tuple(
-                replace(one, q=q.get(_agreement(one.one, one.other))) for one in both.differences
-            ),
-        )
-    return replace(
-        people,
-        with_judges=both,
-        leads=tuple(replace(one, q=q.get(LEADS[one.name])) for one in people.leads),
-        against_models=tuple(
-            replace(one, q=q.get(_parity(one)) if is_planned(one) else None)
-            for one in people.against_models
-        ),
-    )
 
 
 def _effects_with(found: Confounders, q: Mapping[str, float]) -> Confounders:

@@ -93,7 +93,9 @@ class Basis:
 class Section(ABC, Generic[Found]):
     """One thing that a study says, found in its data.
 
-    Its template, ``section.html.j2`` in its folder, sees it as ``section``.
+    Its template, ``section.html.j2`` in its folder, sees it as ``section``. What leads to replies
+    stands in its ``linked.html.j2``, in place of a comment that is its name: that is rendered when
+    it is known which of them the page holds (``there``).
 
     Attributes:
         NAME: Its anchor on the page.
@@ -151,6 +153,14 @@ class Section(ABC, Generic[Found]):
         """Return its news for the first screen."""
         return None
 
+    def brief(self) -> Sequence[str]:
+        """Return what a terminal says of it below the answer, a paragraph each."""
+        return ()
+
+    def shown_tables(self) -> Sequence[Any]:
+        """Return the tables (`report.table.Table`) of its small print for a terminal."""
+        return ()
+
     def lines(self) -> Sequence[str]:
         """Return its small print for a terminal."""
         return ()
@@ -159,6 +169,11 @@ class Section(ABC, Generic[Found]):
     def terms(self) -> Mapping[str, str]:
         """What the page's glossary says of its words."""
         return self.TERMS
+
+    @property
+    def title(self) -> str:
+        """What the page's navigation calls it."""
+        return self.TITLE
 
     @property
     def is_shown(self) -> bool:
@@ -183,6 +198,14 @@ class Section(ABC, Generic[Found]):
 
 Sections = Mapping[type[Section[Any]], Section[Any] | None]
 """In the order of the page; None where one found nothing."""
+
+
+def rows_at(found: object, path: str) -> Records:
+    """Return the records at a path of attributes; none where something on it is None."""
+    at: Any = found
+    for name in path.split("."):
+        at = None if at is None else getattr(at, name)
+    return at or ()
 
 
 def section_results(sections: Sections) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from hearteval.analysis.agreement.pair_votes import merge_votes
-from hearteval.analysis.axis_weights import AxisWeights, weigh_axes
 from hearteval.analysis.briefs import BriefUse, find_briefs
 from hearteval.analysis.calls import (
     NOTHING_SPENT,
@@ -33,18 +31,14 @@ from hearteval.analysis.judges import (
     stress_results,
     stress_wins,
 )
-from hearteval.analysis.judges.agreement import JudgesAgreement, measure_judges
 from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
 from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
-from hearteval.analysis.people.agreement import warn_of_chance
 from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
 from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pace
-from hearteval.analysis.people.rankings import warn_of_difference
-from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
@@ -90,10 +84,6 @@ class StudyResults:
         majorities: What the judges say together; None without a judgment by one.
         rank_stability: Rankings by whole repeats beside the first; empty where there are none.
         judge_audits: What the audits say of each judge; None where none has judged.
-        judge_agreement: How far the judges agree; None with fewer than two.
-        axis_weights: What axes weigh in choices, by kind of rater; None where nobody marked them.
-        people: People beside judges, and models beside people; None where no person judged or
-            wrote what is judged.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``.
         failures: Systems and judges without a result, or of which more is missing than the study
@@ -129,9 +119,6 @@ class StudyResults:
     examples: tuple[Example, ...] = ()
     spending: Spending = NOTHING_SPENT
     briefs: tuple[BriefUse, ...] = ()
-    people: PeopleResults | None = None
-    judge_agreement: JudgesAgreement | None = None
-    axis_weights: AxisWeights | None = None
     safety: SafetyResults | None = None
     planned: tuple[PlannedContrast, ...] = ()
     headline: Headline | None = None
@@ -143,6 +130,11 @@ class StudyResults:
         """Return what a section found; None where that was nothing, or where it was not asked."""
         one = self.sections.get(section)
         return None if one is None else one.found
+
+    @property
+    def found_sections(self) -> list[Section[Any]]:
+        """The sections that found anything, in the order of the page."""
+        return [one for one in self.sections.values() if one is not None]
 
 
 def analyze_study(  # noqa: PLR0913 - what a study file may choose of its results, and how
@@ -222,23 +214,16 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     )
     for section in sections:
         found[section] = section.find(basis)
-    people = None
-    if is_compared:
-        people = analyze_people(rows, columns, data, level=level, seed=seed, rule=ambiguity)
-    people, bias_audit, judge_audits, named, planned = adjust_planned(
-        people,
+    bias_audit, judge_audits, named, planned = adjust_planned(
         bias_audit,
         collect_audits(data, level=level),
         found,
         level=level,
     )
-    differences = people.differences if people else ()
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = (
         *_warnings(coverage, judge_audits, 0 if ratings is not None else n_foreign),
-        *warn_of_chance(people.agreement if people else (), level=level),
         *warn_of_pace(pace),
-        *warn_of_difference(differences, voters.by),
         *warn_of_own_family(data),
         *warn_of_same_models(ranked, data.judges, data.calls),
         *warn_of_models(spending),
@@ -264,11 +249,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
             of_ranked, ranked, people=people_among(data.raters), level=level
         ),
         judge_audits=judge_audits,
-        people=people,
-        axis_weights=weigh_axes(columns, level=level) if is_compared else None,
-        judge_agreement=measure_judges(merge_votes(columns), level=level, seed=seed)
-        if is_compared
-        else None,
         ratings=ratings,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from hearteval.analysis.agreement.votes import Coefficients
 from hearteval.analysis.axis_weights import AxisWeight, AxisWeights, KindWeights, WeightDifference
 from hearteval.analysis.people.consensus import AxisAgreement
-from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis
 from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import Scale, scale_around
@@ -47,31 +46,6 @@ def weight_problems(weights: AxisWeights | None) -> str:
     )
 
 
-def axis_rows(results: StudyResults) -> list[AxisRow]:
-    """Return the axes on which anybody agrees, or which weigh anything."""
-    weights = results.axis_weights
-    found = results.people.with_judges if results.people else None
-    by_both = {one.axis: one for one in (found.axes if found else ())}
-    of_judges = results.judge_agreement.axes if results.judge_agreement else ()
-    by_judges = {one.axis: one.found for one in of_judges}
-    kinds = [{one.axis: one for one in kind.weights} for kind in weight_kinds(weights)]
-    is_both = weights is not None and len(kinds) > 1
-    differs = {one.axis: one for one in (weights.differences if weights and is_both else ())}
-    return [
-        AxisRow(
-            axis=axis,
-            name=name,
-            people=by_both[axis].people if axis in by_both else None,
-            judges=by_judges.get(axis),
-            same=by_both.get(axis),
-            weights=tuple(kind.get(axis) for kind in kinds),
-            difference=differs.get(axis),
-        )
-        for axis, name in AXIS_NAMES.items()
-        if axis in by_both or axis in by_judges or any(axis in kind for kind in kinds)
-    ]
-
-
 def weight_scale(rows: Iterable[AxisRow]) -> Scale:
     """Return a scale of weights around an even share."""
     return scale_around(
@@ -86,9 +60,8 @@ def weight_scale(rows: Iterable[AxisRow]) -> Scale:
     )
 
 
-def weight_words(results: StudyResults) -> str:
+def weight_words(weights: AxisWeights | None) -> str:
     """Say which axes weigh more with people than with judges; nothing where neither is known."""
-    weights = results.axis_weights
     if weights is None or not weights.differences or len(weight_kinds(weights)) < 2:
         return ""
     more = [one for one in weights.differences if one.q is not None and one.q <= 1 - weights.level]

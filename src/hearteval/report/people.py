@@ -21,19 +21,8 @@ from hearteval.analysis.people.pace import PeoplePace
 from hearteval.analysis.people.study import PeopleResults
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
-from hearteval.analysis.study import StudyResults
 from hearteval.protocol import load_protocol
-from hearteval.report.against import (
-    Shares,
-    bars,
-    best_table,
-    every_axis_words,
-    group_words,
-    lead_words,
-    mix_words,
-    overall_words,
-)
-from hearteval.report.leaderboard import RANK_DIFFERS, interval_words
+from hearteval.report.leaderboard import interval_words
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
@@ -66,74 +55,12 @@ EDGE_WORDS: Mapping[str, str] = {
 """Why people are not shown an item."""
 
 
-class Beside(NamedTuple):
-    """One system as people, judges and both rank it."""
-
-    system: str
-    by: tuple[EloEstimate | None, ...]
-    """In the order of `boards_beside`; None where a kind does not rank it."""
-    differs: bool
-    """Whether people and judges give it different ranks."""
-
-
-def title(results: StudyResults) -> str:
-    """Name the section by whom it is about."""
-    found = results.people
-    if found is None or not found.agreement:
-        return "Models and people"
-    return "People and judges" if len(found.rankings) > 1 else "People"
-
-
-def boards_beside(results: StudyResults) -> dict[str, Leaderboard]:
-    """Return the rankings by people, by judges and by both; empty unless both kinds judged.
-
-    That by both is there where it is the headline.
-    """
-    found = results.people
-    if found is None or not found.rankings:
-        return {}
-    boards = {one.judged_by: one.leaderboard for one in found.rankings}
-    if results.leaderboard is not None and results.leaderboard.judged_by == "both":
-        boards |= {"both": results.leaderboard}
-    return {by: board for by, board in boards.items() if board is not None}
-
-
-def beside(results: StudyResults) -> list[Beside]:
-    """Set the systems side by side, in the order of the headline, or the last that there is."""
-    boards = boards_beside(results)
-    strengths = {
-        by: {row.system: row.weighted for row in board.rows} for by, board in boards.items()
-    }
-    top = [results.leaderboard] if results.leaderboard else []
-    shown = [*top, *reversed(boards.values())]
-    order = dict.fromkeys(row.system for board in shown for row in board.rows)
-    differs = {
-        one.system
-        for one in (results.people.differences if results.people else ())
-        if one.by_people != one.by_judges
-    }
-    return [
-        Beside(name, tuple(each.get(name) for each in strengths.values()), name in differs)
-        for name in order
-    ]
-
-
-def people_words(results: StudyResults) -> tuple[str, ...]:
-    """Say in plain words what people say beside judges, and how models fare against people."""
-    found = results.people
-    if found is None:
-        return ()
-    words = [overall_words(found), _ranking_words(results)]
-    words += _agreement_words(found.agreement[0]) if found.agreement else ()
-    return tuple(filter(None, words))
-
-
-def _ranking_words(results: StudyResults) -> str:
-    found = results.people
-    if found is None or not found.differences:
+def ranking_words(found: PeopleResults) -> str:
+    """Say whether people alone and judges alone rank alike, or why there is no such ranking."""
+    if not found.differences:
         return " ".join(
             f"By {one.judged_by} alone there is no ranking: {one.problem}."
-            for one in (found.rankings if found else ())
+            for one in found.rankings
             if one.problem
         )
     n = sum(one.by_people != one.by_judges for one in found.differences)
@@ -150,7 +77,8 @@ def _ranking_words(results: StudyResults) -> str:
     return f"{said}: {names} beyond what the intervals leave open."
 
 
-def _agreement_words(part: AgreementPart) -> list[str]:
+def agreement_words(part: AgreementPart) -> list[str]:
+    """Say how far two people agree, and most judges with most people; of few items nothing."""
     words = []
     people, both = part.people, part.majorities
     if people is not None and people.same.value is not None and people.n_items >= MIN_ITEMS:
@@ -235,32 +163,6 @@ def _range(shares: Sequence[float]) -> str:
     return high if percent(min(shares)) == high else f"{low} to {high}"
 
 
-def ranking_table(results: StudyResults) -> Table | None:
-    """Return rank and Elo by people, by judges and by both; None unless both kinds judged."""
-    boards = boards_beside(results)
-    if not boards:
-        return None
-    rows = beside(results)
-
-    def of(place: int) -> Callable[[Beside], str]:
-        return lambda row: _strength_words(row.by[place])
-
-    return tabulate(
-        rows,
-        [
-            (Column("system", "name"), lambda row: row.system),
-            *((HEADINGS[by].lower(), of(place)) for place, by in enumerate(boards)),
-            ("", lambda row: RANK_DIFFERS if row.differs else ""),
-        ],
-        notes=[
-            "rank, Elo and half its interval; each Elo is about the mean of its own ranking.",
-            f"{RANK_DIFFERS} the ranks by people and by judges differ."
-            if any(row.differs for row in rows)
-            else "",
-        ],
-    )
-
-
 class GroupTable(NamedTuple):
     """How the groups of one question rank the systems."""
 
@@ -330,7 +232,8 @@ def margin(strength: EloEstimate) -> str:
     return f"\N{PLUS-MINUS SIGN}{whole((strength.high - strength.low) / 2)}"
 
 
-def _strength_words(strength: EloEstimate | None) -> str:
+def strength_words(strength: EloEstimate | None) -> str:
+    """Write rank, Elo and half its interval."""
     if strength is None:
         return NO_VALUE
     return f"{strength.rank} {whole(strength.elo):>5} {margin(strength):>4}"
@@ -408,42 +311,8 @@ def _measure_words(found: AgreementMeasure | None, write: Callable[[float], str]
     return f"{write(found.value)} {interval(found.low, found.high, write=write)}"
 
 
-def against_table(results: StudyResults) -> Table | None:
-    """Return how models fare against people, by kind of rater, subset and group of writers."""
-    found = results.people
-    if found is None or not found.against_models:
-        return None
-
-    def outcome(name: str) -> Callable[[Shares], str]:
-        return lambda row: _outcome_words(getattr(row.against, name, None))
-
-    return tabulate(
-        bars(found),
-        [
-            (
-                Column("judged by", "text"),
-                lambda row: ", ".join(filter(None, (row.judged_by, row.of))),
-            ),
-            ("model", outcome("model")),
-            (
-                "tie",
-                lambda row: outcome("tie")(row) if may_tie(results, row.judged_by) else NO_VALUE,
-            ),
-            ("person", outcome("person")),
-            ("n", lambda row: count(row.n_judgments)),
-        ],
-        caption="Models against people: whose reply is preferred, in percent of judgments",
-        notes=[mix_words(found), group_words(found), *lead_words(found), every_axis_words(found)],
-    )
-
-
-def may_tie(results: StudyResults, judged_by: str) -> bool:
-    """Return whether raters of this kind can call a tie."""
-    kind = "human" if judged_by == "people" else "llm"
-    return results.provenance.protocols.get(kind) != "forced-strength"
-
-
-def _outcome_words(share: OutcomeShare | None) -> str:
+def outcome_words(share: OutcomeShare | None) -> str:
+    """Write a share with its interval."""
     if share is None:
         return NO_VALUE
     return f"{whole_percent(share.rate)} {interval(share.low, share.high, write=whole_percent)}"
@@ -512,16 +381,3 @@ def _behind(sizes: Sequence[tuple[int, int]], what: str) -> str:
     if len(sizes) == 1:
         return f"{sizes[0][0]} for each {what}"
     return listed([f"{n} for {plural(of, what)}" for n, of in reversed(sizes)])
-
-
-def shown_tables(results: StudyResults) -> Sequence[Table]:
-    """Return what a terminal shows of people; nothing where none judged or wrote."""
-    if results.people is None:
-        return ()
-    tables = (
-        ranking_table(results),
-        against_table(results),
-        best_table(results.people),
-        agreement_table(results.people),
-    )
-    return [table for table in tables if table]

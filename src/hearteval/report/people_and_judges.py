@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.estimates import Estimate
-from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, PeopleAgreement
+from hearteval.analysis.judges.agreement import JudgesAgreement
+from hearteval.analysis.people.agreement import AMBIGUOUS, CLEAR, AgreementPart, PeopleAgreement
 from hearteval.analysis.people.ambiguity import AgreementDifference, Ambiguity
 from hearteval.analysis.people.disagreements import Disagreement, TraitOfChoice
 from hearteval.analysis.people.judges_against_people import (
@@ -15,9 +16,7 @@ from hearteval.analysis.people.judges_against_people import (
     Subsample,
 )
 from hearteval.analysis.people.with_judges import PeopleAndJudges
-from hearteval.analysis.study import StudyResults
 from hearteval.report.against import q_words
-from hearteval.report.axis_weights import weight_words
 from hearteval.report.people import majorities_words
 from hearteval.report.text import (
     FEWEST_ITEMS,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 
 MOST_PEOPLE, MOST_JUDGES = "most people", "most judges"
-N_READ = 4
-"""Pairs on which people and judges are opposed, that the page names."""
 CELL_WIDTH, CELL_HEIGHT, LABEL_HEIGHT, MAX_LABEL = 92, 44, 22, 15
 TRAIT_NAMES = {
     "words": "words",
@@ -98,56 +95,8 @@ class JudgeRow(NamedTuple):
     """That people and the judge judged."""
 
 
-def compared(results: StudyResults) -> PeopleAndJudges | None:
-    """Return how people and judges agree, if both judged a pair."""
-    return results.people.with_judges if results.people else None
-
-
-def is_shown(results: StudyResults) -> bool:
-    """Return whether there is anything to say of agreement."""
-    return bool(results.judge_agreement or (results.people and results.people.agreement))
-
-
-def title(results: StudyResults) -> str:
-    """Name the section by who judged."""
-    if compared(results):
-        return "How far people and judges agree"
-    has_people = results.people is not None and results.people.agreement
-    return "How far people agree" if has_people else "How far judges agree"
-
-
-def agreement_words(results: StudyResults) -> tuple[str, ...]:
-    """Say first how often judges choose as people do, beside how often people agree."""
-    found = compared(results)
-    words = [_people_words(results, _by_clarity(found.ambiguity) if found else "")]
-    if found:
-        words.append(_place_words(found))
-    of_judges = (_best_words(found.judges) if found else "", _judges_words(results))
-    words.append(" ".join(filter(None, of_judges)))
-    return tuple(filter(None, words)) or (f"There are {TOO_FEW} to say.",)
-
-
-def detail_lines(results: StudyResults) -> list[str]:
-    """Return what a terminal says of agreement beyond the table of it."""
-    if not is_shown(results):
-        return []
-    found = compared(results)
-    lines = list(agreement_words(results))
-    if found is not None and results.people is not None:
-        level = results.people.level
-        lines += [
-            subsample_words(found.subsamples),
-            difference_words(found, level),
-            opposed_words(found),
-        ]
-    return list(filter(None, [*lines, weight_words(results)]))
-
-
-def _people_words(results: StudyResults, by_clarity: str) -> str:
+def people_words(whole: AgreementPart, by_clarity: str) -> str:
     """Compare the judges' majority with the people's, and people with each other."""
-    whole = results.people.agreement[0] if results.people and results.people.agreement else None
-    if whole is None:
-        return ""
     both = whole.majorities
     judges = _known(both.same, both.n_items) if both else None
     people = _known(whole.people.same, whole.people.n_items) if whole.people else None
@@ -159,7 +108,8 @@ def _people_words(results: StudyResults, by_clarity: str) -> str:
     return " ".join(words)
 
 
-def _by_clarity(found: Ambiguity | None) -> str:
+def by_clarity(found: Ambiguity | None) -> str:
+    """Say how often majorities are one on clear and on ambiguous pairs; empty without both."""
     parts = {part.subset: part.majorities for part in (found.parts if found else ())}
     shares = {name: _known(at.same, at.n_items) for name, at in parts.items() if at is not None}
     clear, ambiguous = shares.get(CLEAR), shares.get(AMBIGUOUS)
@@ -168,7 +118,8 @@ def _by_clarity(found: Ambiguity | None) -> str:
     return f": in {percent(clear)} of clear and {percent(ambiguous)} of ambiguous ones"
 
 
-def _place_words(found: PeopleAndJudges) -> str:
+def place_words(found: PeopleAndJudges) -> str:
+    """Say how often one person says what most others say, and a judge in that person's place."""
     ceiling = found.ceiling
     if ceiling is None or not ceiling.judges or ceiling.n_items < FEWEST_ITEMS:
         return ""
@@ -180,7 +131,8 @@ def _place_words(found: PeopleAndJudges) -> str:
     )
 
 
-def _best_words(judges: Sequence[JudgeAgainstPeople]) -> str:
+def best_words(judges: Sequence[JudgeAgainstPeople]) -> str:
+    """Say which judges agree with people most and least often."""
     known = [one for one in judges if _known(one.same, one.n_items) is not None]
     if len(known) < 2:
         return ""
@@ -195,10 +147,8 @@ def _best_words(judges: Sequence[JudgeAgainstPeople]) -> str:
     return f"{said}; their intervals overlap." if is_open else f"{said}."
 
 
-def _judges_words(results: StudyResults) -> str:
-    found = results.judge_agreement
-    if found is None:
-        return ""
+def judges_words(found: JudgesAgreement) -> str:
+    """Say how often all judges give one answer."""
     every = found.together[-1]
     same = _known(every.same, every.n_items)
     if same is None:
@@ -221,11 +171,12 @@ def _known(found: AgreementMeasure | None, n_items: int) -> float | None:
     return found.value if found is not None and n_items >= FEWEST_ITEMS else None
 
 
-def heat(results: StudyResults) -> Heat | None:
-    """Return the picture: most people, then the judges, the best first; None for fewer than two."""
-    found = compared(results)
-    against = {one.judge: (one.same, one.n_items) for one in (found.judges if found else ())}
-    together = results.judge_agreement.together if results.judge_agreement else ()
+def heat(
+    both: PeopleAndJudges | None, whole: AgreementPart | None, judges: JudgesAgreement | None
+) -> Heat | None:
+    """Return the picture: most people, then the judges, the best first; None under two."""
+    against = {one.judge: (one.same, one.n_items) for one in (both.judges if both else ())}
+    together = judges.together if judges else ()
     two = {one.judges: (one.same, one.n_items) for one in together if len(one.judges) == 2}
     names = list(dict.fromkeys([*against, *(name for pair in two for name in pair)]))
     known: dict[tuple[str, str], tuple[AgreementMeasure, int]] = {
@@ -233,10 +184,9 @@ def heat(results: StudyResults) -> Heat | None:
     }
     known |= {ends: at for pair, at in two.items() for ends in (pair, pair[::-1])}
     across = [*([MOST_PEOPLE] if against else []), *names]
-    whole = results.people.agreement[0].majorities if found and results.people else None
     down = list(across[1:])
-    if whole is not None and len(names) > 1:
-        known[MOST_JUDGES, MOST_PEOPLE] = (whole.same, whole.n_items)
+    if both and whole and whole.majorities and len(names) > 1:
+        known[MOST_JUDGES, MOST_PEOPLE] = (whole.majorities.same, whole.majorities.n_items)
         down.append(MOST_JUDGES)
     across = across[:-1] if len(across) > 1 else across
     if not down or not known:
@@ -262,6 +212,39 @@ def heat(results: StudyResults) -> Heat | None:
         left=left,
         words="; ".join(cell.words for cell in cells),
     )
+
+
+def judge_rows(both: PeopleAndJudges | None, whole: AgreementPart | None) -> list[JudgeRow]:
+    """Return the judges, the one that agrees most often first, then their majority."""
+    if both is None or whole is None:
+        return []
+    places = {one.judge: one for one in (both.ceiling.judges if both.ceiling else ())}
+    rows = [
+        JudgeRow(
+            judge=one.judge,
+            same=one.same,
+            n_items=one.n_items,
+            place=places.get(one.judge),
+            n_flips=one.n_flips,
+            n_pairs=one.n_pairs,
+            n_pairs_both=one.n_pairs_both,
+        )
+        for one in both.judges
+    ]
+    most = whole.majorities
+    if most is not None and len(rows) > 1:
+        rows.append(
+            JudgeRow(
+                judge=MOST_JUDGES,
+                same=most.same,
+                n_items=most.n_items,
+                place=places.get(MAJORITY),
+                n_flips=None,
+                n_pairs=most.n_pairs,
+                n_pairs_both=most.n_pairs_both,
+            )
+        )
+    return rows
 
 
 def across_place(across: Sequence[str], name: str) -> int:
@@ -333,40 +316,6 @@ def rule_words(found: Ambiguity) -> str:
         f" and {apart} or more of the judges' go to another side than most:"
         f" {count(found.n_ambiguous)} of {plural(found.n_pairs, 'pair')}{neither}."
     )
-
-
-def judge_rows(results: StudyResults) -> list[JudgeRow]:
-    """Return the judges, the one that agrees most often first, then their majority."""
-    found = compared(results)
-    if found is None or results.people is None:
-        return []
-    places = {one.judge: one for one in (found.ceiling.judges if found.ceiling else ())}
-    rows = [
-        JudgeRow(
-            judge=one.judge,
-            same=one.same,
-            n_items=one.n_items,
-            place=places.get(one.judge),
-            n_flips=one.n_flips,
-            n_pairs=one.n_pairs,
-            n_pairs_both=one.n_pairs_both,
-        )
-        for one in found.judges
-    ]
-    whole = results.people.agreement[0].majorities
-    if whole is not None and len(rows) > 1:
-        rows.append(
-            JudgeRow(
-                judge=MOST_JUDGES,
-                same=whole.same,
-                n_items=whole.n_items,
-                place=places.get(MAJORITY),
-                n_flips=None,
-                n_pairs=whole.n_pairs,
-                n_pairs_both=whole.n_pairs_both,
-            )
-        )
-    return rows
 
 
 def subsample_words(found: Sequence[Subsample]) -> str:

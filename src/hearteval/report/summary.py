@@ -12,7 +12,7 @@ from hearteval.analysis.ranking.checks.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.notices import Kind, Notice
-from hearteval.report import agreement, leaderboard, people, people_and_judges, scores
+from hearteval.report import agreement, leaderboard, people, scores
 from hearteval.report.headline import (
     first_words,
     news,
@@ -66,7 +66,7 @@ def _below(results: StudyResults) -> list[Notice]:
 def brief_display(results: StudyResults) -> Display:
     """Return what a terminal shows below the answer: the table, and the most serious notice.
 
-    Where people judged or wrote, what they say stands between.
+    What sections say in brief stands between.
     """
     table, notices = results_table(results), _below(results)
     shown = news(notices, sentence(results))
@@ -74,8 +74,8 @@ def brief_display(results: StudyResults) -> Display:
     n_others = len(notices) - len(shown)
     if n_others:
         lines.append(f"{plural(n_others, 'more note')} in the report.")
-    said = people.people_words(results)
-    return Display((*([table] if table else []), *([said] if said else []), tuple(lines)))
+    said = [words for one in results.found_sections if (words := tuple(one.brief()))]
+    return Display((*([table] if table else []), *said, tuple(lines)))
 
 
 def details_display(results: StudyResults) -> Display:
@@ -90,17 +90,16 @@ def details_display(results: StudyResults) -> Display:
     elif results.leaderboard is not None:
         parts.append(leaderboard.board_numbers(results.leaderboard))
         notes = leaderboard.board_notes(results.leaderboard)
-    parts += people.shown_tables(results)
+    for section in results.found_sections:
+        parts += section.shown_tables()
     if results.coverage.people is not None:
         notes += people.coverage_lines(results.coverage.people)
     notes += filter(None, [people.pace_words(results.pace)])
-    notes += people_and_judges.detail_lines(results)
-    notes += filter(None, [people.one_by_one_words(results.people) if results.people else ""])
+    for section in results.found_sections:
+        notes += section.lines()
     notes += map(_again_words, results.rank_stability)
     notes += _audit_notes(results.judge_audits)
     notes += spending_lines(results.spending)
-    for section in results.sections.values():
-        notes += section.lines() if section is not None else ()
     return Display((*parts, tuple(notes), tuple(map(notice_line, _below(results)))))
 
 

@@ -5,10 +5,11 @@ One mechanism for all: the fields of a record are its columns, those of records 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
+from hearteval.analysis.section import Records, rows_at
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import flat_fields
 from hearteval.report.headline import results_notices
@@ -16,13 +17,11 @@ from hearteval.report.judges import audit_rows
 from hearteval.report.leaderboard import paper_board
 from hearteval.report.table import Column, Table, mark_simulated
 
-Records = Iterable[object]
-
 
 def all_tables(results: StudyResults) -> Mapping[str, Table]:
     """Return every table that has a row, by the name of its file; the caption says what it is."""
     made = {
-        name: _table(_found(results, find) if isinstance(find, str) else find(results), what)
+        name: _table(rows_at(results, find) if isinstance(find, str) else find(results), what)
         for name, (what, find) in TABLES.items()
     }
     of_sections: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
@@ -42,14 +41,6 @@ def paper_tables(results: StudyResults) -> Mapping[str, Table]:
     board = results.leaderboard
     first = {} if board is None else {"leaderboard": paper_board(board)}
     return first | dict(all_tables(results))
-
-
-def _found(results: StudyResults, path: str) -> Records:
-    """Return the records at a path of attributes; none where something on it is None."""
-    found: Any = results
-    for name in path.split("."):
-        found = None if found is None else getattr(found, name)
-    return found or ()
 
 
 def _warnings(results: StudyResults) -> Records:
@@ -85,72 +76,11 @@ def _audit(results: StudyResults) -> Records:
     ]
 
 
-def _by_kind(results: StudyResults) -> Records:
-    return [
-        {
-            "judged_by": one.judged_by,
-            "system": row.system,
-            "kind": row.kind,
-            **_flat(row.weighted),
-            "interval_used": one.leaderboard.interval_used,
-            "n_comparisons": row.n_comparisons,
-        }
-        for one in (results.people.rankings if results.people else ())
-        for row in (one.leaderboard.rows if one.leaderboard else ())
-        if one.leaderboard
-    ]
-
-
-def _by_group(results: StudyResults) -> Records:
-    groups = results.people.groups if results.people else None
-    return [
-        {
-            "question": group.question,
-            "answer": group.answer or "other answers",
-            "n_people": group.n_people,
-            "n_judgments": group.n_judgments,
-            "system": row.system,
-            **_flat(row.weighted),
-            "interval_used": group.ranking.leaderboard.interval_used,
-        }
-        for group in (groups.groups if groups else ())
-        for row in (group.ranking.leaderboard.rows if group.ranking.leaderboard else ())
-        if group.ranking.leaderboard
-    ]
-
-
 def _by_judge_alone(results: StudyResults) -> Records:
     return [
         {"judge": judge.judge, "system": system, **_flat(at)}
         for judge in (results.judge_panel.alone if results.judge_panel else ())
         for system, at in judge.ratings.items()
-    ]
-
-
-def _one_person(results: StudyResults) -> Records:
-    compared = results.people.with_judges if results.people else None
-    ceiling = compared.ceiling if compared else None
-    if ceiling is None:
-        return []
-    person = {"judge": "one person", "n_votes": ceiling.n_votes, "same": ceiling.person}
-    return [person, *ceiling.judges]
-
-
-def _each_person(results: StudyResults) -> Records:
-    """Return people with what was seen of them, under a name that does not say what they did."""
-    each = results.people.one_by_one if results.people else None
-    renamed = {"is_as_if_random": "agrees_no_more_than_chance"}
-    return [
-        {renamed.get(name, name): value for name, value in _flat(one).items()}
-        for one in (each.people if each else ())
-    ]
-
-
-def _axis_weights(results: StudyResults) -> Records:
-    return [
-        {"judged_by": kind.judged_by, **_flat(row), "interval_used": kind.interval_used}
-        for kind in (results.axis_weights.kinds if results.axis_weights else ())
-        for row in kind.weights
     ]
 
 
@@ -169,11 +99,6 @@ def _screens(results: StudyResults) -> Records:
         for screen in (results.safety.screens if results.safety else ())
         for use in screen.uses
     ]
-
-
-_CLARITY = "people.with_judges.ambiguity.parts"
-_CONSENSUS = "people.with_judges.consensus"
-_OPPOSED = "people.with_judges.disagreements"
 
 
 TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
@@ -200,33 +125,7 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "calibration": ("scores of keyed examples", "ratings.calibration"),
     "rated-again": ("same score twice, by judge", "ratings.repeatability"),
     "asked-again": ("rankings of repeats", "rank_stability"),
-    "by-people-and-by-judges": ("the ranking by each kind of rater", _by_kind),
-    "ranks-by-people-and-by-judges": ("ranks by each kind of rater", "people.differences"),
-    "agreement-of-judges": ("two or all judges, with intervals", "judge_agreement.together"),
-    "agreement-of-judges-by-axis": ("judges on each axis", "judge_agreement.axes"),
-    "judges-against-people": ("each judge and most people", "people.with_judges.judges"),
-    "clear-and-ambiguous": ("agreement on clear and on ambiguous pairs", _CLARITY),
-    "agreement-differences": ("agreement, parts compared", "people.with_judges.differences"),
-    "agreement-by-axis": ("people and judges on each axis", "people.with_judges.axes"),
-    "agreement-by-number-of-judges": ("subsets of judges", "people.with_judges.subsamples"),
-    "one-person-against-others": ("judges in one person's place", _one_person),
-    "agreement-by-item": ("how far people agree on each item", _CONSENSUS + ".items"),
-    "agreement-by-thirds": ("judges where people part or agree", _CONSENSUS + ".thirds"),
-    "opposed-traits": ("what judges choose against people", _OPPOSED + ".traits"),
-    "opposed-pairs": ("pairs on which judges and people are opposed", _OPPOSED + ".examples"),
-    "axis-weights": ("what axes weigh in the choice", _axis_weights),
-    "axis-weight-differences": ("people's weights less judges'", "axis_weights.differences"),
     "times-of-people": ("how long each person took to judge", "pace.people"),
-    "each-person": ("each person and the other people", _each_person),
-    "agreement-of-people": ("people with each other, and with judges", "people.agreement"),
-    "models-against-people": ("whose reply is preferred", "people.against_models"),
-    "models-against-people-by": (
-        "the same by subset, emotion, problem, profile and model",
-        "people.against_models_by",
-    ),
-    "models-lead": ("subsets and kinds of rater compared", "people.leads"),
-    "best-human": ("the best of people's replies", "people.best_human"),
-    "by-groups-of-people": ("the ranking by groups of people", _by_group),
     "coverage-of-writers": ("replies by people", "coverage.people.writers"),
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),

@@ -8,15 +8,19 @@ from typing import Any
 
 from hearteval.analysis.section import Section
 from hearteval.sections.ablations import Ablations
+from hearteval.sections.agreement import Agreement
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.factors import Factors
 from hearteval.sections.labels import Labels
+from hearteval.sections.people import People
 from hearteval.sections.reasons import Reasons
 from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 from hearteval.sections.wording import Wording
 
 SECTIONS: tuple[type[Section[Any]], ...] = (
+    People,
+    Agreement,
     Factors,
     Strata,
     Difficulty,

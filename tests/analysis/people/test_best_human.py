@@ -22,6 +22,7 @@ from hearteval.analysis.data import StudyData
 from hearteval.analysis.people.best_human import BestHuman, find_best_humans
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice
+from hearteval.sections.people import People
 
 EQUAL = {"beacon": 0.0, "ember": 0.0, "harbour": 0.0, "People": 0.0}
 STUDIES = 80
@@ -189,11 +190,12 @@ def test_without_a_model_that_met_a_person_there_is_none() -> None:
 
 def test_all_completions_have_the_elo_of_the_ranking_by_that_kind() -> None:
     data = simulated_study({**EQUAL, "People": 0.5}, EQUAL, n_items=12)
-    results = analyze_study(data)
-    assert results.people is not None
-    boards = {one.judged_by: one.leaderboard for one in results.people.rankings}
-    assert len(results.people.best_human) == 2
-    for found in results.people.best_human:
+    results = analyze_study(data, sections=[People])
+    people = results.found(People)
+    assert people is not None
+    boards = {one.judged_by: one.leaderboard for one in people.rankings}
+    assert len(people.best_human) == 2
+    for found in people.best_human:
         board = boards[found.judged_by]
         assert board is not None
         (row,) = [row for row in board.rows if row.system == "People"]

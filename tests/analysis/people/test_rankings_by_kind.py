@@ -22,6 +22,7 @@ from hearteval.analysis.people.rankings import KindRanking, compare_ranks, rank_
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.study import analyze_study
 from hearteval.notices import Kind
+from hearteval.sections.people import People
 
 BY_PEOPLE = {"beacon": 0.0, "ember": -0.8, "harbour": 0.8, "People": 1.6}
 BY_JUDGES = {"beacon": 1.6, "ember": 0.8, "harbour": 0.0, "People": -0.8}
@@ -142,7 +143,7 @@ def test_the_pooled_human_is_ranked_with_every_completion_by_people() -> None:
         if text.system_id == PEOPLE.id
     }
     assert len(met) == 40 * 3 * 3  # items, writers, models
-    results = analyze_study(data, headline="both")
+    results = analyze_study(data, headline="both", sections=[People])
     assert results.leaderboard is not None
     (pooled,) = [row for row in results.leaderboard.rows if row.kind == "human"]
     n_of_people = 40 * 3 * 3 * 5
@@ -151,9 +152,10 @@ def test_the_pooled_human_is_ranked_with_every_completion_by_people() -> None:
 
 
 def test_results_hold_both_rankings_beside_the_combined_one() -> None:
-    results = analyze_study(planted(), headline="both")
-    assert results.people is not None
-    assert [one.judged_by for one in results.people.rankings] == ["people", "judges"]
+    results = analyze_study(planted(), headline="both", sections=[People])
+    people = results.found(People)
+    assert people is not None
+    assert [one.judged_by for one in people.rankings] == ["people", "judges"]
     assert results.leaderboard is not None
     assert results.leaderboard.judged_by == "both"
     assert {row.system for row in results.leaderboard.rows} == {
@@ -168,22 +170,25 @@ def test_without_people_there_are_no_results_of_people() -> None:
     judges = {judge.id for judge in JUDGES}
     rows = [row for row in data.judgments if row.is_among(among) and row.rater_id in judges]
     bare = replace(data, systems=models, raters=JUDGES, judgments=rows)
-    assert analyze_study(bare).people is None
+    assert analyze_study(bare, sections=[People]).found(People) is None
 
 
 def test_systems_that_people_and_judges_place_apart_are_a_serious_warning() -> None:
-    results = analyze_study(planted())
+    results = analyze_study(planted(), sections=[People])
     (notice,) = [one for one in results.warnings if one.kind is Kind.KINDS_DIFFER]
     assert notice.kind.is_serious
-    assert results.people is not None
-    apart = [one.system for one in results.people.differences if one.is_apart]
+    people = results.found(People)
+    assert people is not None
+    apart = [one.system for one in people.differences if one.is_apart]
     assert {"People", "beacon"} <= set(apart)
     assert ", ".join(apart) in notice
 
 
 def test_raters_of_one_mind_are_not_said_to_differ() -> None:
     for seed in range(10):
-        results = analyze_study(simulated_study(BY_PEOPLE, BY_PEOPLE, n_items=10, seed=seed))
+        results = analyze_study(
+            simulated_study(BY_PEOPLE, BY_PEOPLE, n_items=10, seed=seed), sections=[People]
+        )
         assert Kind.KINDS_DIFFER not in {one.kind for one in results.warnings}
 
 

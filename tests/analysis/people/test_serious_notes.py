@@ -15,6 +15,7 @@ from hearteval.report.headline import results_notices
 from hearteval.report.page import render_page
 from hearteval.report.page.replies import Shown
 from hearteval.report.people import pace_words
+from hearteval.sections.people import People
 from hearteval.study.simulation.making import draw_world
 
 SAME = dict.fromkeys(("beacon", "ember", "harbour", "People"), 0.0)
@@ -90,7 +91,7 @@ def test_a_third_is_enough_and_less_is_not() -> None:
 def test_people_who_toss_coins_are_said_to_agree_by_chance() -> None:
     plan = NOTHING.model_copy(update={"random_raters": NOTHING.pool, "judges": 0})
     world, study = draw_world("planted", plan)
-    results = analyze_study(data_of(world, study))
+    results = analyze_study(data_of(world, study), sections=[People])
     first, second = [one for one in results_notices(results) if one.kind.is_serious][:2]
     assert (first.kind, second.kind) == (Kind.SIMULATED, Kind.BY_CHANCE)
     assert "no more than chance would" in second
@@ -98,6 +99,6 @@ def test_people_who_toss_coins_are_said_to_agree_by_chance() -> None:
 
 @pytest.mark.parametrize("theta", [APART])
 def test_honest_people_are_not(theta: dict[str, float]) -> None:
-    results = analyze_study(simulated_study(theta, theta, n_items=12))
+    results = analyze_study(simulated_study(theta, theta, n_items=12), sections=[People])
     assert Kind.BY_CHANCE not in kinds(results)
     assert results.pace is None

@@ -7,8 +7,8 @@ templates, which ask the modules of this package for what they show.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -19,15 +19,12 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.report import (
-    against,
     agreement,
-    axis_weights,
     figures,
     headline,
     judges,
     leaderboard,
     people,
-    people_and_judges,
     radar,
     rated,
     safety,
@@ -54,7 +51,6 @@ MAX_BYTES = 294_000
 """Of the one file; replies are shown as far as they fit."""
 MATRIX_SLOT: Final = "<!--matrix-->"
 REPLIES_SLOT: Final = "<!--replies-->"
-OPPOSED_SLOT: Final = "<!--opposed-->"
 _SECTION_BYTES = 3_000
 NOTHING_SHOWN = replies.Shown()
 
@@ -71,12 +67,17 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
         .render(
             results=results,
             has_replies=has_replies,
-            sections=[one for one in results.sections.values() if one and one.is_shown],
+            sections=[one for one in results.found_sections if one.is_shown],
             shown=shown,
             system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
         )
     )
-    slots = {MATRIX_SLOT: _matrix_html, OPPOSED_SLOT: _opposed_html}
+    slots: dict[str, Callable[..., str]] = {MATRIX_SLOT: _matrix_html}
+    slots |= {
+        slot: partial(_linked_html, one)
+        for one in results.found_sections
+        if (slot := f"<!--{one.NAME}-->") in page
+    }
     room = MAX_BYTES - len(page.encode())
     for write in slots.values():
         drawn = (write(results, shown, there) for there in ((), shown.readings))
@@ -95,29 +96,22 @@ def matrix_html(
     return str(macros.page_matrix(board, addresses, heading))  # type: ignore[attr-defined]
 
 
+def _linked_html(
+    section: Section[Any],
+    _results: StudyResults,
+    shown: replies.Shown,
+    there: Iterable[replies.Reading],
+) -> str:
+    """Render what of a section leads to replies, of which some are on this page."""
+    made = environment().from_string(section.template("linked.html.j2"))
+    return made.render(section=section, shown=shown, there=there)
+
+
 def _matrix_html(
     results: StudyResults, shown: replies.Shown, there: Iterable[replies.Reading]
 ) -> str:
     board = results.leaderboard
     return matrix_html(board, links.pair_links(shown, there)) if board and board.matrix else ""
-
-
-def _opposed_html(
-    results: StudyResults, shown: replies.Shown, there: Iterable[replies.Reading]
-) -> str:
-    """Return the pairs on which people and judges are opposed, with links to what is to be read."""
-    found = people_and_judges.compared(results)
-    if found is None or found.disagreements is None:
-        return ""
-    found_at = [
-        (one, links.opposed_link(shown, there, one)) for one in found.disagreements.examples
-    ]
-    # Those that can be read here come first.
-    found_at.sort(key=lambda each: not each[1].startswith("#"))
-    named = found_at[: people_and_judges.N_READ]
-    macros: Any = environment().get_template("opposed.html.j2").module
-    is_linked = shown.is_public or all(address for _, address in named)
-    return str(macros.opposed_pairs(named, shown.study_file, is_linked))
 
 
 def _replies_html(
@@ -203,8 +197,6 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     modules = [
-        against,
-        axis_weights,
         agreement,
         figures,
         first_screen,
@@ -217,7 +209,6 @@ def environment() -> Environment:
     modules += [
         methods,
         people,
-        people_and_judges,
         radar,
         rated,
         replies,

@@ -21,7 +21,7 @@ MAX_NAMED = 2
 def chips(results: StudyResults, notices: tuple[Notice, ...]) -> tuple[Chip, ...]:
     """Return the four chips; without a ranking and without scores there is no fit."""
     last = _fit(results, notices) if results.leaderboard else _repeated(results)
-    of_sections = [one.chip() for one in results.sections.values() if one is not None]
+    of_sections = [one.chip() for one in results.found_sections]
     found = (_judges(results), _coverage(results), last, *of_sections, _limits(notices))
     return tuple(chip for chip in found if chip is not None)
 
@@ -34,7 +34,8 @@ def _judges(results: StudyResults) -> Chip:
     panel = [judge for judge in raters if judge.kind != "human"]
     if not panel:
         words = f"{plural(len(raters), 'person', 'people')}, no model judges"
-        return Chip("Judges", words, "people" if results.people else "judges")
+        names = {one.NAME for one in results.found_sections}
+        return Chip("Judges", words, "people" if "people" in names else "judges")
     audits = results.judge_audits.judges if results.judge_audits else ()
     at_fault = [audit.judge for audit in audits if audit.faults]
     if results.ratings is not None:

@@ -6,7 +6,6 @@ A name of a system may hold anything; a hash of it stands in addresses.
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from hearteval.analysis.people.disagreements import Disagreement
 from hearteval.report.page import replies
 
 INDEX = "index.html"
@@ -41,16 +40,6 @@ def system_links(shown: replies.Shown, names: Iterable[str]) -> Mapping[str, str
     if shown.folder is None:
         return {}
     return {name: f"{shown.folder}{system_page(name)}" for name in names}
-
-
-def opposed_link(shown: replies.Shown, there: Iterable[replies.Reading], one: Disagreement) -> str:
-    """Return where a pair is to be read: on this page, with its verdicts, else in the folder."""
-    if shown.is_public:
-        return ""
-    ends = {one.judges_choice, one.peoples_choice}
-    if any(each.item.id == one.item_id and ends == {*each.systems} for each in there):
-        return f"#{pair_key(*ends)}"
-    return "" if shown.folder is None else f"{shown.folder}{item_page(one.item_id)}"
 
 
 def _hash(text: str) -> str:

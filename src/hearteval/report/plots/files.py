@@ -13,7 +13,7 @@ from hearteval.analysis.study import StudyResults
 from hearteval.errors import SettingsError
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.leaderboard import marked_axes, marked_words
-from hearteval.report.plots import people, ranking
+from hearteval.report.plots import ranking
 from hearteval.report.plots.style import (
     COLUMN_INCHES,
     PAGE_INCHES,
@@ -30,15 +30,6 @@ MADE_WITHOUT_A_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "pn
 """So that the same results give the same files."""
 
 
-def _met_people(results: StudyResults) -> Any:
-    return results.people if results.people and results.people.against_models else None
-
-
-def _agreeing(results: StudyResults) -> Any:
-    found = people.Agreeing(results.people, results.judge_agreement)
-    return found if len(people.agreement_cells(found)[0]) > 1 else None
-
-
 def _board_if(holds: Callable[[Leaderboard], object]) -> Callable[[StudyResults], Any]:
     def find(results: StudyResults) -> Any:
         board = results.leaderboard
@@ -52,13 +43,6 @@ def _of_rows(board: Any, _width: float) -> float:
 
 
 FIGURES = (
-    Figure(
-        "models-against-people",
-        "Whose reply is preferred where a model's meets a person's.",
-        _met_people,
-        people.draw_against_models,
-        lambda found, _: rows_height(1.6 * len(people.outcomes(found))),
-    ),
     Figure(
         "ranking",
         "Elo of every system with its interval; dotted: 1500, the mean.",
@@ -86,13 +70,6 @@ FIGURES = (
         _board_if(lambda board: board.matrix),
         ranking.draw_matrix,
         _of_rows,
-    ),
-    Figure(
-        "agreement",
-        "How often two give the same answer to a pair, percent; pale: perhaps no more than half.",
-        _agreeing,
-        people.draw_agreement,
-        lambda found, _: rows_height(1.4 * len(people.agreement_cells(found)[0])),
     ),
     Figure(
         "fit",

@@ -1,10 +1,11 @@
 """People beside models and judges, as figures."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hearteval.analysis.judges.agreement import JudgesAgreement
 from hearteval.analysis.people.against_models import AgainstModels
 from hearteval.analysis.people.study import PeopleResults
+from hearteval.analysis.people.with_judges import PeopleAndJudges
 from hearteval.report.plots.style import BLUE, GREY, ORANGE, Heat, draw_heat_of_pairs
 
 if TYPE_CHECKING:
@@ -19,13 +20,6 @@ PARTS = (
     ("the person's", ORANGE, "person"),
 )
 PEOPLE = "most people"
-
-
-class Agreeing(NamedTuple):
-    """What the matrix of agreement is drawn of."""
-
-    people: PeopleResults | None
-    judges: JudgesAgreement | None
 
 
 def outcomes(found: PeopleResults) -> list[tuple[str, AgainstModels]]:
@@ -68,14 +62,17 @@ def draw_against_models(found: PeopleResults, figure: Any) -> None:
     figure.legend(loc="outside upper center", ncols=3)
 
 
-def agreement_cells(found: Agreeing) -> tuple[list[str], list[list[Heat | None]]]:
+Cells = tuple[list[str], list[list[Heat | None]]]
+"""Of the matrix of agreement: who stands in its rows and columns, and how often they agree."""
+
+
+def agreement_cells(beside: PeopleAndJudges | None, judges: JudgesAgreement | None) -> Cells | None:
     """Return how often every two give one answer to a pair: most people, and each judge."""
-    beside = found.people.with_judges if found.people else None
     same: dict[frozenset[str], AgreementMeasure] = {}
     if beside is not None:
         same |= {frozenset({PEOPLE, one.judge}): one.same for one in beside.judges}
-    if found.judges is not None:
-        two = (one for one in found.judges.together if len(one.judges) == len({*one.judges}) == 2)
+    if judges is not None:
+        two = (one for one in judges.together if len(one.judges) == len({*one.judges}) == 2)
         same |= {frozenset(one.judges): one.same for one in two}
     names = sorted({name for pair in same for name in pair} - {PEOPLE})
     names = [PEOPLE, *names] if beside is not None else names
@@ -91,10 +88,10 @@ def agreement_cells(found: Agreeing) -> tuple[list[str], list[list[Heat | None]]
                     Heat(at.value, at.low is not None and not at.low <= 0.5 <= (at.high or 1))
                 )
         cells.append(line)
-    return names, cells
+    return (names, cells) if len(names) > 1 else None
 
 
-def draw_agreement(found: Agreeing, figure: Any) -> None:
+def draw_agreement(found: Cells, figure: Any) -> None:
     """Draw how often every two of people's majority and the judges give the same answer."""
-    names, cells = agreement_cells(found)
+    names, cells = found
     draw_heat_of_pairs(figure.subplots(), cells, names)
