@@ -17,10 +17,10 @@ from itertools import combinations, islice, product
 from typing import Any, TypeVar
 
 from hearteval.analysis.data import JudgmentRow, StudyData, judgment_rows
-from hearteval.analysis.judges.each_alone import compare_judges
 from hearteval.analysis.judges.majorities import count_judges_together
 from hearteval.analysis.ranking.comparisons import to_comparisons
 from hearteval.domain import AXES, AxisMark, Choice, Item, Rater, System, Turn
+from hearteval.sections.explained.measure import compare_judges
 
 N_JUDGMENTS, N_ITEMS, N_SYSTEMS, N_RATERS, N_REPEATS = 1_000_000, 300, 18, 5, 3
 BATCH = 10_000

@@ -12,6 +12,7 @@ from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.agreement import Agreement
+from hearteval.sections.explained import Explained
 from hearteval.sections.people import People
 from hearteval.sections.strata import Strata
 from hearteval.study.simulation.drawing import Drawn
@@ -119,7 +120,7 @@ def data_of(world: World, drawn: Drawn) -> StudyData:
 def analyzed(world: World, seed: int) -> StudyResults:
     """Draw one study of a world and analyze it."""
     _, drawn = draw_world("planted", world.plan, world=world, seed=seed)
-    return analyze_study(data_of(world, drawn), sections=[People, Agreement, Strata])
+    return analyze_study(data_of(world, drawn), sections=[People, Agreement, Strata, Explained])
 
 
 def planted(plan: SimulationPlan) -> tuple[World, Limits]:
@@ -182,9 +183,11 @@ def _against_models(results: StudyResults, limit: Limits) -> Iterator[Figure]:
 
 
 def _biases(results: StudyResults, limit: Limits) -> Iterator[Figure]:
-    assert results.judge_panel is not None
-    assert results.judge_panel.judge_aware is not None
-    for judge in results.judge_panel.judge_aware.judges:
+    explained = results.sections[Explained]
+    assert isinstance(explained, Explained)
+    assert explained.panel is not None
+    assert explained.panel.judge_aware is not None
+    for judge in explained.panel.judge_aware.judges:
         yield Figure(
             f"position: {judge.judge}",
             judge.position_bias,
@@ -193,8 +196,7 @@ def _biases(results: StudyResults, limit: Limits) -> Iterator[Figure]:
             limit["judges"]["position"][judge.judge],
             0.0,
         )
-    assert results.bias_audit is not None
-    for effect in results.bias_audit.effects:
+    for effect in explained.found.effects:
         if effect.covariate in limit["effects"]:
             value = limit["effects"][effect.covariate]
             name = f"effect: {effect.covariate}"

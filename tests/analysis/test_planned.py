@@ -12,6 +12,7 @@ from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.planned import adjust_planned
 from hearteval.analysis.study import StudyResults
 from hearteval.report.against import lead_words, overall_words
+from hearteval.sections.explained import Explained
 from hearteval.sections.people import People
 
 NULL_STUDIES = 14
@@ -53,7 +54,7 @@ def test_q_is_over_all_of_them_and_stands_beside_each_p() -> None:
         )
     )
     assert [one.q for one in results.planned] == pytest.approx(list(q.values()))
-    people, bias, audits = results.found(People), results.bias_audit, results.judge_audits
+    people, bias, audits = results.found(People), results.found(Explained), results.judge_audits
     assert people is not None
     assert people.with_judges is not None
     assert bias is not None
@@ -112,7 +113,7 @@ def test_a_preference_for_its_family_is_a_fault_only_where_the_study_s_q_says_so
     for p, faults in ((0.03, ("favours",)), (0.0001, ("favours", said))):
         judged = replace(named, own_family=replace(own, p_value=p))
         made = replace(audits, judges=(judged, *others))
-        found = adjust_planned(None, made, {}, level=0.95).judge_audits
+        found = adjust_planned(made, {}, level=0.95).judge_audits
         assert found is not None
         assert found.judges[0].faults == faults
         assert (OWN_FAMILY in found.judges[0].fault_checks) == (len(faults) == 2)

@@ -1,15 +1,16 @@
 """A whole study's records -> results: coverage, flips, stress, what is left out."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.coverage.missing import Cause, find_failure
-from hearteval.analysis.study import JUDGED_BY_CUES, analyze_study
+from hearteval.analysis.study import JUDGED_BY_CUES, analyze_study, results_dict
 from hearteval.domain import Attempt, Rater
 from hearteval.notices import Kind
+from hearteval.sections.explained import Explained
 
 REFERENCE, HOSTILE = STRESS
 
@@ -37,10 +38,10 @@ def test_a_ranking_comes_with_its_coverage(maker: StudyMaker) -> None:
 
 
 def test_a_ranking_comes_with_its_audits(maker: StudyMaker) -> None:
-    results = analyze_study(maker.data())
-    assert results.bias_audit is not None
-    assert results.bias_audit.problem is None
-    assert results.judge_panel is None  # one judge
+    explained = analyze_study(maker.data(), sections=[Explained]).sections[Explained]
+    assert isinstance(explained, Explained)
+    assert explained.found.problem is None
+    assert explained.panel is None  # one judge
 
 
 def test_results_are_plain_json(maker: StudyMaker) -> None:
@@ -48,9 +49,8 @@ def test_results_are_plain_json(maker: StudyMaker) -> None:
     maker.raters.append(other)
     one, two = maker.systems[:2]
     maker.judge(maker.items[0], (one, two), "first", rater=other)
-    results = analyze_study(maker.data())
-    assert results.judge_panel is not None
-    document = json.loads(json.dumps(asdict(results), allow_nan=False))
+    results = analyze_study(maker.data(), sections=[Explained])
+    document = json.loads(json.dumps(results_dict(results), allow_nan=False))
     assert [d["system"] for d in document["leaderboard"]["differences"]] == ["one", "one", "three"]
     assert "m" in document["judge_panel"]["problem"]
 

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from invented_audits import injection, invented_audits, invented_majorities, judge_audit
 
@@ -11,7 +11,6 @@ from hearteval.analysis.coverage.study import Coverage, JudgeCoverage, SystemCov
 from hearteval.analysis.data import Provenance
 from hearteval.analysis.judges import Consistency, StressResult
 from hearteval.analysis.judges.audit import JudgeAudits
-from hearteval.analysis.judges.each_alone import JudgePanel, JudgeRanking
 from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
 from hearteval.analysis.ranking.checks.adjusted import (
     AdjustedSystem,
@@ -20,13 +19,15 @@ from hearteval.analysis.ranking.checks.adjusted import (
     JudgeAwareStrengths,
     JudgeTraits,
 )
-from hearteval.analysis.ranking.checks.confounders import Confounders, SystemTexts
 from hearteval.analysis.ranking.head_to_head import HeadToHead, LackOfFit
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate, FitCheck, PairFit, SystemFit
+from hearteval.analysis.section import Section
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain import AXES
 from hearteval.notices import Kind, Notice
+from hearteval.sections.explained import Explained
+from hearteval.sections.explained.measure import Confounders, JudgePanel, JudgeRanking, SystemTexts
 
 SIX = (
     ("beacon-large-instruct", "model", "beacon"),
@@ -71,8 +72,6 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         ),
         stress=tuple(result for judge in judges for result in _stress(judge.rater)),
         consistency=tuple(result for judge in judges for result in _consistency(judge.rater)),
-        bias_audit=_bias_audit(leaderboard.rows),
-        judge_panel=None if cue_judge else _judge_panel(leaderboard.rows),
         majorities=invented_majorities(
             [name for name, _, _ in systems], [judge.rater for judge in judges]
         ),
@@ -81,6 +80,7 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         ratings=None,
         judge_notice=JUDGED_BY_CUES if cue_judge else None,
         warnings=(Notice(Kind.MISSING, "4 judgments are missing; coverage is 99.8 %."),),
+        sections={Explained: invented_explained(leaderboard.rows, has_panel=not cue_judge)},
     )
 
 
@@ -105,9 +105,26 @@ def without_ranking(results: StudyResults, problem: str) -> StudyResults:
         results,
         leaderboard=None,
         leaderboard_problem=problem,
-        bias_audit=None,
-        judge_panel=None,
+        sections={**results.sections, Explained: None},
     )
+
+
+def with_section(results: StudyResults, section: Section[Any]) -> StudyResults:
+    """Return results of which one section is another."""
+    return dataclasses.replace(results, sections={**results.sections, type(section): section})
+
+
+def section_html(page: str, name: str) -> str:
+    """Return one section of a page."""
+    start = page.index(f'<section id="{name}"')
+    return page[start : page.index("</section>", start)]
+
+
+def explained_of(results: StudyResults) -> Explained:
+    """Return what else could explain the ranking."""
+    found = results.sections[Explained]
+    assert isinstance(found, Explained)
+    return found
 
 
 def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
@@ -126,16 +143,15 @@ def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
         for pair in board.fit.pairs
     )
     fit = dataclasses.replace(board.fit, pairs=pairs)
-    assert results.bias_audit is not None
+    explained = explained_of(results)
     audit = dataclasses.replace(
-        results.bias_audit,
-        systems=tuple(_renamed(row, old, new) for row in results.bias_audit.systems),
-        texts=tuple(_renamed(row, old, new) for row in results.bias_audit.texts),
+        explained.found,
+        systems=tuple(_renamed(row, old, new) for row in explained.found.systems),
+        texts=tuple(_renamed(row, old, new) for row in explained.found.texts),
     )
-    return dataclasses.replace(
-        results,
-        leaderboard=dataclasses.replace(board, rows=rows, fit=fit),
-        bias_audit=audit,
+    return with_section(
+        dataclasses.replace(results, leaderboard=dataclasses.replace(board, rows=rows, fit=fit)),
+        dataclasses.replace(explained, found=audit),
     )
 
 
@@ -326,8 +342,9 @@ def _effect(covariate: str, beta: float, half: float, step: float) -> Effect:
     )
 
 
-def _bias_audit(rows: tuple[LeaderboardRow, ...]) -> Confounders:
-    return Confounders(
+def invented_explained(rows: tuple[LeaderboardRow, ...], *, has_panel: bool = True) -> Explained:
+    """Return effects of length and position, and two judges who differ."""
+    audit = Confounders(
         effects=(_effect("length", 2.04, 0.45, 1 / 3), _effect("position", 0.0, 0.0, 1.0)),
         status_of_effects="planned",
         systems=_adjusted(rows, 60.0),
@@ -343,6 +360,7 @@ def _bias_audit(rows: tuple[LeaderboardRow, ...]) -> Confounders:
         level=0.95,
         tests=(EffectTest(covariate="length", p=0.0004, q=0.004),),
     )
+    return Explained(audit, _judge_panel(rows) if has_panel else None, len(rows))
 
 
 def _judge_panel(rows: tuple[LeaderboardRow, ...]) -> JudgePanel:

@@ -4,7 +4,7 @@ import csv
 import io
 from dataclasses import replace
 
-from invented_results import invented_results
+from invented_results import explained_of, invented_results, with_section
 
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.study import StudyResults
@@ -21,23 +21,25 @@ def without_intervals() -> StudyResults:
     """The best system, every effect and every ranking by one judge have no interval."""
     results = invented_results()
     assert results.leaderboard is not None
-    assert results.bias_audit is not None
-    assert results.judge_panel is not None
+    explained = explained_of(results)
+    assert explained.panel is not None
     best, *others = results.leaderboard.rows
     best = replace(best, weighted=bare(best.weighted), unweighted=bare(best.unweighted))
     effects = [
         replace(effect, low=None, high=None, win_rate_low=None, win_rate_high=None)
-        for effect in results.bias_audit.effects
+        for effect in explained.found.effects
     ]
     alone = [
         replace(judge, ratings={name: bare(one) for name, one in judge.ratings.items()})
-        for judge in results.judge_panel.alone
+        for judge in explained.panel.alone
     ]
-    return replace(
-        results,
-        leaderboard=replace(results.leaderboard, rows=(best, *others)),
-        bias_audit=replace(results.bias_audit, effects=tuple(effects)),
-        judge_panel=replace(results.judge_panel, alone=tuple(alone)),
+    return with_section(
+        replace(results, leaderboard=replace(results.leaderboard, rows=(best, *others))),
+        replace(
+            explained,
+            found=replace(explained.found, effects=tuple(effects)),
+            panel=replace(explained.panel, alone=tuple(alone)),
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from people_site import PEOPLE, Visitor, World, people_world, plain
 from hearteval.domain import AXES, WITHDRAWN, Completion, Judgment, Rater, Rating
 from hearteval.judgments.plan.run import plan_judgments, plan_ratings
 from hearteval.judgments.run import judge_assignments
+from hearteval.sections.explained import Explained
 from hearteval.study.people.planning import count_standings
 from hearteval.study.records.exchange import export_logs
 from hearteval.study.report.reading import read_examples, released_words
@@ -67,8 +68,9 @@ def test_no_example_shows_what_was_withdrawn(world: World) -> None:
 def test_a_withdrawn_text_has_no_length(world: World) -> None:
     judged_then_withdrawn(world)
     results = analyze(world.desk.session, world.desk.study)
-    assert results.bias_audit is not None
-    assert "People" not in {row.system for row in results.bias_audit.texts}
+    explained = results.found(Explained)
+    assert explained is not None
+    assert "People" not in {row.system for row in explained.texts}
 
 
 def test_nobody_lacks_a_judgment_of_what_was_withdrawn(world: World) -> None:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.judges.audit import JudgeAudit, JudgeAudits
 from hearteval.analysis.judges.faults import OWN_FAMILY, PREFERS_ITS_FAMILY
-from hearteval.analysis.ranking.checks.confounders import Confounders
 from hearteval.analysis.section import Section, Sections
 from hearteval.stats.means import false_discovery_q
 
@@ -38,14 +37,12 @@ class PlannedContrast:
 class Planned(NamedTuple):
     """Results that know the q of their planned contrasts, and the whole family."""
 
-    bias_audit: Confounders | None
     judge_audits: JudgeAudits | None
     sections: dict[type[Section[Any]], Section[Any] | None]
     contrasts: tuple[PlannedContrast, ...]
 
 
 def adjust_planned(
-    bias_audit: Confounders | None,
     judge_audits: JudgeAudits | None,
     sections: Sections,
     *,
@@ -56,16 +53,12 @@ def adjust_planned(
     for section in sections.values():
         p |= section.tests() if section is not None else {}
     p |= {
-        **{_effect(test.covariate): test.p for test in (bias_audit.tests if bias_audit else ())},
-        **{
-            _own_family(audit): audit.own_family.p_value
-            for audit in (judge_audits.judges if judge_audits else ())
-        },
+        _own_family(audit): audit.own_family.p_value
+        for audit in (judge_audits.judges if judge_audits else ())
     }
     tested = {name: value for name, value in p.items() if value is not None}
     q = dict(zip(tested, false_discovery_q([*tested.values()]).tolist(), strict=True))
     return Planned(
-        bias_audit=_effects_with(bias_audit, q) if bias_audit else None,
         judge_audits=_audits_with(judge_audits, q, level=level) if judge_audits else None,
         sections={
             kind: section if section is None else section.with_q(q, level=level)
@@ -78,17 +71,8 @@ def adjust_planned(
     )
 
 
-def _effect(covariate: str) -> str:
-    return f"effect of {covariate}"
-
-
 def _own_family(audit: JudgeAudit) -> str:
     return f"own family of {audit.judge}"
-
-
-def _effects_with(found: Confounders, q: Mapping[str, float]) -> Confounders:
-    tests = tuple(replace(test, q=q[_effect(test.covariate)]) for test in found.tests)
-    return replace(found, tests=tests)
 
 
 def _audits_with(audits: JudgeAudits, q: Mapping[str, float], *, level: float) -> JudgeAudits:

@@ -61,7 +61,8 @@ class Basis:
         voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
         voters: Whose votes these are.
         ratings: What judges who rate say, of `rated`; None where they compare.
-        board: The ranking; None where there is none.
+        board: The ranking; None where there is none. `by_pairs` is one by pairs also where judges
+            rate, so that it enters nothing.
         ambiguity: Which pairs are ambiguous.
         level: Nominal coverage.
         earlier: The sections before this one, found.
@@ -75,6 +76,7 @@ class Basis:
     counted: JudgmentColumns
     voters: Headline
     board: Leaderboard | None
+    by_pairs: Leaderboard | None
     cells: Cells | None
     ratings: RatingResults | None
     rated: RatingColumns | None
@@ -163,6 +165,10 @@ class Section(ABC, Generic[Found]):
 
     def lines(self) -> Sequence[str]:
         """Return its small print for a terminal."""
+        return ()
+
+    def of_system(self, name: str) -> Iterable[tuple[str, str]]:
+        """Return what the page of one system says of it: what it is, and a figure in words."""
         return ()
 
     @property

@@ -32,7 +32,6 @@ from hearteval.analysis.judges import (
     stress_wins,
 )
 from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
-from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
@@ -42,7 +41,6 @@ from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pac
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
-from hearteval.analysis.ranking.checks.confounders import Confounders, measure_confounders
 from hearteval.analysis.ranking.checks.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
@@ -79,8 +77,6 @@ class StudyResults:
         win_rates: Of every system, ranked or not, by name.
         shares: How often systems are preferred, with intervals, by those whose votes the ranking
             is by; None where nobody has voted.
-        bias_audit: Whether length, formatting or position explain the ranking; None without one.
-        judge_panel: How the judges differ; None without a ranking, or with fewer than two judges.
         majorities: What the judges say together; None without a judgment by one.
         rank_stability: Rankings by whole repeats beside the first; empty where there are none.
         judge_audits: What the audits say of each judge; None where none has judged.
@@ -107,8 +103,6 @@ class StudyResults:
     shares: Shares | None = None
     stress: tuple[StressResult, ...]
     consistency: tuple[Consistency, ...]
-    bias_audit: Confounders | None
-    judge_panel: JudgePanel | None
     majorities: JudgeMajorities | None
     rank_stability: tuple[RankStability, ...]
     judge_audits: JudgeAudits | None
@@ -168,7 +162,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     is_cue_judged = any(rater.family == BASELINE_FAMILY for rater in data.raters)
     voters, counted = choose_headline(rows, ranked, set(people_among(data.raters)), headline)
     leaderboard, problem = _rank(counted, rows, data, voters, level=level)
-    bias_audit, judge_panel = _explain(rows, counted, leaderboard, data, level=level)
     coverage = cover_study(data, rows)
     assert data.provenance is not None, "results without a provenance"
     spending = sum_spending(
@@ -179,6 +172,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         made=data.provenance.created_at,
     )
     seed = data.provenance.seed
+    by_pairs = leaderboard
     ratings, stress, rated = None, _stress(data, level=level), None
     unused: list[Notice] = []
     if data.targets is not None:
@@ -202,6 +196,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         counted=votes,
         voters=voters,
         board=leaderboard,
+        by_pairs=by_pairs,
         cells=headline_cells(votes, {row.system for row in leaderboard.rows})
         if leaderboard
         else None,
@@ -214,8 +209,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     )
     for section in sections:
         found[section] = section.find(basis)
-    bias_audit, judge_audits, named, planned = adjust_planned(
-        bias_audit,
+    judge_audits, named, planned = adjust_planned(
         collect_audits(data, level=level),
         found,
         level=level,
@@ -242,8 +236,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         shares=measure_shares(votes, level=level) if is_compared else None,
         stress=stress,
         consistency=consistency_results(of_ranked, raters=data.rater_names, level=level),
-        bias_audit=bias_audit,
-        judge_panel=judge_panel,
         majorities=count_judges_together(rows, ranked, data.raters),
         rank_stability=rank_stability(
             of_ranked, ranked, people=people_among(data.raters), level=level
@@ -368,25 +360,6 @@ def _of_voters(columns: JudgmentColumns, voters: Headline) -> JudgmentColumns:
     if voters.by == "both" or not voters.n_left_out:
         return columns
     return columns.select(columns.is_person == (voters.by == "people"))
-
-
-def _explain(
-    rows: Sequence[JudgmentRow],
-    counted: Sequence[JudgmentRow],
-    leaderboard: Leaderboard | None,
-    data: StudyData,
-    *,
-    level: float,
-) -> tuple[Confounders | None, JudgePanel | None]:
-    """Say what else could explain the ranking, by its own votes, and how all judges differ."""
-    if leaderboard is None:
-        return None, None
-    names = {row.system for row in leaderboard.rows}
-    systems = [system for system in data.systems if system.name in names]
-    return (
-        measure_confounders(counted, systems, data, people=people_among(data.raters), level=level),
-        compare_judges(rows, systems, data.raters, writers=data.writers, level=level),
-    )
 
 
 def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:

@@ -32,6 +32,8 @@ HALF_WON = 50.0
 PLOT_WIDTH = 440
 PLOT_HEIGHT = 380
 N_LABELS = 6
+MANY = 9
+"""More systems have numbers above their columns, not names, and fewer tables."""
 MIN_HALF_WIDTH = 0.1
 """A scale of effects shows at least 40 % to 60 %, so that small ones look small."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 12, 44

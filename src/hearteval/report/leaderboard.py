@@ -1,22 +1,18 @@
-"""Systems of a study side by side: the leaderboard, what else could explain it, and their times.
+"""Systems of a study side by side: the leaderboard, and their times.
 
 Numbers come as they are in the results; only scales, order and wording are made here. A terminal
 and a notebook get rounded numbers, the CSV every number in full.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-from hearteval.analysis.judges.each_alone import JudgePanel
 from hearteval.analysis.latency import Spread, SystemLatency
 from hearteval.analysis.ranking.axes import AxisAsked, WinRate
-from hearteval.analysis.ranking.checks.adjusted import AdjustedSystem, Effect, JudgeTraits
-from hearteval.analysis.ranking.checks.confounders import Confounders
 from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate
@@ -24,7 +20,7 @@ from hearteval.analysis.ranking.warnings import FEW_ITEMS, given_writers
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, Axis
 from hearteval.report.axes import AXIS_NAMES
-from hearteval.report.figures import MEAN_ELO, Scale, scale_around
+from hearteval.report.figures import MEAN_ELO
 from hearteval.report.table import (
     CENTRE,
     Bar,
@@ -76,25 +72,6 @@ HEADLINE = (
 )
 """Those of them that commands print as JSON."""
 MAX_TIMED_NAME = 30
-EFFECT_WORDS: Mapping[str, str] = {
-    "length": "with twice as many words",
-    "formatting": "with twice as much formatting",
-    "position": "shown first",
-}
-NO_EFFECT = "no sign of an effect"
-OPEN_EFFECT = "chance may give as much, all planned contrasts counted"
-NOT_DETERMINED = "not determined: it may be large either way"
-LARGE = 0.25
-"""An interval of the win rate that reaches so far from one half on both sides says nothing."""
-MORE_OFTEN = "wins more often"
-LESS_OFTEN = "wins less often"
-SAME_EITHER_WAY = "the same either way, on every item"
-NO_PRECISION = "the same on every item: that is no precision"
-NO_INTERVAL = "too few items to tell"
-MAX_Q = 0.05
-"""Of a trait of a judge, over all judges; exploratory."""
-ELO_DECIMALS = 6
-"""Strengths equal to this many decimals share a rank, as on the leaderboard."""
 
 
 def marked_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
@@ -318,134 +295,6 @@ def leaderboard_rows(results: StudyResults) -> list[dict[str, Any]]:
     """Return the leaderboard's headline columns for JSON; empty where there is no ranking."""
     rows = results.leaderboard.rows if results.leaderboard else ()
     return [{name: attrgetter(CSV_FIELDS[name])(row) for name in HEADLINE} for row in rows]
-
-
-class PairedRow(NamedTuple):
-    """A system's raw strength and the one adjusted for something."""
-
-    strength: AdjustedSystem
-    """Both, with intervals."""
-    change: float
-    rank: int
-    """By the raw strength among the systems shown."""
-    rank_adjusted: int
-
-
-def pair_elos(systems: Sequence[AdjustedSystem]) -> tuple[Scale, tuple[PairedRow, ...]]:
-    """Return one scale for raw and adjusted strengths, and rows by the raw ones, then by name."""
-    rank = _ranks({row.system: row.elo for row in systems})
-    rank_adjusted = _ranks({row.system: row.elo_adjusted for row in systems})
-    rows = [
-        PairedRow(row, row.elo_adjusted - row.elo, rank[row.system], rank_adjusted[row.system])
-        for row in sorted(systems, key=lambda row: (rank[row.system], row.system))
-    ]
-    shown = [
-        (row.elo, row.elo_adjusted, row.low, row.high, row.low_adjusted, row.high_adjusted)
-        for row in systems
-    ]
-    return scale_around(MEAN_ELO, [end for row in shown for end in row]), tuple(rows)
-
-
-def beside_judges(panel: JudgePanel) -> tuple[Scale, dict[str, PairedRow | None]]:
-    """Return systems with their judge-aware strength if they have one, and the scale of these.
-
-    Systems that only a judge alone ranks come last.
-    """
-    scale, rows = pair_elos(panel.judge_aware.systems if panel.judge_aware else ())
-    systems: dict[str, PairedRow | None] = {row.strength.system: row for row in rows}
-    alone = [system for ranking in panel.alone for system in ranking.ratings]
-    return scale, {**dict.fromkeys([*systems, *alone]), **systems}
-
-
-class EffectRow(NamedTuple):
-    """One covariate: its effect, or why it was left out."""
-
-    words: str
-    """Completes "Of two equals, the one ..."."""
-    effect: Effect | None
-    reading: str
-    """What its q and its interval say, or why it was left out."""
-
-
-def effect_rows(audit: Confounders) -> tuple[EffectRow, ...]:
-    """Return every covariate in a fixed order, those left out with the reason."""
-    effects = {effect.covariate: effect for effect in audit.effects}
-    sure = {test.covariate for test in audit.tests if test.q <= 1 - audit.level}
-    return tuple(
-        EffectRow(
-            words,
-            effects.get(name),
-            _read(effects[name], is_sure=name in sure) if name in effects else audit.left_out[name],
-        )
-        for name, words in EFFECT_WORDS.items()
-        if name in effects or name in audit.left_out
-    )
-
-
-def tests_words(audit: Confounders) -> str:
-    """Write the q of each effect."""
-    said = [f"{test.covariate} {test.q:.3f}" for test in audit.tests]
-    return (
-        f"q over the study's planned contrasts (Benjamini-Hochberg): {', '.join(said)}."
-        if said
-        else ""
-    )
-
-
-def read_judge(judge: JudgeTraits) -> str:
-    """Say what a judge's traits mean, as far as their q over all judges does."""
-    discrimination = _read_discrimination(judge)
-    bias = _read_bias(judge)
-    if judge.discrimination_low is None and judge.position_bias_low is None:
-        return NO_INTERVAL
-    return ", ".join(filter(None, (discrimination, bias))) or "nothing unusual"
-
-
-def _read_discrimination(judge: JudgeTraits) -> str:
-    low, high = judge.discrimination_low, judge.discrimination_high
-    if low is None or high is None:
-        return ""
-    if low <= 0 <= high:
-        return "may not tell the systems apart"
-    if not _is_told(judge.discrimination_q):
-        return ""
-    if high < 0:
-        return "prefers what the others find weaker"
-    return "sharper than average" if low > 1 else "less sharp than average"
-
-
-def _read_bias(judge: JudgeTraits) -> str:
-    if not _is_told(judge.position_bias_q):
-        return ""
-    return f"favours what is shown {'first' if judge.position_bias > 0 else 'second'}"
-
-
-def _is_told(q: float | None) -> bool:
-    return q is not None and q <= MAX_Q
-
-
-def share_of_log_odds(log_odds: float) -> float:
-    """Convert log odds to the share of wins that they mean."""
-    return (1 + math.tanh(log_odds / 2)) / 2
-
-
-def _read(effect: Effect, *, is_sure: bool) -> str:
-    if effect.low is None or effect.high is None or effect.low == effect.high:
-        return NO_PRECISION if effect.beta else SAME_EITHER_WAY
-    if is_sure:
-        return MORE_OFTEN if effect.beta > 0 else LESS_OFTEN
-    if effect.low > 0 or effect.high < 0:
-        return OPEN_EFFECT
-    low, high = (share_of_log_odds(effect.step * end) for end in (effect.low, effect.high))
-    is_open = low < 0.5 - LARGE and high > 0.5 + LARGE
-    return NOT_DETERMINED if is_open else NO_EFFECT
-
-
-def _ranks(elos: Mapping[str, float]) -> Mapping[str, int]:
-    rounded = {name: round(elo, ELO_DECIMALS) for name, elo in elos.items()}
-    return {
-        name: 1 + sum(other > elo for other in rounded.values()) for name, elo in rounded.items()
-    }
 
 
 def latency_table(rows: Sequence[SystemLatency]) -> Table:

@@ -76,14 +76,6 @@ def _audit(results: StudyResults) -> Records:
     ]
 
 
-def _by_judge_alone(results: StudyResults) -> Records:
-    return [
-        {"judge": judge.judge, "system": system, **_flat(at)}
-        for judge in (results.judge_panel.alone if results.judge_panel else ())
-        for system, at in judge.ratings.items()
-    ]
-
-
 def _counts(words: Mapping[str, int]) -> str:
     return "; ".join(f"{name} {n}" for name, n in words.items())
 
@@ -137,13 +129,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "coverage-of-systems": ("replies by system", "coverage.systems"),
     "coverage-of-raters": ("answers by rater", "coverage.judges"),
     "missing": ("causes of what is missing", _missing),
-    "effects": ("effects of length, formatting, position", "bias_audit.effects"),
-    "effects-tests": ("tests of these effects", "bias_audit.tests"),
-    "held-equal": ("strengths with these held equal", "bias_audit.systems"),
-    "words-and-formatting": ("words and marks by system", "bias_audit.texts"),
-    "judge-traits": ("what judges are like", "judge_panel.judge_aware.judges"),
-    "judge-aware": ("strengths that allow for it", "judge_panel.judge_aware.systems"),
-    "by-judge-alone": ("the ranking by each judge", _by_judge_alone),
     "models": ("models, their routes, settings and names", "spending.models"),
     "costs": ("cost by model and step", "spending.steps"),
     "item-selection": ("candidates at each rule", "funnel"),

@@ -10,6 +10,7 @@ from hearteval.analysis.section import Section
 from hearteval.sections.ablations import Ablations
 from hearteval.sections.agreement import Agreement
 from hearteval.sections.difficulty import Difficulty
+from hearteval.sections.explained import Explained
 from hearteval.sections.factors import Factors
 from hearteval.sections.labels import Labels
 from hearteval.sections.people import People
@@ -29,4 +30,5 @@ SECTIONS: tuple[type[Section[Any]], ...] = (
     Reasons,
     Wording,
     Traits,
+    Explained,
 )

@@ -12,10 +12,10 @@ from people_study import JUDGES, PEOPLE, SYSTEMS, PeopleStudy, human_raters
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.ranking.cells import Cells, headline_cells
-from hearteval.analysis.ranking.checks.confounders import measure_confounders
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.notices import Kind
+from hearteval.sections.explained.measure import measure_confounders
 from hearteval.sections.strata.measure import stratify_ranking
 from hearteval.stats.comparisons import FloatArray, IntArray
 

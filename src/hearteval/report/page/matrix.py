@@ -14,9 +14,6 @@ from hearteval.report.figures import half_width, heat_step
 from hearteval.report.page.first_screen import shade
 from hearteval.report.text import percent, plural, points
 
-MANY = 9
-"""More systems have numbers above their columns, not names."""
-
 
 class Cell(NamedTuple):
     """Two systems, seen from the one of the row."""

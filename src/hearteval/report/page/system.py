@@ -121,9 +121,8 @@ def _facts(
                 "Replies",
                 f"{count(covered.n_completions)} to {plural(covered.n_items, 'item')}",
             )
-    for text in results.bias_audit.texts if results.bias_audit else ():
-        if text.system == name:
-            yield "Words in a reply", f"{text.words:.0f} on average"
+    for section in results.sections.values():
+        yield from section.of_system(name) if section is not None else ()
 
 
 def _elo_lines(row: LeaderboardRow) -> tuple[AxisLine, ...]:

@@ -9,16 +9,17 @@ import statsmodels.api as sm
 from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.ranking.checks.confounders import Confounders, measure_confounders
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Rater
+from hearteval.sections.explained import Explained
+from hearteval.sections.explained.measure import Confounders, measure_confounders
 
 NAMES = ("one", "two", "three")
 JUDGE = Rater(name="m", kind="llm", family="gpt", settings={"model": "m"})
 
 
 def audit(records: StudyData) -> Confounders:
-    found = analyze_study(records).bias_audit
+    found = analyze_study(records, sections=[Explained]).found(Explained)
     assert found is not None
     return found
 
@@ -88,10 +89,11 @@ def test_shares_are_of_one_step_twice_as_much_or_shown_first() -> None:
 
 
 def test_raw_ratings_are_the_unweighted_ones_of_the_leaderboard() -> None:
-    results = analyze_study(written_study().data())
+    results = analyze_study(written_study().data(), sections=[Explained])
+    explained = results.found(Explained)
     assert results.leaderboard is not None
-    assert results.bias_audit is not None
-    shown = {s.system: (s.elo, s.low, s.high) for s in results.bias_audit.systems}
+    assert explained is not None
+    shown = {s.system: (s.elo, s.low, s.high) for s in explained.systems}
 
     assert {
         row.system: (row.unweighted.elo, row.unweighted.low, row.unweighted.high)
@@ -214,4 +216,4 @@ def test_order_of_records_changes_nothing_to_the_last_digit() -> None:
 def test_study_without_a_ranking_has_no_audit() -> None:
     made = StudyMaker(make_items(1), make_systems("one", "two"), [CUE])
 
-    assert analyze_study(made.data()).bias_audit is None
+    assert analyze_study(made.data(), sections=[Explained]).found(Explained) is None

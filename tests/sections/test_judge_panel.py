@@ -5,8 +5,8 @@ import math
 import pytest
 from ranked_votes import ANN, BEN, CAT, PEOPLE, PERSON, Vote, rank, row_of, rows_of
 
-from hearteval.analysis.judges.each_alone import JudgePanel, compare_judges
 from hearteval.domain import Rater, System
+from hearteval.sections.explained.measure import JudgePanel, compare_judges
 
 BLUNT, SHARP = (
     Rater(name=name, kind="llm", family=name, settings={"model": name})

@@ -8,8 +8,8 @@ import pytest
 from judged_study import StudyMaker, make_items
 
 from hearteval.analysis.judges.own_family import OwnFamily, own_family_preference
-from hearteval.analysis.ranking.checks.confounders import Confounders, measure_confounders
 from hearteval.domain import Choice, Rater, System
+from hearteval.sections.explained.measure import Confounders, measure_confounders
 from hearteval.stats.means import false_discovery_q
 
 OURS = System(name="ours", kind="model", family="a")

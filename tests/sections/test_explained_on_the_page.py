@@ -1,9 +1,13 @@
-"""Words and order of the section on other explanations."""
+"""What else could explain the ranking: what it says of each effect and judge, and its states."""
 
-import dataclasses
 import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from invented_results import explained_of, invented_results, section_html, with_section
+from test_page import outline
 
 from hearteval.analysis.ranking.checks.adjusted import (
     AdjustedSystem,
@@ -11,8 +15,10 @@ from hearteval.analysis.ranking.checks.adjusted import (
     EffectTest,
     JudgeTraits,
 )
-from hearteval.analysis.ranking.checks.confounders import Confounders
-from hearteval.report.leaderboard import (
+from hearteval.report.page import render_page
+from hearteval.report.tables import all_tables
+from hearteval.report.text import MINUS, hundredths, listed, ranks, signed
+from hearteval.sections.explained import (
     LESS_OFTEN,
     MORE_OFTEN,
     NO_EFFECT,
@@ -21,12 +27,13 @@ from hearteval.report.leaderboard import (
     NOT_DETERMINED,
     OPEN_EFFECT,
     SAME_EITHER_WAY,
+    Explained,
     effect_rows,
     pair_elos,
     read_judge,
     share_of_log_odds,
 )
-from hearteval.report.text import MINUS, hundredths, listed, ranks, signed
+from hearteval.sections.explained.measure import Confounders, JudgeRanking
 
 
 def audit_of(low: float, beta: float, high: float, q: float = 0.9) -> Confounders:
@@ -92,6 +99,8 @@ def system_of(name: str, elo: float, adjusted: float) -> AdjustedSystem:
         (0.1, 0.2, 0.3, 0.06, OPEN_EFFECT),
         (-0.3, -0.2, -0.1, 0.06, OPEN_EFFECT),
         (-0.1, 0.2, 0.5, 0.4, NO_EFFECT),
+        (-0.2, 0.05, 0.3, 0.9, NO_EFFECT),
+        (-4.0, 0.5, 5.0, 0.9, NOT_DETERMINED),
         (0.0, 0.0, 0.0, 1.0, SAME_EITHER_WAY),
         (0.2, 0.2, 0.2, 1.0, NO_PRECISION),
     ],
@@ -99,18 +108,14 @@ def system_of(name: str, elo: float, adjusted: float) -> AdjustedSystem:
 def test_effect_is_read_from_its_q_and_its_interval(
     low: float, beta: float, high: float, q: float, reading: str
 ) -> None:
-    *_, row = effect_rows(audit_of(low, beta, high, q))
-    assert row.reading == reading
+    *_, (_, _, said) = effect_rows(audit_of(low, beta, high, q))
+    assert said == reading
 
 
 def test_covariates_left_out_stand_in_their_place_with_the_reason() -> None:
-    left_out, shown_first = effect_rows(audit_of(0.1, 0.2, 0.3))
-    assert (left_out.words, left_out.effect, left_out.reading) == (
-        "with twice as many words",
-        None,
-        "all equally long",
-    )
-    assert shown_first.words == "shown first"
+    left_out, (shown_first, *_) = effect_rows(audit_of(0.1, 0.2, 0.3))
+    assert left_out == ("with twice as many words", None, "all equally long")
+    assert shown_first == "shown first"
 
 
 def test_ratings_stand_in_the_raw_order_with_both_ranks() -> None:
@@ -151,7 +156,7 @@ def test_traits_that_chance_may_give_some_judge_are_not_said() -> None:
 
 
 def test_judge_without_intervals_is_not_read() -> None:
-    judge = dataclasses.replace(
+    judge = replace(
         judge_of((2.0, 3.0), (1.0, 2.0)),
         discrimination_low=None,
         discrimination_high=None,
@@ -184,13 +189,55 @@ def test_names_are_listed_as_in_a_sentence(names: list[str], text: str) -> None:
     assert listed(names) == text
 
 
-def test_interval_that_leaves_everything_open_is_no_absence_of_an_effect() -> None:
-    audit = audit_of(-4.0, 0.5, 5.0)
+STATES: dict[str, tuple[Callable[[Explained], Explained], list[str], list[str]]] = {
+    "no formatting anywhere": (
+        lambda one: of_audit(one, systems=tuple(map(without_ends, one.found.systems))),
+        ["<small>no interval</small>"],
+        [],
+    ),
+}
 
-    assert [row.reading for row in effect_rows(audit)][-1] == NOT_DETERMINED
+
+def of_audit(one: Explained, **changes: Any) -> Explained:
+    return replace(one, found=replace(one.found, **changes))
 
 
-def test_narrow_interval_around_nothing_shows_no_effect() -> None:
-    audit = audit_of(-0.2, 0.05, 0.3)
+def of_panel(
+    one: Explained, alone: Callable[..., tuple[JudgeRanking, ...]], **changes: Any
+) -> Explained:
+    assert one.panel is not None
+    return replace(one, panel=replace(one.panel, alone=alone(*one.panel.alone), **changes))
 
-    assert [row.reading for row in effect_rows(audit)][-1] == NO_EFFECT
+
+def without_ends(one: AdjustedSystem) -> AdjustedSystem:
+    return replace(one, low=None, high=None, low_adjusted=None, high_adjusted=None)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_each_state_says_so(state: str) -> None:
+    change, said, unsaid = STATES[state]
+    results = invented_results()
+    page = render_page(with_section(results, change(explained_of(results))))
+    html = section_html(page, "explained")
+    assert [words for words in said if words not in html] == []
+    assert [words for words in unsaid if words in html] == []
+    assert outline(page).misnested == []
+
+
+def test_every_system_has_a_raw_and_a_controlled_interval() -> None:
+    html = section_html(render_page(invented_results(cue_judge=True)), "explained")
+    assert html.count('<rect class="raw"') == html.count('<rect class="held"') == 6 + 1
+
+
+def test_many_systems_are_not_shown_again_by_each_judge() -> None:
+    html = section_html(render_page(invented_results(large=True)), "explained")
+    assert "by-judge-alone.csv" in html
+    assert "Judge-aware:" not in html
+
+
+def test_where_judges_rate_pairs_explain_nothing_on_the_page() -> None:
+    results = invented_results()
+    without = with_section(results, replace(explained_of(results), n_ranked=0))
+    assert 'id="explained"' not in render_page(without)
+    assert "#explained" not in render_page(without)
+    assert "effects" in all_tables(without)
