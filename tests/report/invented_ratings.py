@@ -17,8 +17,10 @@ from hearteval.analysis.scores.scores import (
 )
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import RATED, StudyResults
-from hearteval.domain import AXES
+from hearteval.domain import AXES, flat_fields
 from hearteval.notices import Kind, Notice
+from hearteval.report.people import raters_words
+from hearteval.sections.ratings import Ratings, RatingsInFull
 
 JUDGES = ("juniper", "larch-2")
 KINDS = ("generic-warmth", "hostile", "keyword-stuffed", "other-reply", "reference")
@@ -56,15 +58,24 @@ def invented_ratings(*, large: bool = False) -> StudyResults:
         n_raters=len(JUDGES),
         warnings=(Notice(Kind.MISSING, "juniper did not rate beacon-large-instruct."),),
     )
-    return dataclasses.replace(
+    results = dataclasses.replace(
         results,
-        ratings=ratings,
         stress=tuple(_stress_result(judge, k) for judge in JUDGES for k in range(len(KINDS) - 1)),
         consistency=(),
         majorities=None,
         rank_stability=(),
         judge_audits=None,
     )
+    return with_scores(results, ratings)
+
+
+def with_scores(results: StudyResults, ratings: RatingResults) -> StudyResults:
+    """Return the results with these scores, and the section that shows them."""
+    full = RatingsInFull(
+        **flat_fields(ratings), comparison=None, reliability=(), cues=None, calibration=()
+    )
+    section = Ratings(full, raters_words(results.coverage))
+    return dataclasses.replace(results, ratings=ratings, sections={Ratings: section})
 
 
 def _rated(systems: Sequence[tuple[str, str, str]]) -> tuple[RatedSystem, ...]:

@@ -6,7 +6,7 @@ import io
 import re
 
 import pytest
-from invented_ratings import invented_ratings
+from invented_ratings import invented_ratings, with_scores
 from invented_results import invented_results
 from test_page import OUTSIDE, outline, words
 
@@ -26,8 +26,7 @@ def plain(page: str) -> str:
 
 def changed(results: StudyResults, **values: object) -> StudyResults:
     assert results.ratings is not None
-    ratings = dataclasses.replace(results.ratings, **values)  # type: ignore[arg-type]
-    return dataclasses.replace(results, ratings=ratings)
+    return with_scores(results, dataclasses.replace(results.ratings, **values))  # type: ignore[arg-type]
 
 
 def without_z(results: StudyResults) -> StudyResults:

@@ -11,6 +11,7 @@ from people_site import PEOPLE, STUDY, Visitor, World, people_world, plain
 from hearteval.domain import AXES, Rating
 from hearteval.judgments.calibration import calibration_study_id, keyed_examples
 from hearteval.protocol import load_protocol
+from hearteval.sections.ratings import Ratings
 from hearteval.study.people.planning import open_tasks
 from hearteval.study.people.practice import next_example
 from hearteval.study.results import analyze
@@ -143,14 +144,15 @@ def test_people_stand_beside_judges_and_in_no_score(tmp_path: Path) -> None:
         who.get("rate")
         who.send("rate", **FOUR)
         results = analyze(world.desk.session, world.desk.study)
-        assert results.ratings is not None
-        found = {one.axis: one for one in results.ratings.calibration}
+        rated = results.found(Ratings)
+        assert rated is not None
+        found = {one.axis: one for one in rated.calibration}
         assert {(one.rater, one.is_person) for one in found.values()} == {("people", True)}
         keys = [r["key"] for one in load_protocol("calibration")["example"] for r in one["reply"]]
         on_h = [key["H"] for key in keys]
         assert found["H"].bias == pytest.approx(sum(4 - key for key in on_h) / 8)
         assert found["H"].within_one == pytest.approx(sum(key in (3, 4, 5) for key in on_h) / 8)
-        assert results.ratings.n_ratings == 1
+        assert rated.n_ratings == 1
 
 
 @pytest.mark.parametrize("people", [RATING + "practice = false\n", PEOPLE])

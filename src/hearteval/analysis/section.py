@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from hearteval.analysis.columns import JudgmentColumns
+from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 from hearteval.analysis.ranking.cells import Cells
@@ -56,6 +57,7 @@ class Basis:
 
     Attributes:
         data: The study's, with the judgments of its members alone.
+        coverage: What there is of it, and what is missing.
         again: Every judgment of ranked systems, repeats too.
         rows: The first judgment of each rater on each of their pairs; `columns` the same.
         voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
@@ -69,6 +71,7 @@ class Basis:
     """
 
     data: StudyData
+    coverage: Coverage
     again: Sequence[JudgmentRow]
     rows: Sequence[JudgmentRow]
     columns: JudgmentColumns

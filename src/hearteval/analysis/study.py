@@ -1,7 +1,7 @@
 """`StudyData` -> `StudyResults`: everything that a study says."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from hearteval.analysis.briefs import BriefUse, find_briefs
@@ -49,7 +49,14 @@ from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
 from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
-from hearteval.analysis.section import Basis, Found, Section, Sections, section_dicts
+from hearteval.analysis.section import (
+    Basis,
+    Found,
+    Section,
+    Sections,
+    section_dicts,
+    section_results,
+)
 from hearteval.domain import AXIS_NAMES, Axis, Rater
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import Voters
@@ -81,7 +88,8 @@ class StudyResults:
         rank_stability: Rankings by whole repeats beside the first; empty where there are none.
         judge_audits: What the audits say of each judge; None where none has judged.
         safety: What screens hold of what people read, and miss; None where none has read anything.
-        ratings: Scores by system; None unless the study's protocol is ``rating``.
+        ratings: Scores by system; None unless the study's protocol is ``rating``. What a
+            section holds more of them stands here too.
         failures: Systems and judges without a result, or of which more is missing than the study
             allows; empty where it succeeded.
         examples: Comparisons that a person should read, of every two systems.
@@ -189,6 +197,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     found: dict[type[Section[Any]], Section[Any] | None] = {}
     basis = Basis(
         data=data,
+        coverage=coverage,
         again=of_ranked,
         rows=rows,
         columns=columns,
@@ -226,7 +235,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         *map(_failure_notice, failures),
         *(notice for one in named.values() if one is not None for notice in one.notices()),
     )
-    return StudyResults(
+    results = StudyResults(
         provenance=data.provenance,
         coverage=coverage,
         funnel=tuple({key: step[key] for key in FUNNEL_STEP} for step in data.funnel),
@@ -262,6 +271,10 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         headline=voters if rows and is_compared else None,
         sections=named,
     )
+    # A section may have more to say of a part of the core: that stands in its place.
+    own = {each.name for each in fields(StudyResults)}
+    fuller = {name: at for name, at in section_results(named).items() if name in own}
+    return replace(results, **fuller)
 
 
 def results_dict(results: StudyResults) -> dict[str, Any]:

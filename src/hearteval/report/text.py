@@ -152,6 +152,13 @@ def small(value: float | None) -> str:
     return NO_VALUE if value is None else f"{value:.3f}".replace("-", MINUS)
 
 
+def q_words(q: float | None) -> str:
+    """Return a q-value, or a dash where there is none."""
+    if q is None:
+        return NO_VALUE
+    return "< .001" if q < 0.001 else small(q).lstrip("0")
+
+
 def hundredths(value: float) -> str:
     """Write a ratio such as a discrimination with two decimals."""
     return f"{value:.2f}".replace("-", MINUS)

@@ -14,6 +14,7 @@ from hearteval.sections.explained import Explained
 from hearteval.sections.factors import Factors
 from hearteval.sections.labels import Labels
 from hearteval.sections.people import People
+from hearteval.sections.ratings import Ratings
 from hearteval.sections.reasons import Reasons
 from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
@@ -22,6 +23,7 @@ from hearteval.sections.wording import Wording
 SECTIONS: tuple[type[Section[Any]], ...] = (
     People,
     Agreement,
+    Ratings,
     Factors,
     Strata,
     Difficulty,

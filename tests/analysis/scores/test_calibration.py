@@ -6,10 +6,10 @@ import pytest
 from rated_records import NOW, RatingMaker
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.scores.calibration import measure_calibration
 from hearteval.domain import AXES, Axis, Rater, Rating
 from hearteval.judgments.calibration import keyed_examples
-from hearteval.report.rated import calibration_lines, calibration_words
+from hearteval.sections.ratings.calibration import measure_calibration
+from hearteval.sections.ratings.words import calibration_lines, calibration_words
 
 
 def calibrated() -> StudyData:

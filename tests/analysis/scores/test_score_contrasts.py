@@ -19,8 +19,6 @@ from hearteval.analysis.estimates import clustered_estimates, mean_estimates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.scores.beside_pairs import align_systems
 from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns, z_influence
-from hearteval.analysis.scores.cues import GAP, CueResults, compare_cues
-from hearteval.analysis.scores.differences import ScoreComparison, compare_scores
 from hearteval.analysis.scores.scores import (
     EQUAL_WEIGHTS,
     moments_of,
@@ -31,6 +29,9 @@ from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.notices import Kind
 from hearteval.sections.factors import Factors
+from hearteval.sections.ratings.cues import GAP, CueResults, compare_cues
+from hearteval.sections.ratings.differences import ScoreComparison, compare_scores
+from hearteval.sections.ratings.reliability import RaterAgreement, measure_raters
 from hearteval.stats.bradley_terry.fit import fit_win_matrix
 
 
@@ -52,6 +53,10 @@ def compared(data: StudyData) -> ScoreComparison:
     found = compare_scores(columns_of(data), level=0.95)
     assert found is not None
     return found
+
+
+def agreement_of(data: StudyData) -> tuple[RaterAgreement, ...]:
+    return measure_raters(columns_of(data), level=0.95, seed=0)
 
 
 def test_a_difference_of_two_of_one_judge_is_the_paired_t_of_its_z_scores() -> None:
@@ -211,8 +216,9 @@ def test_equal_systems_are_seldom_called_different(
 
 
 def test_one_system_or_few_items_are_compared_with_nothing() -> None:
-    assert scored(drawn_study({"a": 0.0}))[0].comparison is None
-    assert scored(drawn_study({"a": 0.0, "b": 1.0}, n_items=4))[0].comparison is None
+    assert compare_scores(columns_of(drawn_study({"a": 0.0})), level=0.95) is None
+    few = drawn_study({"a": 0.0, "b": 1.0}, n_items=4)
+    assert compare_scores(columns_of(few), level=0.95) is None
     assert score_study(StudyData(), level=0.95)[2] is None
 
 
@@ -283,15 +289,13 @@ def test_few_or_unlabelled_items_have_no_figure() -> None:
     few = cues_of(drawn_study({"m1": 0.0}, n_items=8))
     assert few.contrasts == ()
     assert few.problem == "too few items: 4 implicit and 4 explicit are rated"
-    data = drawn_study({"m1": 0.0})
-    bare = replace(data, items=[])
-    assert scored(bare)[0].cues is None
+    assert compare_cues(columns_of(drawn_study({"m1": 0.0})), [], level=0.95) is None
 
 
 def test_raters_agree_as_other_packages_say() -> None:
     data = drawn_study({"a": 0.5, "b": -0.5}, n_items=12, people=3, judges=0)
-    results, columns = scored(data)
-    (on_h,) = [row for row in results.reliability if row.axis == "H"]
+    columns = columns_of(data)
+    (on_h,) = [row for row in agreement_of(data) if row.axis == "H"]
     wide = columns.raw[:, 0].reshape(-1, 3)
     expected = krippendorff.alpha(wide.T, level_of_measurement="interval")
     assert on_h.alpha.value == pytest.approx(expected, abs=1e-9)
@@ -312,22 +316,18 @@ def test_raters_agree_as_other_packages_say() -> None:
 
 
 def test_agreement_is_of_people_of_judges_and_of_both() -> None:
-    both = scored(drawn_study({"a": 0.5, "b": -0.5}, n_items=6, people=2, judges=2))[0]
-    assert [row.raters for row in both.reliability if row.axis == "overall"] == [
-        "people",
-        "judges",
-        "both",
-    ]
-    alone = scored(drawn_study({"a": 0.5, "b": -0.5}, judges=1))[0]
-    assert alone.reliability == ()
-    few = scored(drawn_study({"a": 0.5, "b": -0.5}, n_items=3, judges=2))[0].reliability[0]
+    both = agreement_of(drawn_study({"a": 0.5, "b": -0.5}, n_items=6, people=2, judges=2))
+    kinds = [row.raters for row in both if row.axis == "overall"]
+    assert kinds == ["people", "judges", "both"]
+    assert agreement_of(drawn_study({"a": 0.5, "b": -0.5}, judges=1)) == ()
+    few, *_ = agreement_of(drawn_study({"a": 0.5, "b": -0.5}, n_items=3, judges=2))
     assert few.alpha.value is not None
     assert (few.alpha.low, few.alpha.reason) == (None, "too few items: 3")
 
 
 def test_a_mean_of_raters_keeps_its_value_where_its_interval_has_no_end() -> None:
     """Three judges who agree by chance: the lower end of one's reliability is below -1/2."""
-    found = scored(drawn_study({"a": 0.0}, n_items=6, judges=3, item_sd=0.0, seed=3))[0].reliability
+    found = agreement_of(drawn_study({"a": 0.0}, n_items=6, judges=3, item_sd=0.0, seed=3))
     (row,) = [one for one in found if one.icc.low is not None and one.icc.low <= -0.5][:1]
     assert row.icc.value is not None
     assert row.icc_mean.value == pytest.approx(3 * row.icc.value / (1 + 2 * row.icc.value))
@@ -464,9 +464,9 @@ def test_scores_of_people_s_replies_are_over_who_wrote_them() -> None:
     half = 2.5705818 * float(clustered.bse[0])  # t of 5 degrees of freedom
     assert overall["P"].low == pytest.approx(of_items.mean() - half)
     assert overall["P"].high == pytest.approx(of_items.mean() + half)
-    assert found.comparison is not None
-    (row,) = found.comparison.differences
-    assert found.comparison.interval_used == "item-writer"
+    comparison = compared(data)
+    (row,) = comparison.differences
+    assert comparison.interval_used == "item-writer"
     assert (row.high or 0) - (row.low or 0) > 4 * 2.5705818 * 0.1  # in z, whose raters' SD is 1
 
 

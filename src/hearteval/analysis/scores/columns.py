@@ -1,19 +1,25 @@
 """Ratings as parallel arrays: `RatingColumns`, and what each rating does to a system's mean.
 
+Of that are made intervals over people who rate and who write, as far as they are enough.
+
 A system's mean is that over items of each item's mean over its ratings, as in `scores`. Every index
 counts names in sorted order, so that neither the order of ratings nor ids change a digit.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hearteval.analysis.columns import number_writers
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.scores.scores import OVERALL, ScoreRow
-from hearteval.domain import AXIS_NAMES, Axis, Rater, System
+from hearteval.analysis.estimates import clustered_errors, count_people
+from hearteval.analysis.ranking.warnings import MIN_RATERS, MIN_WRITERS
+from hearteval.analysis.scores.scores import OVERALL, RatedSystem, ScoreEstimate, ScoreRow
+from hearteval.domain import AXIS_NAMES, MAX_SCORE, Axis, Rater, System
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
+from hearteval.stats.means import ROUNDING
+from hearteval.stats.special import t_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,3 +178,88 @@ def z_influence(columns: RatingColumns, axis: Axis | None = None) -> tuple[Float
         moved += excess[columns.rater] * (z**2 - 1)[:, None]
         influence -= np.where(is_known[:, None], moved, 0.0)
     return means, influence
+
+
+def sample_people(
+    systems: Sequence[RatedSystem], columns: RatingColumns, *, level: float
+) -> tuple[RatedSystem, ...]:
+    """Return scores with intervals over items and people, those who rate and those who write.
+
+    Those of a system rest on the items and people that rated it, and on who wrote it: one of fewer
+    than five of either keeps its own.
+    """
+    place = {system.name: k for k, system in enumerate(columns.systems)}
+    found = {axis: _two_way(columns, axis, level=level) for axis in (None, *columns.axes)}
+    return tuple(
+        replace(
+            row,
+            overall=_sampled(row.overall, found[None].get(place[row.system])),
+            axes={
+                axis: _sampled(at, found[axis].get(place[row.system]))
+                for axis, at in row.axes.items()
+            },
+        )
+        for row in systems
+    )
+
+
+Ends = tuple[float, float, int] | None
+"""Of an interval, and its degrees of freedom."""
+
+
+def _two_way(
+    columns: RatingColumns, axis: Axis | None, *, level: float
+) -> dict[int, tuple[Ends, Ends]]:
+    """Return the intervals of raw and z means, by system that people enough rated or wrote."""
+    values, n = columns.column(axis, is_z=False), len(columns.systems)
+    item, rater, writer = columns.item, columns.sampled_rater, columns.writer
+    means, _, influence = group_means(values, columns.system, item, n)
+    z_means, z_moved = z_influence(columns, axis)
+    found = {}
+    for k in range(n):
+        own = (columns.system == k) & ~np.isnan(values)
+        n_raters, n_writers = count_people(rater[own]), count_people(writer[own])
+        n_people = [n_raters] if n_raters >= MIN_RATERS else []
+        n_people += [n_writers] if n_writers >= MIN_WRITERS else []
+        if not n_people:
+            continue
+        most = min(len(np.unique(item[own])), *n_people) - 1
+        # What raters make of people's replies moves a model's z-scores too, but hardly.
+        theirs = writer if n_writers else None
+        found[k] = (
+            _ends(
+                means[k], (influence[own, k], item[own], rater[own], writer[own]), most, level=level
+            ),
+            _ends(z_means[k], (z_moved[:, k], item, rater, theirs), most, level=level),
+        )
+    return found
+
+
+def _ends(
+    value: float,
+    rows: tuple[FloatArray, IntArray, IntArray, IntArray | None],
+    most: int,
+    *,
+    level: float,
+) -> Ends:
+    """Return the t interval of a mean, of `most` degrees of freedom at most.
+
+    `rows` are what each does to it, their items, raters and writers.
+    """
+    influence, item, rater, writer = rows
+    se, df = clustered_errors(influence[:, None], item, rater, writer)
+    if min(df, most) < 1 or se[0] <= ROUNDING:
+        return None
+    df = min(df, most)
+    reach = t_quantile(df, level=level) * float(se[0])
+    return float(value) - reach, float(value) + reach, df
+
+
+def _sampled(at: ScoreEstimate, ends: tuple[Ends, Ends] | None) -> ScoreEstimate:
+    """Give a score two intervals; it keeps its own where there is none, or nothing varies."""
+    raw, z = ends or (None, None)
+    if at.low is not None and raw is not None:
+        at = replace(at, low=max(1.0, raw[0]), high=min(float(MAX_SCORE), raw[1]))
+    if at.z_low is not None and z is not None:
+        at = replace(at, z_low=z[0], z_high=z[1], z_df=z[2])
+    return at

@@ -10,7 +10,6 @@ from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.intervals import OVER_RATERS
 from hearteval.analysis.ranking.warnings import given_writers, warn_of_writers
 from hearteval.analysis.scores.beside_pairs import BesidePairs
-from hearteval.analysis.scores.calibration import RaterCalibration, measure_calibration
 from hearteval.analysis.scores.checks import (
     Repeatability,
     StressScore,
@@ -22,10 +21,7 @@ from hearteval.analysis.scores.checks import (
     stress_scores,
     stress_warnings,
 )
-from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns
-from hearteval.analysis.scores.cues import CueResults, compare_cues
-from hearteval.analysis.scores.differences import ScoreComparison, compare_scores, sample_people
-from hearteval.analysis.scores.reliability import RaterAgreement, measure_raters
+from hearteval.analysis.scores.columns import RatingColumns, sample_people, to_rating_columns
 from hearteval.analysis.scores.scores import (
     EQUAL_WEIGHTS,
     RatedSystem,
@@ -74,14 +70,6 @@ class RatingResults:
     n_writers: int = 0
     """People whose completions were rated."""
     warnings: tuple[Notice, ...]
-    comparison: ScoreComparison | None = None
-    """Ranks and differences; None under two systems with z-scores, or two items."""
-    reliability: tuple[RaterAgreement, ...] = ()
-    """How far raters agree, by kind of rater and axis; empty where no two rated one completion."""
-    cues: CueResults | None = None
-    """Scores by cue of the item; None where no item is labelled. Exploratory."""
-    calibration: tuple[RaterCalibration, ...] = ()
-    """How far each rater is from the keyed examples, which enter no score; empty without them."""
     pairs: BesidePairs | None = None
     """The order beside that by stored judgments of pairs; None without these. Exploratory."""
 
@@ -107,7 +95,6 @@ def score_study(
     if columns and interval_used != INTERVAL:
         scored = sample_people(scored, columns, level=level)
     scored = adjust_cells(scored, level=level)
-    seed = data.provenance.seed if data.provenance else 0
     rated = {row.system for row in scored}
     unrated = tuple(sorted(system.name for system in ranked if system.name not in rated))
     no_z = flat_axes(moments, data.judges)
@@ -138,10 +125,6 @@ def score_study(
             *(rating_warnings(scored, unrated, no_z) if first else ()),
             *([_flat_people(n_flat)] if n_flat else ()),
         ),
-        comparison=compare_scores(columns, level=level) if columns else None,
-        reliability=measure_raters(columns, level=level, seed=seed) if columns else (),
-        cues=compare_cues(columns, data.items, level=level) if columns else None,
-        calibration=measure_calibration(data.calibration),
     )
     return results, stress, columns
 

@@ -103,7 +103,7 @@ def calibrate(study_file: Path, *, yes: bool, as_json: bool) -> None:
     """
     from hearteval.config import load_study
     from hearteval.report.axes import naming_axes
-    from hearteval.report.rated import calibration_lines
+    from hearteval.sections.ratings.words import calibration_lines
     from hearteval.study.judges.calibration import calibrate_judges
 
     settings = load_study(study_file)

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from hearteval.analysis.ranking.checks.compared import Comparison, MovedSystem, Side
-from hearteval.report.rated import q_words
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
@@ -14,6 +13,7 @@ from hearteval.report.text import (
     percent,
     plural,
     points,
+    q_words,
     signed,
     small,
     whole,

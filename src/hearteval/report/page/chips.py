@@ -13,16 +13,21 @@ from hearteval.analysis.study import MANY_FLIPS, StudyResults
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.notices import Kind, Notice
 from hearteval.report.judges import n_checks
-from hearteval.report.text import bare_percent, count, listed, percent, plural
+from hearteval.report.text import bare_percent, count, listed, plural
 
 MAX_NAMED = 2
 
 
 def chips(results: StudyResults, notices: tuple[Notice, ...]) -> tuple[Chip, ...]:
     """Return the four chips; without a ranking and without scores there is no fit."""
-    last = _fit(results, notices) if results.leaderboard else _repeated(results)
     of_sections = [one.chip() for one in results.found_sections]
-    found = (_judges(results), _coverage(results), last, *of_sections, _limits(notices))
+    found = (
+        _judges(results),
+        _coverage(results),
+        _fit(results, notices),
+        *of_sections,
+        _limits(notices),
+    )
     return tuple(chip for chip in found if chip is not None)
 
 
@@ -112,17 +117,6 @@ def _fit(results: StudyResults, notices: tuple[Notice, ...]) -> Chip | None:
     if fit.expected_rms_gap is None:
         return Chip("Fit", gap, "fit")
     return Chip("Fit", f"{gap}, {bare_percent(fit.expected_rms_gap)} by chance alone", "fit")
-
-
-def _repeated(results: StudyResults) -> Chip | None:
-    if results.ratings is None:
-        return None
-    rows = results.ratings.repeatability
-    if not rows:
-        return Chip("Steadiness", "No reply was rated twice", "scores-in-full")
-    worst = min(rows, key=lambda row: row.same)
-    words = f"{worst.rater} gives {percent(worst.same)} of scores again"
-    return Chip("Steadiness", words, "judges")
 
 
 def _limits(notices: tuple[Notice, ...]) -> Chip:

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 from hearteval.analysis.coverage.missing import Failure, find_failure
-from hearteval.analysis.scores.calibration import RaterCalibration, measure_calibration
 from hearteval.domain import Study
 from hearteval.errors import SettingsError
 from hearteval.judgments.calibration import (
@@ -17,6 +16,7 @@ from hearteval.judgments.calibration import (
 from hearteval.judgments.run import RatingTask, ask_judges, missing_by_judge, settled_ratings
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
 from hearteval.report.missing import missing_lines
+from hearteval.sections.ratings.calibration import RaterCalibration, measure_calibration
 from hearteval.study.asking.cost import estimate_judgments
 from hearteval.study.asking.models import Asking
 from hearteval.study.asking.running import ask_models

@@ -7,10 +7,6 @@ from typing import NamedTuple
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.scores.beside_pairs import BesidePairs
-from hearteval.analysis.scores.calibration import RaterCalibration
-from hearteval.analysis.scores.cues import GAP, MODELS, PEOPLE, CueContrast, CueResults
-from hearteval.analysis.scores.differences import ScoreComparison, ScoreDifference
-from hearteval.analysis.scores.reliability import MIN_ITEMS, RaterAgreement
 from hearteval.analysis.scores.scores import OVERALL
 from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.table import Column, tabulate
@@ -20,12 +16,16 @@ from hearteval.report.text import (
     hundredths,
     listed,
     plural,
+    q_words,
     ranks,
     signed_hundredths,
-    small,
     whole_percent,
     wrapped,
 )
+from hearteval.sections.ratings.calibration import RaterCalibration
+from hearteval.sections.ratings.cues import GAP, MODELS, PEOPLE, CueContrast, CueResults
+from hearteval.sections.ratings.differences import ScoreComparison, ScoreDifference
+from hearteval.sections.ratings.reliability import MIN_ITEMS, RaterAgreement
 
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 TAU, RHO = "\N{GREEK SMALL LETTER TAU}", "\N{GREEK SMALL LETTER RHO}"
@@ -35,16 +35,6 @@ CUE_HEADINGS = {
     PEOPLE: "People",
     MODELS: "Models",
 }
-
-
-class RankRow(NamedTuple):
-    """One system's place, and how far it stands above the next."""
-
-    system: str
-    rank: str
-    n_apart: int
-    above_next: str
-    q: str
 
 
 def comparison_words(found: ScoreComparison) -> str:
@@ -61,17 +51,17 @@ def comparison_words(found: ScoreComparison) -> str:
     return f"Any of {plural(len(equal), 'system')} may be the best: the intervals leave it open."
 
 
-def rank_rows(found: ScoreComparison) -> list[RankRow]:
-    """Return every system with its place and its lead over the next, best first."""
+def rank_rows(found: ScoreComparison) -> list[tuple[str, str, int, str, str]]:
+    """Return systems, best first: place, how many are apart, lead over the next and its q."""
     gaps = {(row.system, row.other): row for row in found.differences}
     below = [*(row.system for row in found.ranks[1:]), ""]
     return [
-        RankRow(
-            system=row.system,
-            rank=f"{row.rank}" + (f" ({ranks(row.low, row.high)})" if row.low != row.high else ""),
-            n_apart=row.n_apart,
-            above_next=_gap(gaps.get((row.system, other))),
-            q=q_words(gaps[row.system, other].q) if other else NO_VALUE,
+        (
+            row.system,
+            f"{row.rank}" + (f" ({ranks(row.low, row.high)})" if row.low != row.high else ""),
+            row.n_apart,
+            _gap(gaps.get((row.system, other))),
+            q_words(gaps[row.system, other].q) if other else NO_VALUE,
         )
         for row, other in zip(found.ranks, below, strict=True)
     ]
@@ -259,13 +249,6 @@ def _gap(row: ScoreDifference | None) -> str:
     if row is None:
         return NO_VALUE
     return f"{signed_hundredths(row.z)} {fine_interval(row.low, row.high)}"
-
-
-def q_words(q: float | None) -> str:
-    """Return a q-value, or a dash where there is none."""
-    if q is None:
-        return NO_VALUE
-    return "< .001" if q < 0.001 else small(q).lstrip("0")
 
 
 def _estimate(at: Estimate) -> str:
