@@ -40,6 +40,8 @@ class PayingServer:
     """What it calls its model; None for what it was asked for."""
     winner_of: Callable[[str], str] = lambda prompt: "A"
     """Whom a judge prefers, A or B, by what the user's message shows."""
+    reply_of: Callable[[str], str] = lambda prompt: REPLY
+    """What it says to somebody, by what it is told first."""
 
 
 def count_tokens(text: str) -> int:
@@ -69,7 +71,7 @@ def paying_server() -> Iterator[PayingServer]:
 async def _serve(server: PayingServer, ready: threading.Event, stop: threading.Event) -> None:
     async def answer(request: web.Request) -> web.Response:
         body = await request.json()
-        text = REPLY if server.ignores_schemas else _answer(body, server.winner_of)
+        text = REPLY if server.ignores_schemas else _answer(body, server)
         await asyncio.sleep(server.delay_seconds)
         prompt = json.dumps(body["messages"]) + json.dumps(body.get("response_format", ""))
         usage = {"prompt_tokens": count_tokens(prompt), "completion_tokens": count_tokens(text)}
@@ -98,15 +100,16 @@ async def _serve(server: PayingServer, ready: threading.Event, stop: threading.E
     await runner.cleanup()
 
 
-def _answer(body: Mapping[str, Any], winner_of: Callable[[str], str]) -> str:
+def _answer(body: Mapping[str, Any], server: PayingServer) -> str:
     if "response_format" not in body:
-        return REPLY + f" ({len(body['messages'])})"
+        told = body["messages"][0]["content"]
+        return f"{server.reply_of(told)} ({len(body['messages'])})"
     schema = body["response_format"]["json_schema"]["schema"]
     if "colour" in schema["properties"]:
         return json.dumps({"colour": schema["properties"]["colour"]["enum"][0]})
     if "overall" not in schema["required"]:
         score = 1 + sum(json.dumps(body["messages"]).encode()) % 5
         return json.dumps({key: {"comment": REASON, "score": score} for key in schema["required"]})
-    winner = winner_of(body["messages"][-1]["content"])
+    winner = server.winner_of(body["messages"][-1]["content"])
     mark = {"reason": REASON, "winner": winner, "strength": 3}
     return json.dumps(dict.fromkeys(schema["required"], mark))

@@ -156,7 +156,7 @@ def type_command(line: str, folder: Path) -> str:
 @pytest.mark.server
 @pytest.mark.parametrize(
     ("page", "verbs"),
-    [(README, ["init", "rank", "agree"]), (PACKAGE_PAGE, ["init", "run", "rank", "agree"])],
+    [(README, ["init", "init", "rank", "agree"]), (PACKAGE_PAGE, ["init", "run", "rank", "agree"])],
     ids=["readme", "package"],
 )
 def test_the_commands_of_the_first_page_do_what_it_says(

@@ -64,10 +64,15 @@ def test_without_a_ranking_the_question_is_answered() -> None:
     assert str(sentence(results)).startswith("prompt-b is preferred to prompt-a: 100")
 
 
+def test_where_both_win_half_neither_is_named_first() -> None:
+    said = str(sentence(study([1] * 20 + [0] * 20)))
+    assert said.startswith("Open: neither prompt-a nor prompt-b is preferred: 50")
+
+
 def test_one_dialogue_is_not_enough_to_say_more_than_its_share() -> None:
     said = str(sentence(study([0.5])))
     assert "(one dialogue gives no interval)" in said
-    assert said.startswith("Open: ")
+    assert said.startswith("Open: neither")
 
 
 def test_who_must_be_more_is_said_where_dialogues_are_not_what_limits() -> None:

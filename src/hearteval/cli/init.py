@@ -1,5 +1,6 @@
 """``heart init``: a commented study file to start from."""
 
+import sys
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +23,26 @@ PRESETS = {
 
 
 @click.command("init")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.argument(
+    "folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False)
+)
+@click.option(
+    "--model",
+    metavar="MODEL",
+    help="A preset of `heart systems`, or a model's name at --base-url.",
+)
+@click.option("--base-url", metavar="URL", help="Where the model is: http://HOST/v1.")
+@click.option(
+    "--judge",
+    metavar="JUDGE",
+    help="A judge of `heart judges list`, a preset, or a model's name at --base-url.",
+)
+@click.option(
+    "--compare",
+    "is_comparison",
+    is_flag=True,
+    help="Ask which of two prompts of the model is better, and nothing else.",
+)
 @click.option(
     "--preset",
     type=click.Choice(list(PRESETS)),
@@ -40,37 +60,88 @@ PRESETS = {
 @names_options
 @json_option
 def command(
-    folder: Path,
+    folder: Path | None,
     *,
+    model: str | None,
+    base_url: str | None,
+    judge: str | None,
+    is_comparison: bool,
     preset: str,
     items_file: Path | None,
     names: "DialogueNames",
     as_json: bool,
 ) -> None:
-    """Make DIR with a commented study file in it, named like DIR; nothing is replaced.
+    r"""Make DIR with a commented study file in it, named like DIR; nothing is replaced.
 
-    What --items calls its columns and its people goes into the study file.
+    Without DIR it asks. What --items calls its columns and its people goes into the study file.
+
+    \b
+    heart init mine --model our-model --base-url http://127.0.0.1:8080/v1
+    heart init prompts --compare --model our-model --base-url http://127.0.0.1:8080/v1
     """
-    if items_file is not None and preset != "starter":
-        raise click.UsageError("--items and --preset each say which items to use; give one.")
+    if folder is None:
+        folder, model, base_url, judge = _ask(model, base_url, judge)
+    _require_together(
+        model,
+        items_file,
+        base_url=base_url,
+        judge=judge,
+        is_comparison=is_comparison,
+        preset=preset,
+        has_names=any(asdict(names).values()),
+    )
     name = study_name(folder)
     path = folder / f"{name}.toml"
     if path.exists():
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
-    text = (files("hearteval.cli") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
+    template = "compare" if is_comparison else preset
+    text = (files("hearteval.cli") / "presets" / f"{template}.toml").read_text(encoding="utf-8")
     if items_file is not None:
         from hearteval.study.items.files import name_own_items
 
         text = name_own_items(text, items_file, folder, names)
-    elif any(asdict(names).values()):
-        raise click.UsageError("columns and people are named for --items; give it.")
+    made = {path: text}
+    if model is not None:
+        from hearteval.config.first_models import FirstModels, add_models
+
+        text, prompts = add_models(text, FirstModels(model, base_url, judge, is_comparison))
+        # A prompt that is there already is somebody's work.
+        own = {folder / file: words for file, words in prompts.items()}
+        made = {path: text} | {at: words for at, words in own.items() if not at.exists()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{folder}: cannot be made ({error.strerror})") from error
-    write_whole(path, text.replace("NAME", name))
+    for at, words in made.items():
+        write_whole(at, words.replace("NAME", name) if at == path else words)
     if as_json:
-        own = {} if items_file is None else {"items": str(items_file)}
-        emit_json("init", {"study": name, "preset": preset, "path": str(path), **own})
+        own_items = {} if items_file is None else {"items": str(items_file)}
+        emit_json("init", {"study": name, "preset": preset, "path": str(path), **own_items})
     else:
-        click.echo(f"{path}\nnext: heart run {quoted(path)}")
+        click.echo("\n".join([*map(str, made), f"next: heart run {quoted(path)}"]))
+
+
+def _require_together(model: str | None, items_file: Path | None, **given: object) -> None:
+    """Refuse options without what they go with."""
+    if model is None and any(given[one] for one in ("base_url", "judge", "is_comparison")):
+        raise click.UsageError("--base-url, --judge and --compare go with --model; give it.")
+    if items_file is not None and given["preset"] != "starter":
+        raise click.UsageError("--items and --preset each say which items to use; give one.")
+    if items_file is None and given["has_names"]:
+        raise click.UsageError("columns and people are named for --items; give it.")
+
+
+def _ask(
+    model: str | None, base_url: str | None, judge: str | None
+) -> tuple[Path, str | None, str | None, str | None]:
+    """Ask for what a first study needs, as far as it was not given."""
+    if not sys.stdin.isatty():
+        raise click.UsageError("Missing argument 'DIR'.")
+    folder = click.prompt("Folder of the study", default="my-study")
+    model = model or click.prompt("Model (empty for none)", default="", show_default=False) or None
+    if model is not None:
+        words = "Its address (empty for a preset of `heart systems`)"
+        base_url = base_url or click.prompt(words, default="", show_default=False) or None
+        words = "Judge (empty for the offline one, which measures nothing)"
+        judge = judge or click.prompt(words, default="", show_default=False) or None
+    return Path(folder), model, base_url, judge

@@ -49,6 +49,8 @@ def answer_of_two(results: StudyResults, shares: Shares) -> Answer:
         rest = [_other_order(results, pair)]
     else:
         lead = f"Open: {one} is preferred to {other} in {said}, {where}."
+        if whole_percent(pair.value) == "50":
+            lead = f"Open: neither {one} nor {other} is preferred: {said} each, {where}."
         rest = [_possible(pair, one), settling_words(shares.settling, pair)]
     return Answer(lead, " ".join(filter(None, (*rest, TOO_NARROW if warning else ""))), warning)
 

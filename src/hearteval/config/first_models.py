@@ -1,0 +1,138 @@
+"""The models of a first study file: what `heart init` writes of a model and a judge by their names.
+
+Whatever can be known from a name and an address is written out; what cannot, such as a price that
+no list has, stands as a comment where it belongs.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from hearteval.completions.prompting import known_briefs
+from hearteval.config.model_settings import guess_meant
+from hearteval.config.models import LOCAL, OWN_ENDPOINT
+from hearteval.errors import SettingsError
+from hearteval.models.http import is_http
+from hearteval.models.presets import (
+    CUE_JUDGE,
+    INSPECT,
+    find_family,
+    load_judge_presets,
+    load_model_presets,
+)
+
+FREE_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Whose models cost nothing by the token: they are this machine's."""
+OWN_FAMILY, OTHER_FAMILY = "mine", "other"
+PROMPTS: Final = ("prompt-a", "prompt-b")
+ADDED = " Ask one question about what happened."
+"""What the second prompt of a first study asks for besides, so that the two differ."""
+
+
+class FirstModels(NamedTuple):
+    """What somebody says of their model, their judge, and what they want to know."""
+
+    model: str
+    base_url: str | None = None
+    judge: str | None = None
+    """None: the cue judge; where two prompts are compared, the model itself."""
+    is_comparison: bool = False
+
+
+def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
+    """Return a study file with these models in it, and the prompts beside it, by file name.
+
+    Raises:
+        SettingsError: A name alone does not say where the model is.
+    """
+    if first.base_url is not None and not is_http(first.base_url):
+        raise SettingsError(
+            f'--base-url {first.base_url}: expected an address such as "http://HOST/v1"'
+        )
+    place, family = _place(first.model, first, OWN_FAMILY, option="--model")
+    judge, entry, is_own = _judge(first, family)
+    if first.is_comparison:
+        systems = [
+            f'[[system]]\nname = "{name}"\nprompt = "{name}.txt"\n{place}' for name in PROMPTS
+        ]
+        brief = known_briefs()["paper"].text
+        prompts = dict(zip((f"{one}.txt" for one in PROMPTS), (brief, brief + ADDED), strict=True))
+    else:
+        systems, prompts = [f"[[system]]\n{place}"], {}
+    blocks = "\n\n".join([*systems, *entry])
+    text = re.sub(
+        r"# MODELS|# A model, and a judge.*?(?=\n\n\[judging\])", lambda _: blocks, text, flags=re.S
+    )
+    judges = json.dumps([judge], ensure_ascii=False)
+    said = (
+        "  # the model itself: both replies are its own; another family is better" if is_own else ""
+    )
+    text = text.replace("judges = JUDGES", f"judges = {judges}{said}")
+    text = text.replace(
+        "exclude_own_family = OWN", f"exclude_own_family = {json.dumps(not is_own)}"
+    )
+    if judge != CUE_JUDGE:
+        text = re.sub(r'judges = \["cue"\] .*', lambda _: f"judges = {judges}", text)
+        text = re.sub(r"#\n# The cue judge counts.*?\n\n", "\n", text, flags=re.S)
+        text = text.replace(
+            "six systems that need no key, and the offline cue judge",
+            "your model among systems that need no key",
+        )
+    return text, prompts
+
+
+def _judge(first: FirstModels, family: str | None) -> tuple[str, list[str], bool]:
+    """Return the judge's name, its entry where it needs one, and whether it is the model itself."""
+    if first.judge is None and not first.is_comparison:
+        return CUE_JUDGE, [], False
+    if first.judge in load_judge_presets():
+        return str(first.judge), [], False
+    asked = first.judge or first.model
+    is_own = asked == first.model
+    place, _ = _place(asked, first, family if is_own and family else OTHER_FAMILY, option="--judge")
+    return "my judge", [f'[[judge]]\nname = "my judge"\n{place}'], is_own
+
+
+def _place(
+    model: str, first: FirstModels, unknown_family: str, *, option: str
+) -> tuple[str, str | None]:
+    """Return the lines that say where a model is, and its family where it has to be named."""
+    presets = load_model_presets()
+    if model in presets:
+        return f"preset = {json.dumps(model)}", None
+    is_local, is_inspect = model.startswith(f"{LOCAL}:"), model.startswith(INSPECT)
+    if first.base_url is None and not is_local and not is_inspect:
+        raise SettingsError(
+            f"{option} {model}: no preset has this name{guess_meant(model, tuple(presets))}: say"
+            " where it is (--base-url http://HOST/v1), or take a preset of `heart systems`",
+            ids=(model,),
+        )
+    is_elsewhere = not is_local and not is_inspect
+    lines = [f"model = {json.dumps(f'{OWN_ENDPOINT}/{model}' if is_elsewhere else model)}"]
+    if is_elsewhere:
+        lines.append(f"base_url = {json.dumps(first.base_url)}")
+    family = None if not is_local and find_family(model) else unknown_family
+    if family is not None:
+        lines.append(f"family = {json.dumps(family)}")
+    if is_elsewhere and urlsplit(first.base_url or "").hostname in FREE_HOSTS:
+        lines.append("price = 0")
+    elif is_elsewhere:
+        lines.append(_key(first.base_url or ""))
+        lines.append("# price = { input = 0.5, output = 1.5 }   # dollars per million tokens")
+    return "\n".join(lines), family
+
+
+def _key(base_url: str) -> str:
+    """Return the line that names the key: of a provider that the presets know, its own."""
+    known = {
+        route.base_url.rstrip("/"): route.key_name
+        for preset in load_model_presets().values()
+        for route in preset.routes
+        if route.key_name
+    }
+    name = known.get(base_url.rstrip("/"))
+    if name is None:
+        return '# key_name = "MY_KEY"       # the environment variable that holds its key'
+    return f'key_name = "{name}"'

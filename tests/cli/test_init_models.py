@@ -1,0 +1,111 @@
+"""``heart init --model``: a study of one's own model that runs without editing; A or B."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from heart_command import Heart
+from paying_server import REPLY, PayingServer, paying_server
+
+from hearteval.config import load_study
+
+
+@pytest.fixture
+def server() -> Iterator[PayingServer]:
+    with paying_server() as made:
+        made.reply_of = lambda told: f"{REPLY} What happened?" if "Ask one" in told else REPLY
+        yield made
+
+
+def test_which_of_two_prompts_is_better_is_answered_by_two_commands(
+    heart: Heart, tmp_path: Path, server: PayingServer
+) -> None:
+    folder = tmp_path / "prompts"
+    made = heart("init", folder, "--compare", "--model", "our-model", "--base-url", server.url)
+    assert made.out.splitlines() == [
+        str(folder / "prompts.toml"),
+        str(folder / "prompt-a.txt"),
+        str(folder / "prompt-b.txt"),
+        f"next: heart run {folder / 'prompts.toml'}",
+    ]
+    server.winner_of = lambda shown: (
+        "A" if shown.rfind("What happened?") < shown.rfind("(B)") else "B"
+    )
+    done = heart("run", folder / "prompts.toml")
+    assert done.code == 0
+    assert "preferred" in "\n".join(done.out.splitlines()[:3])
+    assert "place" not in done.out
+
+
+def test_a_prompt_that_is_there_already_is_kept(heart: Heart, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "prompt-b.txt").write_text("Be brief.\n", encoding="utf-8")
+    done = heart("init", folder, "--compare", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.code == 0
+    assert (folder / "prompt-b.txt").read_text(encoding="utf-8") == "Be brief.\n"
+    briefs = [one.brief for one in load_study(folder / "mine.toml").systems]
+    assert [one.name for one in briefs if one] == ["paper", "own"]
+
+
+def test_a_model_and_a_judge_stand_in_the_study_and_it_runs(
+    heart: Heart, tmp_path: Path, server: PayingServer
+) -> None:
+    where = ("--model", "our-model", "--base-url", server.url, "--judge", "their-judge")
+    path = tmp_path / "mine" / "mine.toml"
+    assert heart("init", tmp_path / "mine", *where).code == 0
+    settings = load_study(path)
+    assert [one.name for one in settings.systems][-1] == "our-model"
+    assert [(one.name, one.family) for one in settings.judging.judges] == [("my judge", "other")]
+    assert "cue" not in path.read_text(encoding="utf-8").split("[labels]")[0]
+    assert heart("run", path, "--dry-run").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (("--model", "gpt-5", "--judge", "claude"), ('preset = "gpt-5"', 'judges = ["claude"]')),
+        (
+            ("--model", "own", "--base-url", "https://api.openai.com/v1"),
+            ('key_name = "OPENAI_API_KEY"', "# price = { input"),
+        ),
+        (
+            ("--model", "own", "--base-url", "https://example.org/v1"),
+            ('# key_name = "MY_KEY"', 'judges = ["cue"]'),
+        ),
+        (("--model", "local:m.gguf"), ('model = "local:m.gguf"', 'family = "mine"')),
+        (("--model", "inspect/openai/gpt-4o"), ('model = "inspect/openai/gpt-4o"',)),
+    ],
+)
+def test_what_a_name_says_is_written_out(
+    heart: Heart, tmp_path: Path, words: tuple[str, ...], lines: tuple[str, ...]
+) -> None:
+    assert heart("init", tmp_path / "mine", *words).code == 0
+    text = (tmp_path / "mine" / "mine.toml").read_text(encoding="utf-8")
+    for line in lines:
+        assert f"\n{line}" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "our-model"), "say where it is (--base-url http://HOST/v1)"),
+        (("--model", "gtp-5"), "did you mean 'gpt-5'?"),
+        (("--compare",), "go with --model; give it"),
+        (("--model", "m", "--base-url", "localhost:80"), "expected an address such as"),
+        (("--model", "gpt-5", "--judge", "nobody"), "--judge nobody"),
+    ],
+)
+def test_what_is_missing_is_said_and_nothing_is_made(
+    heart: Heart, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = heart("init", tmp_path / "mine", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert not (tmp_path / "mine").exists()
+
+
+def test_without_a_folder_and_without_a_terminal_it_asks_nothing(heart: Heart) -> None:
+    done = heart("init")
+    assert done.code == 2
+    assert "Missing argument 'DIR'" in done.err
