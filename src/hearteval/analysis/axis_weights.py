@@ -39,7 +39,6 @@ SEPARATED: Final = (
 NO_SUM: Final = (
     "it is not shown that the marks go with the choice, so there is nothing to divide among them"
 )
-NO_MARKS: Final = "no marks on all five axes"
 _LEVELS: Final = 3
 
 

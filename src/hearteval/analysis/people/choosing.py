@@ -30,8 +30,6 @@ N_SPLITS: Final = 20
 HALVES: Final = 2
 MIN_RATERS_TO_SPLIT: Final = 2
 MIN_REPLIES: Final = 2
-N_OUTCOMES: Final = 4
-"""Score, wins of the person, ties, losses."""
 
 
 class Votes(NamedTuple):

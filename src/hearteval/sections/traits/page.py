@@ -18,7 +18,6 @@ from hearteval.report.text import (
     plural,
     shortened,
     signed,
-    whole,
 )
 from hearteval.sections.traits.covariates import Correlation, CovariateResult, CovariateResults
 from hearteval.sections.traits.speed import VOICE_BAND_MS, SpeedCorrelation, SpeedResults
@@ -220,11 +219,6 @@ def unmatched_words(found: CovariateResults) -> str:
     if found.unknown:
         said.append(f"In the table, but not ranked: {listed(found.unknown)}.")
     return " ".join(said)
-
-
-def elo_words(elo: float) -> str:
-    """Write Elo as a whole number."""
-    return whole(elo)
 
 
 def _with_ends(one: Correlation | None, letter: str) -> str:

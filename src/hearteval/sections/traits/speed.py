@@ -21,8 +21,6 @@ from hearteval.stats.comparisons import FloatArray, IntArray
 
 VOICE_BAND_MS: Final = 500.0
 """First text this soon suits a voice (HEART 4.6)."""
-HUMAN_GAP_MS: Final = 200.0
-"""Between turns of people who talk."""
 RECOGNITION_MS: Final = (150.0, 300.0)
 """To notice that speech has ended and to recognise it, at best and at worst."""
 SYNTHESIS_MS: Final = (100.0, 200.0)
