@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from made_comparisons import made_comparisons
 
 from hearteval.stats.bradley_terry.fit import fit_win_matrix
 from hearteval.stats.bradley_terry.ties import pair_probabilities
@@ -73,15 +74,13 @@ def simulate_comparisons(
     strength_right = theta[right] + on_item[item, right] + panel[rater, right]
     win, tied = pair_probabilities(strength_left - strength_right, population.tie)
     draw = rng.random(len(left))
-    return Comparisons(
-        left=left,
-        right=right,
-        score=np.where(draw < win, 1.0, np.where(draw < win + tied, TIE_SCORE, 0.0)),
-        weight=np.ones(len(left)),
-        count=np.ones(len(left), dtype=np.int64),
+    return made_comparisons(
+        left,
+        right,
+        np.where(draw < win, 1.0, np.where(draw < win + tied, TIE_SCORE, 0.0)),
+        n_systems=len(theta),
         item=item,
         rater=rater,
-        n_systems=len(theta),
     )
 
 

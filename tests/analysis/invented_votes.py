@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from made_comparisons import made_comparisons
 
 from hearteval.analysis.ranking.votes import Votes
 from hearteval.stats.comparisons import Comparisons, IntArray, select_comparisons
@@ -42,15 +44,8 @@ def invented_votes(
     difference = theta[votes, left] - theta[votes, right]
     score = np.where(is_tie, 0.5, drawn < 1 / (1 + np.exp(-difference)))
     weight = np.where(is_tie, 1.0, strength)
-    comparisons = Comparisons(
-        left=left,
-        right=right,
-        score=score,
-        weight=weight,
-        count=np.ones(n_votes, dtype=np.int64),
-        item=item,
-        rater=rater,
-        n_systems=n_systems,
+    comparisons = made_comparisons(
+        left, right, score, n_systems=n_systems, weight=weight, item=item, rater=rater
     )
     return votes_of(comparisons, NAMES[:n_systems], n_items=n_items, n_raters=n_raters)
 
@@ -84,18 +79,14 @@ def with_rows(votes: Votes, rows: IntArray) -> Votes:
     return replace(votes, comparisons=select_comparisons(votes.comparisons, rows))
 
 
+def with_columns(votes: Votes, **columns: Any) -> Votes:
+    """Return votes of which some columns are others."""
+    return replace(votes, comparisons=replace(votes.comparisons, **columns))
+
+
 def decided(rows: Sequence[tuple[int, int]], names: Sequence[str]) -> Votes:
     """Return votes of (winner, loser), two items in turn, no strengths and no raters."""
     left, right = np.array(rows, dtype=np.int64).T
     n = len(rows)
-    comparisons = Comparisons(
-        left=left,
-        right=right,
-        score=np.ones(n),
-        weight=np.ones(n),
-        count=np.ones(n, dtype=np.int64),
-        item=np.arange(n) % 2,
-        rater=np.zeros(n, dtype=np.int64),
-        n_systems=len(names),
-    )
+    comparisons = made_comparisons(left, right, n_systems=len(names), item=np.arange(n) % 2)
     return votes_of(comparisons, names, n_items=2, n_raters=None, has_strength=False)

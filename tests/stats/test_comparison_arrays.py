@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_comparisons import made_comparisons
 
 from hearteval.stats.comparisons import (
     Comparisons,
@@ -18,16 +19,9 @@ Row = tuple[int, int, float, float]
 
 
 def comparisons_of(rows: list[Row], n_systems: int) -> Comparisons:
-    return Comparisons(
-        left=np.array([row[0] for row in rows], dtype=np.int64),
-        right=np.array([row[1] for row in rows], dtype=np.int64),
-        score=np.array([row[2] for row in rows], dtype=np.float64),
-        weight=np.array([row[3] for row in rows], dtype=np.float64),
-        count=np.ones(len(rows), dtype=np.int64),
-        item=np.arange(len(rows)),
-        rater=np.zeros(len(rows), dtype=np.int64),
-        n_systems=n_systems,
-    )
+    left, right, score, weight = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    item = np.arange(len(rows))
+    return made_comparisons(left, right, score, n_systems=n_systems, weight=weight, item=item)
 
 
 def test_win_matrix_gives_half_a_tie_to_each_side() -> None:

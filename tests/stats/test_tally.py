@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_comparisons import made_comparisons
 
 from hearteval.stats import tally as tally_module
 from hearteval.stats.comparisons import Comparisons
@@ -86,15 +87,15 @@ def test_equal_comparisons_are_counted_as_one(
     rows: list[tuple[int, int]], max_cells: int, has_writers: bool
 ) -> None:
     item, kind = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
-    comparisons = Comparisons(
-        left=kind % 2,
-        right=1 + kind % 2,
-        score=(kind % 3) / 2,
+    comparisons = made_comparisons(
+        kind % 2,
+        1 + kind % 2,
+        (kind % 3) / 2,
+        n_systems=3,
         weight=np.where(kind > 20, 2 / 3, 1.5),
         count=1 + kind % 4,
         item=item,
         rater=kind % 5 - 1,
-        n_systems=3,
         writer=kind // 5 % 3 - 1 if has_writers else None,
     )
     with pytest.MonkeyPatch.context() as patch:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from invented_votes import NAMES, decided, invented_votes, votes_of, with_rows
+from made_comparisons import made_comparisons
 from ranked_votes import ANN, BEN, CAT, Vote, rank, row_of
 
 from hearteval.analysis.ranking.head_to_head import (
@@ -18,7 +19,6 @@ from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.notices import Kind, Notice
 from hearteval.report.files.ranking import ranking_display
-from hearteval.stats.comparisons import Comparisons
 
 Won = Mapping[tuple[int, int], tuple[int, int]]
 """Of two systems: votes won by the first, and all."""
@@ -33,15 +33,8 @@ def votes_won(won: Won, *, n_items: int | None = 60) -> Votes:
     ]
     left, right, score = (np.array(column) for column in zip(*rows, strict=True))
     n_systems = int(max(left.max(), right.max())) + 1
-    comparisons = Comparisons(
-        left=left,
-        right=right,
-        score=score,
-        weight=np.ones(len(rows)),
-        count=np.ones(len(rows), dtype=np.int64),
-        item=np.arange(len(rows)) % (n_items or 1),
-        rater=np.zeros(len(rows), dtype=np.int64),
-        n_systems=n_systems,
+    comparisons = made_comparisons(
+        left, right, score, n_systems=n_systems, item=np.arange(len(rows)) % (n_items or 1)
     )
     return votes_of(
         comparisons, NAMES[:n_systems], n_items=n_items, n_raters=None, has_strength=False

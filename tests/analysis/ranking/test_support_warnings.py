@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from made_comparisons import made_comparisons
 
 from hearteval.analysis.ranking.warnings import Support, find_support
 from hearteval.notices import Kind
@@ -11,16 +12,7 @@ from hearteval.stats.comparisons import Comparisons
 def rows(*of: tuple[int, int, int, int, int]) -> Comparisons:
     """Return comparisons of (left, right, count, item, rater), all won by the left of 3 systems."""
     left, right, count, item, rater = np.array(of).T
-    return Comparisons(
-        left=left,
-        right=right,
-        score=np.ones(len(of)),
-        weight=np.ones(len(of)),
-        count=count,
-        item=item,
-        rater=rater,
-        n_systems=3,
-    )
+    return made_comparisons(left, right, n_systems=3, count=count, item=item, rater=rater)
 
 
 VOTES = rows((0, 1, 3, 5, 2), (1, 0, 1, 7, 4), (1, 2, 2, 7, 4), (2, 1, 2, 7, -1), (2, 1, 2, 9, -1))
@@ -81,17 +73,9 @@ def test_other_figures_rest_on_the_rows_that_bear_on_them() -> None:
 
 def of_sizes(*sizes: int) -> Support:
     """Return what two systems rest on, judged so often on each item."""
+    item = np.arange(len(sizes))
     return find_support(
-        Comparisons(
-            left=np.zeros(len(sizes), dtype=np.int64),
-            right=np.ones(len(sizes), dtype=np.int64),
-            score=np.ones(len(sizes)),
-            weight=np.ones(len(sizes)),
-            count=np.array(sizes),
-            item=np.arange(len(sizes)),
-            rater=np.full(len(sizes), -1),
-            n_systems=2,
-        ),
+        made_comparisons(0, 1, n_systems=2, count=sizes, item=item, rater=-1),
         "ab",
         over_raters=False,
     )

@@ -7,12 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from invented_votes import NAMES, decided, invented_votes, rater_names, votes_of, with_rows
+from invented_votes import (
+    NAMES,
+    decided,
+    invented_votes,
+    rater_names,
+    votes_of,
+    with_columns,
+    with_rows,
+)
+from made_comparisons import made_comparisons
 
 from hearteval.analysis.ranking.intervals import IntervalName, RankPolicy, Ties
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.errors import InvalidVotesError, NotIdentifiedError, SettingsError
-from hearteval.stats.comparisons import Comparisons
 
 EVERY_TIES: tuple[Ties, ...] = ("half", "davidson", "drop")
 EVERY_INTERVAL: tuple[IntervalName, ...] = (
@@ -68,14 +76,9 @@ def test_order_of_votes_changes_nothing_to_the_last_digit(
 def test_relabelling_systems_permutes_the_results(order: list[int]) -> None:
     votes = invented_votes()
     place = np.argsort(order)
-    relabelled = replace(
-        votes,
-        systems=tuple(NAMES[i] for i in order),
-        comparisons=replace(
-            votes.comparisons,
-            left=place[votes.comparisons.left],
-            right=place[votes.comparisons.right],
-        ),
+    left, right = place[votes.comparisons.left], place[votes.comparisons.right]
+    relabelled = with_columns(
+        replace(votes, systems=tuple(NAMES[i] for i in order)), left=left, right=right
     )
 
     renamed, original = by_name(rank(relabelled)), by_name(rank(votes))
@@ -87,29 +90,16 @@ def test_relabelling_systems_permutes_the_results(order: list[int]) -> None:
 @pytest.mark.parametrize("ties", EVERY_TIES)
 def test_swapping_sides_changes_nothing(ties: Ties) -> None:
     votes = invented_votes()
-    swapped = replace(
-        votes,
-        comparisons=replace(
-            votes.comparisons,
-            left=votes.comparisons.right,
-            right=votes.comparisons.left,
-            score=1 - votes.comparisons.score,
-        ),
-    )
+    made = votes.comparisons
+    swapped = with_columns(votes, left=made.right, right=made.left, score=1 - made.score)
 
     assert by_name(rank(swapped, ties=ties)) == by_name(rank(votes, ties=ties))
 
 
 def test_strength_2_weighs_as_two_votes() -> None:
     votes = invented_votes()
-    twice = replace(
-        votes,
-        comparisons=replace(
-            votes.comparisons,
-            weight=np.ones(len(votes.comparisons)),
-            count=votes.comparisons.weight.astype(np.int64),
-        ),
-    )
+    count = votes.comparisons.weight.astype(np.int64)
+    twice = with_columns(votes, weight=np.ones(len(count)), count=count)
 
     weighted = {row.system: row.elo_weighted for row in rank(votes).systems}
     counted = {row.system: row.elo for row in rank(twice).systems}
@@ -119,11 +109,7 @@ def test_strength_2_weighs_as_two_votes() -> None:
 
 def test_unweighted_ratings_do_not_depend_on_strengths() -> None:
     votes = invented_votes()
-    without = replace(
-        votes,
-        has_strength=False,
-        comparisons=replace(votes.comparisons, weight=np.ones(len(votes.comparisons))),
-    )
+    without = with_columns(replace(votes, has_strength=False), weight=np.ones(1_200))
 
     assert [row.elo for row in rank(votes).systems] == [row.elo for row in rank(without).systems]
     assert rank(without).systems[0].elo_weighted is None
@@ -260,10 +246,9 @@ def test_dropped_ties_are_counted() -> None:
 
 def test_interval_is_chosen_by_the_votes_that_are_left_without_ties() -> None:
     votes = invented_votes()
-    comparisons = votes.comparisons
-    is_tied = (comparisons.rater >= 2) | (comparisons.item >= 30)
-    score = np.where(is_tied, 0.5, comparisons.score)
-    votes = replace(votes, comparisons=replace(comparisons, score=score))
+    made = votes.comparisons
+    is_tied = (made.rater >= 2) | (made.item >= 30)
+    votes = with_columns(votes, score=np.where(is_tied, 0.5, made.score))
 
     kept, dropped = rank(votes), rank(votes, ties="drop")
 
@@ -272,9 +257,9 @@ def test_interval_is_chosen_by_the_votes_that_are_left_without_ties() -> None:
         40,
         6,
     )
-    made = dropped.settings
-    assert (made.interval_used, made.df) == ("item-sandwich", 29)
-    assert (made.n_items, made.n_raters) == (30, 2)
+    found = dropped.settings
+    assert (found.interval_used, found.df) == ("item-sandwich", 29)
+    assert (found.n_items, found.n_raters) == (30, 2)
     assert is_said(dropped, "With 2 raters, fewer than 5")
 
 
@@ -329,17 +314,7 @@ def test_one_system_is_no_ranking() -> None:
     votes = replace(
         decided([(0, 1)], "ab"),
         systems=("only",),
-        comparisons=replace(
-            decided([(0, 1)], "ab").comparisons,
-            left=np.zeros(0, np.int64),
-            right=np.zeros(0, np.int64),
-            score=np.zeros(0),
-            weight=np.zeros(0),
-            count=np.zeros(0, np.int64),
-            item=np.zeros(0, np.int64),
-            rater=np.zeros(0, np.int64),
-            n_systems=1,
-        ),
+        comparisons=made_comparisons([], [], n_systems=1),
     )
 
     with pytest.raises(NotIdentifiedError, match="at least two systems"):
@@ -379,16 +354,7 @@ def repeated(rows: list[tuple[int, int]], *, n_items: int, n_chances: int = 0) -
     for item in range(n_items):
         wins += [(0, 1, item) if rng.random() < 0.6 else (1, 0, item) for _ in range(n_chances)]
     winner, loser, item_of = np.array(wins).T
-    comparisons = Comparisons(
-        left=winner,
-        right=loser,
-        score=np.ones(len(wins)),
-        weight=np.ones(len(wins)),
-        count=np.ones(len(wins), dtype=np.int64),
-        item=item_of,
-        rater=np.zeros(len(wins), dtype=np.int64),
-        n_systems=3,
-    )
+    comparisons = made_comparisons(winner, loser, n_systems=3, item=item_of)
     return votes_of(comparisons, "abc", n_items=n_items, n_raters=None, has_strength=False)
 
 
@@ -535,12 +501,7 @@ def test_ties_predicts_the_points_it_was_fitted_to() -> None:
 @pytest.mark.parametrize("ties", EVERY_TIES)
 def test_votes_of_their_own_items_are_those_of_one_item_each(ties: Ties) -> None:
     votes = invented_votes()
-    apart = replace(
-        votes,
-        n_items=1_200,
-        raters=None,
-        comparisons=replace(votes.comparisons, item=np.arange(1_200)),
-    )
+    apart = with_columns(replace(votes, n_items=1_200, raters=None), item=np.arange(1_200))
 
     named, unnamed = rank(apart, ties=ties), rank(replace(votes, n_items=None), ties=ties)
 
@@ -579,11 +540,7 @@ def test_what_only_a_prior_ranks_has_no_interval_and_says_so() -> None:
 
 def test_only_ties_leave_nothing_when_ties_are_dropped() -> None:
     votes = invented_votes()
-    tied = replace(
-        votes,
-        n_ties=votes.n_votes,
-        comparisons=replace(votes.comparisons, score=np.full(1_200, 0.5)),
-    )
+    tied = with_columns(replace(votes, n_ties=votes.n_votes), score=np.full(1_200, 0.5))
 
     with pytest.raises(NotIdentifiedError, match="all 1,200 votes are ties"):
         rank(tied, ties="drop")
@@ -595,7 +552,7 @@ def test_strengths_of_no_common_size_are_refused() -> None:
     weight[0] = 1e12
 
     with pytest.raises(InvalidVotesError, match="too far apart"):
-        rank(replace(votes, comparisons=replace(votes.comparisons, weight=weight)))
+        rank(with_columns(votes, weight=weight))
 
 
 def test_long_lists_of_systems_are_cut() -> None:

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from made_comparisons import made_comparisons
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry import bootstrap as bootstrap_module
@@ -22,15 +23,14 @@ def votes(n_rows: int = 900, n_items: int = 30, n_systems: int = 5, seed: int = 
     right = (left + rng.integers(1, n_systems, n_rows)) % n_systems
     score = (rng.random(n_rows) < 1 / (1 + np.exp(theta[right] - theta[left]))).astype(float)
     score[rng.random(n_rows) < 0.2] = 0.5
-    return Comparisons(
-        left=left,
-        right=right,
-        score=score,
-        weight=rng.integers(1, 4, n_rows).astype(np.float64),
+    return made_comparisons(
+        left,
+        right,
+        score,
+        n_systems=n_systems,
+        weight=rng.integers(1, 4, n_rows),
         count=rng.integers(1, 3, n_rows),
         item=rng.integers(0, n_items, n_rows) * 3,
-        rater=np.zeros(n_rows, dtype=np.int64),
-        n_systems=n_systems,
     )
 
 

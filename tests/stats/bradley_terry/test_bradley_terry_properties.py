@@ -1,17 +1,20 @@
 """Properties every fit has, and agreement with two independent implementations."""
 
+from dataclasses import replace
+
 import choix
 import evalica
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_comparisons import made_comparisons
 
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.bradley_terry.clustered_variance import vary_over_items
 from hearteval.stats.bradley_terry.fit import BradleyTerryFit, elo_from_theta, fit_bradley_terry
 from hearteval.stats.bradley_terry.intervals import influence_on_strengths
-from hearteval.stats.comparisons import Comparisons, FloatArray
+from hearteval.stats.comparisons import Comparisons, FloatArray, select_comparisons
 
 SCORES = (0.0, 0.5, 1.0)
 LEVEL = 0.95
@@ -36,43 +39,22 @@ def identified_comparisons(draw: st.DrawFn) -> Comparisons:
     drawn = draw(st.lists(row, max_size=30))
     rows = [*ring, *((i, (i + step) % n, *rest) for i, step, *rest in drawn)]
     left, right, score, weight, item = (np.array(column) for column in zip(*rows, strict=True))
-    return Comparisons(
-        left=left,
-        right=right,
-        score=score,
-        weight=weight,
-        count=np.ones_like(weight, dtype=np.int64),
-        item=item,
-        rater=np.zeros_like(item),
-        n_systems=n,
-    )
+    return made_comparisons(left, right, score, n_systems=n, weight=weight, item=item)
 
 
 def reordered(comparisons: Comparisons, order: list[int]) -> Comparisons:
-    return Comparisons(
-        left=comparisons.left[order],
-        right=comparisons.right[order],
-        score=comparisons.score[order],
-        weight=comparisons.weight[order],
-        count=comparisons.count[order],
-        item=comparisons.item[order],
-        rater=comparisons.rater[order],
-        n_systems=comparisons.n_systems,
-    )
+    return select_comparisons(comparisons, np.array(order))
 
 
 def changed(
     comparisons: Comparisons, *, weight: FloatArray | None = None, is_mirrored: bool = False
 ) -> Comparisons:
-    return Comparisons(
+    return replace(
+        comparisons,
         left=comparisons.right if is_mirrored else comparisons.left,
         right=comparisons.left if is_mirrored else comparisons.right,
         score=1 - comparisons.score if is_mirrored else comparisons.score,
         weight=comparisons.weight if weight is None else weight,
-        count=comparisons.count,
-        item=comparisons.item,
-        rater=comparisons.rater,
-        n_systems=comparisons.n_systems,
     )
 
 
@@ -107,16 +89,8 @@ def test_relabelled_systems_have_permuted_strengths_and_covariances(
     comparisons: Comparisons, data: st.DataObject
 ) -> None:
     label = np.array(data.draw(st.permutations(range(comparisons.n_systems))))
-    relabelled = Comparisons(
-        left=label[comparisons.left],
-        right=label[comparisons.right],
-        score=comparisons.score,
-        weight=comparisons.weight,
-        count=comparisons.count,
-        item=comparisons.item,
-        rater=comparisons.rater,
-        n_systems=comparisons.n_systems,
-    )
+    left, right = label[comparisons.left], label[comparisons.right]
+    relabelled = replace(comparisons, left=left, right=right)
     fit, other = fit_bradley_terry(comparisons), fit_bradley_terry(relabelled)
 
     np.testing.assert_allclose(other.theta[label], fit.theta, atol=1e-9)
@@ -173,16 +147,8 @@ def test_perfect_separation_is_not_identified(n: int, data: st.DataObject) -> No
     ring = [i for i in range(n) if i != better]
     left = np.array([*([better] * len(worse)), *ring[1:]])
     right = np.array([*((better + step) % n for step in worse), *ring[:-1]])
-    comparisons = Comparisons(
-        left=left,
-        right=right,
-        score=np.array([1.0] * len(worse) + [0.5] * (len(ring) - 1)),
-        weight=np.ones(len(left)),
-        count=np.ones(len(left), dtype=np.int64),
-        item=np.arange(len(left)),
-        rater=np.zeros_like(left),
-        n_systems=n,
-    )
+    score = [1.0] * len(worse) + [0.5] * (len(ring) - 1)
+    comparisons = made_comparisons(left, right, score, n_systems=n, item=np.arange(len(left)))
     with pytest.raises(NotIdentifiedError) as caught:
         fit_bradley_terry(comparisons)
 
@@ -196,16 +162,8 @@ def random_comparisons(n_systems: int, n_rows: int, *, tie_share: float) -> Comp
     theta = rng.normal(0, 1, n_systems)
     score = (rng.random(n_rows) < 1 / (1 + np.exp(theta[right] - theta[left]))).astype(np.float64)
     score[rng.random(n_rows) < tie_share] = 0.5
-    return Comparisons(
-        left=left,
-        right=right,
-        score=score,
-        weight=rng.integers(1, 6, n_rows).astype(np.float64),
-        count=np.ones(n_rows, dtype=np.int64),
-        item=rng.integers(0, 50, n_rows),
-        rater=np.zeros_like(left),
-        n_systems=n_systems,
-    )
+    weight, item = rng.integers(1, 6, n_rows), rng.integers(0, 50, n_rows)
+    return made_comparisons(left, right, score, n_systems=n_systems, weight=weight, item=item)
 
 
 def test_evalica_agrees_on_weighted_comparisons_with_ties() -> None:

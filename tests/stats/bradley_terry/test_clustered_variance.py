@@ -8,6 +8,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from made_comparisons import made_comparisons
 from simulated_votes import Design, Population, simulate_comparisons
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
@@ -252,16 +253,7 @@ def test_difference_on_which_no_item_departs_has_no_variance() -> None:
             for pair in ((0, 1), (1, 3)):
                 wins.append((*(pair if rng.random() < 0.6 else pair[::-1]), item))
         winner, loser, item_of = np.array(wins).T
-        comparisons = Comparisons(
-            left=winner,
-            right=loser,
-            score=np.ones(len(wins)),
-            weight=np.ones(len(wins)),
-            count=np.ones(len(wins), dtype=np.int64),
-            item=item_of,
-            rater=np.zeros(len(wins), dtype=np.int64),
-            n_systems=4,
-        )
+        comparisons = made_comparisons(winner, loser, n_systems=4, item=item_of)
         influence_of = influence_on_strengths(comparisons, fit_bradley_terry(comparisons))
 
         variance = vary_over_items(influence_of, comparisons.item).of_differences()
@@ -364,15 +356,8 @@ def test_weighted_votes_have_the_clustered_covariance_of_statsmodels() -> None:
 
 def test_independent_votes_of_two_systems_are_binomial() -> None:
     """Of 15 wins and 5 losses, the variance of logit(p) / 2 is 1 / (4 (n - 1) p q)."""
-    two_rows = Comparisons(
-        left=np.array([0, 1]),
-        right=np.array([1, 0]),
-        score=np.ones(2),
-        weight=np.ones(2),
-        count=np.array([15, 5]),
-        item=np.zeros(2, dtype=np.int64),
-        rater=np.zeros(2, dtype=np.int64),
-        n_systems=2,
+    two_rows = made_comparisons(
+        np.array([0, 1]), np.array([1, 0]), n_systems=2, count=np.array([15, 5])
     )
     variance = independent_votes(two_rows, fit_bradley_terry(two_rows))
 

@@ -11,6 +11,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_comparisons import made_comparisons
 from scipy.special import expit
 from scipy.stats import t as student
 
@@ -50,26 +51,14 @@ AGRESTI_SHARES = (0.044, 0.088, 0.137, 0.157, 0.164, 0.190, 0.220)
 def make_comparisons(
     left: IntArray, right: IntArray, score: FloatArray, n_systems: int
 ) -> Comparisons:
-    n_rows = len(left)
-    return Comparisons(
-        left=left,
-        right=right,
-        score=score,
-        weight=np.ones(n_rows),
-        count=np.ones(n_rows, dtype=np.int64),
-        item=np.arange(n_rows),
-        rater=np.zeros(n_rows, dtype=np.int64),
-        n_systems=n_systems,
-    )
+    return made_comparisons(left, right, score, n_systems=n_systems, item=np.arange(len(left)))
 
 
 def rows_of(*rows: tuple[int, int, float, int], n_systems: int) -> Comparisons:
     """Comparisons from (left, right, score, count)."""
     left, right, score, count = zip(*rows, strict=True)
-    comparisons = make_comparisons(
-        np.array(left), np.array(right), np.array(score, dtype=np.float64), n_systems
-    )
-    return replace(comparisons, count=np.array(count))
+    item = np.arange(len(rows))
+    return made_comparisons(left, right, score, n_systems=n_systems, count=count, item=item)
 
 
 def position(comparisons: Comparisons) -> FloatArray:

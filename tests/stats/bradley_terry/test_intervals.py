@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from made_comparisons import made_comparisons
 from scipy.special import expit
 from scipy.stats import t
 from simulated_votes import Design, Population, simulate_comparisons
@@ -53,17 +54,8 @@ def item_sandwich(comparisons: Comparisons, *, level: float) -> Intervals:
 
 
 def one_vote_per_item(n_wins: int, n_losses: int) -> Comparisons:
-    n = n_wins + n_losses
-    return Comparisons(
-        left=np.zeros(n, dtype=np.int64),
-        right=np.ones(n, dtype=np.int64),
-        score=np.array([1.0] * n_wins + [0.0] * n_losses),
-        weight=np.ones(n),
-        count=np.ones(n, dtype=np.int64),
-        item=np.arange(n),
-        rater=np.zeros(n, dtype=np.int64),
-        n_systems=2,
-    )
+    score = [1.0] * n_wins + [0.0] * n_losses
+    return made_comparisons(0, 1, score, n_systems=2, item=np.arange(len(score)))
 
 
 def test_sandwich_of_two_systems_with_one_vote_an_item_is_binomial() -> None:
@@ -82,16 +74,8 @@ def test_sandwich_of_two_systems_with_one_vote_an_item_is_binomial() -> None:
 
 def test_votes_copied_within_their_item_do_not_narrow_the_sandwich() -> None:
     once = one_vote_per_item(15, 5)
-    ten_times = Comparisons(
-        left=np.tile(once.left, 10),
-        right=np.tile(once.right, 10),
-        score=np.tile(once.score, 10),
-        weight=np.tile(once.weight, 10),
-        count=np.tile(once.count, 10),
-        item=np.tile(once.item, 10),
-        rater=np.repeat(np.arange(10), 20),
-        n_systems=2,
-    )
+    ten_times = select_comparisons(once, np.tile(np.arange(20), 10))
+    ten_times = replace(ten_times, rater=np.repeat(np.arange(10), 20))
     np.testing.assert_allclose(
         over_items(ten_times).item,
         over_items(once).item,
@@ -114,17 +98,7 @@ def test_published_interval_is_too_narrow_by_2_less_2_over_s_for_equal_systems(
 ) -> None:
     """The information is m/4 (S I - J), m votes a pair: V(theta_i - mean) = 4 (S - 1)/(m S^2)."""
     left, right = np.nonzero(1 - np.eye(n_systems))
-    n_rows = len(left)
-    comparisons = Comparisons(
-        left=left,
-        right=right,
-        score=np.ones(n_rows),
-        weight=np.ones(n_rows),
-        count=np.full(n_rows, 5_000),
-        item=np.zeros(n_rows, dtype=np.int64),
-        rater=np.zeros(n_rows, dtype=np.int64),
-        n_systems=n_systems,
-    )
+    comparisons = made_comparisons(left, right, n_systems=n_systems, count=5_000)
     fit = fit_bradley_terry(comparisons)
 
     sound = np.sqrt(independent_votes(comparisons, fit).of_parameters())
@@ -202,17 +176,8 @@ def with_a_late_system(rng: np.random.Generator, *, n_own: int) -> Comparisons:
     ]
     left, right, item = np.array(rows).T
     chance = expit(worth[item, left] - worth[item, right])
-    n = len(rows)
-    return Comparisons(
-        left=left,
-        right=right,
-        score=(rng.random(n) < chance).astype(float),
-        weight=np.ones(n),
-        count=np.ones(n, dtype=np.int64),
-        item=item,
-        rater=np.full(n, -1),
-        n_systems=4,
-    )
+    won = rng.random(len(rows)) < chance
+    return made_comparisons(left, right, won, n_systems=4, item=item, rater=-1)
 
 
 def test_a_system_has_as_many_degrees_of_freedom_as_items_less_one() -> None:
@@ -235,16 +200,8 @@ def rated_by_few(rng: np.random.Generator, *, n_own: int) -> Comparisons:
     left, right, item, person = np.array(rows).T
     liked = worth[item] + taste[person]
     at = np.arange(len(rows))
-    return Comparisons(
-        left=left,
-        right=right,
-        score=(rng.random(len(rows)) < expit(liked[at, left] - liked[at, right])).astype(float),
-        weight=np.ones(len(rows)),
-        count=np.ones(len(rows), dtype=np.int64),
-        item=item,
-        rater=person,
-        n_systems=4,
-    )
+    won = rng.random(len(rows)) < expit(liked[at, left] - liked[at, right])
+    return made_comparisons(left, right, won, n_systems=4, item=item, rater=person)
 
 
 def test_where_people_are_sampled_a_system_has_its_own_people_less_one() -> None:
@@ -263,15 +220,13 @@ def test_a_system_met_by_people_who_write_alone_has_their_degrees_of_freedom() -
     Model 2 met five of the seven writers, and model 0 another model as well.
     """
     left, right = np.array([0, 0, 0, 1, 2]), np.array([1, 3, 3, 3, 3])
-    comparisons = Comparisons(
-        left=np.tile(left, 20),
-        right=np.tile(right, 20),
-        score=np.tile([0.0, 1.0], 50),
-        weight=np.ones(100),
-        count=np.ones(100, dtype=np.int64),
+    comparisons = made_comparisons(
+        np.tile(left, 20),
+        np.tile(right, 20),
+        np.tile([0.0, 1.0], 50),
+        n_systems=4,
         item=np.repeat(np.arange(20), 5),
         rater=np.repeat(np.arange(20) % 15, 5),
-        n_systems=4,
         writer=np.stack(
             [np.full(20, -1), *(np.arange(20) % n for n in (7, 6, 7, 5))], axis=1
         ).ravel(),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_comparisons import made_comparisons
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, log_expit
 from scipy.stats import t as student
@@ -25,16 +26,9 @@ Row = tuple[int, int, int, float, float]
 def rows_of(rows: list[Row], n_systems: int) -> Comparisons:
     """Comparisons from (judge, left, right, score, weight)."""
     judge, left, right, score, weight = zip(*rows, strict=True)
-    n_rows = len(rows)
-    return Comparisons(
-        left=np.array(left),
-        right=np.array(right),
-        score=np.array(score, dtype=np.float64),
-        weight=np.array(weight, dtype=np.float64),
-        count=np.ones(n_rows, dtype=np.int64),
-        item=np.arange(n_rows) % 7,
-        rater=np.array(judge),
-        n_systems=n_systems,
+    item = np.arange(len(rows)) % 7
+    return made_comparisons(
+        left, right, score, n_systems=n_systems, weight=weight, item=item, rater=judge
     )
 
 
@@ -507,17 +501,9 @@ def draw_study(rng: np.random.Generator, n_items: int, *, n_pairs: int) -> Compa
     judge, is_turned = np.repeat((0, 1, 2, 0, 1, 2), len(item)), np.arange(len(difference)) % 2 == 1
     eta = a[judge] * np.where(is_turned, -difference, difference) + b[judge]
     left, right = np.tile(left, 6), np.tile(right, 6)
-    score = (rng.random(len(eta)) < expit(eta)).astype(np.float64)
-    return Comparisons(
-        left=np.where(is_turned, right, left),
-        right=np.where(is_turned, left, right),
-        score=score,
-        weight=np.ones(len(eta)),
-        count=np.ones(len(eta), dtype=np.int64),
-        item=np.tile(item, 6),
-        rater=judge,
-        n_systems=5,
-    )
+    score = rng.random(len(eta)) < expit(eta)
+    left, right = np.where(is_turned, right, left), np.where(is_turned, left, right)
+    return made_comparisons(left, right, score, n_systems=5, item=np.tile(item, 6), rater=judge)
 
 
 def test_intervals_over_100_items_cover_strengths_discriminations_and_biases() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from made_comparisons import made_comparisons
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from hearteval.stats.bradley_terry.lack_of_fit import (
@@ -26,19 +28,11 @@ from hearteval.stats.tally import count_equal
 SIX = np.linspace(0.8, -0.8, 6)
 
 
-def comparisons_of(left: object, right: object, score: object, item: object) -> Comparisons:
-    arrays = [np.asarray(values, dtype=np.int64) for values in (left, right, item)]
-    n = len(arrays[0])
-    return Comparisons(
-        left=arrays[0],
-        right=arrays[1],
-        score=np.asarray(score, dtype=np.float64),
-        weight=np.ones(n),
-        count=np.ones(n, dtype=np.int64),
-        item=arrays[2],
-        rater=np.full(n, -1),
-        n_systems=int(max(arrays[0].max(), arrays[1].max())) + 1,
-    )
+def comparisons_of(
+    left: ArrayLike, right: ArrayLike, score: ArrayLike, item: ArrayLike
+) -> Comparisons:
+    n_systems = int(max(np.max(left), np.max(right))) + 1
+    return made_comparisons(left, right, score, n_systems=n_systems, item=item, rater=-1)
 
 
 def drawn(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_comparisons import made_comparisons
 from scipy.optimize import minimize
 
 from hearteval.errors import NotIdentifiedError
@@ -57,17 +58,8 @@ def puddings() -> tuple[FloatArray, float]:
 
 def rows(scores: list[tuple[int, int, float]]) -> Comparisons:
     left, right, score = (np.array(column) for column in zip(*scores, strict=True))
-    n = len(scores)
-    return Comparisons(
-        left=left.astype(np.int64),
-        right=right.astype(np.int64),
-        score=score.astype(np.float64),
-        weight=np.ones(n),
-        count=np.ones(n, dtype=np.int64),
-        item=np.arange(n) % 5,
-        rater=np.zeros(n, dtype=np.int64),
-        n_systems=int(max(left.max(), right.max())) + 1,
-    )
+    n, n_systems = len(scores), int(max(left.max(), right.max())) + 1
+    return made_comparisons(left, right, score, n_systems=n_systems, item=np.arange(n) % 5)
 
 
 def davidson_fit(comparisons: Comparisons) -> DavidsonFit:
