@@ -8,6 +8,7 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,11 @@ from hypothesis import settings
 from postgres_server import PostgresServer, running_server
 
 from hearteval.cli.main import run_command_line
+from hearteval.models import asking
+from hearteval.models.local import LocalSettings
+from hearteval.models.wrappers import gate, pace
 from hearteval.store.sql import SqlStore
+from hearteval.study.asking import opening
 
 # No test asserts a time: a machine may be busy with something else.
 settings.register_profile("untimed", deadline=None)
@@ -124,6 +129,20 @@ def heart(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         return Done(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls be tried again in milliseconds, one after the other."""
+    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
+    monkeypatch.setattr(gate, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
+
+
+@pytest.fixture
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a local model have one thread: a tiny one is no faster with more, which spin."""
+    monkeypatch.setattr(opening, "LocalSettings", partial(LocalSettings, n_threads=1))
 
 
 @pytest.fixture

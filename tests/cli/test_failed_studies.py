@@ -27,7 +27,7 @@ from hearteval.judgments.reply import REPLY_FAULTS
 from hearteval.models.failures import RETRYABLE
 from hearteval.study import pipeline
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.usefixtures("quick_patience")]
 DEAD = "http://127.0.0.1:9/v1"
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys, tabs and line ends left out."""

@@ -92,6 +92,7 @@ def test_where_no_model_writes_there_is_nothing_to_measure(heart: Heart, study: 
 
 
 @pytest.mark.server
+@pytest.mark.usefixtures("one_thread")
 def test_a_local_model_is_timed_to_its_first_text(heart: Heart, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     study = write_study(tmp_path, f'model = "local:{TINY_MODEL}"')

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from killable_study import content, finish, finish_here, start, write_study
+from heart_command import Heart
+from killable_study import content, finish_here, write_study
 
 pytestmark = pytest.mark.server
 
@@ -38,65 +39,57 @@ def resize(disk: Path, options: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
 
 
-def fail(study: Path) -> str:
-    process = start(study)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode in (1, 2), out
-    assert '"schema": "heart.error/1"' in out
-    said = [line for line in err.splitlines() if " so far" not in line]  # progress, where slow
-    assert len(said) == 1, err
-    return err
+def fail(heart: Heart, study: Path) -> str:
+    done = heart("run", study, "--json")
+    assert (done.code in (1, 2), done.json["schema"]) == (True, "heart.error/1")
+    assert done.err.count("\n") == 1, done.err
+    return done.err
 
 
 def test_a_full_disk_is_one_clear_line_and_the_run_goes_on_later(
-    small_disk: Path, tmp_path: Path
+    heart: Heart, small_disk: Path, tmp_path: Path
 ) -> None:
     reference = write_study(tmp_path / "undisturbed")
     finish_here(reference)
     study = write_study(small_disk / "study")
-    assert "full" in fail(study)
+    assert "full" in fail(heart, study)
     assert not list(study.parent.glob("*.html"))
     resize(small_disk, "size=100m")
-    finish(study)
+    finish_here(study)
     assert content(study) == content(reference)
 
 
-def test_a_read_only_folder_is_one_clear_line(small_disk: Path) -> None:
+def test_a_read_only_folder_is_one_clear_line(heart: Heart, small_disk: Path) -> None:
     study = write_study(small_disk / "study", regular=2, adversarial=1)
     resize(small_disk, "ro")
-    assert "cannot be written" in fail(study)
+    assert "cannot be written" in fail(heart, study)
     resize(small_disk, "rw,size=100m")
-    finish(study)
+    finish_here(study)
 
 
 def test_a_study_on_a_read_only_disk_is_planned_and_says_what_it_cannot_write(
-    small_disk: Path,
+    heart: Heart, small_disk: Path
 ) -> None:
     resize(small_disk, "size=100m")
     study = write_study(small_disk / "study", regular=2, adversarial=1)
-    finish(study)
+    finish_here(study)
     resize(small_disk, "ro")
-    heart = [sys.executable, "-m", "hearteval"]
-    plan = subprocess.run(
-        [*heart, "run", str(study), "--dry-run"], capture_output=True, check=False
-    )
-    report = subprocess.run(
-        [*heart, "report", str(study)], capture_output=True, check=False, text=True
-    )
+    plan = heart("run", study, "--dry-run")
+    report = heart("report", study)
     resize(small_disk, "rw,size=100m")
 
-    assert (plan.returncode, plan.stderr) == (0, b"")
-    assert report.returncode == 1
-    assert ".leaderboard.csv: cannot be written (Read-only file system)" in report.stderr
+    assert (plan.code, plan.err) == (0, "")
+    assert report.code == 1
+    assert ".leaderboard.csv: cannot be written (Read-only file system)" in report.err
 
 
-def test_a_disk_that_turns_read_only_keeps_what_was_made(small_disk: Path) -> None:
+def test_a_disk_that_turns_read_only_keeps_what_was_made(heart: Heart, small_disk: Path) -> None:
     resize(small_disk, "size=100m")
     study = write_study(small_disk / "study", regular=2, adversarial=1)
-    finish(study)
+    finish_here(study)
     before = content(study)
     resize(small_disk, "ro")
-    fail(study)
+    fail(heart, study)
     resize(small_disk, "rw,size=100m")
-    finish(study)
+    finish_here(study)
     assert content(study) == before

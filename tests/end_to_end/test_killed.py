@@ -15,7 +15,7 @@ from hearteval.items.files import format_items
 
 pytestmark = pytest.mark.server
 
-N_ITEMS = 60
+N_ITEMS = 30
 N_RANDOM_KILLS = int(os.environ.get("HEART_TEST_KILLS", "2"))
 """The whole measurement is 50: ``make soak``."""
 LOOK_SECONDS = 0.005
@@ -110,7 +110,7 @@ def kill_after(study: Path, seconds: float) -> bool:
 
 
 def test_kills_at_random_moments_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
-    reference = write_study(tmp_path / "undisturbed")
+    reference = write_study(tmp_path / "undisturbed", regular=6, adversarial=3)
     started = time.monotonic()
     finish(reference)
     longest = 1.2 * (time.monotonic() - started)
@@ -118,7 +118,7 @@ def test_kills_at_random_moments_lose_nothing_and_do_nothing_twice(tmp_path: Pat
     chance = random.Random(2026)
     n_kills = n_studies = 0
     while n_kills < N_RANDOM_KILLS:
-        study = write_study(tmp_path / f"study-{n_studies}")
+        study = write_study(tmp_path / f"study-{n_studies}", regular=6, adversarial=3)
         while kill_after(study, chance.uniform(0.1, longest)):
             n_kills += 1
         n_studies += 1

@@ -5,7 +5,6 @@ The model is far too small to judge anything; what it says is as odd as replies 
 
 import json
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from hearteval.domain import (
     Study,
     System,
 )
-from hearteval.models.local import LocalSettings
 from hearteval.store.sql import SqlStore
 from hearteval.study.asking import opening
 
@@ -38,7 +36,7 @@ name = "tiny"
 seed = 2
 [items]
 source = "starter"
-regular = 3
+regular = 1
 adversarial = 1
 [[system]]
 preset = "original"
@@ -153,9 +151,8 @@ def refuse_to_start(*_words: object) -> None:
 
 
 def test_tiny_models_complete_and_judge_and_a_second_run_starts_none(
-    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_thread: None, heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "LocalSettings", partial(LocalSettings, n_threads=1))
     path = tmp_path / "tiny.toml"
     path.write_text(STUDY, encoding="utf-8")
 

@@ -26,12 +26,10 @@ from served_study import (
     write_study,
 )
 
-from hearteval.models import asking
 from hearteval.models.http.client import Timeouts, open_client
-from hearteval.models.wrappers import gate, pace
 from hearteval.study.asking import opening
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.usefixtures("quick_patience")]
 
 CANARY = "canary-7f3a91-key"
 KEYED = f'{FREE}\nkey_name = "{KEY_NAME}"'
@@ -41,11 +39,7 @@ HTML = b"<!doctype html><title>Sign in</title>"
 
 
 @pytest.fixture(autouse=True)
-def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let calls be tried again in milliseconds, one after the other."""
-    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
-    monkeypatch.setattr(gate, "FIRST_WAIT", 0.001)
-    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
+def canary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_NAME, CANARY)
 
 

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from browser_site import new_context, real_browser
+from heart_command import Heart
 from playwright.sync_api import Browser, Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -48,25 +48,9 @@ REPLIES = (
 ENDINGS = ("Really?", "I am here.", "That is hard.", "Take your time.")
 LABELS = ("A is slightly better", "B is slightly better", "A is significantly better")
 PLATFORM_ID = "worker-{k}-of-a-recruiting-site"
-DEADLINE_SECONDS = 120
 MOST_LOOKS = 200
 """At the researcher's page, until all that was written is screened."""
 SCREENED = re.compile(r"may be shown: (\d+)\. Waiting for a reviewer: (\d+).*Kept out: (\d+)\.")
-
-
-def heart(*words: str | Path) -> str:
-    """Run a command as a user types it; return what it printed."""
-    environment = {k: v for k, v in os.environ.items() if k != "HEART_STORE"}
-    done = subprocess.run(
-        [sys.executable, "-m", "hearteval", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_SECONDS,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @contextmanager
@@ -168,11 +152,11 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-def take_to_the_end(browser: Browser, folder: Path) -> tuple[Path, list[str]]:
+def take_to_the_end(heart: Heart, browser: Browser, folder: Path) -> tuple[Path, list[str]]:
     """Have people do all that a study asks of them; return it with their pseudonyms."""
     study = folder / "small.toml"
     study.write_text(STUDY, encoding="utf-8")
-    heart("run", study, "--json")
+    assert heart("run", study, "--json").code == 0
     with heart_serve(study) as link:
         researcher = come(browser, link)
         researcher.locator("main button.send").click()
@@ -205,23 +189,15 @@ def take_to_the_end(browser: Browser, folder: Path) -> tuple[Path, list[str]]:
         names = [pseudonym(page) for page in [*writers, *raters]]
         for context in browser.contexts:
             context.close()
-    heart("run", study, "--json")
+    assert heart("run", study, "--json").code == 0
     return study, names
 
 
-def results_of(study: Path) -> dict[str, Any]:
-    heart("analyze", study, "--json")
-    found: dict[str, Any] = json.loads(
-        study.with_suffix(".results.json").read_text(encoding="utf-8")
-    )
-    return found
-
-
 def test_people_stand_beside_the_systems_in_three_rankings_and_nobody_is_named(
-    browser: Browser, tmp_path: Path
+    heart: Heart, browser: Browser, tmp_path: Path
 ) -> None:
-    study, names = take_to_the_end(browser, tmp_path)
-    results = results_of(study)
+    study, names = take_to_the_end(heart, browser, tmp_path)
+    results = json.loads(study.with_suffix(".results.json").read_text(encoding="utf-8"))
     boards = {one["judged_by"]: one["leaderboard"] for one in results["people"]["rankings"]}
     assert set(boards) == {"people", "judges"}
     assert results["leaderboard"]["judged_by"] == "people"
@@ -230,7 +206,6 @@ def test_people_stand_beside_the_systems_in_three_rankings_and_nobody_is_named(
         assert {row["system"] for row in board["rows"]} == {"original", "generic", "People"}
     assert boards["people"]["interval_used"] == "two-way"
     assert boards["people"]["n_people"] == N_RATERS
-    heart("report", study)
     page = study.with_suffix(".report.html").read_text(encoding="utf-8")
     assert "People" in page
     told = [*names, "of-a-recruiting-site"]

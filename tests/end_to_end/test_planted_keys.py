@@ -18,9 +18,7 @@ from scripted_server import Answer, completion, fail, give
 from served_study import FREE, KEY_NAME, always, fitting_reply, serving, write_study
 
 from hearteval.domain import Completion
-from hearteval.models import asking
 from hearteval.models.batch.queue import BatchPolicy
-from hearteval.models.wrappers import gate, pace
 
 pytestmark = pytest.mark.server
 
@@ -40,10 +38,7 @@ QUICK = BatchPolicy(
 
 
 @pytest.fixture(autouse=True)
-def quick_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
-    monkeypatch.setattr(gate, "FIRST_WAIT", 0.001)
-    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
+def planted_key(quick_patience: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hearteval.study.asking.opening.BATCH_POLICY", QUICK)
     monkeypatch.setenv(KEY_NAME, KEY)
 

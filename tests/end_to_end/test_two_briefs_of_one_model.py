@@ -18,7 +18,7 @@ seed = 2
 fail_on_missing = 1.0
 [items]
 source = "starter"
-regular = 3
+regular = 2
 adversarial = 0
 [[system]]
 preset = "original"
@@ -44,6 +44,7 @@ repeat_pairs = 0
 
 
 @pytest.mark.server
+@pytest.mark.usefixtures("one_thread")
 def test_each_brief_is_a_system_of_its_own(heart: Heart, tmp_path: Path) -> None:
     path = tmp_path / "briefs.toml"
     path.write_text(STUDY, encoding="utf-8")

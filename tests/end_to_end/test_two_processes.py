@@ -70,7 +70,7 @@ def test_two_runs_on_one_store_pay_once_and_both_end_well(
 ) -> None:
     store = None if database == "sqlite" else request.getfixturevalue("postgres_url")
     with serving(slowly()) as server:
-        study = write_study(tmp_path, server.url, regular=8, extra=PRICED)
+        study = write_study(tmp_path, server.url, regular=5, extra=PRICED)
         runs = [start(study, store) for _ in range(2)]
         ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
 
@@ -109,7 +109,7 @@ def test_run_that_comes_later_gets_work_while_the_first_waits_for_its_calls(
 def test_each_of_two_runs_stops_a_judge_that_says_nothing_usable(tmp_path: Path) -> None:
     at_once = PRICED.replace("concurrency = 2", "concurrency = 50")
     with serving(always(their_judge=say("I prefer reply A."))) as server:
-        study = write_study(tmp_path, server.url, regular=20, extra=at_once)
+        study = write_study(tmp_path, server.url, regular=8, extra=at_once)
         runs = [start(study, None) for _ in range(2)]
         ended = [run.communicate(timeout=DEADLINE_SECONDS) for run in runs]
 
