@@ -16,9 +16,9 @@ import numpy as np
 from people_study import simulated_study
 
 from hearteval.analysis.columns import JudgmentColumns, to_columns
-from hearteval.analysis.people.best_human import find_best_humans
-from hearteval.analysis.people.leads import compare_leads
-from hearteval.analysis.people.meetings import find_meetings
+from hearteval.sections.people.models.best_human import find_best_humans
+from hearteval.sections.people.models.leads import compare_leads
+from hearteval.sections.people.models.meetings import find_meetings
 from hearteval.stats.special import expit
 
 EQUAL = {"beacon": 0.0, "ember": 0.0, "harbour": 0.0, "People": 0.0}

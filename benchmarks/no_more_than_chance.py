@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import ABSENT, ONE, OTHER, TIE
-from hearteval.analysis.people.as_if_at_random import compare_answers
+from hearteval.sections.people.one_by_one import compare_answers
 from hearteval.stats.comparisons import IntArray
 
 PEOPLE, PER_PAIR = 15, 5

@@ -17,7 +17,7 @@ from people_study import JUDGES, PEOPLE, SYSTEMS, WRITERS, PeopleStudy, human_ra
 
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.people.study import PeopleResults, analyze_people
+from hearteval.sections.people.study import PeopleResults, analyze_people
 
 THETA = {"beacon": 0.6, "ember": -0.6, "harbour": 0.0, "People": 0.2}
 ITEM_SD, RATER_SD, TIES, PER_PAIR = 0.6, 0.3, 0.15, 5

@@ -15,10 +15,10 @@ import numpy as np
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import to_columns
+from hearteval.analysis.coverage.pace import USUAL, measure_pace, warn_of_pace
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.people.agreement import measure_people, warn_of_chance
-from hearteval.analysis.people.pace import USUAL, measure_pace, warn_of_pace
 from hearteval.config.simulation import read_plan
+from hearteval.sections.people.judges.agreement import measure_people, warn_of_chance
 from hearteval.study.simulation.making import draw_world
 from hearteval.study.simulation.texts import simulated_items
 from hearteval.study.simulation.world import World

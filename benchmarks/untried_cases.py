@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, assigned
-from hearteval.analysis.people.rankings import KindRanking
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import Assignment, Completion, Pair, Rater, System
 from hearteval.sections.people import People
+from hearteval.sections.people.rankings import KindRanking
 from hearteval.sections.strata import Strata
 from hearteval.study.simulation.texts import simulated_items
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from planted_studies import Figure, Limits, analyzed, data_of, scored
 
 from hearteval.analysis.columns import to_columns
-from hearteval.analysis.people.against_models import OutcomeShare
-from hearteval.analysis.people.rankings import KindRanking
-from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.people import People
+from hearteval.sections.people.models.shares import OutcomeShare
+from hearteval.sections.people.rankings import KindRanking
+from hearteval.sections.people.study import PeopleResults, analyze_people
 from hearteval.study.simulation.making import draw_world
 from hearteval.study.simulation.world import PEOPLE, World
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.data import Provenance, StudyData, assigned
-from hearteval.analysis.people.rankings import KindRanking
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import score_study
 from hearteval.analysis.study import StudyResults, analyze_study
@@ -14,6 +13,7 @@ from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.agreement import Agreement
 from hearteval.sections.explained import Explained
 from hearteval.sections.people import People
+from hearteval.sections.people.rankings import KindRanking
 from hearteval.sections.strata import Strata
 from hearteval.study.simulation.drawing import Drawn
 from hearteval.study.simulation.making import draw_world

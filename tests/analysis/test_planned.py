@@ -11,9 +11,9 @@ from hearteval.analysis.judges.faults import OWN_FAMILY
 from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.planned import adjust_planned
 from hearteval.analysis.study import StudyResults
-from hearteval.report.against import lead_words, overall_words
 from hearteval.sections.explained import Explained
 from hearteval.sections.people import People
+from hearteval.sections.people.models.words import lead_words, overall_words
 
 NULL_STUDIES = 14
 

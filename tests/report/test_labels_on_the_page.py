@@ -14,7 +14,6 @@ from hearteval.analysis.data import LabelRow, StudyData, TaxonomyLabels
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.labels.agreement import SourceAgreement
 from hearteval.analysis.labels.people import PeopleLabels, PersonAgreement
-from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Rater, System
 from hearteval.labels.taxonomy import TaxonomyName, load_taxonomy
@@ -23,6 +22,7 @@ from hearteval.report.tables import all_tables
 from hearteval.sections.labels import Labels
 from hearteval.sections.labels.use import LabelResults, analyze_labels
 from hearteval.sections.labels.wins import CategoryWins, LabelWins
+from hearteval.sections.people.judges.disagreements import TraitOfChoice
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 READER = Rater(name="reader", kind="llm", family="theirs")

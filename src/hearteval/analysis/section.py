@@ -14,12 +14,12 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.analysis.people.ambiguity_rule import AmbiguityRule
 from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.voters import Headline
 from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.analysis.scores.study import RatingResults
+from hearteval.domain.study import AmbiguityRule
 from hearteval.notices import Notice
 
 Records = Iterable[object]

@@ -13,6 +13,7 @@ from hearteval.analysis.calls import (
 )
 from hearteval.analysis.columns import JudgmentColumns, to_columns
 from hearteval.analysis.coverage.missing import FAIL_ON_MISSING, Failure, merge_causes
+from hearteval.analysis.coverage.pace import PeoplePace, measure_pace, warn_of_pace
 from hearteval.analysis.coverage.study import (
     BASELINE_FAMILY,
     Coverage,
@@ -36,8 +37,6 @@ from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_t
 from hearteval.analysis.judges.own_family import warn_of_own_family
 from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
-from hearteval.analysis.people.ambiguity_rule import DEFAULT_RULE, AmbiguityRule
-from hearteval.analysis.people.pace import PeoplePace, measure_pace, warn_of_pace
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
@@ -59,7 +58,7 @@ from hearteval.analysis.section import (
 )
 from hearteval.domain import AXIS_NAMES, Axis, Rater
 from hearteval.domain.reasons import BY_DESIGN
-from hearteval.domain.study import Voters
+from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule, Voters
 from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from hearteval.domain.display import Display, read_display
 from hearteval.domain.ids import fill_id, require
@@ -60,3 +60,16 @@ class Study:
     def display(self) -> Display:
         """In which form raters see replies."""
         return read_display(self.design.get("display"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmbiguityRule:
+    """When a comparison is ambiguous: both must hold."""
+
+    consensus: float = 0.8
+    """Fewer than this share of people's votes stand on one side; four of five by default."""
+    split_axes: int = 1
+    """At least so many axes have another winner among the judges, or none, than most axes have."""
+
+
+DEFAULT_RULE: Final = AmbiguityRule()

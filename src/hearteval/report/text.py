@@ -257,3 +257,8 @@ def reasons(missing: Mapping[str, int]) -> str:
     """Write counts by reason, most frequent first, or a dash where nothing is missing."""
     ordered = sorted(missing.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count(n)}{NO_BREAK_SPACE}{why}" for why, n in ordered if n) or NO_VALUE
+
+
+def probability(name: str, value: float) -> str:
+    """Write a p or a q after its name."""
+    return f"{name} < .001" if value < 0.001 else f"{name} = {value:.3f}".replace("0.", ".", 1)

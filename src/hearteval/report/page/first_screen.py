@@ -16,7 +16,6 @@ from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis
-from hearteval.report.against import q_words
 from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
 from hearteval.report.leaderboard import TOO_FEW, marked_axes, why_blank
@@ -29,6 +28,7 @@ from hearteval.report.text import (
     level_percent,
     percent,
     plural,
+    probability,
     ranks,
     signed_hundredths,
     whole,
@@ -240,7 +240,7 @@ def _axis_elo(board: Leaderboard, at: AxisStanding) -> str:
         return f"{elo}, without an interval."
     is_clear = _is_clear(at.q, board.level)
     side = "clear of" if is_clear else "it may be on either side of"
-    counted = "" if at.q is None else f", all cells of the table counted ({q_words(at.q)})"
+    counted = "" if at.q is None else f", all cells of the table counted ({probability('q', at.q)})"
     return (
         f"{elo}, {level_percent(board.level)} interval {interval(at.low, at.high)}:"
         f" {side} the mean, {whole(MEAN_ELO)}{counted}."

@@ -11,7 +11,7 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.report.headline import first_line
 from hearteval.report.leaderboard import WHO
-from hearteval.report.text import bare_percent, count, level_percent, listed, plural
+from hearteval.report.text import bare_percent, count, level_percent, listed, plural, probability
 
 PROTOCOL_WORDS = {
     "forced-strength": "a winner was forced, with a strength from 1 to 5",
@@ -213,7 +213,7 @@ def _ranking(board: Leaderboard) -> list[str]:
     )
     test = fit.lack_of_fit
     if test is not None and test.p is not None and fit.expected_rms_gap is not None:
-        p = "p < .001" if test.p < 0.001 else f"p = {test.p:.3f}".replace("0.", ".", 1)
+        p = probability("p", test.p)
         by_chance = bare_percent(fit.expected_rms_gap)
         gap += f", {by_chance} being expected by chance (test over items, {p})"
     return [*words, f"{gap}."]

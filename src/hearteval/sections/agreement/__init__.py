@@ -5,25 +5,26 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
-from hearteval.analysis.axis_weights import AxisWeights, KindWeights, weigh_axes
-from hearteval.analysis.judges.agreement import JudgesAgreement, measure_judges
-from hearteval.analysis.people.agreement import AgreementPart
-from hearteval.analysis.people.disagreements import Disagreement
-from hearteval.analysis.people.study import PeopleResults
-from hearteval.analysis.people.with_judges import PeopleAndJudges
 from hearteval.analysis.section import Basis, Figure, Records, Section, rows_at
 from hearteval.domain import flat_fields
-from hearteval.report import axis_weights, people, people_and_judges
 from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.page.links import item_page, pair_key
 from hearteval.report.page.replies import Reading, Shown
-from hearteval.report.people_and_judges import Heat, JudgeRow
-from hearteval.report.plots.people import agreement_cells, draw_agreement
 from hearteval.report.plots.style import rows_height
 from hearteval.report.table import Table
 from hearteval.report.text import TOO_FEW
+from hearteval.sections.agreement import weight_words, words
+from hearteval.sections.agreement.judges import JudgesAgreement, measure_judges
+from hearteval.sections.agreement.plot import agreement_cells, draw_agreement
+from hearteval.sections.agreement.weights import AxisWeights, KindWeights, weigh_axes
+from hearteval.sections.agreement.words import Heat, JudgeRow
 from hearteval.sections.people import People
+from hearteval.sections.people import words as of_people
+from hearteval.sections.people.judges.agreement import AgreementPart
+from hearteval.sections.people.judges.disagreements import Disagreement
+from hearteval.sections.people.judges.study import PeopleAndJudges
 from hearteval.sections.people.planned import with_q
+from hearteval.sections.people.study import PeopleResults
 
 N_READ = 4
 """Pairs on which people and judges are opposed, that the page names."""
@@ -75,24 +76,24 @@ class Agreement(Section[JudgesAgreement | None]):
         " chance: 0 is what chance alone gives, 1 is always the same answer, below 0 they agree"
         " less than by chance."
     }
-    CELL_WIDTH: ClassVar = people_and_judges.CELL_WIDTH
-    CELL_HEIGHT: ClassVar = people_and_judges.CELL_HEIGHT
-    TRAIT_NAMES: ClassVar = people_and_judges.TRAIT_NAMES
-    THIRD_NAMES: ClassVar = people_and_judges.THIRD_NAMES
-    agreement_rows = staticmethod(people.agreement_rows)
-    one_by_one_words = staticmethod(people.one_by_one_words)
-    difference_words = staticmethod(people_and_judges.difference_words)
-    tie_words = staticmethod(people_and_judges.tie_words)
-    rule_words = staticmethod(people_and_judges.rule_words)
-    subsample_words = staticmethod(people_and_judges.subsample_words)
-    opposed_words = staticmethod(people_and_judges.opposed_words)
-    opposed_reading = staticmethod(people_and_judges.opposed_reading)
-    trait_value = staticmethod(people_and_judges.trait_value)
-    trait_interval = staticmethod(people_and_judges.trait_interval)
-    of_pairs = staticmethod(people_and_judges.of_pairs)
-    estimate_words = staticmethod(people_and_judges.estimate_words)
-    weight_scale = staticmethod(axis_weights.weight_scale)
-    weight_text = staticmethod(axis_weights.weight_text)
+    CELL_WIDTH: ClassVar = words.CELL_WIDTH
+    CELL_HEIGHT: ClassVar = words.CELL_HEIGHT
+    TRAIT_NAMES: ClassVar = words.TRAIT_NAMES
+    THIRD_NAMES: ClassVar = words.THIRD_NAMES
+    agreement_rows = staticmethod(of_people.agreement_rows)
+    one_by_one_words = staticmethod(of_people.one_by_one_words)
+    difference_words = staticmethod(words.difference_words)
+    tie_words = staticmethod(words.tie_words)
+    rule_words = staticmethod(words.rule_words)
+    subsample_words = staticmethod(words.subsample_words)
+    opposed_words = staticmethod(words.opposed_words)
+    opposed_reading = staticmethod(words.opposed_reading)
+    trait_value = staticmethod(words.trait_value)
+    trait_interval = staticmethod(words.trait_interval)
+    of_pairs = staticmethod(words.of_pairs)
+    estimate_words = staticmethod(words.estimate_words)
+    weight_scale = staticmethod(weight_words.weight_scale)
+    weight_text = staticmethod(weight_words.weight_text)
 
     weights: AxisWeights | None
     """What axes weigh in choices, by kind of rater; None where nobody marked them."""
@@ -192,44 +193,44 @@ class Agreement(Section[JudgesAgreement | None]):
         lines = list(self.answer())
         if self.both is not None:
             lines += [
-                people_and_judges.subsample_words(self.both.subsamples),
-                people_and_judges.difference_words(self.both, self.level),
-                people_and_judges.opposed_words(self.both),
+                words.subsample_words(self.both.subsamples),
+                words.difference_words(self.both, self.level),
+                words.opposed_words(self.both),
             ]
         lines.append(self.weight_words())
-        lines.append(people.one_by_one_words(self.people) if self.people else "")
+        lines.append(of_people.one_by_one_words(self.people) if self.people else "")
         return list(filter(None, lines))
 
     def shown_tables(self) -> Sequence[Table]:
         """Return agreement of people and of majorities, on all items and by subset."""
-        table = people.agreement_table(self.people) if self.people else None
+        table = of_people.agreement_table(self.people) if self.people else None
         return [table] if table else []
 
     def answer(self) -> tuple[str, ...]:
         """Say first how often judges choose as people do, beside how often people agree."""
         both = self.both
-        words = []
+        said = []
         if self.whole:
-            by_clarity = people_and_judges.by_clarity(both.ambiguity) if both else ""
-            words.append(people_and_judges.people_words(self.whole, by_clarity))
+            by_clarity = words.by_clarity(both.ambiguity) if both else ""
+            said.append(words.people_words(self.whole, by_clarity))
         if both:
-            words.append(people_and_judges.place_words(both))
+            said.append(words.place_words(both))
         of_judges = (
-            people_and_judges.best_words(both.judges) if both else "",
-            people_and_judges.judges_words(self.found) if self.found else "",
+            words.best_words(both.judges) if both else "",
+            words.judges_words(self.found) if self.found else "",
         )
-        words.append(" ".join(filter(None, of_judges)))
-        return tuple(filter(None, words)) or (f"There are {TOO_FEW} to say.",)
+        said.append(" ".join(filter(None, of_judges)))
+        return tuple(filter(None, said)) or (f"There are {TOO_FEW} to say.",)
 
     def heat(self) -> Heat | None:
         """Return the picture of who agrees with whom."""
-        return people_and_judges.heat(self.both, self.whole, self.found)
+        return words.heat(self.both, self.whole, self.found)
 
     def judge_rows(self) -> list[JudgeRow]:
         """Return the judges, the one that agrees most often first, then their majority."""
-        return people_and_judges.judge_rows(self.both, self.whole)
+        return words.judge_rows(self.both, self.whole)
 
-    def axis_rows(self) -> list[axis_weights.AxisRow]:
+    def axis_rows(self) -> list[weight_words.AxisRow]:
         """Return the axes on which anybody agrees, or which weigh anything."""
         weights = self.weights
         by_both = {one.axis: one for one in (self.both.axes if self.both else ())}
@@ -238,7 +239,7 @@ class Agreement(Section[JudgesAgreement | None]):
         is_both = weights is not None and len(kinds) > 1
         differs = {one.axis: one for one in (weights.differences if weights and is_both else ())}
         return [
-            axis_weights.AxisRow(
+            weight_words.AxisRow(
                 axis=axis,
                 name=name,
                 people=by_both[axis].people if axis in by_both else None,
@@ -253,15 +254,15 @@ class Agreement(Section[JudgesAgreement | None]):
 
     def weight_kinds(self) -> Sequence[KindWeights]:
         """Return the kinds of raters whose weights rest on enough items."""
-        return axis_weights.weight_kinds(self.weights)
+        return weight_words.weight_kinds(self.weights)
 
     def weight_words(self) -> str:
         """Say which axes weigh more with people than with judges."""
-        return axis_weights.weight_words(self.weights)
+        return weight_words.weight_words(self.weights)
 
     def weight_problems(self) -> str:
         """Say for which kind there are no weights, and why."""
-        return axis_weights.weight_problems(self.weights)
+        return weight_words.weight_problems(self.weights)
 
     def opposed(
         self, shown: Shown, there: Iterable[Reading]

@@ -28,7 +28,6 @@ from hearteval.analysis.labels.people import (
     describe_people,
     peoples_word,
 )
-from hearteval.analysis.people.disagreements import TraitOfChoice
 from hearteval.domain import Completion, Rater, Subset, System, record_id
 from hearteval.sections.labels.differences import (
     PEOPLE,
@@ -38,6 +37,7 @@ from hearteval.sections.labels.differences import (
 )
 from hearteval.sections.labels.examples import LabelExample, choose_label_examples
 from hearteval.sections.labels.wins import LabelWins, opposed_by_label, wins_of_labels
+from hearteval.sections.people.judges.disagreements import TraitOfChoice
 from hearteval.stats.comparisons import FloatArray
 from hearteval.stats.means import ROUNDING
 

@@ -15,7 +15,6 @@ import numpy as np
 from hearteval.analysis.agreement.pair_votes import PairVotes
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.labels.agreement import Marks
-from hearteval.analysis.people.disagreements import TraitOfChoice, compare_traits, find_opposed
 from hearteval.analysis.ranking.checks.adjusted import (
     NOT_DETERMINED,
     TWICE_AS_MUCH,
@@ -24,6 +23,11 @@ from hearteval.analysis.ranking.checks.adjusted import (
 )
 from hearteval.analysis.words import count_words
 from hearteval.errors import NotIdentifiedError
+from hearteval.sections.people.judges.disagreements import (
+    TraitOfChoice,
+    compare_traits,
+    find_opposed,
+)
 from hearteval.stats.bradley_terry.covariates import relative_difference
 from hearteval.stats.comparisons import Comparisons, FloatArray, number_labels
 

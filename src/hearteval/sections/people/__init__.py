@@ -4,22 +4,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
-from hearteval.analysis.people.agreement import warn_of_chance
-from hearteval.analysis.people.rankings import warn_of_difference
-from hearteval.analysis.people.study import PeopleResults, analyze_people
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.section import Basis, Figure, Records, Section
 from hearteval.domain import flat_fields
 from hearteval.domain.study import Voters
 from hearteval.notices import Notice
-from hearteval.report import against, people
 from hearteval.report.leaderboard import RANK_DIFFERS
-from hearteval.report.plots.people import draw_against_models, outcomes
 from hearteval.report.plots.style import rows_height
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import NO_VALUE, count
+from hearteval.sections.people import words
+from hearteval.sections.people.judges.agreement import warn_of_chance
+from hearteval.sections.people.models import words as against
 from hearteval.sections.people.planned import planned_tests, with_q
+from hearteval.sections.people.plot import draw_against_models, outcomes
+from hearteval.sections.people.rankings import warn_of_difference
+from hearteval.sections.people.study import PeopleResults, analyze_people
 
 
 class Beside(NamedTuple):
@@ -57,13 +58,13 @@ class People(Section[PeopleResults]):
             lambda found, _: rows_height(1.6 * len(outcomes(found))),
         ),
     )
-    HEADINGS: ClassVar = people.HEADINGS
+    HEADINGS: ClassVar = words.HEADINGS
     HIGHER: ClassVar = against.HIGHER
     LOWER: ClassVar = against.LOWER
-    source_words = staticmethod(people.source_words)
-    margin = staticmethod(people.margin)
-    group_tables = staticmethod(people.group_tables)
-    too_few_words = staticmethod(people.too_few_words)
+    source_words = staticmethod(words.source_words)
+    margin = staticmethod(words.margin)
+    group_tables = staticmethod(words.group_tables)
+    too_few_words = staticmethod(words.too_few_words)
     bars = staticmethod(against.bars)
     interval_words = staticmethod(against.interval_words)
     group_words = staticmethod(against.group_words)
@@ -166,9 +167,9 @@ class People(Section[PeopleResults]):
     def brief(self) -> tuple[str, ...]:
         """Say in plain words what people say beside judges, and how models fare against people."""
         found = self.found
-        words = [against.overall_words(found), people.ranking_words(found)]
-        words += people.agreement_words(found.agreement[0]) if found.agreement else ()
-        return tuple(filter(None, words))
+        said = [against.overall_words(found), words.ranking_words(found)]
+        said += words.agreement_words(found.agreement[0]) if found.agreement else ()
+        return tuple(filter(None, said))
 
     def shown_tables(self) -> Sequence[Table]:
         """Return the rankings side by side, and models against people."""
@@ -210,13 +211,13 @@ class People(Section[PeopleResults]):
         rows = self.beside()
 
         def of(place: int) -> Callable[[Beside], str]:
-            return lambda row: people.strength_words(row.by[place])
+            return lambda row: words.strength_words(row.by[place])
 
         return tabulate(
             rows,
             [
                 (Column("system", "name"), lambda row: row.system),
-                *((people.HEADINGS[by].lower(), of(place)) for place, by in enumerate(boards)),
+                *((words.HEADINGS[by].lower(), of(place)) for place, by in enumerate(boards)),
                 ("", lambda row: RANK_DIFFERS if row.differs else ""),
             ],
             notes=[
@@ -234,7 +235,7 @@ class People(Section[PeopleResults]):
             return None
 
         def outcome(name: str) -> Callable[[against.Shares], str]:
-            return lambda row: people.outcome_words(getattr(row.against, name, None))
+            return lambda row: words.outcome_words(getattr(row.against, name, None))
 
         return tabulate(
             against.bars(found),

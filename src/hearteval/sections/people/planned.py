@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hearteval.analysis.people.against_models import AgainstModels
-from hearteval.analysis.people.meetings import MIN_ITEMS
-from hearteval.analysis.people.study import PeopleResults
+from hearteval.sections.people.models.meetings import MIN_ITEMS
+from hearteval.sections.people.models.shares import AgainstModels
+from hearteval.sections.people.study import PeopleResults
 
 LEADS: Mapping[str, str] = {
     "people": "models' score by people, regular less adversarial items",

@@ -1,0 +1,91 @@
+"""How far judges agree with each other, with intervals over items: HEART 4.4 and 9.9, SPEC 7.
+
+Counts of the same votes are in `majorities`; here is how sure the shares are, and agreement beyond
+chance, overall and on each axis. The judges are a fixed panel: intervals are over items alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from hearteval.analysis.agreement.pair_votes import ABSENT, PairVotes, is_vote
+from hearteval.analysis.agreement.ratings import AgreementMeasure
+from hearteval.analysis.agreement.votes import Coefficients, measure_share, measure_votes
+from hearteval.analysis.estimates import PLANNED
+from hearteval.sections.people.judges.consensus import AxisCoefficients, measure_axes
+from hearteval.stats.comparisons import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameAnswer:
+    """How often some judges give one answer to a pair."""
+
+    judges: tuple[str, ...]
+    """Two of them, or all."""
+    n_pairs: int
+    """Pairs on which each of them has a vote."""
+    n_items: int
+    same: AgreementMeasure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgesAgreement:
+    """Agreement among the judges of a study; repeats and the stress set are left out."""
+
+    together: tuple[SameAnswer, ...]
+    """Of every two judges, and with three judges or more of all."""
+    overall: Coefficients | None
+    """None where no pair has votes of two judges."""
+    axes: tuple[AxisCoefficients, ...]
+    """Axes that two judges marked on any pair."""
+    level: float
+    status: str
+
+
+def measure_judges(votes: PairVotes, *, level: float, seed: int) -> JudgesAgreement | None:
+    """Measure how far judges agree; None with fewer than two of them."""
+    has_judged = (votes.of_judges != ABSENT).any(axis=0)
+    if has_judged.sum() < 2:
+        return None
+    given = votes.of_judges[:, has_judged]
+    names = [name for name, is_in in zip(votes.judges, has_judged, strict=True) if is_in]
+    every = range(len(names))
+    groups = [*combinations(every, 2), *([tuple(every)] if len(names) > 2 else [])]
+    return JudgesAgreement(
+        together=tuple(
+            _same_answer(given, group, names, votes.item, level=level, seed=seed)
+            for group in groups
+        ),
+        overall=measure_votes(given, votes.item, level=level, seed=seed),
+        axes=measure_axes(votes, people=False, level=level, seed=seed),
+        level=level,
+        status=PLANNED,
+    )
+
+
+def _same_answer(
+    votes: IntArray,
+    group: Sequence[int],
+    names: Sequence[str],
+    item: IntArray,
+    *,
+    level: float,
+    seed: int,
+) -> SameAnswer:
+    same = one_answer(votes[:, list(group)])
+    return SameAnswer(
+        judges=tuple(names[k] for k in group),
+        n_pairs=int((~np.isnan(same)).sum()),
+        n_items=len(np.unique(item[~np.isnan(same)])),
+        same=measure_share(
+            same, item, level=level, seed=seed, undefined="no pair has a vote of each"
+        ),
+    )
+
+
+def one_answer(votes: IntArray) -> FloatArray:
+    """Return 1 where all raters, (pairs, raters), say the same, 0 where not, NaN without a vote."""
+    is_same = (votes == votes[:, :1]).all(axis=1).astype(np.float64)
+    return np.where(is_vote(votes).all(axis=1), is_same, np.nan)

@@ -1,0 +1,277 @@
+"""How far people and judges agree, on the page, in CSV and JSON."""
+
+import dataclasses
+import functools
+import json
+import re
+
+import pytest
+from invented_results import invented_results
+from marked_study import marked_study
+from people_study import human_raters
+from test_judges_on_the_page import words
+
+from hearteval.analysis.study import StudyResults, analyze_study, results_dict
+from hearteval.domain import AXIS_NAMES
+from hearteval.report.page import render_page
+from hearteval.report.page.links import item_page, pair_key
+from hearteval.report.page.replies import Shown
+from hearteval.report.summary import details_display
+from hearteval.report.tables import all_tables
+from hearteval.sections import SECTIONS
+from hearteval.sections.agreement import Agreement
+from hearteval.sections.people import People
+from hearteval.sections.people.study import PeopleResults
+
+TABLE_LENGTHS = {
+    "agreement-of-judges": 4,
+    "agreement-of-judges-by-axis": 5,
+    "judges-against-people": 3,
+    "clear-and-ambiguous": 2,
+    "agreement-differences": 2,
+    "agreement-by-axis": 5,
+    "agreement-by-number-of-judges": 3,
+    "one-person-against-others": 5,
+    "each-person": 8,
+    "agreement-by-item": 40,
+    "agreement-by-thirds": 3,
+    "opposed-traits": 4,
+    "axis-weights": 10,
+    "axis-weight-differences": 5,
+}
+
+
+@functools.cache
+def results() -> StudyResults:
+    return analyze_study(marked_study(liking_of_length=6), sections=SECTIONS)
+
+
+def by(*kinds: str) -> StudyResults:
+    """The same study by raters of some kinds only."""
+    data = marked_study(10)
+    raters = [rater for rater in data.raters if rater.kind in kinds]
+    ids = {rater.id for rater in raters}
+    return analyze_study(
+        dataclasses.replace(
+            data,
+            raters=raters,
+            judgments=[row for row in data.judgments if row.rater_id in ids],
+            assignments=[one for one in data.assignments if one.rater_id in ids],
+        ),
+        sections=SECTIONS,
+    )
+
+
+def agreement(found: StudyResults) -> Agreement:
+    one = found.sections[Agreement]
+    assert isinstance(one, Agreement)
+    return one
+
+
+def with_people(people: PeopleResults) -> StudyResults:
+    """The same study, with other findings of people."""
+    other = dataclasses.replace(agreement(results()), people=people)
+    return dataclasses.replace(results(), sections={**results().sections, Agreement: other})
+
+
+def section(found: StudyResults, shown: Shown | None = None) -> str:
+    page = render_page(found, shown) if shown else render_page(found)
+    start = page.index('<section id="agreement"')
+    return page[start : page.index("</section>", start)]
+
+
+def test_the_answer_comes_first_then_the_picture_then_the_tables() -> None:
+    shown = words(section(results()))
+    assert shown.strip().startswith(
+        "How far people and judges agree Most judges choose what most people"
+    )
+    assert "of clear and" in agreement(results()).answer()[0]
+    places = [
+        shown.index(said)
+        for said in ("Two people who judge", "most judges", "By kind of item", "Each judge beside")
+    ]
+    assert places == sorted(places)
+
+
+def test_the_picture_holds_every_share_with_its_interval() -> None:
+    found = agreement(results()).heat()
+    assert found is not None
+    assert found.columns[0][1] == "most people"
+    assert {name for _, name in found.rows} == {"alder", "birch", "cedar", "most judges"}
+    assert len(found.cells) == 3 + 3 + 1  # judges with people, with each other, their majority
+    html = section(results())
+    for cell in found.cells:
+        assert f">{cell.value}</text>" in html
+        assert f">{cell.ends}</text>" in html
+        assert cell.words in found.words
+    both = agreement(results()).both
+    assert both is not None
+    best = both.judges[0]
+    assert found.rows[0][1] == best.judge
+    assert found.cells[0].value == f"{100 * (best.same.value or 0):.1f}"
+
+
+def test_subsets_clear_and_ambiguous_pairs_stand_in_one_table() -> None:
+    html = section(results())
+    table = html[html.index('id="people-agree"') : html.index('id="judges-and-people"')]
+    names = re.findall(r'<th scope="row" class="name">([^<]*)</th>', table)
+    assert names == ["all items", "regular", "adversarial", "clear pairs", "ambiguous pairs"]
+    shown = words(table)
+    assert "regular less adversarial" in shown
+    assert "clear less ambiguous" in shown
+    assert "Ambiguous: less than 80 % of people's votes stand on one side" in shown
+    assert "ties among their answers chance alone would make" in shown
+
+
+def test_judges_who_like_length_are_said_to_choose_longer_replies() -> None:
+    shown = words(section(results()))
+    assert re.search(r"There the judges' choice has more words \(\+\d", shown)
+    assert "Exploratory." in shown
+
+
+def test_axes_that_weigh_more_with_people_are_named() -> None:
+    shown = words(section(results()))
+    assert "With people Attunement and Resonance weigh more" in shown
+    for name in list(AXIS_NAMES.values())[:5]:
+        assert name in shown
+
+
+def test_opposed_pairs_lead_to_their_dialogues_where_there_is_a_folder() -> None:
+    both = agreement(results()).both
+    assert both is not None
+    assert both.disagreements is not None
+    first = both.disagreements.examples[0]
+    html = section(results(), Shown(folder="pages/"))
+    assert f'href="pages/{item_page(first.item_id)}"' in html
+    assert "--full DIR" not in html
+    assert "Read the dialogue" not in section(results(), Shown(is_public=True, folder="pages/"))
+    assert "heart report STUDY.toml --full DIR" in words(section(results()))
+    assert pair_key("a", "b") == pair_key("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "heading"),
+    [(("llm",), "How far judges agree"), (("human",), "How far people agree")],
+)
+def test_one_kind_of_rater_is_said_to_agree_with_itself(
+    kinds: tuple[str, ...], heading: str
+) -> None:
+    found = by(*kinds)
+    assert agreement(found).heading == heading
+    shown = words(section(found))
+    assert "most people" not in shown.lower()
+    assert "opposed" not in shown
+
+
+def test_a_share_of_majorities_stands_beside_all_pairs_and_beside_chance() -> None:
+    whole = agreement(results()).whole
+    assert whole is not None
+    both = whole.majorities
+    assert both is not None
+    assert both.n_pairs < both.n_pairs_both
+    said = words(" ".join(agreement(results()).answer()))
+    for part in (
+        f"of {both.n_pairs} pairs on which both have a majority (by chance alone",
+        f"of all {both.n_pairs_both} pairs that both judged",
+    ):
+        assert part in said
+    shown = words(section(results()))
+    assert shown.count(f"{both.n_pairs} of {both.n_pairs_both}") == 2  # all items, most judges
+    assert "No majority as disagreement, %" in " ".join(shown.split())
+    assert {"majorities_by_chance", "majorities_same_of_all_value"} <= {
+        column.heading for column in all_tables(results())["agreement-of-people"].columns
+    }
+
+
+def test_few_items_have_no_figures() -> None:
+    shown = words(section(analyze_study(marked_study(4), sections=SECTIONS)))
+    assert "There are too few items to say." in shown
+    assert not re.search(r"\d\.\d", shown)
+
+
+def test_a_terminal_says_the_same_in_80_columns() -> None:
+    lines = details_display(results()).text().splitlines()
+    assert max(map(len, lines)) <= 80
+    said = words(" ".join(lines))
+    assert "One person says what most of the others say in" in said
+    assert "By how many judges decide, their majority agrees with people in" in said
+    assert "With people Attunement and Resonance weigh more" in said
+
+
+def test_one_judge_alone_has_no_such_section() -> None:
+    assert 'id="agreement"' not in render_page(invented_results())
+
+
+def test_no_person_is_named() -> None:
+    data = marked_study(20)
+    names = {one.name: f"pseudonym-{one.name}" for one in human_raters(8)}
+    raters = [
+        dataclasses.replace(rater, name=names.get(rater.name, rater.name)) for rater in data.raters
+    ]
+    found = analyze_study(dataclasses.replace(data, raters=raters), sections=SECTIONS)
+    tables = all_tables(found)
+    counted = TABLE_LENGTHS.keys() - {"each-person"}
+    texts = [section(found), *(tables[name].csv() for name in counted)]
+    assert not any("pseudonym" in text for text in texts)
+
+
+def test_whose_answers_agree_by_chance_only_is_named_by_pseudonym_and_never_in_public() -> None:
+    said = (
+        "Of 8 people there is none whose answers are seen to agree with the others' no more than"
+        " chance would. Exploratory."
+    )
+    assert said in words(section(results()))
+    whole = results().found(People)
+    assert whole is not None
+    assert whole.one_by_one is not None
+    first, *others = whole.one_by_one.people
+    first = dataclasses.replace(
+        first,
+        person="P-7K3MQ2XV",
+        n_pairs=84,
+        same=0.361,
+        by_chance=0.372,
+        is_as_if_random=True,
+    )
+    each = dataclasses.replace(whole.one_by_one, people=(first, *others), n_too_few=2)
+    found = with_people(dataclasses.replace(whole, one_by_one=each))
+    shown = words(section(found))
+    assert (
+        "The answers of P-7K3MQ2XV agree with those of other people no more than chance would: in"
+        " 36.1 % of 84 pairs, by chance 37.2 %." in shown
+    )
+    assert "Nobody is left out of any figure. Nothing is said of 2 others" in shown
+    public = section(found, Shown(is_public=True))
+    assert "P-7K3MQ2XV" not in public
+    assert "The answers of 1 person agree with those of other people" in words(public)
+
+
+def test_what_was_seen_of_a_person_is_no_word_about_what_they_did() -> None:
+    whole = results().found(People)
+    assert whole is not None
+    assert whole.one_by_one is not None
+    people = tuple(
+        dataclasses.replace(one, is_as_if_random=True) for one in whole.one_by_one.people
+    )
+    each = dataclasses.replace(whole.one_by_one, people=people)
+    found = with_people(dataclasses.replace(whole, one_by_one=each))
+    shown = words(section(found))
+    assert "That happens to honest people too: in simulated studies to 77 of 600" in shown
+    table = all_tables(found)["each-person"]
+    headings = " ".join(column.heading for column in table.columns)
+    for text in (shown, headings.replace("_", " ")):
+        assert "random" not in text
+        assert "without reading" not in text
+    assert "agrees_no_more_than_chance" in headings
+
+
+def test_tables_and_json_hold_every_number() -> None:
+    tables = all_tables(results())
+    assert {name: len(tables[name].rows) for name in TABLE_LENGTHS} == TABLE_LENGTHS
+    found = json.loads(json.dumps(results_dict(results()), allow_nan=False))
+    assert found["people"]["with_judges"]["ambiguity"]["rule"] == {
+        "consensus": 0.8,
+        "split_axes": 1,
+    }
+    assert found["judge_agreement"]["overall"]["chance"]["ties"] == 0
+    assert found["people"]["agreement"][0]["people"]["n_people"] == 8
