@@ -19,7 +19,7 @@ from hearteval.report.headline import news, results_notices, sentence
 from hearteval.report.leaderboard import TOO_FEW
 from hearteval.report.page import render_page
 from hearteval.report.page.chips import chips
-from hearteval.report.page.first_screen import AxisCell, shade, standings
+from hearteval.report.page.first_screen import ShareCell, shade, standings
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
 
@@ -43,7 +43,7 @@ def with_audits(audits: JudgeAudits | None, **changes: object) -> StudyResults:
     )
 
 
-def first_cell(**changes: object) -> AxisCell:
+def first_cell(**changes: object) -> ShareCell:
     """Return the cell of one system on H, changed."""
     results = invented_results()
     assert results.leaderboard is not None
@@ -65,7 +65,7 @@ def first_cell(**changes: object) -> AxisCell:
     board = dataclasses.replace(results.leaderboard, rows=(row, *others))
     drawn = standings(dataclasses.replace(results, leaderboard=board))
     assert drawn is not None
-    return drawn.rows[0].cells[0]
+    return drawn.rows[0].cells[1]
 
 
 def test_the_page_opens_with_who_leads_and_what_is_open() -> None:
@@ -167,8 +167,8 @@ def test_what_a_terminal_leaves_blank_is_blank_here_with_its_numbers_inside(
 def test_a_cell_of_an_axis_without_an_order_is_blank_as_on_a_terminal() -> None:
     drawn = standings(invented_results())
     assert drawn is not None
-    assert [row.cells[4].text for row in drawn.rows] == [TOO_FEW] * 6
-    assert "No Elo: these comparisons do not give one order." in drawn.rows[0].cells[4].words
+    assert [row.cells[5].text for row in drawn.rows] == [TOO_FEW] * 6
+    assert "No Elo: these comparisons do not give one order." in drawn.rows[0].cells[5].words
 
 
 def test_a_shade_is_pale_on_either_side() -> None:

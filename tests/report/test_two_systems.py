@@ -7,6 +7,7 @@ from judged_study import CUE, StudyMaker, make_items, make_systems
 from hearteval.analysis.ranking.shares import Settling
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.report.headline import sentence
+from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display
 from hearteval.report.two_systems import settling_words, shares_of_two
 
@@ -97,3 +98,11 @@ def test_of_three_systems_there_is_no_answer_of_two() -> None:
     assert shares_of_two(results) is None
     assert results.shares is not None
     assert len(results.shares.pairs) == 1
+
+
+def test_the_page_shows_the_question_of_two_systems_and_nothing_of_a_ranking() -> None:
+    page = render_page(study([1] * 30 + [0.5] * 14 + [0] * 16))
+    assert "prompt-b preferred, 95\N{NO-BREAK SPACE}% interval" in page
+    assert page.count("<b>62\N{NO-BREAK SPACE}%</b>") == 6
+    for of_a_ranking in ('id="fit"', "<b>Fit</b>", 'class="place"', "one number per system"):
+        assert of_a_ranking not in page

@@ -64,9 +64,16 @@ def interval_words(share: Share, level: float) -> str:
     """Write the interval of a share and its p, or why there is none."""
     if share.low is None or share.high is None:
         return share.reason or ""
-    ends = f"{whole_percent(share.low)}\N{EN DASH}{_percent(share.high)}"
+    ends = share_ends(share)
     p = "" if share.p is None else f", {p_words(share.p)}"
     return f"{level_percent(level)} interval {ends}{p}"
+
+
+def share_ends(share: Share) -> str:
+    """Write both ends of an interval; nothing without one."""
+    if share.low is None or share.high is None:
+        return ""
+    return f"{whole_percent(share.low)}\N{EN DASH}{_percent(share.high)}"
 
 
 def p_words(p: float) -> str:

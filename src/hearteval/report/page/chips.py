@@ -105,8 +105,8 @@ def _lacks(coverage: Coverage, answers: str) -> list[tuple[float, str]]:
 
 
 def _fit(results: StudyResults, notices: tuple[Notice, ...]) -> Chip | None:
-    if results.leaderboard is None:
-        return None
+    if results.leaderboard is None or len(results.leaderboard.rows) == 2:
+        return None  # of two systems one pair is all there is: it fits by its making
     fit = results.leaderboard.fit
     kinds = {notice.kind for notice in notices}
     if Kind.MISFIT in kinds:

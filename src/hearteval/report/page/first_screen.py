@@ -11,13 +11,22 @@ from typing import NamedTuple
 
 from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
+from hearteval.analysis.ranking.shares import Share, Shares
 from hearteval.analysis.ranking.warnings import FEW_ITEMS
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis
 from hearteval.report.axes import AXIS_NAMES
-from hearteval.report.figures import MEAN_ELO, N_HEAT_STEPS, Scale, heat_step, scale_around, z_step
+from hearteval.report.figures import (
+    HALF_WON,
+    MEAN_ELO,
+    N_HEAT_STEPS,
+    Scale,
+    heat_step,
+    scale_around,
+    z_step,
+)
 from hearteval.report.leaderboard import TOO_FEW, marked_axes, why_blank
 from hearteval.report.scores import scored_axes
 from hearteval.report.text import (
@@ -32,6 +41,15 @@ from hearteval.report.text import (
     ranks,
     signed_hundredths,
     whole,
+    whole_percent,
+)
+from hearteval.report.two_systems import (
+    OPEN,
+    interval_words,
+    is_settled,
+    name_of,
+    share_ends,
+    shares_of_two,
 )
 
 KIND_WORDS = {
@@ -47,10 +65,9 @@ MANY_ROWS = 9
 """More systems are drawn in compact rows."""
 
 
-class AxisCell(NamedTuple):
-    """One system on one axis."""
+class ShareCell(NamedTuple):
+    """What one system won of all comparisons, or on one axis."""
 
-    axis: Axis
     text: str
     shade: str
     """Class of its colour: ``hN``, pale or full, or ``few``; empty without a value."""
@@ -71,35 +88,84 @@ class Row(NamedTuple):
     value: str
     margin: str
     """Half the interval, with its sign; empty without one."""
-    cells: tuple[AxisCell, ...]
+    cells: tuple[ShareCell, ...]
     is_last_leader: bool = False
 
 
 class Standings(NamedTuple):
-    """The ranked intervals."""
+    """The ranked intervals; of two systems, how often one is preferred."""
 
+    name: str
+    """Its anchor; `caption` says what it is, `place` and `who` what its first columns hold."""
+    caption: str
+    place: str
+    who: str
     heading: str
-    """What the bars show."""
+    """What the bars show; `value` what the numbers beside them are."""
+    value: str
     unit: str
     """What stands in the cells of the axes."""
     centre: float
     scale: Scale
     ticks: tuple[tuple[float, str], ...]
-    axes: tuple[Axis, ...]
+    columns: tuple[tuple[str, str], ...]
+    """Of the cells: what each is called, short and in full."""
     rows: tuple[Row, ...]
 
 
 def standings(results: StudyResults) -> Standings | None:
     """Return the ranked intervals of strengths or of scores; None where there are none."""
+    if (two := shares_of_two(results)) is not None:
+        return _of_two(two)
     if results.leaderboard is not None:
-        return _of_board(results.leaderboard)
+        return _of_board(results.leaderboard, results.shares)
     if results.ratings is not None and results.ratings.systems:
         return _of_ratings(results.ratings)
     return None
 
 
-def _of_board(board: Leaderboard) -> Standings:
+def _of_two(shares: Shares) -> Standings:
+    pair = shares.pairs[0]
+    rows = (pair, *shares.axes)
+    ends = [100 * end for row in rows for end in (row.low, row.value, row.high) if end is not None]
+    scale = scale_around(HALF_WON, ends)
+    return Standings(
+        name="preferred",
+        caption=f"How often {pair.system} is preferred",
+        place="",
+        who="",
+        heading=f"{pair.system} preferred, {level_percent(shares.level)} interval",
+        value="Percent",
+        unit="",
+        centre=HALF_WON,
+        scale=scale,
+        ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
+        columns=(),
+        rows=tuple(_row_of_share(row, shares.level) for row in rows),
+    )
+
+
+def _row_of_share(share: Share, level: float) -> Row:
+    low, at, high = (
+        None if end is None else 100 * end for end in (share.low, share.value, share.high)
+    )
+    name = name_of(share)
+    return Row(
+        place="",
+        system=f"{name[0].upper()}{name[1:]}",
+        kind="" if is_settled(share, level) else OPEN,
+        at=at,
+        low=low,
+        high=high,
+        value=f"{whole_percent(share.value)}\N{NO-BREAK SPACE}%",
+        margin=share_ends(share),
+        cells=(),
+    )
+
+
+def _of_board(board: Leaderboard, shares: Shares | None) -> Standings:
     axes = marked_axes(board)
+    won = {one.system: one for one in shares.systems} if shares else {}
     leads = [row.weighted.rank_low == 1 for row in board.rows]
     n_lead = sum(leads)
     is_apart = 0 < n_lead < len(leads) and all(leads[:n_lead])
@@ -111,19 +177,27 @@ def _of_board(board: Leaderboard) -> Standings:
             row,
             (row.weighted.low, row.weighted.elo, row.weighted.high),
             whole,
-            tuple(_axis_cell(board, row, axis) for axis in axes),
+            (
+                _won_cell(row, won.get(row.system), board.level),
+                *(_axis_cell(board, row, axis) for axis in axes),
+            ),
         )
         for row in board.rows
     ]
     if is_apart:
         rows[n_lead - 1] = rows[n_lead - 1]._replace(is_last_leader=True)
     return Standings(
+        name="leaderboard",
+        caption="Ranking",
+        place="Place",
+        who="System",
         heading=f"Elo, {level_percent(board.level)} interval",
-        unit="Wins on each axis, %",
+        value="Elo",
+        unit="Wins, of all and on each axis, %",
         centre=MEAN_ELO,
         scale=scale,
         ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
-        axes=axes,
+        columns=(("win", "of all comparisons"), *((axis, AXIS_NAMES[axis]) for axis in axes)),
         rows=tuple(rows),
     )
 
@@ -135,12 +209,17 @@ def _of_ratings(ratings: RatingResults) -> Standings:
     ]
     scale = scale_around(0.0, ends)
     return Standings(
+        name="scores",
+        caption="Scores",
+        place="#",
+        who="System",
+        value="Score",
         heading=f"Against each rater\u2019s own mean, {level_percent(ratings.level)} interval",
         unit="Mean score, 1 to 5",
         centre=0.0,
         scale=scale,
         ticks=tuple((scale.place(tick), signed_hundredths(tick)) for tick in scale.ticks),
-        axes=axes,
+        columns=tuple((axis, AXIS_NAMES[axis]) for axis in axes),
         rows=tuple(
             _row(
                 str(place),
@@ -159,7 +238,7 @@ def _row(
     row: LeaderboardRow | RatedSystem,
     ends: tuple[float | None, float | None, float | None],
     write: Callable[[float | None], str],
-    cells: tuple[AxisCell, ...],
+    cells: tuple[ShareCell, ...],
 ) -> Row:
     low, at, high = ends
     margin = ""
@@ -199,10 +278,25 @@ def shade(
     return f"h{step}"
 
 
-def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> AxisCell:
+def _won_cell(row: LeaderboardRow, share: Share | None, level: float) -> ShareCell:
+    """Return what a system won of all its comparisons, with the interval."""
+    if share is None:
+        return ShareCell(f"{100 * row.win_rate:.0f}", "")
+    is_few = share.n_items < FEW_ITEMS
+    is_clear = _is_clear(share.q, level)
+    low, high = share.low, share.high
+    shown = shade(heat_step(share.value), low, high, middle=0.5, is_few=is_few, is_clear=is_clear)
+    n = f"{plural(share.n_comparisons, 'comparison')} on {plural(share.n_items, 'item')}"
+    ends = interval_words(share, level)
+    return ShareCell(
+        f"{100 * share.value:.0f}", shown, ("All", f"Won {percent(share.value)} of {n}; {ends}.")
+    )
+
+
+def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> ShareCell:
     at = row.axes.get(axis)
     if at is None:
-        return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No marks."))
+        return ShareCell("\N{EN DASH}", "", (AXIS_NAMES[axis], "No marks."))
     why = why_blank(board, row, axis)
     shown = shade(
         heat_step(at.win_rate),
@@ -214,7 +308,7 @@ def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> AxisCell:
     )
     text = TOO_FEW if why else f"{100 * at.win_rate:.0f}"
     words = (AXIS_NAMES[axis], _marked(at), *filter(None, (why, _axis_elo(board, at))))
-    return AxisCell(axis, text, shown, words)
+    return ShareCell(text, shown, words)
 
 
 def _is_clear(q: float | None, level: float) -> bool:
@@ -247,15 +341,15 @@ def _axis_elo(board: Leaderboard, at: AxisStanding) -> str:
     )
 
 
-def _score_cell(row: RatedSystem, axis: Axis, level: float) -> AxisCell:
+def _score_cell(row: RatedSystem, axis: Axis, level: float) -> ShareCell:
     at = row.axes.get(axis)
     if at is None:
-        return AxisCell(axis, "\N{EN DASH}", "", (AXIS_NAMES[axis], "No scores."))
+        return ShareCell("\N{EN DASH}", "", (AXIS_NAMES[axis], "No scores."))
     is_few = at.n_items < FEW_ITEMS
     step = 0 if at.z is None else z_step(at.z)
     is_clear = _is_clear(at.q, level)
     shown = shade(step, at.z_low, at.z_high, middle=0.0, is_few=is_few, is_clear=is_clear)
-    return AxisCell(axis, f"{at.mean:.1f}", shown, _score_words(at, axis))
+    return ShareCell(f"{at.mean:.1f}", shown, _score_words(at, axis))
 
 
 def _score_words(at: ScoreEstimate, axis: Axis) -> tuple[str, ...]:

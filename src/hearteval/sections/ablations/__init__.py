@@ -40,8 +40,8 @@ class Ablations(Section[AblatedRanking]):
 
     @classmethod
     def find(cls, basis: Basis) -> Self | None:
-        """Rank otherwise; None without a ranking."""
-        if basis.board is None or basis.cells is None:
+        """Rank otherwise; None without a ranking, and where two systems need none."""
+        if basis.board is None or basis.cells is None or len(basis.board.rows) == 2:
             return None
         return cls(ablate_ranking(basis.cells, basis.counted, basis.board, seed=basis.seed))
 
