@@ -4,7 +4,14 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from invented_results import N_ITEMS, SIX, TWELVE_MORE, invented_results, without_ranking
+from invented_results import (
+    N_ITEMS,
+    SIX,
+    TWELVE_MORE,
+    invented_results,
+    with_section,
+    without_ranking,
+)
 
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.scores.checks import Repeatability, StressScore
@@ -75,7 +82,7 @@ def with_scores(results: StudyResults, ratings: RatingResults) -> StudyResults:
         **flat_fields(ratings), comparison=None, reliability=(), cues=None, calibration=()
     )
     section = Ratings(full, raters_words(results.coverage))
-    return dataclasses.replace(results, ratings=ratings, sections={Ratings: section})
+    return with_section(dataclasses.replace(results, ratings=ratings), section)
 
 
 def _rated(systems: Sequence[tuple[str, str, str]]) -> tuple[RatedSystem, ...]:

@@ -26,6 +26,8 @@ from hearteval.analysis.section import Section
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain import AXES
 from hearteval.notices import Kind, Notice
+from hearteval.report.people import raters_words
+from hearteval.sections.axes import Axes
 from hearteval.sections.explained import Explained
 from hearteval.sections.explained.measure import Confounders, JudgePanel, JudgeRanking, SystemTexts
 
@@ -55,7 +57,7 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
     systems = SIX + TWELVE_MORE if large else SIX
     leaderboard = _leaderboard(systems)
     judges = _cue_judge() if cue_judge else _model_judges()
-    return StudyResults(
+    results = StudyResults(
         provenance=_provenance(),
         coverage=_coverage(systems, judges),
         funnel=(
@@ -82,6 +84,7 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
         warnings=(Notice(Kind.MISSING, "4 judgments are missing; coverage is 99.8 %."),),
         sections={Explained: invented_explained(leaderboard.rows, has_panel=not cue_judge)},
     )
+    return with_board(results, leaderboard)
 
 
 def _consistency(rater: str) -> list[Consistency]:
@@ -105,8 +108,16 @@ def without_ranking(results: StudyResults, problem: str) -> StudyResults:
         results,
         leaderboard=None,
         leaderboard_problem=problem,
-        sections={**results.sections, Explained: None},
+        sections={**results.sections, Axes: None, Explained: None},
     )
+
+
+def with_board(results: StudyResults, board: Leaderboard) -> StudyResults:
+    """Return the results with another ranking, and the section that shows it."""
+    section = Axes(board, raters_words(results.coverage, board.judged_by))
+    before: dict[Any, Any] = {Axes: section}
+    sections = before | {**results.sections} | before
+    return dataclasses.replace(results, leaderboard=board, sections=sections)
 
 
 def with_section(results: StudyResults, section: Section[Any]) -> StudyResults:
@@ -150,7 +161,7 @@ def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
         texts=tuple(_renamed(row, old, new) for row in explained.found.texts),
     )
     return with_section(
-        dataclasses.replace(results, leaderboard=dataclasses.replace(board, rows=rows, fit=fit)),
+        with_board(results, dataclasses.replace(board, rows=rows, fit=fit)),
         dataclasses.replace(explained, found=audit),
     )
 

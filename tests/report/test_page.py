@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from invented_results import invented_results, rename_system, without_ranking
+from invented_results import invented_results, rename_system, with_board, without_ranking
 
 from hearteval.analysis.study import JUDGED_BY_CUES
 from hearteval.notices import Kind, Notice
@@ -156,7 +156,7 @@ def test_places_left_open_stand_before_the_name() -> None:
     board = dataclasses.replace(
         results.leaderboard, rows=(dataclasses.replace(first, weighted=sure), *others)
     )
-    text = words(render_page(dataclasses.replace(results, leaderboard=board)))
+    text = words(render_page(with_board(results, board)))
     assert "1 beacon-large-instruct model 1760" in text
     assert f"1{NO_VALUE}3 people 1662" in text
 
@@ -171,7 +171,7 @@ def test_axis_with_another_interval_names_it() -> None:
     results = invented_results()
     assert results.leaderboard is not None
     two_way = dataclasses.replace(results.leaderboard, interval_used="two-way", df=7)
-    text = words(render_page(dataclasses.replace(results, leaderboard=two_way)))
+    text = words(render_page(with_board(results, two_way)))
     assert (
         "H, E, A and R marked by the judges judge-a and judge-b; intervals: item-sandwich" in text
     )
@@ -190,7 +190,7 @@ def test_numbers_are_rounded_where_they_are_read() -> None:
     rated = dataclasses.replace(first.weighted, elo=1759.512, low=1735.96, high=1783.2)
     row = dataclasses.replace(first, weighted=rated, win_rate=0.82649, n_comparisons=1234)
     board = dataclasses.replace(results.leaderboard, rows=(row, *others))
-    page = render_page(dataclasses.replace(results, leaderboard=board))
+    page = render_page(with_board(results, board))
     for shown in ("<b>1760</b>", "[1736, 1783]", ">82.6</td>", ">1,234</td>", ">1759.5</td>"):
         assert shown in page
 
@@ -218,7 +218,7 @@ def test_row_without_marks_on_an_axis_shows_a_dash() -> None:
     del axes["R"]
     rows = (dataclasses.replace(first, axes=axes), *others)
     board = dataclasses.replace(results.leaderboard, rows=rows)
-    page = render_page(dataclasses.replace(results, leaderboard=board))
+    page = render_page(with_board(results, board))
     assert page.count("<b>Resonance</b><br>No marks.") == 1
 
 
@@ -227,7 +227,7 @@ def test_ranking_without_axes_has_no_axis_columns() -> None:
     assert results.leaderboard is not None
     rows = tuple(dataclasses.replace(row, axes={}) for row in results.leaderboard.rows)
     board = dataclasses.replace(results.leaderboard, rows=rows, axis_problems={})
-    page = render_page(dataclasses.replace(results, leaderboard=board))
+    page = render_page(with_board(results, board))
     assert "Axes: win rate" not in page
     assert 'title="Human Alignment"' not in page
     assert outline(page).misnested == []
@@ -273,7 +273,7 @@ def test_report_without_people_is_not_for_publication() -> None:
     assert results.leaderboard is not None
     rows = tuple(row for row in results.leaderboard.rows if row.kind != "human")
     board = dataclasses.replace(results.leaderboard, rows=rows)
-    without = dataclasses.replace(results, leaderboard=board)
+    without = with_board(results, board)
     assert "For colleagues, not for the public." in words(render_page(without))
     assert "For colleagues, not for the public." not in words(render_page(results))
 

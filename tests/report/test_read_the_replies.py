@@ -10,7 +10,7 @@ from invented_replies import (
     invented_verdict,
     readings_of,
 )
-from invented_results import invented_results
+from invented_results import invented_results, with_board
 from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
@@ -210,7 +210,7 @@ def test_pair_off_the_order_is_framed_and_named() -> None:
     test = dataclasses.replace(board.fit.lack_of_fit, p=0.01)
     fit = dataclasses.replace(board.fit, lack_of_fit=test)
     board = dataclasses.replace(board, matrix=matrix, fit=fit)
-    page = render_page(dataclasses.replace(results, leaderboard=board))
+    page = render_page(with_board(results, board))
     assert len(re.findall(r'<td class="[^"]* off"', page)) == 2
     assert len(re.findall(r'<td class="[^"]* off"', render_page(results))) == 0
     text = words(page).replace("\N{NO-BREAK SPACE}", " ")

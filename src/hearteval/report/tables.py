@@ -47,14 +47,6 @@ def _warnings(results: StudyResults) -> Records:
     return [{"kind": each.kind.value, "text": str(each)} for each in results_notices(results)]
 
 
-def _axes(results: StudyResults) -> Records:
-    return [
-        {"system": row.system, "kind": row.kind, "axis": axis, **_flat(at)}
-        for row in (results.leaderboard.rows if results.leaderboard else ())
-        for axis, at in row.axes.items()
-    ]
-
-
 def _missing(results: StudyResults) -> Records:
     of_systems = [(row.system, cause) for row in results.coverage.systems for cause in row.causes]
     of_raters = [(row.rater, cause) for row in results.coverage.judges for cause in row.causes]
@@ -114,7 +106,6 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
     "judges-together": ("votes by judge", "majorities.judges"),
     "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
     "judges-agreement": ("same answer, by judges", "majorities.agreement"),
-    "axes": ("standing on each axis", _axes),
     "screens": ("what screens hold, and miss by people who read it too", _screens),
     "screens-agreement": ("screens with each other, and with people", "safety.agreement"),
     "win-rates": ("wins of each system", "win_rates"),

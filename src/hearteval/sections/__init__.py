@@ -9,6 +9,7 @@ from typing import Any
 from hearteval.analysis.section import Section
 from hearteval.sections.ablations import Ablations
 from hearteval.sections.agreement import Agreement
+from hearteval.sections.axes import Axes
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.explained import Explained
 from hearteval.sections.factors import Factors
@@ -24,6 +25,7 @@ SECTIONS: tuple[type[Section[Any]], ...] = (
     People,
     Agreement,
     Ratings,
+    Axes,
     Factors,
     Strata,
     Difficulty,

@@ -25,7 +25,6 @@ from hearteval.report import (
     judges,
     leaderboard,
     people,
-    radar,
     safety,
     scores,
     text,
@@ -68,7 +67,6 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
             has_replies=has_replies,
             sections=[one for one in results.found_sections if one.is_shown],
             shown=shown,
-            system_pages=links.system_links(shown, (row.system for row in results.win_rates)),
         )
     )
     slots: dict[str, Callable[..., str]] = {MATRIX_SLOT: _matrix_html}
@@ -208,7 +206,6 @@ def environment() -> Environment:
     modules += [
         methods,
         people,
-        radar,
         replies,
         safety,
         scores,
