@@ -94,41 +94,36 @@ def rank_controlled(
     """
     names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
     source = VoteSource(votes, {"left": left, "right": right, "winner": winner}, names, report)
-    control = Control(
-        cluster=cluster, rater=rater, controls=controls, position=position, level=level
+    reading, make = open_controlled(
+        source, cluster=cluster, rater=rater, controls=controls, position=position, level=level
     )
-    reading, make = control.open(source)
     return make(reading.whole())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
-    """What `rank_controlled` is asked for, beside the votes."""
+def open_controlled(
+    source: VoteSource,
+    *,
+    cluster: str | Sequence[str] | None,
+    rater: str | None,
+    controls: Mapping[str, tuple[str, str]],
+    position: bool,
+    level: float,
+) -> tuple[VoteReading, Callable[[Votes], Controlled]]:
+    """Return the table with the columns that are needed, and what makes a result of votes."""
+    level = check_level(level)
+    pairs = check_controls(controls, position=position)
+    check_named("cluster", cluster)
+    ends = tuple(dict.fromkeys(column for pair in pairs.values() for column in pair))
+    reading = source.open({"cluster": cluster, "rater": rater, "covariates": ends})
+    frame = find_frame_kind(source.source)
 
-    cluster: str | Sequence[str] | None
-    rater: str | None
-    controls: Mapping[str, tuple[str, str]]
-    position: bool
-    level: float
+    def make(votes: Votes) -> Controlled:
+        roles = reading.columns.by_role()
+        with explaining(votes):
+            found = control_votes(votes, pairs, position=position, level=level, columns=roles)
+        return Controlled(**flat_fields(found), frame=frame)
 
-    def open(self, source: VoteSource) -> tuple[VoteReading, Callable[[Votes], Controlled]]:
-        """Return the table with the columns that are needed, and what makes a result of votes."""
-        level = check_level(self.level)
-        pairs = check_controls(self.controls, position=self.position)
-        check_named("cluster", self.cluster)
-        ends = tuple(dict.fromkeys(column for pair in pairs.values() for column in pair))
-        others = {"cluster": self.cluster, "rater": self.rater, "covariates": ends}
-        reading, frame = source.open(others), find_frame_kind(source.source)
-
-        def make(votes: Votes) -> Controlled:
-            roles = reading.columns.by_role()
-            with explaining(votes):
-                found = control_votes(
-                    votes, pairs, position=self.position, level=level, columns=roles
-                )
-            return Controlled(**flat_fields(found), frame=frame)
-
-        return reading, make
+    return reading, make
 
 
 def rank_judge_aware(

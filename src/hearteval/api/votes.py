@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from hearteval.analysis.ranking.contrasts import Anchored, TiedWith, anchor_at, find_ties
 from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, IntervalName, RankPolicy, Ties
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
-from hearteval.api.adjusted import Control, Controlled, JudgeAware, open_judged
+from hearteval.api.adjusted import Controlled, JudgeAware, open_controlled, open_judged
 from hearteval.api.groups import Rankings, make_groups
 from hearteval.api.reading import Names, VoteReading, VoteSource, explaining, outcome_names
 from hearteval.api.shown import Shown
@@ -245,10 +245,9 @@ def rank(
             ids=["cluster"],
         )
     if controls or position:
-        control = Control(
-            cluster=cluster, rater=rater, controls=controls, position=position, level=level
+        beside["controlled"] = open_controlled(
+            source, cluster=cluster, rater=rater, controls=controls, position=position, level=level
         )
-        beside["controlled"] = control.open(source)
     if judge is not None:
         beside["judge_aware"] = open_judged(source, judge=judge, cluster=cluster, level=level)
 

@@ -1,6 +1,7 @@
 """Two stored studies, or two panels of one, side by side."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hearteval.analysis.ranking.checks.compared import Compared, Comparison, compare_studies
@@ -37,7 +38,7 @@ def compare_stored(
         names = [f"{one.name} ({path})" for path in (first, second)]
         if is_one:
             names = [f"{one.name} (first)", f"{one.name} (second)"]
-        one, other = one.called(names[0]), other.called(names[1])
+        one, other = replace(one, name=names[0]), replace(other, name=names[1])
     return compare_studies(one, other)
 
 

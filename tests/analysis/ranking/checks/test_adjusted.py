@@ -1,18 +1,41 @@
 """Raw and adjusted ratings side by side: same kind of interval, named when not determined."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from invented_votes import NAMES, decided, invented_votes
 
-from hearteval.analysis.ranking.checks.adjusted import control, rank_judge_aware_panel
+from hearteval.analysis.ranking.checks.adjusted import (
+    Controlled,
+    JudgeAwareStrengths,
+    control,
+    rank_judge_aware_panel,
+)
 from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, rank_votes
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import Comparisons, select_comparisons
 
-ONE_SIDE = np.ones((1_200, 1))
+LENGTH = {"length": 1 / 3}
+
+
+def controlled(
+    comparisons: Comparisons,
+    covariates: np.ndarray | None = None,
+    *,
+    names: Sequence[str] = NAMES[:5],
+    steps: Mapping[str, float] = LENGTH,
+) -> Controlled:
+    """Control for covariates, or for being on the left."""
+    if covariates is None:
+        covariates, steps = np.ones((len(comparisons), 1)), {"position": 1}
+    return control(comparisons, covariates, names=names, steps=steps, level=0.95)
+
+
+def judged(comparisons: Comparisons, judges: tuple[str, ...]) -> JudgeAwareStrengths:
+    return rank_judge_aware_panel(comparisons, names=NAMES[:5], judges=judges, level=0.95)
 
 
 def votes_with_length(n_raters: int = 6) -> tuple[Comparisons, np.ndarray]:
@@ -32,13 +55,7 @@ def test_raw_ratings_are_those_of_the_plain_ranking() -> None:
         for row in rank_votes(votes, RankPolicy(), columns={}, make=VoteRanking).systems
     }
 
-    found = control(
-        replace(votes.comparisons, weight=np.ones(1_200)),
-        ONE_SIDE,
-        names=votes.systems,
-        steps={"position": 1},
-        level=0.95,
-    )
+    found = controlled(replace(votes.comparisons, weight=np.ones(1_200)))
 
     assert found.interval_used == "two-way"
     assert found.df == 5
@@ -51,7 +68,7 @@ def test_raw_ratings_are_those_of_the_plain_ranking() -> None:
 def test_effect_of_a_covariate_is_found_with_its_interval() -> None:
     comparisons, length = votes_with_length()
 
-    found = control(comparisons, length, names=NAMES[:5], steps={"length": 1 / 3}, level=0.95)
+    found = controlled(comparisons, length)
 
     (effect,) = found.effects
     assert effect.covariate == "length"
@@ -66,7 +83,7 @@ def test_effect_of_a_covariate_is_found_with_its_interval() -> None:
 def test_adjusted_ratings_mean_1500_and_come_best_first() -> None:
     comparisons, length = votes_with_length()
 
-    found = control(comparisons, length, names=NAMES[:5], steps={"length": 1 / 3}, level=0.95)
+    found = controlled(comparisons, length)
 
     adjusted = [row.elo_adjusted for row in found.systems]
     assert np.mean(adjusted) == pytest.approx(1500)
@@ -81,13 +98,7 @@ def test_adjusted_ratings_mean_1500_and_come_best_first() -> None:
 def test_raters_that_are_no_sample_leave_the_item_sandwich(rater: np.ndarray) -> None:
     comparisons, length = votes_with_length()
 
-    found = control(
-        replace(comparisons, rater=rater),
-        length,
-        names=NAMES[:5],
-        steps={"length": 1 / 3},
-        level=0.95,
-    )
+    found = controlled(replace(comparisons, rater=rater), length)
 
     assert (found.interval_used, found.df) == ("item-sandwich", 39)
 
@@ -97,13 +108,7 @@ def test_covariate_that_is_not_determined_is_named() -> None:
     both = np.column_stack((length, np.zeros(1_200)))
 
     with pytest.raises(NotIdentifiedError, match="formatting") as caught:
-        control(
-            comparisons,
-            both,
-            names=NAMES[:5],
-            steps={"length": 1 / 3, "formatting": 1 / 3},
-            level=0.95,
-        )
+        controlled(comparisons, both, steps={"length": 1 / 3, "formatting": 1 / 3})
 
     assert caught.value.ids == ("formatting",)
 
@@ -112,13 +117,7 @@ def test_groups_that_never_met_are_named() -> None:
     votes = decided([(0, 1), (1, 0), (2, 3), (3, 2)], ("ash", "birch", "cedar", "dogwood"))
 
     with pytest.raises(NotIdentifiedError, match=r"ash, birch \| cedar, dogwood"):
-        control(
-            votes.comparisons,
-            np.ones((4, 1)),
-            names=votes.systems,
-            steps={"position": 1},
-            level=0.95,
-        )
+        controlled(votes.comparisons, names=votes.systems)
 
 
 def on_one_item(votes: Comparisons, rows: np.ndarray) -> Comparisons:
@@ -134,13 +133,7 @@ def test_system_on_one_item_has_ratings_without_intervals(is_panel: bool) -> Non
     if is_panel:
         kept = replace(kept, rater=np.full(len(kept), -1))
 
-    found = control(
-        kept,
-        np.ones((len(kept), 1)),
-        names=NAMES[:5],
-        steps={"position": 1},
-        level=0.95,
-    )
+    found = controlled(kept)
 
     alone = next(row for row in found.systems if row.system == NAMES[0])
     assert (alone.low, alone.high, alone.low_adjusted, alone.high_adjusted) == (None,) * 4
@@ -154,13 +147,7 @@ def test_system_of_one_rater_has_no_two_way_interval() -> None:
     is_first = (votes.left == 0) | (votes.right == 0)
     kept = select_comparisons(votes, np.flatnonzero(~is_first | (votes.rater == 0)))
 
-    found = control(
-        kept,
-        np.ones((len(kept), 1)),
-        names=NAMES[:5],
-        steps={"position": 1},
-        level=0.95,
-    )
+    found = controlled(kept)
 
     alone = next(row for row in found.systems if row.system == NAMES[0])
     assert (alone.low, alone.low_adjusted) == (None, None)
@@ -171,13 +158,7 @@ def test_covariate_on_one_item_has_no_interval() -> None:
     comparisons, length = votes_with_length()
     length[comparisons.item != 3] = 0
 
-    found = control(
-        comparisons,
-        length,
-        names=NAMES[:5],
-        steps={"length": 1 / 3},
-        level=0.95,
-    )
+    found = controlled(comparisons, length)
 
     assert (found.effects[0].low, found.effects[0].high) == (None, None)
     assert any("one of the items only: effect of length" in warning for warning in found.warnings)
@@ -187,13 +168,7 @@ def test_covariate_on_one_item_has_no_interval() -> None:
 def test_few_items_are_said() -> None:
     votes = invented_votes(n_items=9)
 
-    found = control(
-        votes.comparisons,
-        ONE_SIDE,
-        names=votes.systems,
-        steps={"position": 1},
-        level=0.95,
-    )
+    found = controlled(votes.comparisons)
 
     assert any("fewer than 10 items" in w and "effect of position" in w for w in found.warnings)
 
@@ -201,12 +176,7 @@ def test_few_items_are_said() -> None:
 def test_judge_on_one_item_has_traits_without_intervals() -> None:
     votes = invented_votes(n_votes=3_000, n_raters=3).comparisons
 
-    found = rank_judge_aware_panel(
-        on_one_item(votes, votes.rater == 2),
-        names=NAMES[:5],
-        judges=("a", "b", "one item"),
-        level=0.95,
-    )
+    found = judged(on_one_item(votes, votes.rater == 2), ("a", "b", "one item"))
 
     a, _, judge = found.judges
     assert (judge.discrimination_low, judge.discrimination_high) == (None, None)
@@ -216,9 +186,7 @@ def test_judge_on_one_item_has_traits_without_intervals() -> None:
 
 
 def test_one_judge_has_a_discrimination_of_1_by_definition() -> None:
-    found = rank_judge_aware_panel(
-        invented_votes(n_raters=1).comparisons, names=NAMES[:5], judges=("only",), level=0.95
-    )
+    found = judged(invented_votes(n_raters=1).comparisons, ("only",))
 
     (judge,) = found.judges
     assert (judge.discrimination, judge.discrimination_low) == (1, None)
@@ -232,9 +200,7 @@ def test_judges_who_cancel_each_other_are_said(n_against: int, is_said: bool) ->
     votes = invented_votes(n_votes=6_000, n_raters=5).comparisons
     score = np.where(votes.rater < n_against, 1 - votes.score, votes.score)
 
-    found = rank_judge_aware_panel(
-        replace(votes, score=score), names=NAMES[:5], judges=tuple("abcde"), level=0.95
-    )
+    found = judged(replace(votes, score=score), tuple("abcde"))
 
     assert any("cancels in the mean" in warning for warning in found.warnings) == is_said
 
@@ -246,12 +212,7 @@ def test_judges_come_with_their_traits() -> None:
     is_random = comparisons.rater == 2
     score = np.where(is_random, rng.integers(0, 2, 1_200).astype(float), comparisons.score)
 
-    found = rank_judge_aware_panel(
-        replace(comparisons, score=score),
-        names=votes.systems,
-        judges=("sharp", "sharp too", "random"),
-        level=0.95,
-    )
+    found = judged(replace(comparisons, score=score), ("sharp", "sharp too", "random"))
 
     traits = {judge.judge: judge for judge in found.judges}
     assert np.mean([judge.discrimination for judge in found.judges]) == pytest.approx(1)
@@ -276,11 +237,6 @@ def test_judge_that_always_says_the_same_is_named() -> None:
     score = np.where(votes.comparisons.rater == 1, 1.0, votes.comparisons.score)
 
     with pytest.raises(NotIdentifiedError, match="always first") as caught:
-        rank_judge_aware_panel(
-            replace(votes.comparisons, score=score),
-            names=votes.systems,
-            judges=("a", "always first", "c"),
-            level=0.95,
-        )
+        judged(replace(votes.comparisons, score=score), ("a", "always first", "c"))
 
     assert caught.value.ids == ("always first",)

@@ -7,7 +7,7 @@ raters; and on the pairs that both judged, in the same texts, how often they say
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
@@ -118,10 +118,6 @@ class Compared:
     protocols: Mapping[str, str]
     raters: Sequence[Rater]
     """Every rater whose judgments count."""
-
-    def called(self, name: str) -> "Compared":
-        """Return the same under another name."""
-        return replace(self, name=name)
 
 
 class _Ranked:
