@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 MAX_FAULTS_SHOWN = 20
 """Faults of one file that a message lists."""
+MAX_PLACES_SHOWN = 3
+"""Places of one fault likewise."""
 
 
 class Remedy(NamedTuple):
@@ -193,8 +195,30 @@ def raise_faults(file: str, faults: Sequence[SettingsError]) -> None:
     if len(faults) == 1:
         raise faults[0]
     words = [str(fault).removeprefix(file).lstrip(":, ") for fault in faults]
-    lines = [f"{file}: {len(words)} faults", *(f"  {each}" for each in words[:MAX_FAULTS_SHOWN])]
-    if len(words) > MAX_FAULTS_SHOWN:
-        lines.append(f"  and {len(words) - MAX_FAULTS_SHOWN} more")
+    groups: dict[str, list[str]] = {}
+    for each in words:
+        where, is_placed, what = each.partition(": ")
+        groups.setdefault(what if is_placed else each, []).append(where if is_placed else "")
+    shown = [_place_together(*group) for group in groups.items()]
+    counted = f"{len(shown)} fault{'s' * (len(shown) != 1)}"
+    lines = [f"{file}: {counted}", *(f"  {each}" for each in shown[:MAX_FAULTS_SHOWN])]
+    if len(shown) > MAX_FAULTS_SHOWN:
+        lines.append(f"  and {len(shown) - MAX_FAULTS_SHOWN} more")
     ids = dict.fromkeys(id_ for fault in faults for id_ in fault.ids)
     raise SettingsError("\n".join(lines), ids=tuple(ids), faults=words)
+
+
+def _place_together(words: str, places: Sequence[str]) -> str:
+    """Say a fault once with its first places; those of one file share its word for them."""
+    if len(places) == 1:
+        return f"{places[0]}: {words}" if places[0] else words
+    noun = places[0].rpartition(" ")[0]
+    one_noun = all(place.rpartition(" ")[0] == noun for place in places)
+    if one_noun and noun.isalpha():
+        plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+        places = [
+            f"{plural} {places[0].rpartition(' ')[2]}",
+            *(p.rpartition(" ")[2] for p in places[1:]),
+        ]
+    where = first_few(places, MAX_PLACES_SHOWN)
+    return f"{where}: {words}" if places[0] else f"{words} ({len(places):,} times)"

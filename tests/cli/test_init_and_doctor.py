@@ -53,7 +53,7 @@ def test_init_with_faulty_items_makes_nothing(heart: Heart, tmp_path: Path) -> N
     items.write_text("Seeker: hello\nBob: hi\n\nSeeker:\n", encoding="utf-8")
     done = heart("init", tmp_path / "mine", "--items", items)
     assert done.code == 2
-    assert "2 faults" in done.err
+    assert "3 faults" in done.err
     assert not (tmp_path / "mine").exists()
 
 
@@ -184,9 +184,9 @@ def test_doctor_misses_llama_cpp_where_a_model_is_local(
 def test_names_that_the_check_took_go_into_the_study_file(heart: Heart, tmp_path: Path) -> None:
     items = tmp_path / "mine.txt"
     items.write_text("Ann: I am lost.\nMe: I hear you.\nAnn: Nobody else does.\n", encoding="utf-8")
-    names = ["--seeker", "Ann", "--supporter", "Me"]
+    names = ["--set", "seeker=Ann", "--set", "supporter=Me"]
     (following,) = heart("items", "check", items, *names).out.splitlines()[-1:]
-    assert following.endswith(f"--items {items} --seeker Ann --supporter Me")
+    assert following.endswith(f"--items {items} --set seeker=Ann --set supporter=Me")
     done = heart("init", tmp_path / "mine", "--items", items, *names, "--json")
     assert load_study(Path(done.json["path"])).items[0].names == DialogueNames(
         seeker=("Ann",), supporter=("Me",)
@@ -194,6 +194,6 @@ def test_names_that_the_check_took_go_into_the_study_file(heart: Heart, tmp_path
 
 
 def test_names_without_items_are_refused(heart: Heart, tmp_path: Path) -> None:
-    done = heart("init", tmp_path / "mine", "--seeker", "Ann")
+    done = heart("init", tmp_path / "mine", "--set", "seeker=Ann")
     assert done.code == 2
     assert "--items" in done.err

@@ -303,12 +303,22 @@ def test_all_faults_of_a_file_stand_in_one_list() -> None:
 
 def test_a_long_list_of_faults_is_cut_in_the_message_and_whole_in_the_error() -> None:
     with pytest.raises(SettingsError) as caught:
-        parse_items("x\n" * 25, name="mine.jsonl")
+        parse_items("".join(f'{{"x{n}": 1}}\n' for n in range(25)), name="mine.jsonl")
 
     lines = str(caught.value).splitlines()
     assert len(lines) == 22
-    assert lines[-1] == "  and 5 more"
-    assert caught.value.faults[-1].startswith("line 25: expected one JSON object")
+    assert lines[-1] == "  and 6 more"
+    assert caught.value.faults[-1].startswith("line 25: expected the keys")
+
+
+def test_equal_faults_are_said_once_with_the_first_lines() -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_items("x\n" * 25, name="mine.jsonl")
+
+    headline, words = str(caught.value).splitlines()
+    assert headline == "mine.jsonl: 1 fault"
+    assert words.startswith("  lines 1, 2, 3 and 22 more: expected one JSON object, got ")
+    assert len(caught.value.faults) == 25
 
 
 def test_fault_in_an_id_names_the_computed_one() -> None:

@@ -1,7 +1,6 @@
 """``heart init``: a commented study file to start from."""
 
 import sys
-from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +53,7 @@ PRESETS = {
     "--items",
     "items_file",
     metavar="FILE",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path, exists=True),
     help="Items or dialogues of your own for the study, instead of the preset's.",
 )
 @names_options
@@ -73,7 +72,7 @@ def command(
 ) -> None:
     r"""Make DIR with a commented study file in it, named like DIR; nothing is replaced.
 
-    Without DIR it asks. What --items calls its columns and its people goes into the study file.
+    Without DIR it asks. What --set says of --items goes into the study file.
 
     \b
     heart init mine --model our-model --base-url http://127.0.0.1:8080/v1
@@ -88,7 +87,7 @@ def command(
         judge=judge,
         is_comparison=is_comparison,
         preset=preset,
-        has_names=any(asdict(names).values()),
+        has_names=bool(names.as_keys()),
     )
     name = study_name(folder)
     path = folder / f"{name}.toml"
@@ -128,7 +127,7 @@ def _require_together(model: str | None, items_file: Path | None, **given: objec
     if items_file is not None and given["preset"] != "starter":
         raise click.UsageError("--items and --preset each say which items to use; give one.")
     if items_file is None and given["has_names"]:
-        raise click.UsageError("columns and people are named for --items; give it.")
+        raise click.UsageError("--set says how --items is read; give it.")
 
 
 def _ask(

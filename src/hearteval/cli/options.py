@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from hearteval.errors import HeartError, Remedy, first_few
+from hearteval.errors import HeartError, Remedy, SettingsError, first_few
 
 MAX_NAMED, MAX_NAME = 5, 80
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
@@ -148,8 +148,8 @@ def _ready_command(remedy: Remedy) -> str:
         is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         value = remedy.arguments.get(name, context.params.get(name) if is_typed else None)
         if isinstance(option, click.Argument):
-            text = str(value)
-            first.append(f"./{text}" if text.startswith("-") else text)
+            given = [] if value is None else [str(value)]
+            first += [f"./{text}" if text.startswith("-") else text for text in given]
         elif isinstance(option, click.Option):
             words += _spelled(option, value)
     return shlex.join([*context.command_path.split(), *first, *words])
@@ -165,29 +165,32 @@ def _spelled(option: click.Option, value: object) -> Iterator[str]:
 
 
 def names_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command options for what a file of dialogues calls its columns and its people."""
+    """Give a command an option for what a study file would say of a file of dialogues.
 
+    Where the file lacks something, the command is written out with it.
+    """
+
+    @click.option(
+        "--set",
+        "said",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="How dialogues are read, as under [[items]]: role_column=Who (repeatable).",
+    )
     @wraps(function)
-    def command_with_names(**given: Any) -> None:
-        from hearteval.items.dialogues import DialogueNames
+    def command_with_names(*, said: tuple[str, ...], **given: Any) -> None:
+        from hearteval.config.items import read_names
 
-        columns = {what: given.pop(f"{what}_column") for what in ("dialogue", "role", "text")}
-        people = {who: given.pop(who) for who in ("seeker", "supporter")}
-        function(**given, names=DialogueNames(**columns, **people))
+        try:
+            function(**given, names=read_names(said))
+        except SettingsError as error:
+            if error.remedies:
+                (remedy,) = error.remedies
+                more = remedy._replace(arguments={"said": said + remedy.arguments["said"]})
+                error.ways = (f"{remedy.words}\n  {_ready_command(more)}",)
+            raise
 
-    decorated: Callable[..., None] = command_with_names
-    for name, words in {
-        "--supporter": "Word for who supports (repeatable).",
-        "--seeker": "Word for who seeks support (repeatable).",
-    }.items():
-        decorated = click.option(name, multiple=True, metavar="WORD", help=words)(decorated)
-    for name, words in {
-        "--text-column": "Column of what is said.",
-        "--role-column": "Column of who speaks.",
-        "--dialogue-column": "Column of the dialogue that a turn is of.",
-    }.items():
-        decorated = click.option(name, metavar="COL", help=words)(decorated)
-    return decorated
+    return command_with_names
 
 
 def study_name(folder: Path) -> str:

@@ -1,17 +1,21 @@
 """The ``[[items]]`` of a study file: the starter items, a corpus, or a file of one's own, each."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from hearteval.config.model_settings import Section
 from hearteval.errors import SettingsError
-from hearteval.items.dialogues import DialogueNames
+from hearteval.items.dialogues import COLUMN_LABELS, DialogueNames, LastReply
 from hearteval.items.screening import Topics
 
 DEFAULT_ESCONV_REGULAR = 280
+
+
+_Name = Annotated[str | None, Field(min_length=1)]
 
 
 class Items(Section):
@@ -22,11 +26,26 @@ class Items(Section):
     regular: Annotated[int | None, Field(ge=0)] = None
     adversarial: Annotated[int | None, Field(ge=0)] = None
     topics: Topics | None = None
-    dialogue_column: Annotated[str | None, Field(min_length=1)] = None
-    role_column: Annotated[str | None, Field(min_length=1)] = None
-    text_column: Annotated[str | None, Field(min_length=1)] = None
+    encoding: _Name = None
+    turns_key: _Name = None
+    dialogue_column: _Name = None
+    turn_column: _Name = None
+    role_column: _Name = None
+    text_column: _Name = None
+    situation_column: _Name = None
+    emotion_column: _Name = None
+    problem_column: _Name = None
+    culture_column: _Name = None
+    population_column: _Name = None
+    language_column: _Name = None
+    reference_column: _Name = None
+    last_reply: LastReply | None = None
     seeker: Annotated[list[str], Field(default_factory=list)]
     supporter: Annotated[list[str], Field(default_factory=list)]
+
+
+NAMES = tuple(Items.model_fields)[5:]
+"""Keys that say how a file of one's own is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +65,7 @@ class ItemSettings:
     @property
     def identity(self) -> dict[str, Any]:
         """What makes the items: no path, and nothing that is not said."""
-        names = None if self.names is None else asdict(self.names)
+        names = None if self.names is None else _made_by(self.names)
         said = {"names": names, "topics": self.topics}
         return {
             "source": self.source,
@@ -56,6 +75,51 @@ class ItemSettings:
         }
 
 
+def _made_by(names: DialogueNames) -> dict[str, Any]:
+    """Return how a file is read, but for its encoding: saved as UTF-8 it holds the same items."""
+    first = ("dialogue", "role", "text", "seeker", "supporter")
+    said = {key: value for key, value in asdict(names).items() if key != "encoding"}
+    return {key: value for key, value in said.items() if key in first or value}
+
+
+def read_names(words: Sequence[str]) -> DialogueNames:
+    """Read what is said of a file of dialogues as ``KEY=VALUE``, the keys of ``[[items]]``.
+
+    Raises:
+        SettingsError: A key is none of a file of dialogues, is said twice, or its value is not one.
+    """
+    said: dict[str, Any] = {}
+    for each in words:
+        key, _, value = each.partition("=")
+        if key in ("seeker", "supporter"):
+            said.setdefault(key, []).append(value)
+        elif key not in NAMES or not value or key in said:
+            expected = f"KEY=VALUE once, the key one of {', '.join(NAMES)}"
+            raise SettingsError(f"--set {each}: expected {expected}", ids=(key,))
+        else:
+            said[key] = value
+    try:
+        return _names(Items(source="file", **said))
+    except ValidationError as error:
+        raise SettingsError(f"--set: {error.errors()[0]['msg']}", ids=tuple(said)) from error
+
+
+def _names(items: Items) -> DialogueNames:
+    named = {label: getattr(items, f"{label}_column") for label in COLUMN_LABELS}
+    return DialogueNames(
+        dialogue=items.dialogue_column,
+        role=items.role_column,
+        text=items.text_column,
+        seeker=tuple(items.seeker),
+        supporter=tuple(items.supporter),
+        turn=items.turn_column,
+        turns=items.turns_key,
+        labels=tuple((label, name) for label, name in named.items() if name is not None),
+        last_reply=items.last_reply,
+        encoding=items.encoding,
+    )
+
+
 def read_items(path: Path, where: str, items: Items) -> ItemSettings:
     """Read one ``[[items]]`` of the study file at `path`, to whose folder its paths are relative.
 
@@ -63,17 +127,11 @@ def read_items(path: Path, where: str, items: Items) -> ItemSettings:
         SettingsError: It names what does not exist, or says what its source cannot bear; `where`
             is how it names the table.
     """
-    names = DialogueNames(
-        dialogue=items.dialogue_column,
-        role=items.role_column,
-        text=items.text_column,
-        seeker=tuple(items.seeker),
-        supporter=tuple(items.supporter),
-    )
+    names = _names(items)
     if names != DialogueNames() and items.source in ("esconv", "starter"):
         raise SettingsError(
-            f"{path}: {where}: seeker, supporter and columns are named for a file of your own only;"
-            " remove them"
+            f"{path}: {where}: {', '.join(names.as_keys())}: for a file of your own only; remove"
+            " what is said of one"
         )
     if items.source == "esconv":
         return _esconv_settings(path, where, items)
@@ -92,7 +150,7 @@ def read_items(path: Path, where: str, items: Items) -> ItemSettings:
         )
         raise SettingsError(f"{path}: {where}.from: {why}; remove it")
     file = None if is_starter else path.parent / items.source
-    if file is not None and not file.is_file():
+    if file is not None and not file.exists():
         raise SettingsError(
             f"{path}: {where}.source: expected 'starter', 'esconv' or an item file; there is no "
             f"file {file}"

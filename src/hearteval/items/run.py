@@ -17,7 +17,7 @@ import numpy as np
 from hearteval.domain import Item, Screening, Subset
 from hearteval.errors import SettingsError
 from hearteval.items import load_starter_items
-from hearteval.items.dialogues import DialogueNames, ItemFile, parse_any
+from hearteval.items.dialogues import DialogueNames, ItemFile, parse_bytes
 from hearteval.items.esconv import N_DIALOGUES, Dialogue, corpus_files, parse_dialogues
 from hearteval.items.files import parse_screenings
 from hearteval.items.kept import (
@@ -36,6 +36,8 @@ from hearteval.items.selection import BuildResult, FunnelStep, build_items, funn
 
 logger = logging.getLogger(__name__)
 
+TEXTS = (".txt", ".md")
+"""Endings of the files of a folder that are read."""
 SOURCE_WORDS = {
     "starter": "starter items, written for hearteval by a language model, reference replies too",
     "esconv": "ESConv (Liu et al., 2021), selected by rules alone, without a second screen",
@@ -277,10 +279,21 @@ def _warn_of_size(folder: Path, n_dialogues: int | None) -> None:
 def read_item_file(path: Path, names: DialogueNames | None = None) -> ItemFile:
     """Read the items of a file: whole ones, or dialogues as text, as a table or as JSON.
 
+    A folder's text files are read as one, each a dialogue.
+
     Raises:
         SettingsError: The file cannot be read, or lists of what is wrong with it.
     """
-    return parse_any(read_text(path), name=str(path), names=names)
+    try:
+        if not path.is_dir():
+            return parse_bytes([(str(path), path.read_bytes())], name=str(path), names=names)
+        texts = [one for one in sorted(path.iterdir()) if one.suffix.lower() in TEXTS]
+        files = [(one.name, one.read_bytes()) for one in texts]
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+    if not files:
+        raise SettingsError(f"{path}: holds no {' or '.join(TEXTS)} file; check the path")
+    return parse_bytes(files, name=str(path), names=names)
 
 
 def read_screenings(item_file: Path) -> tuple[Screening, ...]:

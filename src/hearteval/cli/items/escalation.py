@@ -18,7 +18,7 @@ N_ITEMS, N_TRIES, MOST_TRIES = 20, 3, 10
 @click.option(
     "--from",
     "source",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path, exists=True),
     required=True,
     help="File of items or dialogues to rewrite.",
 )

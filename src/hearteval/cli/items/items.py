@@ -132,7 +132,7 @@ def build(
     click.echo(f"\n{len(built.items)} items: {out}\nevidence: {out}.screening.jsonl")
 
 
-_FILE = click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+_FILE = click.argument("file", type=click.Path(path_type=Path, exists=True))
 
 
 @command.command("check")

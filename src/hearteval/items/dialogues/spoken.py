@@ -6,18 +6,23 @@ nobody has said is ``not stated`` in the item, which looks like no label, licenc
 
 import hashlib
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Literal
+from json import dumps
+from typing import Any, Literal
 
 from hearteval.domain import Item, Role, Turn, shows_text
-from hearteval.errors import SettingsError, raise_faults
+from hearteval.domain.items import ROLES
+from hearteval.errors import Remedy, SettingsError, raise_faults
+from hearteval.items.dialogues.looks import seem_sides, seems_topic
 from hearteval.items.files import LANGUAGE_TAG, LONGEST_TEXT
 
 Part = Literal["seeker", "supporter", "reference", "left out"]
+LastReply = Literal["reference", "drop", "refuse"]
 
 WORDS: Mapping[Part, tuple[str, ...]] = {
     "seeker": (
@@ -40,6 +45,9 @@ LABELS: Mapping[str, str] = {
     **dict.fromkeys(("consent", "consent basis"), "consent_basis"),
 }
 """Which field of an item a label fills."""
+REFERENCE = "reference"
+COLUMN_LABELS = ("situation", "emotion", "problem", "culture", "population", "language", REFERENCE)
+"""Fields whose column or key a study may name."""
 OF_ONE_DIALOGUE = ("dialogue_id", "situation")
 OWN_SOURCE = "own"
 """Not the name of the file: a renamed file would hold other items, and everything be made anew."""
@@ -50,6 +58,14 @@ NO_CONSENT = "Not stated who wrote the dialogues, nor why they may be used."
 LONG_TURN = 10_000
 """Characters from which a turn is so long that a break may be missing before it ends."""
 TOO_LONG = f"a turn of over {LONGEST_TEXT:,} characters; is a break missing? Shorten or remove it"
+IF_RIGHT = "if that is right, these lines belong under [[items]] of the study file:"
+ENDS_WITH_SUPPORTER = (
+    "the dialogue ends with a supporter turn, which the systems are to write;"
+    ' last_reply = "reference" keeps it as the reply once given, "drop" leaves it out'
+)
+TWO_REFERENCES = (
+    'two replies for one reference; remove one, or drop the last turn: last_reply = "drop"'
+)
 _ID_DIGITS = 12
 
 
@@ -66,6 +82,30 @@ class DialogueNames:
     seeker: tuple[str, ...] = ()
     """Words for the seeker."""
     supporter: tuple[str, ...] = ()
+    turn: str | None = None
+    """Column that numbers the turns of a dialogue."""
+    turns: str | None = None
+    """Key of an object's list of turns, or column or key whose text is a whole transcript."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """Fields of an item, each with the column or key that says it."""
+    last_reply: LastReply | None = None
+    """What the last turn becomes where it is the supporter's; None refuses it."""
+    encoding: str | None = None
+    """Python's name for how the file writes its letters; None for UTF-8."""
+
+    def as_keys(self) -> dict[str, str | tuple[str, ...]]:
+        """Return what it says, by the keys of ``[[items]]`` in a study file."""
+        columns = {"dialogue": self.dialogue, "turn": self.turn, "role": self.role}
+        columns |= {"text": self.text, **dict(self.labels)}
+        said = {
+            "encoding": self.encoding,
+            "turns_key": self.turns,
+            **{f"{what}_column": name for what, name in columns.items()},
+            "seeker": self.seeker,
+            "supporter": self.supporter,
+            "last_reply": self.last_reply,
+        }
+        return {key: value for key, value in said.items() if value}
 
     def parts(self) -> dict[str, Part]:
         """Return who is meant by each word that is known.
@@ -107,14 +147,20 @@ class Findings:
     """What is wrong with a file, and what was done with it, while it is read."""
 
     file: str
-    parts: Mapping[str, Part]
-    named: frozenset[str]
-    """Words for people that the study names itself."""
+    given: DialogueNames
+    """What is said of the file."""
+    names: DialogueNames = field(init=False)
+    """That, and what the file seems to need besides: with it, it is read to its end."""
+    parts: Mapping[str, Part] = field(init=False)
     noun: str = "line"
     """What places count."""
+    starts: Sequence[tuple[int, str]] = ()
+    """Of several files read as one, the place before each one's first line, and its name."""
     faults: list[tuple[int, str]] = field(default_factory=list)
-    unknown: dict[str, list[int]] = field(default_factory=dict)
-    """Places of each word that names nobody who is known."""
+    ends_with_supporter: bool = False
+    """Whether a dialogue does, and nothing is said of what becomes of its last turn."""
+    n_last: int = 0
+    """Last turns of the supporter that became the reference reply."""
     heard: dict[Part, Counter[str]] = field(default_factory=dict)
     """Turns by who is meant and the word for it."""
     n_joined: int = 0
@@ -123,21 +169,104 @@ class Findings:
     unused: list[str] = field(default_factory=list)
     """Columns and keys that mean nothing to an item."""
 
+    def __post_init__(self) -> None:
+        self.names = self.given
+        self.parts = self.given.parts()
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Words for people that the study names itself."""
+        return frozenset(map(folded, self.named_as_written))
+
+    @property
+    def named_as_written(self) -> tuple[str, ...]:
+        """The same, neither made small nor otherwise changed."""
+        return (*self.names.seeker, *self.names.supporter)
+
+    def propose(self, **changes: Any) -> None:
+        """Go on as if this had been said too; what is wrong with the file says how to say it."""
+        self.names = replace(self.names, **changes)
+        self.parts = self.names.parts()
+
     def fault(self, place: int, words: str) -> None:
         """Note a fault."""
         self.faults.append((place, words))
 
+    def where(self, place: int) -> str:
+        """Say where a place is; 0 is the whole file."""
+        if not place or not self.starts:
+            return f", {self.noun} {place}" if place else ""
+        start, name = max(start for start in self.starts if start[0] < place)
+        return f", {name} line {place - start}"
+
     def raise_all(self) -> None:
         """Raise what is wrong with the file, in its order; return where nothing is."""
-        for who, places in self.unknown.items():
-            self.fault(places[0], _unknown_words(who, len(places), self.parts))
-        raise_faults(
-            self.file,
-            [
-                SettingsError(f"{self.file}, {self.noun} {place}: {words}", ids=(self.file,))
-                for place, words in sorted(self.faults, key=lambda fault: fault[0])
-            ],
-        )
+        faults = [
+            SettingsError(f"{self.file}{self.where(place)}: {words}", ids=(self.file,))
+            for place, words in sorted(self.faults, key=lambda fault: fault[0])
+        ]
+        try:
+            raise_faults(self.file, faults)
+        except SettingsError as error:
+            self._answer(error)
+            raise
+
+    def _answer(self, error: SettingsError) -> None:
+        """Add the lines of a study file that would say what is lacking, as far as it is seen."""
+        if self.ends_with_supporter:
+            self.propose(last_reply="reference")
+        if self.names == self.given:
+            return
+        known = self.given.as_keys()
+        if self.topic is not None:
+            self.propose(labels=(*self.names.labels, ("problem", self.topic)))
+        lacking = {k: v for k, v in self.names.as_keys().items() if known.get(k) != v}
+        lines = [f"  {key} = {dumps(value, ensure_ascii=False)}" for key, value in lacking.items()]
+        error.headline += "\n".join((f"\n{IF_RIGHT}", *lines))
+        error.offer([Remedy("or run", {"said": as_words(lacking)})])
+        error.ways = ()
+
+    @property
+    def topic(self) -> str | None:
+        """Column or key that may hold the problem, of those that nothing is read from."""
+        return None if "problem" in dict(self.names.labels) else seems_topic(self.unused)
+
+
+def as_words(keys: Mapping[str, str | tuple[str, ...]]) -> tuple[str, ...]:
+    """Write keys of ``[[items]]`` as ``KEY=VALUE``, one for each of several values."""
+    return tuple(
+        f"{key}={one}"
+        for key, value in keys.items()
+        for one in (value if isinstance(value, tuple) else (value,))
+    )
+
+
+def propose_sides(
+    dialogues: Sequence[Spoken], findings: Findings, *, are_lines: bool = False
+) -> None:
+    """Note speakers that nobody knows, and go on as if they were the sides that they seem to be.
+
+    With `are_lines` dialogues of one turn each may be the parted turns of one.
+    """
+    parts = {findings.parts.get(folded(said.who)) for each in dialogues for said in each.turns}
+    strange = [
+        [said for said in each.turns if folded(said.who) not in findings.parts]
+        for each in dialogues
+    ]
+    unknown: dict[str, list[int]] = {}
+    for said in (said for each in strange for said in each):
+        unknown.setdefault(said.who, []).append(said.place)
+    words = [[said.who for said in each if said.who.strip()] for each in strange]
+    if are_lines and all(len(each) <= 1 for each in words):
+        words = [[who for each in words for who in each]]
+    first = Counter(each.turns[0].who for each in dialogues if each.turns)
+    sides = seem_sides([each for each in words if each], {one for one in ROLES if one in parts})
+    for who, at in unknown.items():
+        begins = f"first in {first[who]:,} of {len(dialogues):,} dialogues"
+        of = [f"{len(at):,} times"] * (len(at) > 1) + [begins] * (who in sides)
+        findings.fault(at[0], _unknown_words(who, ", ".join(of), sides))
+    for who, role in sides.items():
+        findings.propose(**{role: (*getattr(findings.names, role), who)})
 
 
 @lru_cache(maxsize=4096)
@@ -179,9 +308,12 @@ def notes_on(items: Sequence[Item], findings: Findings) -> tuple[str, ...]:
     ]
     if findings.n_joined:
         notes.append(f"joined to the turn before, of the same side: {findings.n_joined:,}")
+    if findings.n_last:
+        notes.append(f"last turn of the supporter, as the reference reply: {findings.n_last:,}")
     notes += [f"left out: {what} ({n:,})" for what, n in findings.left_out.items()]
     if findings.unused:
-        notes.append(f"not used: {', '.join(findings.unused)}")
+        perhaps = f'; problem_column = "{findings.topic}"?' if findings.topic else ""
+        notes.append(f"not used: {', '.join(findings.unused)}{perhaps}")
     absent = [
         name
         for name, value in (
@@ -213,15 +345,13 @@ def _make_item(dialogue: Spoken, findings: Findings) -> Item | None:
     has_strangers = any(folded(said.who) not in findings.parts for said in dialogue.turns)
     if has_strangers or len(findings.faults) > n_faults:
         return None
-    if turns and turns[-1].role == "supporter":
-        findings.fault(
-            dialogue.turns[-1].place,
-            "the dialogue ends with a supporter turn, and the next supporter turn is what the"
-            " systems write; remove it, or call it Reference if it is the reply once given",
-        )
-    elif not turns:
-        findings.fault(dialogue.place, "a dialogue without turns; add them, or remove it")
     labels = {name: text for name, text in dialogue.labels.items() if text}
+    own_reference = labels.pop(REFERENCE, None)
+    if own_reference is not None and reference is not None:
+        findings.fault(dialogue.place, TWO_REFERENCES)
+    turns, reference = _settle_last(dialogue, turns, reference or own_reference, findings)
+    if not turns:
+        findings.fault(dialogue.place, "a dialogue without turns; add them, or remove it")
     if not re.match(LANGUAGE_TAG, labels.get("language", NO_LANGUAGE)):
         findings.fault(dialogue.place, "the language is no tag such as en or pt-BR; correct it")
     if len(findings.faults) > n_faults:
@@ -247,6 +377,26 @@ def _make_item(dialogue: Spoken, findings: Findings) -> Item | None:
     )
 
 
+def _settle_last(
+    dialogue: Spoken, turns: list[Turn], reference: str | None, findings: Findings
+) -> tuple[list[Turn], str | None]:
+    """Return the turns up to the seeker's last one, and the reference reply."""
+    wish = findings.given.last_reply
+    if not turns or turns[-1].role == "seeker":
+        return turns, reference
+    if wish == "drop":
+        findings.left_out["last turns of the supporter"] += 1
+    elif wish == "reference":
+        if reference is not None:
+            findings.fault(dialogue.place, TWO_REFERENCES)
+        findings.n_last += 1
+        return turns[:-1], turns[-1].text
+    else:
+        findings.fault(dialogue.turns[-1].place, ENDS_WITH_SUPPORTER)
+        findings.ends_with_supporter = wish is None
+    return turns[:-1], reference
+
+
 def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str | None]:
     """Return the turns, neighbours of one side joined, and the reference reply."""
     joined: list[tuple[Role, list[str]]] = []
@@ -256,8 +406,8 @@ def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str |
         part = findings.parts.get(folded(said.who))
         text = whole_text(said.text)
         if part is None:
-            findings.unknown.setdefault(said.who, []).append(said.place)
-        elif part == "left out":
+            continue  # noted before
+        if part == "left out":
             findings.left_out[f"{folded(said.who)} messages"] += 1
         elif fault := _turn_fault(part, text, is_after_reference=reference is not None):
             findings.fault(said.place, fault)
@@ -280,9 +430,9 @@ def _read_turns(dialogue: Spoken, findings: Findings) -> tuple[list[Turn], str |
             one, other, *_ = map(repr, unnamed)
             findings.fault(
                 dialogue.place,
-                f"{one} and {other} in one dialogue would both be the {part}; say who is who:"
-                " --seeker and --supporter of heart init and heart items, items.seeker and"
-                " items.supporter in a study file",
+                f"{one} and {other} in one dialogue would both be the {part}; say who is who, e.g."
+                f" supporter = [{dumps(unnamed[0], ensure_ascii=False)}] under [[items]], or --set"
+                f" {shlex.quote(f'supporter={unnamed[0]}')}",
             )
     return turns, reference
 
@@ -301,14 +451,21 @@ def whole_text(text: str) -> str:
     return "\n".join(line.rstrip() for line in whole.strip().splitlines())
 
 
-def _unknown_words(who: str, n: int, parts: Mapping[str, Part]) -> str:
-    times = f" ({n:,} times)" if n > 1 else ""
-    close = get_close_matches(folded(who), list(parts), n=1, cutoff=0.8)
+def _unknown_words(who: str, about: str, sides: Mapping[str, Role]) -> str:
+    """Say of a speaker whom nobody knows who it may be; `about` is how often it speaks."""
+    known = [word for words in WORDS.values() for word in words]
+    close = get_close_matches(folded(who), known, n=1, cutoff=0.8)
     guess = f" (did you mean {close[0]!r}?)" if close else ""
+    guess += f" ({about})" if about else ""
     if not who.strip():
-        return f"nobody is named as the speaker{times}; fill in who speaks"
+        return f"nobody is named as the speaker{guess}; fill in who speaks"
+    if who in sides:
+        is_alone = len(sides) == 1
+        other = "seeker" if sides[who] == "supporter" else "supporter"
+        way = f"name it {other}" if is_alone else "swap the two"
+        return f"{who!r} is no known role{guess}; is it the {sides[who]}? Else {way}"
     return (
-        f"{who!r} is no known role{guess}{times}; name it with heart init or heart items: --seeker"
-        f" {who!r} or --supporter {who!r} (in a study file items.seeker or items.supporter); or"
-        " indent the line if nobody speaks there"
+        f"{who!r} is no known role{guess}; name it: seeker or supporter ="
+        f" [{dumps(who, ensure_ascii=False)}] under [[items]], or --set"
+        f" {shlex.quote(f'seeker={who}')}; or indent the line if nobody speaks there"
     )

@@ -4,7 +4,10 @@ A blank line ends a dialogue; in a file with ``---`` between them blank lines ma
 """
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
+from hearteval.items.dialogues.looks import part_turns
 from hearteval.items.dialogues.spoken import (
     LABELS,
     OF_ONE_DIALOGUE,
@@ -28,25 +31,56 @@ _NAME_WORDS = 2
 
 
 def parse_text(text: str, findings: Findings) -> list[Spoken]:
-    """Read the dialogues of a plain text."""
+    """Read the dialogues of a plain text; where it was several files, each is one or has rules."""
     lines = text.split("\n")
-    has_rules = any(map(_RULE.match, lines))
-    reader = _Reader(findings, blank_ends=not has_rules)
-    for number, line in enumerate(lines, start=1):
+    begins = [start for start, _ in findings.starts] or [0]
+    dialogues: list[Spoken] = []
+    for start, end in pairwise((*begins, len(lines))):
+        blank_ends = not findings.starts and not any(map(_RULE.match, lines))
+        dialogues += read_lines(
+            enumerate(lines[start:end], start=start + 1), findings, blank_ends=blank_ends
+        )
+    return dialogues
+
+
+def read_lines(
+    lines: Iterable[tuple[int, str]], findings: Findings, *, blank_ends: bool
+) -> list[Spoken]:
+    """Read the dialogues of some lines with their places."""
+    reader = _Reader(findings, blank_ends=blank_ends)
+    for number, line in lines:
         reader.read(number, line)
     reader.end()
-    dialogues = reader.dialogues
+    return reader.dialogues
+
+
+def read_transcript(
+    text: str, marks: Iterable[str], labels: Mapping[str, str], place: int, findings: Findings
+) -> list[Spoken]:
+    """Read a dialogue whose turns are one text: on lines, or one after the other at the marks."""
+    lines = ((place, line) for line in part_turns(text, marks))
+    found = read_lines(lines, findings, blank_ends=False)
+    for each in found:
+        each.labels = {**each.labels, **{name: said for name, said in labels.items() if said}}
+    return found
+
+
+def refuse_parted_turns(dialogues: Sequence[Spoken], findings: Findings) -> None:
+    """Refuse a text whose blank lines make a dialogue of each turn.
+
+    Raises:
+        SettingsError: It says how to part dialogues.
+    """
     sides = {findings.parts.get(folded(said.who)) for each in dialogues for said in each.turns}
     is_single = all(len(each.turns) == 1 for each in dialogues)
-    if not has_rules and is_single and {"seeker", "supporter"} <= sides:
+    if is_single and {"seeker", "supporter"} <= sides:
         findings.faults.clear()
         findings.fault(
             dialogues[0].place,
             "a blank line after every turn makes each a dialogue of its own; put --- between the"
-            " dialogues, or remove the blank lines within them",
+            " dialogues, or give a folder with a file for each",
         )
         findings.raise_all()
-    return dialogues
 
 
 def split_turn(line: str) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hearteval.completions.baselines import OF_REFERENCES
 from hearteval.errors import SettingsError
-from hearteval.items.dialogues import DialogueNames, ItemFile
+from hearteval.items.dialogues import DialogueNames, ItemFile, as_words
 from hearteval.items.files import format_items, format_screenings
 from hearteval.items.run import build_from_folder, evidence_path, read_item_file, read_screenings
 from hearteval.items.screening import Topics
@@ -69,17 +69,8 @@ def name_own_items(text: str, file: Path, folder: Path, names: DialogueNames) ->
         SettingsError: The file cannot be read; it lists all that is wrong with it.
     """
     read = read_item_file(file, names)
-    given = {
-        "source": os.path.relpath(file.resolve(), folder.resolve()),
-        "dialogue_column": names.dialogue,
-        "role_column": names.role,
-        "text_column": names.text,
-        "seeker": names.seeker,
-        "supporter": names.supporter,
-    }
-    source = "\n".join(
-        f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items() if value
-    )
+    given = {"source": os.path.relpath(file.resolve(), folder.resolve()), **names.as_keys()}
+    source = "\n".join(f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in given.items())
     text = text.replace(
         "The smallest study: the starter items, six systems that need no key, and",
         "Your own items, systems that need no key until you add a model, and",
@@ -93,10 +84,7 @@ def name_own_items(text: str, file: Path, folder: Path, names: DialogueNames) ->
 
 def init_command(file: Path, names: DialogueNames) -> str:
     """Return the command that makes a study of a file of dialogues."""
-    columns = {"dialogue": names.dialogue, "role": names.role, "text": names.text}
-    people = {"seeker": names.seeker, "supporter": names.supporter}
-    options = [f"--{what}-column {shlex.quote(name)}" for what, name in columns.items() if name]
-    options += [f"--{who} {shlex.quote(word)}" for who, words in people.items() for word in words]
+    options = [f"--set {shlex.quote(word)}" for word in as_words(names.as_keys())]
     return " ".join(("heart init my-study --items", quoted(file), *options))
 
 
