@@ -7,9 +7,9 @@ from five writers on its interval is over these too; under five it holds for the
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from hearteval.stats.bradley_terry.clustered_variance import (
     vary_over_items_and_raters,
 )
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray, number_labels
-from hearteval.stats.means import ROUNDING, wilson_interval
+from hearteval.stats.means import ROUNDING, q_where_tested, wilson_interval
 from hearteval.stats.special import stdtr, t_quantile
 
+Row = TypeVar("Row")
 PLANNED: Final = "planned"
 EXPLORATORY: Final = "exploratory"
 """Whether a figure was decided on before the data were seen."""
@@ -281,6 +282,28 @@ def clustered_estimates(
         t_estimate(float(value), float(s), df, level=level)
         for value, s in zip(values, se, strict=True)
     ]
+
+
+def clustered_tests(
+    values: Sequence[float] | FloatArray,
+    influence: FloatArray,
+    item: IntArray,
+    rater: IntArray,
+    *,
+    level: float,
+) -> tuple[list[Estimate], list[float | None]]:
+    """Return the same, and the p of each that it is 0."""
+    se, df = clustered_errors(influence, item, rater)
+    of_each = [(float(value), float(s), df) for value, s in zip(values, se, strict=True)]
+    found = [t_estimate(*one, level=level) for one in of_each]
+    return found, [two_sided_p(*one) for one in of_each]
+
+
+def with_q(rows: Iterable[Row]) -> list[Row]:
+    """Return records with the q of each that has a p, adjusted over all of them."""
+    tested: list[Any] = [*rows]
+    q = q_where_tested([row.p for row in tested])
+    return [replace(row, q=own) for row, own in zip(tested, q, strict=True)]
 
 
 def clustered_errors(

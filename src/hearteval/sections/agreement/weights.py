@@ -18,10 +18,9 @@ from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.estimates import (
     EXPLORATORY,
     Estimate,
-    clustered_errors,
     clustered_estimates,
+    clustered_tests,
     interval_name,
-    two_sided_p,
 )
 from hearteval.domain import AXES, Axis
 from hearteval.stats import one_blas_thread
@@ -262,9 +261,7 @@ def _differences(fits: Mapping[str, _Fit], *, level: float) -> tuple[WeightDiffe
     influence = np.concatenate((people.cells.influence, -judges.cells.influence))
     pairs = zip(people.result.weights, judges.result.weights, strict=True)
     values = [one.weight.value - other.weight.value for one, other in pairs]
-    found = clustered_estimates(values, influence, item, rater, level=level)
-    se, df = clustered_errors(influence, item, rater)
-    p = [two_sided_p(value, float(s), df) for value, s in zip(values, se, strict=True)]
+    found, p = clustered_tests(values, influence, item, rater, level=level)
     return tuple(
         WeightDifference(axis=axis, difference=one, p=at, q=q)
         for axis, one, at, q in zip(AXES, found, p, q_where_tested(p), strict=True)

@@ -6,15 +6,16 @@ interval over them, these labels given, and Benjamini-Hochberg over the tests of
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from hearteval.analysis.estimates import with_q
 from hearteval.analysis.labels.agreement import Marks
 from hearteval.domain import System
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import ROUNDING, q_where_tested
+from hearteval.stats.means import ROUNDING
 from hearteval.stats.special import stdtr, t_quantile
 
 PEOPLE, MODELS, OTHERS = "people", "models", "the others"
@@ -87,7 +88,7 @@ def differences_of_rates(
                 comparison, (group, own), (against, others), marks, names, level=level
             )
         ]
-        found += _with_q(rows)
+        found += with_q(rows)
     return tuple(found)
 
 
@@ -141,9 +142,3 @@ def _compare(
         )
         for key, mean, se in zip(marks.categories, means, errors, strict=True)
     ]
-
-
-def _with_q(rows: Sequence[RateDifference]) -> list[RateDifference]:
-    """Return differences with the q of each that was tested, over all of them."""
-    q = q_where_tested([row.p for row in rows])
-    return [replace(row, q=one) for row, one in zip(rows, q, strict=True)]

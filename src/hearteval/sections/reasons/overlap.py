@@ -10,10 +10,8 @@ import numpy as np
 
 from hearteval.analysis.estimates import (
     Estimate,
-    clustered_errors,
-    clustered_estimates,
+    clustered_tests,
     mean_estimates,
-    two_sided_p,
 )
 from hearteval.analysis.labels.agreement import bounded
 from hearteval.stats.comparisons import FloatArray, IntArray
@@ -108,9 +106,7 @@ def compare_rates(
     apart = people - judges
     means, panel = apart.mean(axis=0), np.full(len(apart), -1)
     influence = (apart - means) / len(apart)
-    se, df = clustered_errors(influence, item, panel)
-    p = [two_sided_p(float(m), float(s), df) for m, s in zip(means, se, strict=True)]
-    found = clustered_estimates(means, influence, item, panel, level=level)
+    found, p = clustered_tests(means, influence, item, panel, level=level)
     return found, p, q_where_tested(p)
 
 

@@ -8,7 +8,7 @@ writers given. No labeler is asked: words are counted. Exploratory.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple
@@ -16,17 +16,11 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.estimates import (
-    Estimate,
-    clustered_errors,
-    clustered_estimates,
-    two_sided_p,
-)
+from hearteval.analysis.estimates import Estimate, clustered_estimates, clustered_tests, with_q
 from hearteval.analysis.words import words_of
 from hearteval.domain import Completion, System
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
-from hearteval.stats.means import q_where_tested
 from hearteval.stats.variety import different_in_draw, recurring_in_draw
 
 Measure = Literal[
@@ -313,7 +307,7 @@ def _differences(
     for comparison, group, members in groups:
         sides = _Sides(comparison, group, *_shared(words, members, people, figures))
         found[comparison] += _compare(sides, level=level)
-    return tuple(row for rows in found.values() for row in _with_q(rows))
+    return tuple(row for rows in found.values() for row in with_q(rows))
 
 
 class _Sides(NamedTuple):
@@ -355,8 +349,7 @@ def _compare(sides: _Sides, *, level: float) -> list[WordingDifference]:
         moves = [np.mean([influence for _, influence in side], axis=0) for side in (left, right)]
         apart, judges = (moves[0] - moves[1])[items][:, None], np.full(len(items), -1)
         value = means[0] - means[1]
-        at = clustered_estimates([value], apart, items, judges, level=level)[0]
-        errors, df = clustered_errors(apart, items, judges)
+        (at,), (p,) = clustered_tests([value], apart, items, judges, level=level)
         rows.append(
             WordingDifference(
                 comparison=sides.comparison,
@@ -367,15 +360,9 @@ def _compare(sides: _Sides, *, level: float) -> list[WordingDifference]:
                 difference=value,
                 low=at.low,
                 high=at.high,
-                p=two_sided_p(value, float(errors[0]), df),
+                p=p,
                 q=None,
                 n_items=len(items),
             )
         )
     return rows
-
-
-def _with_q(rows: Sequence[WordingDifference]) -> list[WordingDifference]:
-    """Return differences with the q of each that was tested, over all of them."""
-    q = q_where_tested([row.p for row in rows])
-    return [replace(row, q=one) for row, one in zip(rows, q, strict=True)]

@@ -21,18 +21,11 @@ from hearteval.analysis.agreement.pair_votes import (
     count_votes,
     majority_of_counts,
 )
-from hearteval.analysis.estimates import (
-    Estimate,
-    clustered_errors,
-    clustered_estimates,
-    mean_estimates,
-    two_sided_p,
-)
+from hearteval.analysis.estimates import Estimate, clustered_tests, mean_estimates, with_q
 from hearteval.analysis.words import count_formatting, count_words, plain, words_of
 from hearteval.domain import Completion, Display, display_form
 from hearteval.protocol import load_protocol
 from hearteval.stats.comparisons import FloatArray, IntArray
-from hearteval.stats.means import q_where_tested
 
 TRAITS: Final = ("words", "formatting", "warm phrases", "likeness")
 """Words; formatting marks; generic warm phrases (`protocol/warm_phrases.toml`); mean cosine of its
@@ -223,7 +216,7 @@ def compare_traits(
         value = float(difference.mean())
         influence = (difference - value)[:, np.newaxis] / len(difference)
         more = (np.sign(difference) + 1) / 2
-        se, df = clustered_errors(influence, of_item, judges)
+        (apart,), (p,) = clustered_tests([value], influence, of_item, judges, level=level)
         found.append(
             TraitOfChoice(
                 trait=trait,
@@ -231,14 +224,13 @@ def compare_traits(
                 n_items=len(np.unique(of_item)),
                 judges_choice=float(mine[is_in, k].mean()),
                 peoples_choice=float(theirs[is_in, k].mean()),
-                difference=clustered_estimates([value], influence, of_item, judges, level=level)[0],
+                difference=apart,
                 has_more=mean_estimates(more[:, np.newaxis], of_item, judges, level=level)[0],
-                p=two_sided_p(value, float(se[0]), df),
+                p=p,
                 q=None,
             )
         )
-    q = q_where_tested([one.p for one in found])
-    return tuple(replace(one, q=own) for one, own in zip(found, q, strict=True))
+    return tuple(with_q(found))
 
 
 def describe_texts(completions: Sequence[Completion], wanted: IntArray) -> FloatArray:
