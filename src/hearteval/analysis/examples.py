@@ -27,7 +27,7 @@ class Example:
         chosen_as: Why it is here: verdicts contradict each other, all agree, or by chance.
         contest: Mean strength, 0 to 5, that stands against the stronger side: 0 where no two
             verdicts contradict each other.
-        lead: Mean strength by which the stronger side leads.
+        lead: Mean strength by which the stronger side, `ahead`, leads; None where none does.
         assignment_ids: What raters said of it, repeats left out.
         is_opposed: Whether more people choose the one, and more judges the other.
     """
@@ -40,6 +40,7 @@ class Example:
     contest: float
     lead: float
     assignment_ids: tuple[str, ...]
+    ahead: str | None = None
     is_opposed: bool = False
 
 
@@ -77,11 +78,12 @@ def choose_examples(
     )
 
 
-def by_interest(examples: Iterable[Example]) -> list[Example]:
+def by_interest(examples: Iterable[Example], *, mine: str | None = None) -> list[Example]:
     """Return examples as they are worth reading: of every two systems one, then the next ones.
 
     Among these, those on which people and judges are opposed stand first, then the most contested,
-    then those with the narrowest lead.
+    then those with the narrowest lead. Where the study is asked about one system, those that it
+    lost most clearly stand before all, then those that it won.
     """
     places: dict[tuple[str, str], int] = defaultdict(int)
     keyed = []
@@ -89,7 +91,15 @@ def by_interest(examples: Iterable[Example]) -> list[Example]:
         ends = (example.left, example.right)
         keyed.append(((places[ends], *_contest(example)), example))
         places[ends] += 1
-    return [example for _, example in sorted(keyed, key=lambda one: one[0])]
+    found = [example for _, example in sorted(keyed, key=lambda one: one[0])]
+    return sorted(found, key=lambda one: _of_mine(one, mine)) if mine else found
+
+
+def _of_mine(example: Example, mine: str) -> tuple[int, float]:
+    is_decided = example.ahead is not None and mine in (example.left, example.right)
+    if not is_decided:
+        return 2, 0.0
+    return int(example.ahead == mine), -example.lead
 
 
 def _contest(example: Example) -> tuple[bool, float, float, str]:
@@ -119,6 +129,7 @@ def _example(
         chosen_as="contested" if all(n_for) else "decisive" if is_decisive else "random",
         contest=min(strengths) / len(rows),
         lead=abs(strengths[0] - strengths[1]) / len(rows),
+        ahead=None if strengths[0] == strengths[1] else names[ends[strengths[1] > strengths[0]]],
         assignment_ids=tuple(sorted(row.assignment_id for row in rows)),
         is_opposed=leads[0] * leads[1] < 0,
     )

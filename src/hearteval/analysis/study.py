@@ -98,6 +98,8 @@ class StudyResults:
         pace: How long people took; None where nothing that a person judged is timed.
         axis_names: What the axes are called: by the judges' own rubric where it names them.
         judge_notice: What a judge is that must not be taken for more, on every output; else None.
+        mine: The system that the study is asked about, and the one it is to be compared with, where
+            the study file names them.
         sections: What each section that was asked for found.
     """
 
@@ -125,6 +127,8 @@ class StudyResults:
     headline: Headline | None = None
     pace: PeoplePace | None = None
     sections: Sections = field(default_factory=dict)
+    mine: str | None = None
+    against: str | None = None
     axis_names: Mapping[Axis, str] = field(default_factory=lambda: AXIS_NAMES)
 
     def found(self, section: type[Section[Found]]) -> Found | None:
@@ -146,6 +150,8 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     weights: Mapping[Axis, float] = EQUAL_WEIGHTS,
     ambiguity: AmbiguityRule = DEFAULT_RULE,
     headline: Voters | None = None,
+    mine: str | None = None,
+    against: str | None = None,
     sections: Iterable[type[Section[Any]]] = (),
 ) -> StudyResults:
     """Compute everything the report shows.
@@ -267,6 +273,8 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         planned=planned if is_compared else (),
         pace=pace,
         axis_names=_axis_names(data.raters),
+        mine=mine,
+        against=against,
         headline=voters if rows and is_compared else None,
         sections=named,
     )

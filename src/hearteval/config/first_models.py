@@ -60,7 +60,7 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
         brief = known_briefs()["paper"].text
         prompts = dict(zip((f"{one}.txt" for one in PROMPTS), (brief, brief + ADDED), strict=True))
     else:
-        systems, prompts = [f"[[system]]\n{place}"], {}
+        systems, prompts = [f"[[system]]\n{place}\nmine = true"], {}
     blocks = "\n\n".join([*systems, *entry])
     text = re.sub(
         r"# MODELS|# A model, and a judge.*?(?=\n\n\[judging\])", lambda _: blocks, text, flags=re.S

@@ -81,6 +81,7 @@ class System(Entry):
     """One ``[[system]]``."""
 
     prompt: Annotated[str | None, Field(min_length=1)] = None
+    mine: bool = False
 
 
 class Judge(Entry):
@@ -165,6 +166,8 @@ class SystemSettings:
     imported: ImportedModel | None = None
     brief: Brief | None = None
     """What the model is asked for; None where none is asked."""
+    is_mine: bool = False
+    """Whether the study is asked about it: the answer leads with it. No part of its identity."""
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -69,19 +69,23 @@ def read_system(where: str, folder: Path, entry: System) -> SystemSettings:
         )
     if entry.preset in BASELINES:
         why = f"the preset {entry.preset!r} needs nothing more"
-        _refuse_extras(where, entry, {"preset", "name"}, why)
+        _refuse_extras(where, entry, {"preset", "name", "mine"}, why)
         name = _clean_name(where, entry.name or entry.preset)
-        return SystemSettings(name=name, preset=entry.preset, model=None)
+        return SystemSettings(name=name, preset=entry.preset, model=None, is_mine=entry.mine)
     if _is_imported(entry):
         imported = _imported_model(where, entry)
         name = _clean_name(where, entry.name or imported.model)
-        return SystemSettings(name=name, preset=None, model=None, imported=imported)
+        return SystemSettings(
+            name=name, preset=None, model=None, imported=imported, is_mine=entry.mine
+        )
     model = _read_model(where, folder, entry)
     preset = load_model_presets().get(entry.preset or "")
     brief = read_brief(f"{where}: prompt", folder, entry.prompt or "paper")
     told = "" if brief.name == "paper" else f" ({Path(entry.prompt or '').stem})"
     name = entry.name or f"{preset.name if preset else model.model}{told}"
-    return SystemSettings(name=_clean_name(where, name), preset=None, model=model, brief=brief)
+    return SystemSettings(
+        name=_clean_name(where, name), preset=None, model=model, brief=brief, is_mine=entry.mine
+    )
 
 
 def read_brief(where: str, folder: Path, given: str) -> Brief:
@@ -158,7 +162,7 @@ def _refuse_extras(where: str, entry: Entry, allowed: set[str], why: str) -> Non
 
 def _imported_model(where: str, entry: Entry) -> ImportedModel:
     _check_words(where, entry)
-    allowed = {"model", "name", "family"}
+    allowed = {"model", "name", "family", "mine"}
     _refuse_extras(where, entry, allowed, "an imported model is never asked")
     model = (entry.model or "").removeprefix(f"{IMPORTED}/")
     if not model or not model.isprintable():

@@ -89,6 +89,9 @@ class StudySettings:
     """Which comparisons are ambiguous."""
     headline: Voters | None = None
     """Whose votes the ranking at the top is by; None for the default."""
+    against: str | None = None
+    """The system that the answer compares with; None for the default. It makes no result another.
+    """
     covariates: Path | None = None
     """Table of numbers by system, joined to the ranking when it is analyzed; no part of the hash,
     as it makes no result another."""
@@ -98,6 +101,11 @@ class StudySettings:
     """Seconds that calls under way have to end when a run is stopped."""
     is_simulated: bool = False
     """Whether `heart simulate` drew all of it: then no model is asked and no person takes part."""
+
+    @property
+    def mine(self) -> str | None:
+        """The system that the study is asked about; None where it is about all alike."""
+        return next((system.name for system in self.systems if system.is_mine), None)
 
     @property
     def score_weights(self) -> Mapping[Axis, float]:
@@ -170,6 +178,7 @@ class _Analysis(Section):
     split_axes: Annotated[int, Field(ge=1, le=len(AXES))] = DEFAULT_RULE.split_axes
     covariates: Annotated[str, Field(min_length=1)] | None = None
     headline: Voters | None = None
+    against: Annotated[str, Field(min_length=1)] | None = None
 
 
 def _as_list(value: Any) -> Any:
@@ -276,6 +285,7 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
         asked = asked.model_copy(update={"writers_per_item": 0, "raters_per_pair": 0})
     labels_too = people_labels is not None or is_of_items
     people = _attempt(lambda: read_people(path, asked, labels_too=labels_too), faults)
+    faults += _unfocused(path, wire, [system.name for system in systems])
     form = USUAL if judging is None else judging.form
     weights = _attempt(lambda: _weights(path, wire.analysis.weights, form), faults)
     if judging is not None and not is_of_items:
@@ -304,10 +314,24 @@ def _settings(path: Path, wire: _StudyFile) -> StudySettings:
             consensus=wire.analysis.consensus, split_axes=wire.analysis.split_axes
         ),
         headline=wire.analysis.headline,
+        against=wire.analysis.against,
         fail_on_missing=wire.study.fail_on_missing,
         stop_wait_s=wire.study.stop_wait_s,
         is_simulated=wire.study.simulated,
     )
+
+
+def _unfocused(path: Path, wire: _StudyFile, names: Sequence[str]) -> list[SettingsError]:
+    """Return what is wrong with whom the answer is about, and whom it compares with."""
+    against, n_mine = wire.analysis.against, sum(entry.mine for entry in wire.system)
+    faults = []
+    if n_mine > 1:
+        words = f"system: {n_mine} say mine = true; the answer leads with one"
+        faults.append(SettingsError(f"{path}: {words}"))
+    if against is not None and len(names) == len(wire.system) and against not in names:
+        words = f"analysis.against: there is no system {against!r}; one of: {', '.join(names)}"
+        faults.append(SettingsError(f"{path}: {words}", ids=(against,)))
+    return faults
 
 
 def _attempt(read: Callable[[], _Read], faults: list[SettingsError]) -> _Read | None:

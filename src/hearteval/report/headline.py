@@ -7,6 +7,7 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
 from hearteval.report.answer import Answer, answer, first_place_words
+from hearteval.report.mine import answer_of_mine
 from hearteval.report.text import listed, plural
 from hearteval.report.two_systems import answer_of_two, shares_of_two
 
@@ -24,6 +25,8 @@ def sentence(results: StudyResults) -> Answer:
     board, ratings, two = results.leaderboard, results.ratings, shares_of_two(results)
     if two is not None:
         return answer_of_two(results, two)
+    if board is not None and (own := answer_of_mine(results, board)) is not None:
+        return own
     if board is not None:
         names = [row.system for row in board.rows]
         said = answer(names, [row.weighted for row in board.rows], board.warnings)

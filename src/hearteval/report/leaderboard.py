@@ -48,6 +48,7 @@ from hearteval.report.text import (
 )
 
 RANK_DIFFERS = "\N{NOT EQUAL TO}"
+MINE = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}\N{NO-BREAK SPACE}"
 TOO_FEW = "\N{MIDDLE DOT}"
 WHO = {"people": "people", "judges": "judges", "both": "people and judges"}
 """Who judged, in words, by `Leaderboard.judged_by`."""
@@ -128,8 +129,11 @@ def _marked_by(board: Leaderboard, axis: Axis, asked: AxisAsked) -> str:
     return words
 
 
-def board_table(board: Leaderboard, *said: str) -> Table:
-    """Return the leaderboard as a terminal and a notebook show it; `said` stands first below it."""
+def board_table(board: Leaderboard, *said: str, mine: str | None = None) -> Table:
+    """Return the leaderboard as a terminal and a notebook show it; `said` stands first below it.
+
+    The row of one's own system is marked.
+    """
     axes = marked_axes(board)
     cells = [_axis_rate(board, row, axis) for row in board.rows for axis in axes]
     heading = f"{level_percent(board.level)} interval"
@@ -140,7 +144,7 @@ def board_table(board: Leaderboard, *said: str) -> Table:
                 Column("rank", "text"),
                 lambda row: ranks(row.weighted.rank_low, row.weighted.rank_high),
             ),
-            (Column("system", "name"), lambda row: row.system),
+            (Column("system", "name"), lambda row: f"{MINE * (row.system == mine)}{row.system}"),
             ("Elo", lambda row: whole(row.weighted.elo)),
             (Column(heading, "bar", centre=MEAN_ELO), lambda row: _elo_bar(row.weighted)),
             (Column("win"), lambda row: whole_percent(row.win_rate)),

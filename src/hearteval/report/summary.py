@@ -44,7 +44,7 @@ def results_table(results: StudyResults) -> Table | None:
         return share_table(two)
     if results.leaderboard is not None:
         return leaderboard.board_table(
-            results.leaderboard, votes_words(results), first_words(results)
+            results.leaderboard, votes_words(results), first_words(results), mine=results.mine
         )
     if not any(rate.n_comparisons for rate in results.win_rates):
         return None

@@ -43,7 +43,7 @@ def answer_of_two(results: StudyResults, shares: Shares) -> Answer:
     where = f"by {_raters(results)} on {plural(pair.n_items, 'dialogue')}"
     board = results.leaderboard
     warning = narrowing(board.warnings if board else ())
-    said = f"{_percent(pair.value)} of comparisons ({interval_words(pair, shares.level)})"
+    said = f"{percent_words(pair.value)} of comparisons ({interval_words(pair, shares.level)})"
     if is_settled(pair, shares.level):
         lead = f"{one} is preferred to {other}: {said}, {where}."
         rest = [_other_order(results, pair)]
@@ -73,7 +73,7 @@ def share_ends(share: Share) -> str:
     """Write both ends of an interval; nothing without one."""
     if share.low is None or share.high is None:
         return ""
-    return f"{whole_percent(share.low)}\N{EN DASH}{_percent(share.high)}"
+    return f"{whole_percent(share.low)}\N{EN DASH}{percent_words(share.high)}"
 
 
 def p_words(p: float) -> str:
@@ -130,7 +130,7 @@ def _open_words(rows: Sequence[Share], level: float) -> str:
 
 def _bar(row: Share) -> Bar:
     low, high = (None if end is None else 100 * end for end in (row.low, row.high))
-    return Bar(low, 100 * row.value, high, _percent(row.value))
+    return Bar(low, 100 * row.value, high, percent_words(row.value))
 
 
 def _possible(pair: Share, name: str) -> str:
@@ -160,7 +160,8 @@ def _raters(results: StudyResults) -> str:
     return listed([*([plural(n_people, "person", "people")] if n_people else []), *named])
 
 
-def _percent(share: float) -> str:
+def percent_words(share: float) -> str:
+    """Write a share as whole percent."""
     return f"{whole_percent(share)}{NO_BREAK_SPACE}%"
 
 

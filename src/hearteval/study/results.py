@@ -87,6 +87,8 @@ def analyze(session: Session, study: Study) -> StudyResults:
             weights=session.settings.score_weights,
             ambiguity=session.settings.ambiguity,
             headline=session.settings.headline,
+            mine=session.settings.mine,
+            against=session.settings.against,
             sections=SECTIONS,
         )
 

@@ -90,6 +90,7 @@ class Row(NamedTuple):
     """Half the interval, with its sign; empty without one."""
     cells: tuple[ShareCell, ...]
     is_last_leader: bool = False
+    is_mine: bool = False
 
 
 class Standings(NamedTuple):
@@ -118,7 +119,7 @@ def standings(results: StudyResults) -> Standings | None:
     if (two := shares_of_two(results)) is not None:
         return _of_two(two)
     if results.leaderboard is not None:
-        return _of_board(results.leaderboard, results.shares)
+        return _of_board(results.leaderboard, results.shares, results.mine)
     if results.ratings is not None and results.ratings.systems:
         return _of_ratings(results.ratings)
     return None
@@ -163,7 +164,7 @@ def _row_of_share(share: Share, level: float) -> Row:
     )
 
 
-def _of_board(board: Leaderboard, shares: Shares | None) -> Standings:
+def _of_board(board: Leaderboard, shares: Shares | None, mine: str | None) -> Standings:
     axes = marked_axes(board)
     won = {one.system: one for one in shares.systems} if shares else {}
     leads = [row.weighted.rank_low == 1 for row in board.rows]
@@ -198,7 +199,7 @@ def _of_board(board: Leaderboard, shares: Shares | None) -> Standings:
         scale=scale,
         ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
         columns=(("win", "of all comparisons"), *((axis, AXIS_NAMES[axis]) for axis in axes)),
-        rows=tuple(rows),
+        rows=tuple(row._replace(is_mine=row.system == mine) for row in rows),
     )
 
 

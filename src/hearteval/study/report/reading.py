@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from hearteval.analysis.examples import Example, by_interest
+from hearteval.analysis.examples import Example
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import (
     Assignment,
@@ -39,7 +39,7 @@ HELD_BACK = "[not shown: nobody has released these words yet]"
 
 
 def read_examples(session: Session, study: Study, examples: Sequence[Example]) -> list[Reading]:
-    """Read the texts of chosen comparisons, as they are worth reading.
+    """Read the texts of chosen comparisons, in their order.
 
     People are numbered anew for each: nobody is named, or followed from one to another.
     """
@@ -58,7 +58,7 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
     raters = {one.id: one for one in session.store.iter(Rater, study)}
     standings = standings_of(session.store, study)
     readings = []
-    for example in by_interest(examples):
+    for example in examples:
         written = {
             systems[texts[id_].system_id]: texts[id_]
             for id_ in pairs[example.pair_id].completion_ids

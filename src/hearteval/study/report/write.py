@@ -100,7 +100,7 @@ def _write(
         paths["ratings_csv"] = str(scores)
     shown = Shown(is_public=True)
     if not is_public:
-        examples = by_interest(results.examples)
+        examples = by_interest(results.examples, mine=results.mine)
         chosen = examples if full else examples[:MOST_READ]
         shown = Shown(
             readings=read_examples(session, study, chosen),

@@ -1,0 +1,79 @@
+"""The answer of a study that is asked about one system: its place, and whom it is preferred to."""
+
+from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.ranking.shares import HALF, Share, Shares
+from hearteval.analysis.study import StudyResults
+from hearteval.report.answer import TOO_NARROW, Answer, narrowing
+from hearteval.report.text import level_percent, listed, ranks, shortened_names
+from hearteval.report.two_systems import MAX_NAME, is_settled, percent_words, share_ends
+
+YARDSTICKS = ("original", "human")
+"""Kinds of systems that one's own is compared with where the study names none, the first first."""
+
+
+def answer_of_mine(results: StudyResults, board: Leaderboard) -> Answer | None:
+    """Say where one's own system stands; None where there is none, or where it is not ranked."""
+    mine, shares = results.mine, results.shares
+    own = next((row for row in board.rows if row.system == mine), None)
+    if mine is None or own is None or shares is None:
+        return None
+    place = ranks(own.weighted.rank_low, own.weighted.rank_high)
+    name = dict(zip((row.system for row in board.rows), _names(board), strict=True))
+    against = results.against or _yardstick(board, mine)
+    real = [row.system for row in board.rows if row.kind != "baseline" and row.system != mine]
+    others = dict.fromkeys([*([against] if against else []), *real[:1]])
+    said = [_pair_words(shares, mine, other, name[other]) for other in others if other in name]
+    parts = [part for part in said if part]
+    warning = narrowing(board.warnings)
+    rest = [
+        f"Of its comparisons it won {'; '.join(parts)}." if parts else "",
+        _baselines(board, mine),
+    ]
+    rest += [TOO_NARROW] if warning else []
+    lead = f"{name[mine]}: place {place} of {len(board.rows)}."
+    return Answer(lead, " ".join(filter(None, rest)), warning)
+
+
+def _names(board: Leaderboard) -> list[str]:
+    return shortened_names([row.system for row in board.rows], MAX_NAME)
+
+
+def _yardstick(board: Leaderboard, mine: str) -> str | None:
+    """Return the system that stands for what people say: recorded replies, or people who wrote."""
+    kinds = {row.kind: row.system for row in reversed(board.rows) if row.system != mine}
+    return next((kinds[kind] for kind in YARDSTICKS if kind in kinds), None)
+
+
+def _pair_words(shares: Shares, mine: str, other: str, name: str) -> str:
+    """Say which of the two is preferred; nothing where they never met."""
+    found = next((one for one in shares.pairs if {one.system, one.other} == {mine, other}), None)
+    if found is None or found.low is None:
+        return ""
+    pair = found if found.system == mine else found.of_other()
+    if not is_settled(pair, shares.level):
+        return f"Against {name} it is open: preferred in {_figures(pair, shares)}."
+    if pair.value < HALF:
+        return f"{name} is preferred to it in {_figures(pair.of_other(), shares)}."
+    return f"It is preferred to {name} in {_figures(pair, shares)}."
+
+
+def _figures(pair: Share, shares: Shares) -> str:
+    ends = f"{level_percent(shares.level)} interval {share_ends(pair)}"
+    return f"{percent_words(pair.value)} of comparisons ({ends})"
+
+
+def _baselines(board: Leaderboard, mine: str) -> str:
+    """Say which offline baselines are above one's own system, or not told apart from it."""
+    is_baseline = {row.system for row in board.rows if row.kind == "baseline"} - {mine}
+    above, apart = [], []
+    for row in board.differences:
+        other = row.other if row.system == mine else row.system
+        if mine not in (row.system, row.other) or other not in is_baseline:
+            continue
+        if row.is_open(board.level):
+            apart.append(other)
+        elif (row.elo > 0) == (row.system == other):
+            above.append(other)
+    if above:
+        return f"Offline baselines are above it: {listed(above)}."
+    return f"Offline baselines are not told apart from it: {listed(apart)}." if apart else ""
