@@ -1,13 +1,11 @@
 """Is what one strength per system leaves unexplained chance? Sizes and powers: `benchmarks/`."""
 
-import csv
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from made_comparisons import made_comparisons
+from made_comparisons import ice_hockey, made_comparisons
 from numpy.typing import ArrayLike
 from scipy import stats
 
@@ -114,17 +112,8 @@ def test_three_systems_have_the_wald_test_of_a_cycle_by_statsmodels(cycle: float
 
 def test_ice_hockey_has_the_statistic_of_statsmodels() -> None:
     """1,083 games of 58 teams: 441 pairs, of which many met once; a tie is half a win."""
-    path = Path(__file__).resolve().parents[3] / "../shared/data/reference/classic"
-    if not path.exists():
-        pytest.skip("reference data are not beside this checkout")
-    with (path / "icehockey2009.csv").open() as file:
-        games = list(csv.DictReader(file))
-    teams = sorted({game["visitor"] for game in games} | {game["opponent"] for game in games})
-    visitor, host = (
-        np.array([teams.index(game[column]) for game in games])
-        for column in ("visitor", "opponent")
-    )
-    won = np.array([float(game["result"]) for game in games])
+    games, _, _ = ice_hockey()
+    visitor, host, won = games.left, games.right, games.score
     low, high = np.minimum(visitor, host), np.maximum(visitor, host)
     votes = comparisons_of(low, high, np.where(visitor < host, won, 1 - won), np.arange(len(won)))
     residuals = residuals_of(votes, has_items=False)

@@ -77,6 +77,13 @@ def test_puddings_of_davidson_1970() -> None:
     assert fit.tie == pytest.approx(0.7468, abs=5e-5)
 
 
+def test_puddings_of_davidson_1970_with_half_ties() -> None:
+    strength = np.exp(fit_win_matrix(puddings()[0]).theta)
+
+    expected = [0.1461, 0.1715, 0.1633, 0.1659, 0.1610, 0.1922]
+    np.testing.assert_allclose(strength / strength.sum(), expected, atol=5e-5)
+
+
 def test_fit_is_the_maximum_that_a_general_optimiser_finds() -> None:
     points, n_ties = puddings()
 
