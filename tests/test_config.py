@@ -69,218 +69,142 @@ def test_the_settings_hash_ignores_where_files_lie(tmp_path: Path) -> None:
     assert other.settings_hash != one.settings_hash
 
 
-FAULTS = {
-    "cut in the middle": (GOOD[:60] + '"', "is not valid TOML"),
-    "unknown setting": (
+def with_stock(lines: str) -> str:
+    """The study with other lines for its second system."""
+    return GOOD.replace('preset = "generic"', lines)
+
+
+def with_judges(lines: str) -> str:
+    """The study with other judges, and lines below them."""
+    return GOOD.replace('["cue"]', lines)
+
+
+FAULTS = [
+    (GOOD[:60] + '"', "is not valid TOML"),
+    (
         GOOD.replace('judges = ["cue"]', 'judges = ["cue"]\ndesgin = "full"'),
         "judging.desgin: unknown setting (did you mean 'design'?)",
     ),
-    "section in the plural": (
+    (
         GOOD.replace("[[system]]", "[[systems]]"),
         "systems: unknown setting (did you mean 'system'?)",
     ),
-    "unknown section": (GOOD + "\n[judgign]\n", "judgign: unknown setting (did you mean 'judging'"),
-    "missing seed": (GOOD.replace("seed = 3", ""), "study.seed: is missing"),
-    "wrong type": (
-        GOOD.replace("seed = 3", 'seed = "x"'),
-        "study.seed: expected a whole number, not 'x'",
-    ),
-    "bad name": (GOOD.replace('"small"', '"../small"'), "study.name"),
-    "bad design": (
-        GOOD.replace('["cue"]', '["cue"]\ndesign = "half"'),
+    (GOOD + "\n[judgign]\n", "judgign: unknown setting (did you mean 'judging'"),
+    (GOOD.replace("seed = 3", ""), "study.seed: is missing"),
+    (GOOD.replace("seed = 3", 'seed = "x"'), "study.seed: expected a whole number, not 'x'"),
+    (GOOD.replace('"small"', '"../small"'), "study.name"),
+    (
+        with_judges('["cue"]\ndesign = "half"'),
         "judging.design: input should be 'full' or 'balanced', not 'half'",
     ),
-    "one system": (
-        GOOD.replace('[[system]]\nname = "stock"\npreset = "generic"', ""),
-        "at least two systems",
-    ),
-    "unknown preset": (
+    (GOOD.replace('[[system]]\nname = "stock"\npreset = "generic"', ""), "at least two systems"),
+    (
         GOOD.replace('"generic"', '"genric"'),
         "there is no preset 'genric' (did you mean 'generic'?)",
     ),
-    "a model without a family": (
-        GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"'),
-        "family: name the developer's line",
-    ),
-    "a family that the model is not of": (
-        GOOD.replace(
-            'preset = "generic"',
-            'model = "openai-compatible/gpt-4o"\nbase_url = "http://x/v1"\nfamily = "ours"',
-        ),
+    (with_stock('model = "openai-compatible/x"'), "family: name the developer's line"),
+    (
+        with_stock('model = "openai-compatible/gpt-4o"\nbase_url = "http://x/v1"\nfamily = "ours"'),
         "openai-compatible/gpt-4o is of the family 'gpt', not 'ours'",
     ),
-    "a model without an address": (
-        GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"\nfamily = "ours"'),
-        "base_url is missing",
-    ),
-    "a local model that is not there": (
-        GOOD.replace('preset = "generic"', 'model = "local:no.gguf"\nfamily = "ours"'),
-        "there is no file",
-    ),
-    "a family of people": (
-        GOOD.replace('preset = "generic"', 'model = "openai-compatible/x"\nfamily = "human"'),
-        "none of human",
-    ),
-    "a key in the file": (
-        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nkey_name = "sk-abcdef0123"'),
-        "never a key itself",
-    ),
-    "an unknown setting refused": (
-        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nrefuses = ["warmth"]'),
-        "refuses: warmth",
-    ),
-    "a provider that does not serve it": (
-        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nprovider = "google"'),
-        "is served by openrouter, openai",
-    ),
-    "a published model without an endpoint": (
-        GOOD.replace('preset = "generic"', 'preset = "polaris-4.0"'),
-        "base_url is missing",
-    ),
-    "the best human": (
-        GOOD.replace('preset = "generic"', 'preset = "best_human"'),
-        "no people yet",
-    ),
-    "a brief that is not there": (
-        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nprompt = "mathced"'),
+    (with_stock('model = "openai-compatible/x"\nfamily = "ours"'), "base_url is missing"),
+    (with_stock('model = "local:no.gguf"\nfamily = "ours"'), "there is no file"),
+    (with_stock('model = "openai-compatible/x"\nfamily = "human"'), "none of human"),
+    (with_stock('preset = "gpt-5"\nkey_name = "sk-abcdef0123"'), "never a key itself"),
+    (with_stock('preset = "gpt-5"\nrefuses = ["warmth"]'), "refuses: warmth"),
+    (with_stock('preset = "gpt-5"\nprovider = "google"'), "is served by openrouter, openai"),
+    (with_stock('preset = "polaris-4.0"'), "base_url is missing"),
+    (with_stock('preset = "best_human"'), "no people yet"),
+    (
+        with_stock('preset = "gpt-5"\nprompt = "mathced"'),
         "(did you mean 'matched'?); expected 'paper' or 'matched', or a text file",
     ),
-    "a brief for a baseline": (
-        GOOD.replace('preset = "generic"', 'preset = "generic"\nprompt = "matched"'),
+    (
+        with_stock('preset = "generic"\nprompt = "matched"'),
         "prompt: the preset 'generic' needs nothing more",
     ),
-    "a brief for a judge": (
+    (
         GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\nprompt = "matched"\n',
         "judge.1.prompt: unknown setting",
     ),
-    "optional marks of five points": (
-        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "five-point"\naxis_marks = "optional"'),
+    (
+        with_judges('["gpt"]\nprotocol = "five-point"\naxis_marks = "optional"'),
         "with the protocol 'five-point' it is 'all' or 'off', not 'optional'",
     ),
-    "five points of the cue judge": (
-        GOOD.replace('["cue"]', '["cue"]\nprotocol = "five-point"'),
-        "forces a winner and knows no five points",
-    ),
-    "axis marks of the cue judge": (
-        GOOD.replace('["cue"]', '["cue"]\naxis_marks = "off"'),
+    (with_judges('["cue"]\nprotocol = "five-point"'), "forces a winner and knows no five points"),
+    (
+        with_judges('["cue"]\naxis_marks = "off"'),
         "has cues for the five axes and marks all of them",
     ),
-    "a family of the imported cue judge": (
-        GOOD.replace('["cue"]', '["mine"]')
+    (
+        with_judges('["mine"]')
         + '\n[[judge]]\nname = "mine"\nmodel = "imported/cue"\nfamily = "theirs"\n',
         "is the offline baseline and has a family of its own",
     ),
-    "an axis twice": (
-        GOOD.replace('["cue"]', '["cue"]\naxes = ["H", "H"]'),
-        "an axis stands twice",
-    ),
-    "an axis of its own": (GOOD.replace('["cue"]', '["cue"]\naxes = ["X"]'), "judging.axes.1"),
-    "a rating on none of the five": (
-        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "rating"\naxes = ["C"]'),
+    (with_judges('["cue"]\naxes = ["H", "H"]'), "an axis stands twice"),
+    (with_judges('["cue"]\naxes = ["X"]'), "judging.axes.1"),
+    (
+        with_judges('["gpt"]\nprotocol = "rating"\naxes = ["C"]'),
         "a rating's overall score is over those of the five axes",
     ),
-    "a rubric that is not there": (
-        GOOD.replace('["cue"]', '["gpt"]\nrubric = "mine.toml"'),
-        "mine.toml: there is no such file",
-    ),
-    "consensus of a half": (
+    (with_judges('["gpt"]\nrubric = "mine.toml"'), "mine.toml: there is no such file"),
+    (
         GOOD + "\n[analysis]\nconsensus = 0.5\n",
         "analysis.consensus: input should be greater than 0.5",
     ),
-    "weights of nothing that is rated": (
-        GOOD.replace('["cue"]', '["gpt"]\nprotocol = "rating"\naxes = ["H"]')
+    (
+        with_judges('["gpt"]\nprotocol = "rating"\naxes = ["H"]')
         + "\n[analysis]\nweights = { H = 0 }\n",
         "not all of those that are asked about 0",
     ),
-    "weights of nothing": (
+    (
         GOOD + "\n[analysis]\nweights = { H = 0, E = 0, A = 0, R = 0, T = 0 }\n",
         "not all of those that are asked about 0",
     ),
-    "a weight of the sixth axis": (
-        GOOD + "\n[analysis]\nweights = { C = 1 }\n",
-        "C is never mixed into the five",
-    ),
-    "a judge that nobody names": (
-        GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\n',
-        "does not name the judge 'mine'",
-    ),
-    "no preset": (GOOD.replace('preset = "generic"', ""), "system 2: preset is missing"),
-    "a family": (
-        GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nfamily = "gpt"'),
-        "brings its own family",
-    ),
-    "an address for a baseline": (
-        GOOD.replace('preset = "generic"', 'preset = "generic"\nbase_url = "http://x/v1"'),
+    (GOOD + "\n[analysis]\nweights = { C = 1 }\n", "C is never mixed into the five"),
+    (GOOD + '\n[[judge]]\nname = "mine"\npreset = "gpt-5"\n', "does not name the judge 'mine'"),
+    (with_stock(""), "system 2: preset is missing"),
+    (with_stock('preset = "gpt-5"\nfamily = "gpt"'), "brings its own family"),
+    (
+        with_stock('preset = "generic"\nbase_url = "http://x/v1"'),
         "base_url: the preset 'generic' needs nothing more",
     ),
-    "two of a name": (GOOD.replace('"stock"', '"original"'), "two systems have the name"),
-    "two of a preset": (GOOD.replace('"generic"', '"original"'), "two systems have the preset"),
-    "unknown judge": (GOOD.replace('["cue"]', '["gtp"]'), "there is no judge 'gtp'"),
-    "a judge twice": (GOOD.replace('["cue"]', '["cue", "cue"]'), "listed twice"),
-    "no judges": (GOOD.replace('["cue"]', "[]"), "judging.judges"),
-    "balanced without a number": (
-        GOOD.replace('["cue"]', '["cue"]\ndesign = "balanced"'),
-        "needs the number of pairs",
-    ),
-    "full with a number": (
-        GOOD.replace('["cue"]', '["cue"]\ncomparisons = 5'),
-        "a full design compares every pair",
-    ),
-    "people who are asked nothing": (
-        GOOD + "\n[people]\nraters_per_pair = 0\nwriters_per_item = 0\n",
-        "asks anybody anything",
-    ),
-    "people who rate beside judges who compare": (
-        GOOD + '\n[people]\nprotocol = "rating"\n',
-        "both rate or both compare",
-    ),
-    "axis marks of five points": (
-        GOOD + "\n[people]\naxis_marks = true\n",
-        "only the protocol forced-strength has axis marks",
-    ),
-    "an unknown question about people": (
-        GOOD + '\n[people]\nabout_you = ["shoe size"]\n',
-        "there is no question 'shoe size'",
-    ),
-    "people named as a system is": (
-        GOOD + '\n[people]\nname = "original"\n',
-        "a system is named 'original' too",
-    ),
-    "a share of nothing": (
+    (GOOD.replace('"stock"', '"original"'), "two systems have the name"),
+    (GOOD.replace('"generic"', '"original"'), "two systems have the preset"),
+    (with_judges('["gtp"]'), "there is no judge 'gtp'"),
+    (with_judges('["cue", "cue"]'), "listed twice"),
+    (with_judges("[]"), "judging.judges"),
+    (with_judges('["cue"]\ndesign = "balanced"'), "needs the number of pairs"),
+    (with_judges('["cue"]\ncomparisons = 5'), "a full design compares every pair"),
+    (GOOD + "\n[people]\nraters_per_pair = 0\nwriters_per_item = 0\n", "asks anybody anything"),
+    (GOOD + '\n[people]\nprotocol = "rating"\n', "both rate or both compare"),
+    (GOOD + "\n[people]\naxis_marks = true\n", "only the protocol forced-strength has axis marks"),
+    (GOOD + '\n[people]\nabout_you = ["shoe size"]\n', "there is no question 'shoe size'"),
+    (GOOD + '\n[people]\nname = "original"\n', "a system is named 'original' too"),
+    (
         GOOD + "\n[people]\noverlap = 0\n",
         'people.overlap: expected "all", or a share above 0 and up to 1, not 0',
     ),
-    "people in two brackets": (
+    (
         GOOD + "\n[[people]]\nraters_per_pair = 1\n",
         "people: expected one section, its name in single brackets",
     ),
-    "a scale that is not there": (
-        GOOD + '\n[people]\nscale = "none.toml"\n',
-        "people.scale: none.toml: cannot be read",
-    ),
-    "a folder for the starter items": (
-        GOOD.replace('"starter"', '"starter"\nfrom = "x"'),
-        "need no folder",
-    ),
-    "a missing item file": (GOOD.replace('"starter"', '"mine.jsonl"'), "there is no file"),
-    "esconv without a folder": (
-        GOOD.replace('"starter"', '"esconv"'),
-        "items.from: give the folder",
-    ),
-    "esconv in a missing folder": (
-        GOOD.replace('"starter"', '"esconv"\nfrom = "absent"'),
-        "there is no folder",
-    ),
-    "esconv with adversarial items": (
+    (GOOD + '\n[people]\nscale = "none.toml"\n', "people.scale: none.toml: cannot be read"),
+    (GOOD.replace('"starter"', '"starter"\nfrom = "x"'), "need no folder"),
+    (GOOD.replace('"starter"', '"mine.jsonl"'), "there is no file"),
+    (GOOD.replace('"starter"', '"esconv"'), "items.from: give the folder"),
+    (GOOD.replace('"starter"', '"esconv"\nfrom = "absent"'), "there is no folder"),
+    (
         GOOD.replace('"starter"', '"esconv"\nfrom = "."\nadversarial = 20'),
         "have some made (heart items adversarial)",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_one_line_that_says_what_and_where(fault: str, tmp_path: Path) -> None:
-    text, message = FAULTS[fault]
+@pytest.mark.parametrize(("text", "message"), FAULTS)
+def test_a_fault_is_one_line_that_says_what_and_where(
+    text: str, message: str, tmp_path: Path
+) -> None:
     path = write(tmp_path, text)
     with pytest.raises(SettingsError) as caught:
         load_study(path)
@@ -411,7 +335,7 @@ name = "sharp"
 preset = "claude-4.5-sonnet"
 provider = "anthropic"
 """
-WITH_MODELS = GOOD.replace('["cue"]', '["cue", "sharp", "gemini"]') + MODELS
+WITH_MODELS = with_judges('["cue", "sharp", "gemini"]') + MODELS
 
 
 def test_models_come_as_presets_as_own_endpoints_and_as_judges(tmp_path: Path) -> None:
@@ -461,7 +385,7 @@ def test_family_of_a_known_model_follows_from_its_id(
 ) -> None:
     assert find_family(model) == family
     lines = f'model = "openai-compatible/{model}"\nbase_url = "http://127.0.0.1:1/v1"'
-    path = write(tmp_path, GOOD.replace('preset = "generic"', lines))
+    path = write(tmp_path, with_stock(lines))
     if family is None:
         with pytest.raises(SettingsError, match="family: name the developer's line"):
             load_study(path)
@@ -661,7 +585,7 @@ def test_two_briefs_of_one_preset_are_two_systems(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"x" * 20_001])
 def test_a_brief_that_no_model_could_be_told_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "mine.txt").write_bytes(content)
-    text = GOOD.replace('preset = "generic"', 'preset = "gpt-5"\nprompt = "mine.txt"')
+    text = with_stock('preset = "gpt-5"\nprompt = "mine.txt"')
     with pytest.raises(SettingsError, match=r"system 2: prompt: .*mine\.txt"):
         load_study(write(tmp_path, text))
 
@@ -678,7 +602,7 @@ def test_an_own_rubric_is_checked_before_a_judge_sees_it(
     tmp_path: Path, text: str, said: str
 ) -> None:
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
-    study = GOOD.replace('["cue"]', '["gpt"]\nrubric = "mine.toml"')
+    study = with_judges('["gpt"]\nrubric = "mine.toml"')
     with pytest.raises(SettingsError, match=re.escape(said)):
         load_study(write(tmp_path, study))
 
@@ -702,7 +626,7 @@ def test_whose_votes_count_is_part_of_what_makes_the_results(tmp_path: Path) -> 
 
 
 def test_weights_and_form_are_part_of_what_makes_the_results(tmp_path: Path) -> None:
-    judged = GOOD.replace('["cue"]', '["gpt"]')
+    judged = with_judges('["gpt"]')
     usual = load_study(write(tmp_path, judged))
     assert set(usual.weights.values()) == {1.0}
     hashes = {usual.settings_hash}

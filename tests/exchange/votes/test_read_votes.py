@@ -235,23 +235,18 @@ def test_labels_of_one_meaning_and_strengths_of_one_value_are_one_row() -> None:
     assert sorted(rows) == [(0.0, 3.0, 1), (0.0, 5.0, 1), (1.0, 2.0, 2)]
 
 
-@pytest.mark.parametrize("strength", [float("nan"), float("inf"), -1.0, 0.0, None])
-def test_a_decided_vote_needs_a_finite_strength_above_0(strength: float | None) -> None:
+@pytest.mark.parametrize(
+    "strength",
+    [*(float("nan"), float("inf"), -1.0, 0.0, None), *("strong", "1_0", "nan", "-2", "0x1")],
+)
+def test_a_strength_of_a_decided_vote_is_a_finite_number_above_0(strength: Any) -> None:
+    usable = "2" if isinstance(strength, str) else 2.0
     columns = replace(VOTES_ONLY, strength="strength")
 
-    votes = read(pl.DataFrame(small_votes(strength=[strength, 2.0])), columns)
+    votes = read(pl.DataFrame(small_votes(strength=[strength, usable])), columns)
 
     assert votes.n_dropped == {"bad strength": 1}
     assert votes.comparisons.weight.tolist() == [2.0]
-
-
-@pytest.mark.parametrize("strength", ["strong", "1_0", "nan", "-2", "0x1"])
-def test_a_strength_that_is_no_number_above_0_is_bad(strength: str) -> None:
-    columns = replace(VOTES_ONLY, strength="strength")
-
-    votes = read(pl.DataFrame(small_votes(strength=[strength, "2"])), columns)
-
-    assert votes.n_dropped == {"bad strength": 1}
 
 
 def test_ties_need_no_strength_even_if_no_row_has_one() -> None:
@@ -263,19 +258,15 @@ def test_ties_need_no_strength_even_if_no_row_has_one() -> None:
     assert votes.n_dropped == {}
 
 
-def test_a_system_lost_with_its_rows_is_named_in_a_warning() -> None:
+def test_a_system_lost_with_its_rows_or_strengths_is_named_in_a_warning() -> None:
     frame = small_votes(left=["p", "lost"], right=["q", "p"], winner=["left", None])
 
     votes = read(pl.DataFrame(frame), VOTES_ONLY)
 
     assert votes.systems == ("p", "q")
     assert votes.warnings[1:] == ("systems named only in rows that were left out (1): lost",)
-
-
-def test_a_system_lost_with_its_strengths_is_named_in_a_warning() -> None:
     columns = replace(VOTES_ONLY, strength="strength")
     frame = small_votes(left=["p", "lost"], right=["q", "p"], strength=[1, -1])
-
     assert "left out (1): lost" in read(pl.DataFrame(frame), columns).warnings[1]
 
 
@@ -291,13 +282,9 @@ def test_strengths_without_a_number_are_an_error_that_shows_one(tmp_path: Path) 
     ):
         read(path, columns)
 
-
-def test_strengths_that_are_all_missing_are_an_error() -> None:
-    columns = replace(VOTES_ONLY, strength="strength")
-    frame = small_votes(winner=["left", "tie"], strength=[None, 1.0])
-
+    missing = pl.DataFrame(small_votes(winner=["left", "tie"], strength=[None, 1.0]))
     with pytest.raises(InvalidVotesError, match=r"usable strength \(its cells are empty\)"):
-        read(pl.DataFrame(frame), columns)
+        read(missing, replace(VOTES_ONLY, strength="strength"))
 
 
 @pytest.mark.parametrize(("n_bad", "n_warnings"), [(1, 0), (2, 1)])
@@ -316,21 +303,16 @@ def test_more_than_a_twentieth_without_strength_is_warned_of(n_bad: int, n_warni
 
 
 def test_a_file_whose_last_line_does_not_end_is_warned_of(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
+    path, zipped = tmp_path / "votes.csv", tmp_path / "votes.csv.gz"
     path.write_text("winner,left,right\nleft,p,q\nright,p,q")
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
     problem = f"the last line of {path} does not end: if the file was cut, its last row is wrong"
 
     assert read(path, VOTES_ONLY).warnings == (problem,)
+    assert "does not end" in read(zipped, VOTES_ONLY).warnings[0]
 
     path.write_text("winner,left,right\nleft,p,q\nright,p,q\n")
     assert read(path, VOTES_ONLY).warnings == ()
-
-
-def test_a_compressed_file_cut_before_it_was_compressed_is_warned_of(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv.gz"
-    path.write_bytes(gzip.compress(b"winner,left,right\nleft,p,q"))
-
-    assert "does not end" in read(path, VOTES_ONLY).warnings[0]
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -353,16 +335,10 @@ def test_words_for_missing_are_missing_and_warned_of(source: str, tmp_path: Path
 
 
 def test_a_word_for_missing_is_a_winner_that_is_missing_unless_it_is_said_to_be_one() -> None:
-    frame = small_votes(winner=["left", "NA"])
-    assert read(pl.DataFrame(frame), VOTES_ONLY).n_dropped == {"missing winner": 1}
-    names = OutcomeNames(tie=("NA",))
-    assert read_votes(open_table(pl.DataFrame(frame)), VOTES_ONLY, names).n_ties == 1
-
-
-def test_a_word_for_missing_that_is_said_to_be_a_tie_is_fine() -> None:
-    table = open_table(pl.DataFrame(small_votes(winner=["left", "NA"])))
-
-    assert read_votes(table, VOTES_ONLY, OutcomeNames(tie=("NA",))).warnings == ()
+    frame = pl.DataFrame(small_votes(winner=["left", "NA"]))
+    assert read(frame, VOTES_ONLY).n_dropped == {"missing winner": 1}
+    votes = read_votes(open_table(frame), VOTES_ONLY, OutcomeNames(tie=("NA",)))
+    assert (votes.n_ties, votes.warnings) == (1, ())
 
 
 def test_systems_that_look_alike_are_named() -> None:
@@ -446,19 +422,20 @@ def test_a_blank_cell_is_missing(blank: str) -> None:
     assert votes.n_votes == 1
 
 
-def test_many_rows_left_out_are_the_first_warning() -> None:
-    frame = {"left": ["p"] * 40, "right": ["q"] * 40, "winner": ["left", None] * 20}
+@pytest.mark.parametrize(("n_missing", "is_warned_of"), [(20, True), (1, False)])
+def test_many_rows_left_out_are_the_first_warning_and_few_are_counted_only(
+    n_missing: int, is_warned_of: bool
+) -> None:
+    winner = ["left"] * (40 - n_missing) + [None] * n_missing
 
-    warning, *_ = read(pl.DataFrame(frame), VOTES_ONLY).warnings
+    votes = read(
+        pl.DataFrame({"left": ["p"] * 40, "right": ["q"] * 40, "winner": winner}), VOTES_ONLY
+    )
 
-    assert warning.startswith("20 of 40 rows (50 %) are left out: missing winner 20")
-    assert warning.kind is Kind.DROPPED
-
-
-def test_a_few_rows_left_out_are_counted_only() -> None:
-    frame = {"left": ["p"] * 40, "right": ["q"] * 40, "winner": [*["left"] * 39, None]}
-
-    assert read(pl.DataFrame(frame), VOTES_ONLY).warnings == ()
+    said = [str(warning) for warning in votes.warnings if warning.kind is Kind.DROPPED]
+    assert bool(said) is bool(votes.warnings) is is_warned_of
+    if is_warned_of:
+        assert said[0].startswith("20 of 40 rows (50 %) are left out: missing winner 20")
 
 
 def test_an_integer_too_large_for_a_float_is_a_name_or_no_strength(tmp_path: Path) -> None:
@@ -473,21 +450,20 @@ def test_an_integer_too_large_for_a_float_is_a_name_or_no_strength(tmp_path: Pat
     assert votes.n_dropped == {"bad strength": 1}
 
 
-def test_no_votes_at_all_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ("", r"votes\.csv holds no votes, only the names of"),
+        ("p,p,left\np,p,right\n", r"none of its 2 rows can be used \(same system twice: 2\)"),
+        ('p,"q\nr",left\np,q,lft\n', r"row 2 \(line 4\) has 'lft'"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(rows: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
-    path.write_text("left,right,winner\n", encoding="utf-8")
+    path.write_text(f"left,right,winner\n{rows}", encoding="utf-8")
 
-    with pytest.raises(InvalidVotesError, match=r"votes\.csv holds no votes, only the names of"):
+    with pytest.raises(InvalidVotesError, match=problem):
         read(path, VOTES_ONLY)
-
-
-def test_one_system_only_is_an_error() -> None:
-    frame = pl.DataFrame(small_votes(left=["p", "p"], right=["p", "p"]))
-
-    with pytest.raises(
-        InvalidVotesError, match=r"none of its 2 rows can be used \(same system twice: 2\)"
-    ):
-        read(frame, VOTES_ONLY)
 
 
 def test_a_missing_column_is_named() -> None:
@@ -540,14 +516,6 @@ def test_an_unknown_label_in_parquet_is_named_with_its_row(tmp_path: Path) -> No
     pq.write_table(pl.DataFrame(small_votes(winner=["left", "lft"])).to_arrow(), path)
 
     with pytest.raises(InvalidVotesError, match=r"votes\.parquet, column .*: row 2 has 'lft'"):
-        read(path, VOTES_ONLY)
-
-
-def test_an_unknown_label_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text('left,right,winner\np,"q\nr",left\np,q,lft\n', encoding="utf-8")
-
-    with pytest.raises(InvalidVotesError, match=r"row 2 \(line 4\) has 'lft'"):
         read(path, VOTES_ONLY)
 
 

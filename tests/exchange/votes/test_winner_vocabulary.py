@@ -1,6 +1,7 @@
 """The whole winner column is read in one vocabulary, or the file is refused with the rows in it."""
 
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -107,17 +108,7 @@ def test_a_0_that_is_said_to_be_the_tie_leaves_1_and_2_as_sides() -> None:
 SEVERAL_MEANINGS: list[tuple[list[Any], set[tuple[Any, ...]]]] = [
     ([0, 1], {("1", "0"), ("0", "1")}),
     ([0, 2], {("2", "0"), ("0", "2"), ("0", "1", "2"), ("1", "0", "2")}),
-    (
-        [0, 1, 2],
-        {
-            ("1", "2", "0"),
-            ("0", "1", "2"),
-            ("1", "0", "2"),
-            ("2", "0", "1"),
-            ("0", "2", "1"),
-            ("2", "1", "0"),
-        },
-    ),
+    ([0, 1, 2], {*permutations(("0", "1", "2"))}),
     ([1], {("1", "0"), ("0", "1")}),
     ([2], {("2", "0"), ("0", "2"), ("0", "1", "2"), ("1", "0", "2")}),
     ([0], {("1", "0"), ("0", "1")}),
@@ -221,13 +212,6 @@ def test_true_and_false_have_two_meanings(labels: list[Any]) -> None:
     assert found == {(yes, no), (no, yes)}
 
 
-def test_labels_that_nobody_knows_are_listed_with_their_rows() -> None:
-    rows: list[Row] = [("p", "q", "home")] * 3 + [("q", "p", "away")] * 2
-
-    with pytest.raises(SettingsError, match=r"'home' \(3\), 'away' \(2\)"):
-        read(rows)
-
-
 @pytest.mark.parametrize(
     ("one", "two"), [("0", "1"), ("first", "second"), ("a", "b"), ("Model A", "Model B")]
 )
@@ -253,75 +237,66 @@ def test_the_winners_own_name_and_names_of_sides_exclude_each_other() -> None:
         OutcomeNames(left=("x",), right=("y",), own_name=True)
 
 
-def test_systems_called_a_and_b_are_ambiguous() -> None:
-    rows: list[Row] = [("A", "B", "A"), ("B", "A", "A")]
-
-    with pytest.raises(
-        SettingsError,
-        match=r"read as A/B/tie and as the winner's own name.*row 2 has 'A'; say which",
-    ):
-        read(rows)
-
-
-def test_systems_called_1_and_2_are_ambiguous() -> None:
-    with pytest.raises(SettingsError, match=r"read as 1/2 and as the winner's own name"):
-        read([("2", "1", "1"), ("1", "2", "2")])
-
-
 def test_names_given_settle_what_is_ambiguous() -> None:
-    rows: list[Row] = [("A", "B", "A"), ("B", "A", "A")]
+    found = scores([("A", "B", "A"), ("B", "A", "A")], OutcomeNames(left=("A",), right=("B",)))
 
-    assert scores(rows, OutcomeNames(left=("A",), right=("B",))) == {
-        ("A", "B"): 1.0,
-        ("B", "A"): 1.0,
-    }
+    assert found == {("A", "B"): 1.0, ("B", "A"): 1.0}
 
 
 def test_vocabularies_that_agree_on_every_row_are_not_ambiguous() -> None:
-    assert scores([("A", "B", "A"), ("C", "B", "B"), ("A", "C", "tie")]) == {
-        ("A", "B"): 1.0,
-        ("C", "B"): 0.0,
-        ("A", "C"): 0.5,
-    }
+    rows: list[Row] = [("A", "B", "A"), ("C", "B", "B"), ("A", "C", "tie")]
 
-
-def test_only_ties_fit_several_vocabularies() -> None:
+    assert scores(rows) == {("A", "B"): 1.0, ("C", "B"): 0.0, ("A", "C"): 0.5}
     assert scores([("p", "q", "tie")]) == {("p", "q"): 0.5}
 
 
-def test_a_system_whose_name_means_a_tie_wins_no_vote_by_name() -> None:
-    with pytest.raises(InvalidVotesError, match="row 1 has 'tie'"):
-        read([("tie", "p", "tie"), ("p", "q", "q"), ("q", "p", "p")])
-
-
-def test_an_unknown_label_is_named_with_its_row_and_the_vocabularies() -> None:
-    with pytest.raises(
-        InvalidVotesError,
-        match=r"the dataframe, column 'winner': 1 of 3 rows are not in left/right/tie, as the "
-        r"others are: row 2 has 'rihgt'\. .*model_a/model_b/tie.*the winner's own name.*--tie-name",
-    ):
-        read(three_rows("left", "rihgt", "tie"))
-
-
-def test_two_vocabularies_at_once_are_refused() -> None:
-    rows = [*three_rows("left", "right", "tie"), ("p", "q", "model_a"), ("p", "q", "B")]
-
-    with pytest.raises(
-        InvalidVotesError, match=r"2 of 5 rows .*: row 4 has 'model_a', row 5 has 'B'"
-    ):
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (
+            [("p", "q", "home")] * 3 + [("q", "p", "away")] * 2,
+            r"nothing says what its labels mean.*'home' \(3\), 'away' \(2\)",
+        ),
+        (
+            [("A", "B", "A"), ("B", "A", "A")],
+            r"read as A/B/tie and as the winner's own name.*row 2 has 'A'; say which",
+        ),
+        ([("2", "1", "1"), ("1", "2", "2")], r"read as 1/2 and as the winner's own name"),
+    ],
+)
+def test_labels_that_nobody_knows_or_that_two_vocabularies_read_are_asked_about(
+    rows: list[Row], problem: str
+) -> None:
+    with pytest.raises(SettingsError, match=problem):
         read(rows)
 
 
-def test_a_name_of_neither_system_is_an_unknown_label() -> None:
-    with pytest.raises(
-        InvalidVotesError, match=r"1 of 3 rows are not in the winner's own name.*row 3 has 's'"
-    ):
-        read([("p", "q", "p"), ("q", "r", "r"), ("p", "q", "s")])
-
-
-def test_labels_in_no_vocabulary_at_all_are_shown() -> None:
-    with pytest.raises(SettingsError, match=r"nothing says what its labels mean.*'ja' \(1\), 'x'"):
-        read([("p", "q", "ja"), ("p", "q", "x")])
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (
+            three_rows("left", "rihgt", "tie"),
+            r"the dataframe, column 'winner': 1 of 3 rows are not in left/right/tie, as the "
+            r"others are: row 2 has 'rihgt'\. .*model_a/model_b/tie.*the winner's own name.*"
+            "--tie-name",
+        ),
+        (
+            [*three_rows("left", "right", "tie"), ("p", "q", "model_a"), ("p", "q", "B")],
+            r"2 of 5 rows .*: row 4 has 'model_a', row 5 has 'B'",
+        ),
+        (
+            [("p", "q", "p"), ("q", "r", "r"), ("p", "q", "s")],
+            r"1 of 3 rows are not in the winner's own name.*row 3 has 's'",
+        ),
+        ([("tie", "p", "tie"), ("p", "q", "q"), ("q", "p", "p")], "row 1 has 'tie'"),
+    ],
+    ids=["unknown", "two vocabularies", "neither system", "a name that means a tie"],
+)
+def test_a_label_outside_the_vocabulary_is_named_with_its_row(
+    rows: list[Row], problem: str
+) -> None:
+    with pytest.raises(InvalidVotesError, match=problem):
+        read(rows)
 
 
 def test_ten_bad_rows_of_many_are_counted_and_the_first_shown(

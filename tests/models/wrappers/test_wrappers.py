@@ -15,6 +15,14 @@ from hearteval.models.wrappers.budget import Budgeted, SpendingLimit
 from hearteval.models.wrappers.cached import Cached
 
 ASKED = (Message(role="user", content="Hello"),)
+HALF = Reply(text="half")
+COUNTED = Reply(text="half", usage=Usage(input_tokens=10, output_tokens=2))
+CHARGED: tuple[Reason, ...] = (
+    *("timeout", "cut-off-stream"),
+    *("broken-body", "not-a-completion", "html", "too-large"),
+)
+"""Why a call failed that may have been charged: it was under way, or its answer cannot be used."""
+REFUSED: tuple[Reason, ...] = ("bad-key", "rate-limited", "server-error")
 
 
 class Counting:
@@ -58,25 +66,16 @@ def ask(model: Any, *, repeat: int = 0, sampling: Sampling | None = None) -> Rep
     return asyncio.run(once())
 
 
-def test_same_question_is_asked_once() -> None:
-    model, shelf = Counting(), Shelf()
-    cached = Cached(model, shelf, identity={"model": "m"})
+def test_same_question_is_asked_once_and_its_reply_from_the_cache_has_no_times() -> None:
+    model = Counting()
+    cached = Cached(model, Shelf(), identity={"model": "m"})
 
     first, second = ask(cached), ask(cached)
 
     assert model.n_calls == 1
-    assert second.text == first.text
-    assert second.usage == first.usage
+    assert (second.text, second.usage) == (first.text, first.usage)
     assert (first.cached, second.cached) == (False, True)
-
-
-def test_reply_from_the_cache_has_no_times() -> None:
-    cached = Cached(Counting(), Shelf(), identity={})
-
-    ask(cached)
-    again = ask(cached)
-
-    assert (again.total_ms, again.first_text_ms) == (None, None)
+    assert (second.total_ms, second.first_text_ms) == (None, None)
 
 
 def test_reply_from_the_cache_says_what_it_cost_and_is_not_booked_again() -> None:
@@ -97,8 +96,22 @@ def test_each_repeat_is_a_question_of_its_own() -> None:
     assert model.n_calls == 2
 
 
-def n_calls_for(*asked: tuple[Sequence[Message], Sampling]) -> int:
-    """Ask one model several times, in this order; return how often it was called."""
+PLAIN, WARM = Sampling(temperature=0.0), Sampling(temperature=1.0)
+REFUSING = replace(PLAIN, refuses=frozenset({"temperature"}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "n_calls"),
+    [
+        ([(ASKED, PLAIN), ((*ASKED, *ASKED), PLAIN)], 2),
+        ([(ASKED, PLAIN), (ASKED, WARM), (ASKED, PLAIN)], 2),
+        ([(ASKED, REFUSING), (ASKED, replace(REFUSING, temperature=1.0))], 1),
+    ],
+    ids=["messages", "settings", "settings that the model refuses"],
+)
+def test_other_messages_and_settings_are_another_question(
+    asked: list[tuple[Sequence[Message], Sampling]], n_calls: int
+) -> None:
     model = Counting()
     cached = Cached(model, Shelf(), identity={"model": "a"})
 
@@ -107,23 +120,7 @@ def n_calls_for(*asked: tuple[Sequence[Message], Sampling]) -> int:
             await cached.complete(messages, sampling)
 
     asyncio.run(all_of_them())
-    return model.n_calls
-
-
-def test_other_messages_are_another_question() -> None:
-    assert n_calls_for((ASKED, Sampling()), ((*ASKED, *ASKED), Sampling())) == 2
-
-
-def test_other_settings_are_another_question() -> None:
-    plain, warm = Sampling(temperature=0.0), Sampling(temperature=1.0)
-
-    assert n_calls_for((ASKED, plain), (ASKED, warm), (ASKED, plain)) == 2
-
-
-def test_settings_that_a_model_refuses_make_no_other_question() -> None:
-    plain = Sampling(temperature=0.0, refuses=frozenset({"temperature"}))
-
-    assert n_calls_for((ASKED, plain), (ASKED, replace(plain, temperature=1.0))) == 1
+    assert model.n_calls == n_calls
 
 
 def test_other_model_is_asked_the_same_question() -> None:
@@ -144,22 +141,30 @@ def test_failed_calls_are_not_kept() -> None:
     assert shelf.kept == {}
 
 
-def budgeted(model: ChatModel, ledger: SpendingLimit, *, price: float | None = 0.2) -> Budgeted:
-    return Budgeted(
-        model,
-        ledger,
-        ceiling=lambda _m, _s: 0.5,
-        price=lambda usage: None if usage.input_tokens is None else price,
-        book_lost=nowhere,
-    )
+def budgeted(
+    model: ChatModel,
+    ledger: SpendingLimit,
+    *,
+    cost: float | None = 0.2,
+    booked: list[float] | None = None,
+    **more: Any,
+) -> Budgeted:
+    """A model whose calls cost so much; what was booked as lost goes to a list."""
+
+    async def book(usd: float) -> None:
+        if booked is not None:
+            booked.append(usd)
+
+    settings: dict[str, Any] = {
+        "ceiling": lambda _m, _s: 0.5,
+        "price": lambda usage: None if usage.input_tokens is None else cost,
+        "book_lost": book,
+    }
+    return Budgeted(model, ledger, **settings | more)
 
 
 def unlimited() -> SpendingLimit:
     return SpendingLimit(limit_usd=None, spent_usd=0.0)
-
-
-async def nowhere(_usd: float) -> None:
-    """Book nothing."""
 
 
 def test_reply_says_what_it_cost_and_the_ledger_knows() -> None:
@@ -195,7 +200,7 @@ def test_calls_under_way_cannot_pass_the_limit_together() -> None:
 
 def test_money_that_calls_under_way_hold_is_waited_for() -> None:
     model, ledger = Counting(), SpendingLimit(limit_usd=1.0, spent_usd=0.0)
-    wrapped = budgeted(model, ledger, price=0.01)
+    wrapped = budgeted(model, ledger, cost=0.01)
 
     async def many() -> list[Reply]:
         return await asyncio.gather(*(wrapped.complete(ASKED, Sampling()) for _ in range(9)))
@@ -204,51 +209,25 @@ def test_money_that_calls_under_way_hold_is_waited_for() -> None:
     assert ledger.spent_usd == pytest.approx(0.09)
 
 
-def lost_money(error: ModelCallError) -> tuple[float, list[float]]:
-    """Make a call that fails so; return what is spent, and what was booked as lost."""
-    model, ledger = Counting(), SpendingLimit(limit_usd=None, spent_usd=0.0)
+@pytest.mark.parametrize(
+    ("error", "spent"),
+    [
+        (CallFailureError("cut", reason="cut-off-stream", reply=COUNTED), 0.2),
+        *((CallFailureError("no", reason=one, reply=Reply(text="")), 0.5) for one in CHARGED),
+        (CallFailureError("no", reason="server-error", reply=HALF, may_be_charged=True), 0.5),
+        *((CallFailureError("no", reason=one, reply=Reply(text="")), 0.0) for one in REFUSED),
+    ],
+)
+def test_failed_call_costs_its_tokens_or_its_ceiling_or_nothing_if_it_was_refused(
+    error: CallFailureError, spent: float
+) -> None:
+    model, ledger, booked = Counting(), unlimited(), list[float]()
     model.error = error
-    booked: list[float] = []
 
-    async def book(usd: float) -> None:
-        booked.append(usd)
-
-    wrapped = Budgeted(
-        model,
-        ledger,
-        ceiling=lambda _m, _s: 0.5,
-        price=lambda usage: None if usage.input_tokens is None else 0.2,
-        book_lost=book,
-    )
     with pytest.raises(ModelCallError):
-        ask(wrapped)
-    return ledger.spent_usd, booked
+        ask(budgeted(model, ledger, booked=booked))
 
-
-def test_failed_call_whose_tokens_were_counted_costs_what_they_cost() -> None:
-    part = Reply(text="half", usage=Usage(input_tokens=10, output_tokens=2))
-
-    spent = lost_money(CallFailureError("cut", reason="cut-off-stream", reply=part))
-
-    assert spent == (0.2, [0.2])
-
-
-@pytest.mark.parametrize("reason", ["timeout", "cut-off-stream"])
-def test_failed_call_that_may_be_charged_is_booked_at_its_ceiling(reason: Reason) -> None:
-    assert lost_money(CallFailureError("gone", reason=reason, reply=Reply(text=""))) == (0.5, [0.5])
-
-
-@pytest.mark.parametrize("reason", ["broken-body", "not-a-completion", "html", "too-large"])
-def test_answer_that_cannot_be_used_is_booked_at_its_ceiling(reason: Reason) -> None:
-    assert lost_money(CallFailureError("no", reason=reason, reply=Reply(text=""))) == (0.5, [0.5])
-
-
-def test_error_beside_a_reply_is_booked_at_its_ceiling() -> None:
-    error = CallFailureError(
-        "no", reason="server-error", reply=Reply(text="half"), may_be_charged=True
-    )
-
-    assert lost_money(error) == (0.5, [0.5])
+    assert (ledger.spent_usd, booked) == (spent, [spent] if spent else [])
 
 
 @pytest.mark.parametrize(
@@ -300,18 +279,7 @@ def test_call_that_is_cut_off_is_booked_at_its_ceiling(
     *, fetched_later: bool, booked: list[float]
 ) -> None:
     lost: list[float] = []
-
-    async def book(usd: float) -> None:
-        lost.append(usd)
-
-    wrapped = Budgeted(
-        Counting(),
-        unlimited(),
-        ceiling=lambda _m, _s: 0.5,
-        price=lambda _usage: 0.2,
-        book_lost=book,
-        fetched_later=fetched_later,
-    )
+    wrapped = budgeted(Counting(), unlimited(), booked=lost, fetched_later=fetched_later)
 
     async def cut() -> None:
         call = asyncio.ensure_future(wrapped.complete(ASKED, Sampling()))
@@ -322,11 +290,6 @@ def test_call_that_is_cut_off_is_booked_at_its_ceiling(
     asyncio.run(cut())
 
     assert lost == booked
-
-
-@pytest.mark.parametrize("reason", ["bad-key", "rate-limited", "server-error"])
-def test_refused_call_costs_nothing(reason: Reason) -> None:
-    assert lost_money(CallFailureError("no", reason=reason, reply=Reply(text=""))) == (0.0, [])
 
 
 def test_money_set_aside_for_a_failed_call_is_free_again() -> None:
@@ -341,18 +304,16 @@ def test_money_set_aside_for_a_failed_call_is_free_again() -> None:
 def test_call_whose_tokens_nobody_counted_is_booked_at_its_ceiling() -> None:
     ledger = SpendingLimit(limit_usd=1.0, spent_usd=0.0)
 
-    assert ask(budgeted(Counting(), ledger, price=None)).cost == 0.5
+    assert ask(budgeted(Counting(), ledger, cost=None)).cost == 0.5
     assert ledger.spent_usd == 0.5
 
 
 def test_uncounted_reply_longer_than_its_ceiling_is_booked_at_what_came() -> None:
     model = CannedModel([Reply(text="word " * 4_000)])
-    wrapped = Budgeted(
+    wrapped = budgeted(
         model,
         unlimited(),
-        ceiling=lambda _m, _s: 0.5,
         price=lambda usage: None if usage.output_tokens is None else usage.output_tokens / 1_000,
-        book_lost=nowhere,
     )
 
     assert ask(wrapped, sampling=Sampling(max_tokens=500)).cost == 5.0
@@ -360,7 +321,7 @@ def test_uncounted_reply_longer_than_its_ceiling_is_booked_at_what_came() -> Non
 
 def test_calls_that_cost_more_than_their_ceiling_raise_that_of_those_that_follow() -> None:
     model, ledger = Counting(), SpendingLimit(limit_usd=3.1, spent_usd=0.0)
-    wrapped = budgeted(model, ledger, price=1.0)
+    wrapped = budgeted(model, ledger, cost=1.0)
 
     async def many() -> list[Reply | BaseException]:
         first = await wrapped.complete(ASKED, Sampling())
