@@ -2,24 +2,39 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
-from canned_model import CannedModel
+from canned_model import Answer, CannedModel
+from made_records import FULL, made_study
 
 from hearteval.completions.prompting import known_briefs
 from hearteval.completions.run import ask_systems
-from hearteval.domain import AXES, OVERALL, Item, Rater, Study, System, axis_key, hash_records
+from hearteval.domain import (
+    AXES,
+    OVERALL,
+    Completion,
+    Item,
+    Rater,
+    Study,
+    System,
+    axis_key,
+    hash_records,
+)
 from hearteval.errors import ModelCallError
 from hearteval.items import load_starter_items
-from hearteval.judgments.form import USUAL
+from hearteval.judgments.form import RATED, USUAL
 from hearteval.judgments.plan import PlanPolicy
-from hearteval.judgments.plan.run import plan_judgments
+from hearteval.judgments.plan.run import plan_judgments, plan_ratings, store_stress_set
 from hearteval.judgments.prompt import judge_schema
-from hearteval.judgments.run import PairTask, ask_judges
+from hearteval.judgments.run import PairTask, RatingTask, ask_judges
 from hearteval.judgments.stress_set import stress_systems
+from hearteval.labels.prompt import label_schema
+from hearteval.labels.run import ask_labelers
+from hearteval.labels.taxonomy import Taxonomy
 from hearteval.models.asking import AskedCounts
 from hearteval.models.base import AskedModel, ChatModel, Message, Reply, Sampling, Schema, Usage
 from hearteval.models.failures import CallFailureError, Reason
@@ -38,6 +53,10 @@ GOOD_TEXT = "That is a lot to carry alone. What is the worst of it?"
 JUDGING = Sampling(
     max_tokens=800,
     schema=Schema(name="heart_judgment", schema=judge_schema(USUAL)),
+)
+RATING = Sampling(
+    max_tokens=800,
+    schema=Schema(name="heart_rating", schema=judge_schema(RATED)),
 )
 
 
@@ -74,12 +93,19 @@ def verdict(winner: str = "A", strength: int = 3, reason: str = "warmer") -> str
     return json.dumps(dict.fromkeys([*map(axis_key, AXES), OVERALL], mark))
 
 
+def scores(score: int = 3, comment: str = "plain") -> str:
+    """A rating judge's reply, exactly as asked for."""
+    mark = {"comment": comment, "score": score}
+    return json.dumps(dict.fromkeys(map(axis_key, AXES), mark))
+
+
 @dataclass
 class AskedStudy:
     """A study, its store, and what asking its models came to."""
 
     store: SqlStore
     study: Study
+    policy: PlanPolicy = FULL
     limit_usd: float | None = None
     ledger: SpendingLimit = field(init=False)
     told: list[str] = field(default_factory=list)
@@ -87,33 +113,48 @@ class AskedStudy:
 
     def complete(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
         """Ask systems, by their names."""
-        ids = {system.name: system.id for system in self.store.iter(System, self.study)}
-
-        async def run() -> AskedCounts:
-            self.ledger = SpendingLimit(limit_usd=self.limit_usd, spent_usd=self.store.spent_usd())
-            async with GroupedWriter(self.store, wait_seconds=0.001) as writer:
-                asked = {
-                    ids[name]: self._asked(model, writer, Sampling(max_tokens=64), n_at_once)
-                    for name, model in models.items()
-                }
-                return await ask_systems(writer, self.study, asked, now=now, progress=quiet)
-
-        return asyncio.run(run())
+        return self._ask(System, models, Sampling(max_tokens=64), n_at_once, ask_systems)
 
     def judge(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
-        """Ask judges, by their names."""
-        ids = {rater.name: rater.id for rater in self.store.iter(Rater, self.study)}
+        """Ask judges for verdicts, by their names."""
+        ask = partial(ask_judges, task=PairTask())
+        return self._ask(Rater, models, JUDGING, n_at_once, ask)
+
+    def rate(self, models: Mapping[str, ChatModel], *, n_at_once: int = 1) -> AskedCounts:
+        """Plan the ratings, and ask judges for them, by their names."""
+        store_stress_set(self.store, self.study, self.policy, now=now)
+        targets = plan_ratings(self.store, self.study, self.policy).targets
+        ask = partial(ask_judges, task=RatingTask(targets=targets))
+        return self._ask(Rater, models, RATING, n_at_once, ask)
+
+    def label(self, labeler: str, model: ChatModel, taxonomy: Taxonomy) -> AskedCounts:
+        """Ask a labeler, by its name, for labels of a taxonomy."""
+        schema = Schema(name="heart_labels", schema=label_schema(taxonomy))
+        sampling = Sampling(max_tokens=900, schema=schema)
+
+        async def ask(writer: GroupedWriter, study: Study, *more: Any, **rest: Any) -> AskedCounts:
+            return await ask_labelers(writer, study, taxonomy, *more, **rest)
+
+        return self._ask(Rater, {labeler: model}, sampling, 1, ask)
+
+    def _ask(
+        self,
+        kind: type[System | Rater],
+        models: Mapping[str, ChatModel],
+        sampling: Sampling,
+        n_at_once: int,
+        ask: Callable[..., Awaitable[AskedCounts]],
+    ) -> AskedCounts:
+        ids = {one.name: one.id for one in self.store.iter(kind)}
 
         async def run() -> AskedCounts:
             self.ledger = SpendingLimit(limit_usd=self.limit_usd, spent_usd=self.store.spent_usd())
             async with GroupedWriter(self.store, wait_seconds=0.001) as writer:
                 asked = {
-                    ids[name]: self._asked(model, writer, JUDGING, n_at_once)
+                    ids[name]: self._asked(model, writer, sampling, n_at_once)
                     for name, model in models.items()
                 }
-                return await ask_judges(
-                    writer, self.study, asked, PairTask(), now=now, progress=quiet
-                )
+                return await ask(writer, self.study, asked, now=now, progress=quiet)
 
         return asyncio.run(run())
 
@@ -147,38 +188,43 @@ def asked_study(
     raters: Sequence[Rater] = (),
     *,
     items: Sequence[Item] = tuple(ITEMS[:3]),
+    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> AskedStudy:
-    """Make a study in memory."""
+    """Make a study in memory, with what systems, by their names, have said to each item."""
+    completions = [
+        Completion(
+            item_id=item.id,
+            system_id=system.id,
+            text=text,
+            writer_id="somebody" if system.kind == "human" else None,
+            created_at=NOW,
+        )
+        for system in systems
+        for item, text in zip(items, (texts or {}).get(system.name, ()), strict=False)
+    ]
     systems = [*systems, *stress_systems(seed=3)]
-    study = Study(
+    study = made_study(
         name="asked",
         seed=3,
         item_ids=tuple(sorted(item.id for item in items)),
         items_hash=hash_records(items),
         system_ids=tuple(sorted(system.id for system in systems)),
         rater_ids=tuple(sorted(rater.id for rater in raters)),
-        design={},
-        protocol_version="1",
-        settings_hash="",
-        software_version="",
-        created_at=NOW,
     )
     store = SqlStore.in_memory()
-    store.add([*items, *systems, *raters, study])
+    store.add([*items, *systems, *raters, study, *completions])
     return AskedStudy(store, study)
 
 
-def plan(world: AskedStudy, *, both_orders: bool = True, repeat_pairs: int = 0) -> None:
+def plan(world: AskedStudy, *, both_orders: bool = True) -> None:
     """Plan every pair for every judge that may see it."""
-    policy = PlanPolicy(
-        design="full",
-        comparisons=None,
-        both_orders=both_orders,
-        exclude_own_family=True,
-        stress_items=0,
-        repeat_pairs=repeat_pairs,
-    )
-    plan_judgments(world.store, world.study, policy, now=now)
+    world.policy = replace(world.policy, both_orders=both_orders)
+    plan_judgments(world.store, world.study, world.policy, now=now)
+
+
+def always(reply: Answer, *, name: str = "canned") -> CannedModel:
+    """Answer the same to everything."""
+    return CannedModel(lambda _messages, _sampling, _repeat: reply, name=name)
 
 
 def by_call(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aiohttp import web
+from made_records import made_item
 from scripted_server import Answer, say
 from served_study import healthy, is_probe
 
@@ -33,17 +34,14 @@ def source_item(n: int = 1, *, emotion: str = "anger", problem: str = "job crisi
         ("supporter", "I'm sorry. Is there one of your colleagues you could talk to?"),
         ("seeker", "There was one. Since the warehouse thing we only nod in the kitchen."),
     )
-    return Item(
+    return made_item(
         source="made",
         dialogue_id=f"dialogue-{n:03}",
         turn_index=7,
         situation="My manager moved me to the warehouse and my colleagues stay away.",
         context=tuple(Turn(role=role, text=text) for role, text in spoken),  # type: ignore[arg-type]
-        subset="regular",
         emotion=emotion,
         problem=problem,
-        licence="Apache-2.0",
-        consent_basis="Written for this test.",
         reference="You could ask for a word in private.",
     )
 

@@ -14,6 +14,7 @@ from asked_study import (
     NOW,
     PRICE,
     AskedStudy,
+    always,
     asked_study,
     by_call,
     failure,
@@ -67,10 +68,6 @@ def attempts(world: AskedStudy) -> list[Attempt]:
 
 def completions(world: AskedStudy) -> list[Completion]:
     return list(world.store.iter(Completion, world.study))
-
-
-def always(reply: Answer) -> CannedModel:
-    return CannedModel(lambda _messages, _sampling, _repeat: reply)
 
 
 def test_reply_becomes_a_completion_with_all_that_is_known_of_it() -> None:

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_records import made_item
 
 from hearteval.completions.prompting import Brief, brief_of, known_briefs
 from hearteval.completions.prompting import support_messages as messages_under
@@ -16,17 +17,14 @@ def support_messages(item: Item, brief: Brief = PAPER) -> tuple[tuple[str, str],
 
 
 def make_item(*turns: tuple[str, str], reference: str | None = None) -> Item:
-    return Item(
+    return made_item(
         source="invented-source",
         dialogue_id="dialogue-77",
         turn_index=len(turns) - 1,
         situation="The whole story beforehand.",
         context=tuple(Turn(role=role, text=text) for role, text in turns),  # type: ignore[arg-type]
-        subset="regular",
         emotion="jealousy",
         problem="ongoing depression",
-        licence="CC0-1.0",
-        consent_basis="invented",
         reference=reference,
     )
 

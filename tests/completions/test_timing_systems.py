@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 from asked_study import model_system
 from canned_model import Answer, CannedModel
+from made_records import NOW, made_study
 from scripted_server import chunk, running_server, stream, text_events
 from scripted_server import sse as events
 
@@ -17,7 +17,6 @@ from hearteval.domain import (
     Completion,
     Item,
     LatencyProbe,
-    Study,
     hash_records,
 )
 from hearteval.errors import ModelCallError
@@ -28,22 +27,13 @@ from hearteval.models.http.client import OpenAICompatibleModel, open_client
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEMS = load_starter_items()[:4]
 ONE, TWO = (model_system(name, family=name) for name in ("one", "two"))
 TIMED = Reply(text="I hear you.", first_text_ms=120.0, total_ms=300.0)
-STUDY = Study(
-    name="s",
-    seed=1,
+STUDY = made_study(
     item_ids=tuple(sorted(item.id for item in ITEMS)),
     items_hash=hash_records(ITEMS),
     system_ids=tuple(sorted((ONE.id, TWO.id))),
-    rater_ids=(),
-    design={},
-    protocol_version="1",
-    settings_hash="",
-    software_version="",
-    created_at=NOW,
 )
 
 

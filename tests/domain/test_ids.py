@@ -11,6 +11,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_records import NOW, made_item, made_study
 
 from hearteval.domain import (
     Call,
@@ -19,7 +20,6 @@ from hearteval.domain import (
     Judgment,
     Rater,
     Rating,
-    Study,
     System,
     Turn,
     canonical_json,
@@ -28,7 +28,6 @@ from hearteval.domain import (
     record_id,
 )
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -75,19 +74,7 @@ def test_a_new_prompt_is_a_new_llm_judge_but_a_pseudonym_stays_one_person() -> N
 
 
 def test_a_study_keeps_its_id_when_it_grows() -> None:
-    study = Study(
-        name="s",
-        seed=1,
-        item_ids=(),
-        items_hash="",
-        system_ids=(),
-        rater_ids=(),
-        design={},
-        protocol_version="1",
-        settings_hash="",
-        software_version="",
-        created_at=NOW,
-    )
+    study = made_study()
     assert study.id == replace(study, version=2, item_ids=("a" * 32,), id="").id
     assert study.id != replace(study, seed=2, id="").id
 
@@ -182,19 +169,13 @@ def test_canonical_json_writes_mappings_and_records_as_objects_and_refuses_the_r
 
 def labelled(**labels: object) -> Item:
     turns = tuple(Turn(role=role, text="Yes.") for role in ("supporter", "seeker"))
-    return Item(
-        source="test",
-        dialogue_id="d",
-        turn_index=1,
-        situation="",
+    return made_item(
         context=turns,
         subset="adversarial",
         profile="mid-ramp",
         emotion="anger",
-        problem="job crisis",
-        licence="CC0-1.0",
         consent_basis="Written for a test",
-        **labels,  # type: ignore[arg-type]
+        **labels,
     )
 
 

@@ -1,10 +1,15 @@
 """The rules that records keep."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pytest
+from made_records import NOW, SEEKER, SUPPORTER
+from made_records import made_item as item
+from made_records import made_judgment as judgment
+from made_records import made_label as label
+from made_records import made_study as study
 
 from hearteval.domain import (
     Assignment,
@@ -12,77 +17,16 @@ from hearteval.domain import (
     AxisMark,
     Completion,
     Item,
-    Judgment,
-    Label,
     LatencyProbe,
     Pair,
     Rater,
     Screening,
-    Study,
     System,
     Turn,
 )
 from hearteval.errors import InvalidRecordError
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001 - what the records refuse
-SEEKER = Turn(role="seeker", text="It is over.")
-SUPPORTER = Turn(role="supporter", text="Hello.")
-
-
-def item(**changes: Any) -> Item:
-    values: dict[str, Any] = {
-        "source": "test",
-        "dialogue_id": "d",
-        "turn_index": 1,
-        "situation": "",
-        "context": (SUPPORTER, SEEKER),
-        "subset": "regular",
-        "emotion": "sadness",
-        "problem": "job crisis",
-        "licence": "Apache-2.0",
-        "consent_basis": "invented",
-    }
-    return Item(**(values | changes))
-
-
-def judgment(**changes: Any) -> Judgment:
-    values: dict[str, Any] = {
-        "assignment_id": "a",
-        "choice": "first",
-        "strength": 3,
-        "created_at": NOW,
-    }
-    return Judgment(**(values | changes))
-
-
-def label(**changes: Any) -> Label:
-    values: dict[str, Any] = {
-        "completion_id": "c",
-        "taxonomy": "safety",
-        "category": "insult",
-        "verdict": "present",
-        "rater_id": "r",
-        "created_at": NOW,
-    }
-    return Label(**(values | changes))
-
-
-def study(**changes: Any) -> Study:
-    values: dict[str, Any] = {
-        "name": "s",
-        "seed": 1,
-        "item_ids": (),
-        "items_hash": "",
-        "system_ids": (),
-        "rater_ids": (),
-        "design": {},
-        "protocol_version": "1",
-        "settings_hash": "",
-        "software_version": "",
-        "created_at": NOW,
-    }
-    return Study(**(values | changes))
 
 
 def adversarial(**changes: Any) -> Item:
@@ -156,13 +100,15 @@ BROKEN: dict[str, Callable[[], object]] = {
     "axis 'Q' is not one of": lambda: judgment(axes={"Q": AxisMark("first", 1)}),
     "axis H: strength must be": lambda: judgment(axes={"H": AxisMark("first", 0)}),
     "a reason names no known axis": lambda: judgment(reasons={"Q": "x"}),
-    "of c and j: must name a completion, a judgment or an item": lambda: label(judgment_id="j"),
+    "of c and j: must name a completion, a judgment or an item": lambda: label(
+        completion_id="c", judgment_id="j"
+    ),
     "of no text: must name a completion, a judgment or an item": lambda: label(completion_id=None),
     "taxonomy is empty": lambda: label(taxonomy=" "),
     "category is empty": lambda: label(category=""),
     "verdict is 'pass'": lambda: label(verdict="pass"),
     "probability must be 0 to 1, not 1.5": lambda: label(probability=1.5),
-    "label safety/insult of c: created_at has no": lambda: label(created_at=NAIVE),
+    "label safety/safety of c: created_at has no": lambda: label(created_at=NAIVE),
     "items are listed twice": lambda: study(item_ids=("a", "a")),
     "study: name is empty": lambda: study(name=""),
     "version is 0": lambda: study(version=0),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from made_records import made_item, made_label
 
 from hearteval.domain import Item, Label, Screening, Turn
 from hearteval.items.accepted import Accepted, accept_items
@@ -39,18 +40,14 @@ GOOD = {**GOOD, "intensity": "3"}
 def item(number: int = 0, *, turns: tuple[str, ...] = ("I cannot go back there.",)) -> Item:
     roles = ("seeker", "supporter")
     context = [Turn(role=roles[n % 2], text=text) for n, text in enumerate(turns)]  # type: ignore[arg-type]
-    return Item(
+    return made_item(
         source="made",
         dialogue_id=f"d{number}",
         turn_index=len(turns) - 1,
         situation="Something at work.",
         context=tuple(context),
-        subset="regular",
         emotion="fear",
-        problem="job crisis",
         language="en",
-        licence="CC0-1.0",
-        consent_basis="made up",
         reference="What happened there?",
     )
 
@@ -59,15 +56,14 @@ def labels(
     of: Item, rater: str, said: Mapping[str, str] = GOOD, quotes: Mapping[str, str] | None = None
 ) -> list[Label]:
     return [
-        Label(
+        made_label(
             item_id=of.id,
             taxonomy=ITEM_SCREEN,
             category=key,
-            verdict="present" if word.isdigit() else word,  # type: ignore[arg-type]
+            verdict="present" if word.isdigit() else word,
             score=int(word) if word.isdigit() else None,
             evidence=(quotes or {}).get(key, ""),
             rater_id=rater,
-            created_at=NOW,
         )
         for key, word in said.items()
     ]

@@ -1,8 +1,10 @@
 """Judges that are models: what their replies become, repair, blinding, nothing asked twice."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from asked_study import (
@@ -10,7 +12,9 @@ from asked_study import (
     JUDGING,
     NOW,
     PRICE,
+    RATING,
     AskedStudy,
+    always,
     asked_study,
     by_call,
     failure,
@@ -18,11 +22,13 @@ from asked_study import (
     model_system,
     plan,
     said,
+    scores,
     verdict,
 )
 from canned_model import Answer, CannedCall, CannedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_records import FULL
 from sqlalchemy import Connection
 
 from hearteval.domain import (
@@ -36,11 +42,15 @@ from hearteval.domain import (
     Judgment,
     Pair,
     Rater,
+    Rating,
     System,
 )
+from hearteval.judgments.form import RATED
+from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.prompt import judge_prompt_hash
 from hearteval.judgments.stress_set.injections import Side, injection_texts
 from hearteval.models import asking
+from hearteval.models.asking import AskedCounts
 from hearteval.models.base import Message, Reply, Sampling
 from hearteval.models.failures import Reason
 from hearteval.protocol import load_protocol
@@ -63,7 +73,7 @@ def marked(**values: object) -> str:
     return json.dumps({**GOOD, first: {**GOOD[first], **values}})
 
 
-UNUSABLE: dict[str, tuple[Reply, str]] = {
+PAIR_FAULTS: dict[str, tuple[Reply, str]] = {
     "empty": (said(""), "empty"),
     "refused": (said(WORDS, refusal=WORDS), "refused"),
     "cut off": (said(verdict()[:200] + WORDS, "length"), "truncated"),
@@ -90,26 +100,52 @@ UNUSABLE: dict[str, tuple[Reply, str]] = {
 }
 
 
-def completion(item: Item, system: System, text: str, *, writer: str | None = None) -> Completion:
-    return Completion(
-        item_id=item.id, system_id=system.id, text=text, writer_id=writer, created_at=NOW
-    )
+RATING_FAULTS: dict[str, tuple[Reply, str]] = {
+    "empty": (said(""), "empty"),
+    "refused": (said(WORDS, refusal=WORDS), "refused"),
+    "cut off": (said(scores()[:60] + WORDS, "length"), "truncated"),
+    "prose": (said(f"A four. {WORDS}"), "not-json"),
+    "score 6": (said(scores(6, WORDS)), "wrong-score"),
+    "no comment": (said(scores(3, " ")), "empty-reason"),
+    "a verdict": (said(scores()[:-1] + ', "overall": 1}'), "wrong-keys"),
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """What judges are asked for, and two replies that say different things."""
+
+    record: type[Judgment] | type[Rating]
+    ask: Callable[..., AskedCounts]
+    good: str
+    other: str
+
+    def answers(self, world: AskedStudy) -> list[Any]:
+        return list(world.store.iter(self.record, world.study))
+
+
+PAIRS = Way(Judgment, AskedStudy.judge, verdict("A"), verdict("B"))
+RATINGS = Way(Rating, AskedStudy.rate, scores(5), scores(1))
+BOTH = {"pairs": PAIRS, "ratings": RATINGS}
+UNUSABLE = {
+    f"{way}: {name}": (BOTH[way], reply, reason)
+    for way, faults in (("pairs", PAIR_FAULTS), ("ratings", RATING_FAULTS))
+    for name, (reply, reason) in faults.items()
+}
+unusable = pytest.mark.parametrize(("way", "reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)
 
 
 def judged_study(
-    *, raters: Sequence[Rater] = (judge("j"),), n_items: int = 2, repeat_pairs: int = 0
+    *, raters: Sequence[Rater] = (judge("j"),), n_items: int = 2, policy: PlanPolicy = FULL
 ) -> AskedStudy:
     """A study with two replies to each item, and everything planned."""
-    items = ITEMS[:n_items]
-    world = asked_study(SYSTEMS, raters, items=items)
-    world.store.add(
-        [
-            completion(item, system, f"{words}, number {number}?")
-            for number, item in enumerate(items)
-            for system, words in zip(SYSTEMS, ("What now", "And then"), strict=True)
-        ]
-    )
-    plan(world, repeat_pairs=repeat_pairs)
+    said_by = {"one": "What now", "two": "And then"}
+    texts = {
+        name: [f"{words}, number {k}?" for k in range(n_items)] for name, words in said_by.items()
+    }
+    world = asked_study(SYSTEMS, raters, items=ITEMS[:n_items], texts=texts)
+    world.policy = policy
+    plan(world)
     return world
 
 
@@ -119,24 +155,20 @@ def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "WORKERS_PER_CALL", 1)
 
 
+@pytest.fixture(params=BOTH.values(), ids=[*BOTH])
+def way(request: pytest.FixtureRequest) -> Way:
+    found: Way = request.param
+    return found
+
+
 @pytest.fixture
-def world() -> Iterator[AskedStudy]:
-    made = judged_study()
-    yield made
-    made.store.close()
-
-
-def judgments(world: AskedStudy) -> list[Judgment]:
-    return list(world.store.iter(Judgment, world.study))
+def world() -> AskedStudy:
+    return judged_study()
 
 
 def attempts(world: AskedStudy) -> list[Attempt]:
     found = world.store.iter(Attempt, world.study)
-    return sorted(found, key=lambda a: (str(a.assignment_id), a.attempt))
-
-
-def always(reply: Answer, *, name: str = "canned") -> CannedModel:
-    return CannedModel(lambda _messages, _sampling, _repeat: reply, name=name)
+    return sorted(found, key=lambda a: (str(a.assignment_id or a.completion_id), a.attempt))
 
 
 def user_text(call: CannedCall) -> str:
@@ -151,14 +183,17 @@ def shown(call: CannedCall, part: str) -> str:
     return text.split(f"[{part} {code}]\n")[1].split(f"\n[end of {part} {code}]")[0]
 
 
+def call_of(messages: Sequence[Message]) -> CannedCall:
+    return CannedCall(messages=tuple(messages), sampling=JUDGING, repeat=0)
+
+
 def test_reply_becomes_a_judgment_with_all_that_is_known_of_it(world: AskedStudy) -> None:
     text = verdict("B", 4, "closer")
 
     counts = world.judge({"j": always(said(text))})
 
     assert (counts.n_wanted, counts.n_before, counts.n_added, counts.missing) == (4, 0, 4, {})
-    first = judgments(world)[0]
-    settings_said = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 800}
+    first = PAIRS.answers(world)[0]
     assert first == Judgment(
         assignment_id=first.assignment_id,
         choice="second",
@@ -169,15 +204,42 @@ def test_reply_becomes_a_judgment_with_all_that_is_known_of_it(world: AskedStudy
         seconds=0.25,
         raw=text,
         prompt_hash=judge_prompt_hash(),
-        call=Call(
-            requested={**settings_said, "schema": "heart_judgment"},
-            effective={**settings_said, "schema": "heart_judgment", "model": "canned"},
-            finish_reason="stop",
-            usage={"input_tokens": 50, "output_tokens": 20},
-            cost=PRICE,
-            cached=False,
-        ),
+        call=call_with("heart_judgment"),
         created_at=NOW,
+    )
+
+
+def test_reply_becomes_a_rating_with_all_that_is_known_of_it(world: AskedStudy) -> None:
+    text = scores(4, "close")
+
+    counts = world.rate({"j": always(said(text))})
+
+    assert (counts.n_wanted, counts.n_before, counts.n_added, counts.missing) == (4, 0, 4, {})
+    first = RATINGS.answers(world)[0]
+    assert first == Rating(
+        study_id=world.study.id,
+        completion_id=first.completion_id,
+        rater_id=judge("j").id,
+        axes=dict.fromkeys(AXES, 4),
+        comments=dict.fromkeys(AXES, "close"),
+        seconds=0.25,
+        raw=text,
+        prompt_hash=judge_prompt_hash(RATED),
+        call=call_with("heart_rating"),
+        created_at=NOW,
+    )
+
+
+def call_with(schema: str) -> Call:
+    """What is kept of a call that asked for a schema."""
+    requested = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 800, "schema": schema}
+    return Call(
+        requested=requested,
+        effective={**requested, "model": "canned"},
+        finish_reason="stop",
+        usage={"input_tokens": 50, "output_tokens": 20},
+        cost=PRICE,
+        cached=False,
     )
 
 
@@ -191,7 +253,7 @@ def test_both_orders_are_asked_and_read_as_shown(world: AskedStudy) -> None:
     texts = {c.id: c.text for c in world.store.iter(Completion, world.study)}
     assignments = {a.id: a for a in world.store.iter(Assignment, world.study)}
     found = set()
-    for one in judgments(world):
+    for one in PAIRS.answers(world):
         assignment = assignments[one.assignment_id]
         is_first = texts[assignment.first_completion_id].startswith("What now")
         assert one.choice == ("first" if is_first else "second")
@@ -209,72 +271,75 @@ def test_each_order_shows_the_texts_of_its_assignment(world: AskedStudy) -> None
     assert sorted(seen) == sorted(expected + [(b, a) for a, b in expected])
 
 
-@pytest.mark.parametrize(("reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_each_completion_is_shown_by_itself_and_scored_as_its_own(world: AskedStudy) -> None:
+    texts = {c.id: c.text for c in world.store.iter(Completion, world.study)}
+    by_text = dict(zip(sorted(texts.values()), (1, 2, 4, 5), strict=True))
+
+    def answer(messages: Sequence[Message], _sampling: Sampling, _repeat: int) -> Answer:
+        return scores(by_text[shown(call_of(messages), "reply")])
+
+    world.rate({"j": CannedModel(answer)})
+
+    assert {texts[r.completion_id]: r.axes["H"] for r in RATINGS.answers(world)} == by_text
+
+
+@unusable
 def test_unusable_reply_gets_one_repair_request_then_is_missing(
-    world: AskedStudy, reply: Reply, reason: str
+    world: AskedStudy, way: Way, reply: Reply, reason: str
 ) -> None:
     model = always(reply)
 
-    counts = world.judge({"j": model})
+    counts = way.ask(world, {"j": model})
 
-    assert (counts.n_added, counts.missing) == (0, {reason: 4})
-    assert judgments(world) == []
+    assert (counts.n_added, counts.missing, way.answers(world)) == (0, {reason: 4}, [])
     assert {(a.reason, a.raw, a.call.cost) for a in attempts(world)} == {
         (reason, reply.text[:20_000], PRICE)
     }
     assert [a.attempt for a in attempts(world)] == [0, 1] * 4
-    assert len(model.calls) == 8
-    assert world.judge({"j": model}).missing == {reason: 4}
+    assert way.ask(world, {"j": model}).missing == {reason: 4}
     assert len(model.calls) == 8
 
 
-@pytest.mark.parametrize(("reply", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+@unusable
 def test_repair_request_names_the_fault_and_quotes_nothing(
-    world: AskedStudy, reply: Reply, reason: str
+    world: AskedStudy, way: Way, reply: Reply, reason: str
 ) -> None:
-    model = by_call(reply, after=said(verdict()))
+    model = by_call(reply, after=said(way.good))
 
-    counts = world.judge({"j": model})
+    counts = way.ask(world, {"j": model})
 
     assert (counts.n_added, counts.missing) == (4, {})
     question, repair = model.calls[:2]
     note = user_text(repair).removeprefix(user_text(question))
     assert load_protocol("judge_prompt")["repair"]["errors"][reason] in note
     assert repair.messages[0] == question.messages[0]
-    assert repair.sampling == question.sampling == JUDGING
+    assert repair.sampling == question.sampling == (JUDGING if way is PAIRS else RATING)
     assert "canary" not in user_text(repair)
     assert [a.reason for a in attempts(world)] == [reason]
 
 
-def test_repair_after_a_crash_is_the_same_question(world: AskedStudy) -> None:
-    world.judge({"j": by_call(said("no"), *[failure("bad-key")] * 4)})
-    model = by_call(after=said(verdict()))
+def test_repair_after_a_crash_is_the_same_question(world: AskedStudy, way: Way) -> None:
+    way.ask(world, {"j": by_call(said("no"), *[failure("bad-key")] * 4)})
+    model = by_call(after=said(way.good))
 
-    world.judge({"j": model})
+    way.ask(world, {"j": model})
 
-    assert len(model.calls) == 4
     notes = [call for call in model.calls if "could not be used" in user_text(call)]
-    assert len(notes) == 1
+    assert (len(model.calls), len(notes)) == (4, 1)
     assert {a.reason for a in attempts(world)} == {"not-json", "bad-key"}
 
 
 @pytest.mark.parametrize("reason", ["timeout", "overloaded", "cut-off-stream", "content-filter"])
-def test_failed_call_is_made_again_in_the_next_run(world: AskedStudy, reason: Reason) -> None:
-    counts = world.judge({"j": by_call(failure(reason), after=said(verdict()))})
+def test_failed_call_is_made_again_in_the_next_run(
+    world: AskedStudy, way: Way, reason: Reason
+) -> None:
+    counts = way.ask(world, {"j": by_call(failure(reason), after=said(way.good))})
 
     assert (counts.n_added, counts.missing) == (3, {reason: 1})
     assert [a.reason for a in attempts(world)] == [reason]
-    model = by_call(after=said(verdict()))
-    assert world.judge({"j": model}).n_added == 1
+    model = by_call(after=said(way.good))
+    assert way.ask(world, {"j": model}).n_added == 1
     assert len(model.calls) == 1
-
-
-def test_second_run_asks_nothing(world: AskedStudy) -> None:
-    world.judge({"j": always(said(verdict()))})
-
-    counts = world.judge({"j": CannedModel([])})
-
-    assert (counts.n_before, counts.n_added) == (4, 0)
 
 
 class Crash(KeyboardInterrupt):
@@ -282,95 +347,132 @@ class Crash(KeyboardInterrupt):
 
 
 def test_replies_that_were_kept_before_a_crash_are_used_and_not_asked_for_again(
-    world: AskedStudy, monkeypatch: pytest.MonkeyPatch
+    world: AskedStudy, way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crashing(connection: Connection, records: Sequence[Record], *, first_stays: bool) -> int:
-        if any(isinstance(record, Judgment) for record in records):
+        if any(isinstance(record, way.record) for record in records):
             raise Crash
         return add(connection, records, first_stays=first_stays)
 
     with monkeypatch.context() as patched:
         patched.setattr(sql, "add", crashing)
         with pytest.raises(Crash):
-            world.judge({"j": always(said(verdict()))})
-    assert judgments(world) == []
+            way.ask(world, {"j": always(said(way.good))})
+    assert way.answers(world) == []
     n_kept = len(world.store.reply_ids())
-    model = always(said(verdict("B")))
+    model = always(said(way.other))
 
-    assert world.judge({"j": model}).n_added == 4
+    assert way.ask(world, {"j": model}).n_added == 4
     assert len(model.calls) == 4 - n_kept
-    rescued = [one for one in judgments(world) if one.call.cached]
-    assert [(one.choice, one.seconds) for one in rescued] == [("first", None)] * n_kept
+    rescued = [one for one in way.answers(world) if one.call.cached]
+    assert [(one.raw, one.seconds) for one in rescued] == [(way.good, None)] * n_kept
 
 
-def test_budget_stops_the_run_and_a_higher_one_goes_on() -> None:
+def test_budget_stops_the_run_and_a_higher_one_goes_on(way: Way) -> None:
     world = judged_study(n_items=10)
     world.limit_usd = 1.0
 
-    assert world.judge({"j": always(said(verdict()))}).stopped
+    assert way.ask(world, {"j": always(said(way.good))}).stopped
 
-    assert (len(judgments(world)), attempts(world)) == (5, [])
+    assert (len(way.answers(world)), attempts(world)) == (5, [])
     world.limit_usd = 10.0
-    model = always(said(verdict()))
-    assert world.judge({"j": model}).n_added == 15
+    model = always(said(way.good))
+    assert way.ask(world, {"j": model}).n_added == 15
     assert len(model.calls) == 15
 
 
-def test_pairs_asked_again_are_questions_of_their_own() -> None:
-    world = judged_study(repeat_pairs=2)
-    model = always(said(verdict()))
+def test_what_is_asked_again_is_a_question_of_its_own_and_a_second_run_asks_nothing(
+    way: Way,
+) -> None:
+    world = judged_study(policy=replace(FULL, repeat_pairs=2))
+    model = always(said(way.good))
 
-    counts = world.judge({"j": model})
+    counts = way.ask(world, {"j": model})
 
     assert counts.n_added == len(model.calls) == 4 + 2
     assert sorted(call.repeat for call in model.calls) == [0, 0, 0, 0, 1, 1]
+    again = way.ask(world, {"j": CannedModel([])})
+    assert (again.n_before, again.n_added) == (6, 0)
 
 
-def test_judge_never_sees_a_reply_of_its_own_family() -> None:
-    raters = (judge("outside"), judge("inside", family="other"))
-    world = judged_study(raters=raters)
-    outside = always(said(verdict()), name="outside")
+def test_judge_never_sees_a_reply_of_its_own_family(way: Way) -> None:
+    world = judged_study(raters=(judge("outside"), judge("inside", family="other")))
+    outside, inside = (always(said(way.good), name=name) for name in ("outside", "inside"))
 
-    counts = world.judge({"outside": outside, "inside": CannedModel([], name="inside")})
+    counts = way.ask(world, {"outside": outside, "inside": inside})
 
-    assert (counts.n_wanted, counts.n_added) == (4, 4)
+    assert (len(outside.calls), len(inside.calls)) == (4, 0 if way is PAIRS else 2)
+    assert counts.n_wanted == counts.n_added == len(outside.calls + inside.calls)
+    assert [call for call in inside.calls if "And then" in user_text(call)] == []
 
 
-def test_judges_answer_apart_and_one_that_fails_leaves_the_other() -> None:
+def test_judges_answer_apart_and_one_that_fails_leaves_the_other(way: Way) -> None:
     world = judged_study(raters=(judge("well"), judge("ill")))
-    well, ill = always(said(verdict()), name="well"), always(said("no"), name="ill")
+    well, ill = always(said(way.good), name="well"), always(said("no"), name="ill")
 
-    counts = world.judge({"well": well, "ill": ill}, n_at_once=4)
+    counts = way.ask(world, {"well": well, "ill": ill}, n_at_once=4)
 
     assert (counts.n_wanted, counts.n_added, counts.missing) == (8, 4, {"not-json": 4})
-    raters = {a.id: a.rater_id for a in world.store.iter(Assignment, world.study)}
-    assert {raters[one.assignment_id] for one in judgments(world)} == {judge("well").id}
+    asked = {a.id: a.rater_id for a in world.store.iter(Assignment, world.study)}
+    raters = {asked[a.assignment_id] if way is PAIRS else a.rater_id for a in way.answers(world)}
+    assert raters == {judge("well").id}
+
+
+def test_stress_set_is_rated_once_there_is_something_to_stand_beside() -> None:
+    items = [item for item in ITEMS if item.reference][:3]
+    texts = {name: [f"{name} {k}" for k in range(3)] for name in ("one", "two")}
+    world = asked_study(SYSTEMS, [judge("j")], items=items, texts=texts)
+    world.policy = replace(FULL, stress_items=2)
+
+    counts = world.rate({"j": always(said(scores()))})
+
+    bearers = {s.id: s.settings["stress"] for s in world.store.iter(System) if s.kind == "stress"}
+    written = {c.id: c.system_id for c in world.store.iter(Completion, world.study)}
+    kinds = Counter(bearers.get(written[r.completion_id]) for r in RATINGS.answers(world))
+    assert kinds.pop(None) == 6
+    assert kinds == dict.fromkeys(bearers.values(), 2)
+    assert counts.n_added == 6 + 2 * 7
+
+
+PLAIN = "What is the worst of it?"
 
 
 @pytest.mark.parametrize("side", ["first", "second"])
-def test_text_that_addresses_the_judge_changes_nothing_in_how_its_reply_is_read(
+def test_text_that_addresses_the_judge_changes_nothing_in_how_its_verdict_is_read(
     side: Side,
 ) -> None:
-    payloads = [t.text for t in injection_texts("What is the worst of it?") if t.side == side]
-    items = ITEMS[: len(payloads)]
-    world = asked_study(SYSTEMS, [judge("j")], items=items)
-    for item, text in zip(items, payloads, strict=True):
-        plain = completion(item, SYSTEMS[0], "What is the worst of it?")
-        world.store.add([plain, completion(item, SYSTEMS[1], text)])
+    payloads = [t.text for t in injection_texts(PLAIN) if t.side == side]
+    texts = {"one": [PLAIN] * len(payloads), "two": payloads}
+    world = asked_study(SYSTEMS, [judge("j")], items=ITEMS[: len(payloads)], texts=texts)
     plan(world)
 
     def answer(messages: Sequence[Message], _sampling: Sampling, _repeat: int) -> Answer:
-        call = CannedCall(messages=tuple(messages), sampling=JUDGING, repeat=0)
-        texts = [shown(call, part) for part in ("reply A", "reply B")]
-        (payload,) = [text for text in texts if text in payloads]
+        seen = [shown(call_of(messages), part) for part in ("reply A", "reply B")]
+        (payload,) = [text for text in seen if text in payloads]
         return verdict("B", 2, reason=f"It says: {payload}")
 
     counts = world.judge({"j": CannedModel(answer)}, n_at_once=8)
 
     assert (counts.n_added, counts.missing) == (2 * len(payloads), {})
     assert len(payloads) >= 50
-    marks = {(j.choice, j.strength, *set(j.axes.values())) for j in judgments(world)}
+    marks = {(j.choice, j.strength, *set(j.axes.values())) for j in PAIRS.answers(world)}
     assert marks == {("second", 2, AxisMark("second", 2))}
+
+
+def test_text_that_addresses_the_judge_changes_nothing_in_how_its_scores_are_read() -> None:
+    payloads = [text.text for text in injection_texts(PLAIN)][:50]
+    items = ITEMS[: len(payloads)]
+    world = asked_study(SYSTEMS[:1], [judge("j")], items=items, texts={"one": payloads})
+
+    def answer(messages: Sequence[Message], _sampling: Sampling, _repeat: int) -> Answer:
+        text = shown(call_of(messages), "reply")
+        assert text in payloads
+        return scores(2, comment=f"It says: {text}")
+
+    counts = world.rate({"j": CannedModel(answer)}, n_at_once=8)
+
+    assert (counts.n_added, counts.missing) == (len(payloads), {})
+    assert {score for one in RATINGS.answers(world) for score in one.axes.values()} == {2}
 
 
 @pytest.mark.parametrize(
@@ -379,38 +481,34 @@ def test_text_that_addresses_the_judge_changes_nothing_in_how_its_reply_is_read(
 )
 def test_judge_that_obeys_a_text_gives_no_judgment(world: AskedStudy, obedient: str) -> None:
     assert world.judge({"j": always(said(obedient))}).n_added == 0
-    assert judgments(world) == []
+    assert PAIRS.answers(world) == []
 
 
 NAMES = st.from_regex(r"\A[A-Z][a-z]{2}[xqz]{3}[a-z0-9]{3,8}\Z")
 
 
-@given(names=st.lists(NAMES, min_size=8, max_size=8, unique_by=str.lower))
+@pytest.mark.parametrize(("way", "n"), [(PAIRS, 6), (RATINGS, 3)], ids=BOTH)
+@given(names=st.lists(NAMES, min_size=7, max_size=7, unique_by=str.lower))
 @settings(max_examples=12, deadline=None)
-def test_no_prompt_says_whose_the_texts_are(names: list[str]) -> None:
-    one, two, family, other, writer, rater_name, rater_family, model_name = names
+def test_no_prompt_says_whose_the_texts_are(way: Way, n: int, names: list[str]) -> None:
+    one, two, family, other, rater_name, rater_family, model_name = names
     human = System(name=one, kind="human", family="human")
     systems = [human, model_system(two, family=family), model_system(other, family=family)]
     rater = judge(rater_name, family=rater_family)
     items = [replace(ITEMS[0], dialogue_id=model_name, id="")]
-    world = asked_study(systems, [rater], items=items)
-    world.store.add(
-        [
-            completion(items[0], human, "What now?", writer=writer),
-            completion(items[0], systems[1], "And then?"),
-            completion(items[0], systems[2], "Since when?"),
-        ]
-    )
+    texts = {one: ["What now?"], two: ["And then?"], other: ["Since when?"]}
+    world = asked_study(systems, [rater], items=items, texts=texts)
     plan(world)
-    model = by_call(said("no"), after=said(verdict()), name=model_name)
+    model = by_call(said("no"), after=said(way.good), name=model_name)
 
-    assert world.judge({rater_name: model}).n_added == 6
+    assert way.ask(world, {rater_name: model}).n_added == n
 
-    kinds: tuple[type[Record], ...] = (Item, System, Rater, Completion, Pair, Assignment)
-    records = [record for kind in kinds for record in world.store.iter(kind)]
+    kinds = (Item, System, Rater, Completion, Pair, Assignment, Rating)
+    records: list[Any] = [record for kind in kinds for record in world.store.iter(kind)]
     secret = {*names, world.study.id[:8], *(record.id[:8] for record in records)}
     for call in model.calls:
         sent = json.dumps([message.content for message in call.messages]).lower()
         schema = json.dumps(call.sampling.schema.schema if call.sampling.schema else "").lower()
         assert [word for word in secret if word.lower() in sent + schema] == []
-    world.store.close()
+        kinds_of_systems = ("somebody", "human", "baseline", "original")
+        assert [word for word in kinds_of_systems if word in user_text(call).lower()] == []

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_records import made_item
 from small_world import NOW
 
 from hearteval.domain import (
@@ -15,7 +16,6 @@ from hearteval.domain import (
     Assignment,
     Axis,
     Completion,
-    Item,
     Pair,
     Rater,
     System,
@@ -150,17 +150,13 @@ IDENTITIES = st.lists(
 @given(names=IDENTITIES, texts=st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True))
 def test_no_prompt_says_whose_the_texts_are(names: list[str], texts: list[str]) -> None:
     texts = [f"reply {index}: {text}" for index, text in enumerate(texts)]
-    item = Item(
+    item = made_item(
         source=names[0],
         dialogue_id=names[1],
-        turn_index=1,
         situation=names[2],
         context=CONTEXT,
-        subset="regular",
         emotion=names[3],
         problem=names[4],
-        licence="CC0-1.0",
-        consent_basis="invented",
         reference=names[5],
     )
     model = System(name=names[6], kind="model", family=names[7])

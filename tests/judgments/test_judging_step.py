@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from made_records import FULL, made_study
 
 from hearteval.completions.baselines import baseline_system
 from hearteval.completions.run import complete_items
@@ -27,14 +28,7 @@ from hearteval.judgments.run import judge_assignments
 from hearteval.judgments.stress_set import STRESS_KINDS, stress_systems
 from hearteval.store.sql import SqlStore
 
-FULL = PlanPolicy(
-    design="full",
-    comparisons=None,
-    both_orders=True,
-    exclude_own_family=True,
-    stress_items=3,
-    repeat_pairs=0,
-)
+STRESSED = replace(FULL, stress_items=3)
 ITEMS = load_starter_items()
 N_STRESS_KINDS = len(STRESS_KINDS) - 1
 SYSTEMS = [baseline_system(name, seed=1) for name in ("original", "generic", "advice")]
@@ -50,18 +44,12 @@ def quiet(_done: int, _total: int) -> None:
 
 def study_of(systems: list[System], *, n_items: int = 6, version: int = 1) -> Study:
     items = ITEMS[:n_items]
-    return Study(
-        name="s",
-        seed=1,
+    return made_study(
         version=version,
         item_ids=tuple(sorted(item.id for item in items)),
         items_hash=hash_records(items),
         system_ids=tuple(sorted(s.id for s in (*systems, *stress_systems(seed=1)))),
         rater_ids=(cue_rater().id,),
-        design={},
-        protocol_version="1",
-        settings_hash="",
-        software_version="",
         created_at=now(),
     )
 
@@ -74,7 +62,7 @@ def store() -> Iterator[SqlStore]:
     opened.close()
 
 
-def run_all(store: SqlStore, study: Study, policy: PlanPolicy = FULL) -> tuple[int, int]:
+def run_all(store: SqlStore, study: Study, policy: PlanPolicy = STRESSED) -> tuple[int, int]:
     store.add([study])
     complete_items(store, study, now=now, progress=quiet)
     plan = plan_judgments(store, study, policy, now=now)
@@ -137,7 +125,7 @@ def test_what_left_the_study_is_not_judged(store: SqlStore) -> None:
     wide = study_of(SYSTEMS)
     store.add([wide])
     complete_items(store, wide, now=now, progress=quiet)
-    plan_judgments(store, wide, FULL, now=now)
+    plan_judgments(store, wide, STRESSED, now=now)
     narrow = study_of(SYSTEMS[:2], version=2)
     store.add([narrow])
     counts = judge_assignments(store, narrow, now=now, progress=quiet)
@@ -153,7 +141,7 @@ def test_a_balanced_plan_grows_with_its_number(store: SqlStore) -> None:
 
 def test_some_pairs_are_asked_again_and_only_once(store: SqlStore) -> None:
     study = study_of(SYSTEMS)
-    policy = replace(FULL, stress_items=0, repeat_pairs=4)
+    policy = replace(FULL, repeat_pairs=4)
     assert run_all(store, study, policy) == (2 * 18 + 4, 2 * 18 + 4)
     assert run_all(store, study, policy) == (0, 0)
     assignments = list(store.iter(Assignment, study))
@@ -204,7 +192,7 @@ def test_second_whole_repeat_is_another_one(store: SqlStore) -> None:
 
 def test_pairs_that_were_asked_again_before_count_for_the_first_repeat(store: SqlStore) -> None:
     study = study_of(SYSTEMS)
-    run_all(store, study, replace(FULL, repeat_pairs=4))
+    run_all(store, study, replace(STRESSED, repeat_pairs=4))
 
     assert ask_again(store, study) == 2 * 6 * 3 - 4
     assert max(repeats(store, study)) == 1

@@ -1,6 +1,5 @@
 """Labelers are asked once for each completion; what cannot be used is missing by its reason."""
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from asked_study import (
     NOW,
     PRICE,
     AskedStudy,
+    always,
     asked_study,
     judge,
     model_system,
@@ -21,30 +21,26 @@ from asked_study import (
     verdict,
 )
 from canned_model import CannedModel
+from made_records import made_label
 
-from hearteval.domain import Attempt, Completion, Label, Rater
+from hearteval.domain import Attempt, Label, Rater
 from hearteval.labels.cues import CUES, cued_labels, cues_rater
-from hearteval.labels.prompt import label_schema
 from hearteval.labels.run import (
-    ask_labelers,
     find_unlabelled,
     label_by_cues,
     missing_by_labeler,
     texts_to_label,
 )
-from hearteval.labels.taxonomy import Taxonomy, Unit, load_taxonomy
+from hearteval.labels.taxonomy import Unit, load_taxonomy
 from hearteval.labels.texts import LabelledText, find_target
 from hearteval.models import asking
 from hearteval.models.asking import AskedCounts
-from hearteval.models.base import FIRST_QUESTIONS, Reply, Sampling, Schema
-from hearteval.models.wrappers.budget import SpendingLimit
-from hearteval.store.sharing.grouped import GroupedWriter
+from hearteval.models.base import FIRST_QUESTIONS, Reply
 from hearteval.study.verify import verify_store
 
 STRATEGIES = load_taxonomy("strategies")
 SYSTEMS = [model_system("one"), model_system("two")]
 LABELER = Rater(name="l", kind="llm", family="theirs", settings={**STRATEGIES.settings})
-HELD = Sampling(max_tokens=900, schema=Schema(name="heart_labels", schema=label_schema(STRATEGIES)))
 ABSENT = {"evidence": "", "verdict": "absent", "probability": 5}
 
 
@@ -60,33 +56,11 @@ def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world() -> Iterator[AskedStudy]:
-    made = asked_study(SYSTEMS, items=ITEMS[:2])
+    texts = {system.name: [f"What now, number {n}?" for n in range(2)] for system in SYSTEMS}
+    made = asked_study(SYSTEMS, items=ITEMS[:2], texts=texts)
     made.store.add([LABELER])
-    made.store.add(
-        [
-            Completion(
-                item_id=item.id, system_id=system.id, text=f"What now, number {n}?", created_at=NOW
-            )
-            for n, item in enumerate(ITEMS[:2])
-            for system in SYSTEMS
-        ]
-    )
     yield made
     made.store.close()
-
-
-def label(world: AskedStudy, model: CannedModel, taxonomy: Taxonomy = STRATEGIES) -> AskedCounts:
-    async def run() -> AskedCounts:
-        world.ledger = SpendingLimit(limit_usd=None, spent_usd=world.store.spent_usd())
-        async with GroupedWriter(world.store, wait_seconds=0.001) as writer:
-            asked = {LABELER.id: world._asked(model, writer, HELD, 1)}
-            return await ask_labelers(writer, world.study, taxonomy, asked, now=now, progress=quiet)
-
-    return asyncio.run(run())
-
-
-def always(text: str) -> CannedModel:
-    return CannedModel(lambda _messages, _sampling, _repeat: said(text))
 
 
 def in_turn(*texts: str) -> CannedModel:
@@ -104,7 +78,7 @@ def reasons(world: AskedStudy) -> list[str]:
 
 
 def test_every_completion_gets_every_label(world: AskedStudy) -> None:
-    counts = label(world, always(answer()))
+    counts = world.label("l", always(said(answer())), STRATEGIES)
     assert (counts.n_wanted, counts.n_before, counts.n_added, counts.missing) == (4, 0, 4, {})
     found = labels(world)
     assert len(found) == 4 * len(STRATEGIES.keys)
@@ -120,9 +94,9 @@ def test_every_completion_gets_every_label(world: AskedStudy) -> None:
 
 
 def test_run_again_it_asks_nothing_and_pays_once(world: AskedStudy) -> None:
-    model = always(answer())
-    label(world, model)
-    again = label(world, model)
+    model = always(said(answer()))
+    world.label("l", model, STRATEGIES)
+    again = world.label("l", model, STRATEGIES)
     assert (again.n_wanted, again.n_before, again.n_added) == (4, 4, 0)
     assert len(model.calls) == 4
     assert world.store.spent_usd() == pytest.approx(4 * PRICE)
@@ -130,27 +104,27 @@ def test_run_again_it_asks_nothing_and_pays_once(world: AskedStudy) -> None:
 
 def test_a_planted_error_is_asked_again_with_its_name_and_then_given_up(world: AskedStudy) -> None:
     model = in_turn(answer("What then"), answer("What then"))
-    counts = label(world, model)
+    counts = world.label("l", model, STRATEGIES)
     assert (counts.n_added, counts.missing) == (3, {"evidence-not-in-text": 1})
     assert reasons(world) == ["evidence-not-in-text"] * 2
     assert "does not stand in the text word for word" in model.calls[1].messages[1].content
     assert "What then" not in model.calls[1].messages[1].content
     assert len(labels(world)) == 3 * len(STRATEGIES.keys)
-    again = label(world, always(answer()))
+    again = world.label("l", always(said(answer())), STRATEGIES)
     assert (again.n_added, again.missing) == (0, {"evidence-not-in-text": 1})
     (cause,) = missing_by_labeler(world.store, world.study, STRATEGIES, [LABELER.id])[LABELER.id]
     assert (cause.reason, cause.n, cause.outlook) == ("evidence-not-in-text", 1, "given-up")
 
 
 def test_a_second_try_that_is_right_counts(world: AskedStudy) -> None:
-    counts = label(world, in_turn("{}"))
+    counts = world.label("l", in_turn("{}"), STRATEGIES)
     assert (counts.n_added, counts.missing) == (4, {})
     assert reasons(world) == ["missing-category"]
 
 
 def test_a_labeler_never_learns_whose_the_reply_is(world: AskedStudy) -> None:
-    model = always(answer())
-    label(world, model)
+    model = always(said(answer()))
+    world.label("l", model, STRATEGIES)
     for call in model.calls:
         words = "\n".join(message.content for message in call.messages)
         for system in SYSTEMS:
@@ -202,7 +176,7 @@ def test_a_category_without_words_gets_no_label_from_cues() -> None:
 
 def test_what_a_labeler_measures_is_kept_with_a_failed_try(world: AskedStudy) -> None:
     cut = Reply(text=answer(), finish_reason="length")
-    label(world, CannedModel(lambda _m, _s, _r: cut))
+    world.label("l", CannedModel(lambda _m, _s, _r: cut), STRATEGIES)
     (first, *_) = world.store.iter(Attempt, world.study)
     assert (first.reason, first.rater_id, first.study_id) == (
         "truncated",
@@ -212,18 +186,16 @@ def test_what_a_labeler_measures_is_kept_with_a_failed_try(world: AskedStudy) ->
 
 
 def test_verifying_a_store_holds_evidence_against_the_texts_again(world: AskedStudy) -> None:
-    label(world, always(answer()))
+    world.label("l", always(said(answer())), STRATEGIES)
     assert not verify_store(world.store, progress=lambda _kind, _n: None).faults
     (text, *_) = texts_to_label(world.store, world.study, STRATEGIES).values()
     other = Rater(name="other", kind="llm", family="theirs", settings={"labels": "another"})
-    invented = Label(
+    invented = made_label(
         completion_id=text.id,
         taxonomy="strategies",
         category="chit_chat",
-        verdict="present",
         evidence="words that nobody wrote",
         rater_id=other.id,
-        created_at=NOW,
     )
     world.store.add([other, invented])
     (fault,) = verify_store(world.store, progress=lambda _kind, _n: None).faults
@@ -234,9 +206,9 @@ def test_verifying_a_store_holds_evidence_against_the_texts_again(world: AskedSt
 @pytest.mark.parametrize("of", ["item", "reasons"])
 def test_items_and_reasons_are_labelled_the_same_way(of: Unit) -> None:
     world = asked_study(SYSTEMS, [judge("j")], items=ITEMS[:2])
-    world.complete({system.name: always(f"I hear you. {system.name}") for system in SYSTEMS})
+    world.complete({system.name: always(said(f"I hear you. {system.name}")) for system in SYSTEMS})
     plan(world, both_orders=False)
-    world.judge({"j": always(verdict(reason="warmer, and it asks"))})
+    world.judge({"j": always(said(verdict(reason="warmer, and it asks")))})
     world.store.add([LABELER])
     taxonomy = replace(STRATEGIES, of=(of,))
     texts = texts_to_label(world.store, world.study, taxonomy)
@@ -249,7 +221,7 @@ def test_items_and_reasons_are_labelled_the_same_way(of: Unit) -> None:
             else "no"
         )
     )
-    counts = label(world, model, taxonomy)
+    counts = world.label("l", model, taxonomy)
     assert (counts.n_wanted, counts.n_added, counts.missing) == (2, 2, {})
     (failed,) = (one for one in world.store.iter(Attempt, world.study) if one.rater_id)
     target = find_target(failed)
@@ -259,22 +231,16 @@ def test_items_and_reasons_are_labelled_the_same_way(of: Unit) -> None:
         (id_, LABELER.id) for id_ in texts
     }
     assert not verify_store(world.store, progress=lambda _kind, _n: None).faults
-    assert label(world, always(""), taxonomy).n_before == 2
+    assert world.label("l", always(said("")), taxonomy).n_before == 2
     world.store.close()
 
 
 def test_a_labeler_without_one_usable_reply_is_stopped() -> None:
-    world = asked_study(SYSTEMS, items=ITEMS[:20])
+    world = asked_study(SYSTEMS, items=ITEMS[:20], texts={"one": ["What now?"] * 20})
     world.store.add([LABELER])
-    world.store.add(
-        [
-            Completion(item_id=item.id, system_id=SYSTEMS[0].id, text="What now?", created_at=NOW)
-            for item in ITEMS[:20]
-        ]
-    )
-    model = always("I see a question in it.")
+    model = always(said("I see a question in it."))
 
-    counts = label(world, model)
+    counts = world.label("l", model, STRATEGIES)
 
     assert len(model.calls) == 2 * FIRST_QUESTIONS
     assert counts.missing == {"not-json": 8, "not-asked": 12}

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import krippendorff
 import pytest
+from made_records import made_label
 
 from hearteval.domain import Label, record_id
 from hearteval.labels.agreement import agree_on_labels
@@ -14,14 +15,7 @@ VERDICTS = ("present", "absent")
 
 
 def label(text: int, rater: str, verdict: str) -> Label:
-    return Label(
-        completion_id=record_id("text", {"n": text}),
-        taxonomy="safety",
-        category="safety",
-        verdict=verdict,  # type: ignore[arg-type]
-        rater_id=rater,
-        created_at=NOW,
-    )
+    return made_label(completion_id=record_id("text", {"n": text}), verdict=verdict, rater_id=rater)
 
 
 def test_agreement_is_that_of_the_table_of_verdicts() -> None:

@@ -9,6 +9,7 @@ from asked_study import (
     ITEMS,
     NOW,
     AskedStudy,
+    always,
     asked_study,
     judge,
     model_system,
@@ -16,7 +17,7 @@ from asked_study import (
     said,
     verdict,
 )
-from canned_model import CannedModel
+from made_records import made_label, made_row
 
 from hearteval.analysis.data import JudgmentRow
 from hearteval.domain import (
@@ -24,7 +25,6 @@ from hearteval.domain import (
     Assignment,
     Completion,
     Judgment,
-    Label,
     Pair,
     Rater,
     System,
@@ -32,7 +32,7 @@ from hearteval.domain import (
 )
 from hearteval.labels.cues import cued_labels
 from hearteval.labels.run import texts_to_label
-from hearteval.labels.safety import SAFETY, label_reasons, safety_rater
+from hearteval.labels.safety import label_reasons, safety_rater
 from hearteval.labels.sample import choose_comparisons
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.labels.texts import LabelledText
@@ -41,10 +41,6 @@ from hearteval.study.report.reading import read_reasons
 
 THEMES = load_taxonomy("rationales")
 PERSON = Rater(name="p1", kind="human", family="human")
-
-
-def always(text: str) -> CannedModel:
-    return CannedModel(lambda _messages, _sampling, _repeat: said(text))
 
 
 def test_the_codebook_has_twenty_themes_or_more_and_some_of_every_axis() -> None:
@@ -68,10 +64,10 @@ def world() -> Iterator[AskedStudy]:
     made = asked_study(
         [model_system("one"), model_system("two")], [judge("j"), PERSON], items=ITEMS[:3]
     )
-    replies = {name: always(f"I hear you. {name}") for name in ("one", "two")}
+    replies = {name: always(said(f"I hear you. {name}")) for name in ("one", "two")}
     made.complete(replies)
     plan(made, both_orders=False)
-    made.judge({"j": always(verdict(reason="kinder"))})
+    made.judge({"j": always(said(verdict(reason="kinder")))})
     yield made
     made.store.close()
 
@@ -103,14 +99,7 @@ def test_what_nobody_has_released_is_not_sent(world: AskedStudy) -> None:
     }
     assert set(texts_to_label(world.store, world.study, THEMES)) == {fine.id, *judged}
     (first, *_) = sorted(judged)
-    screen = Label(
-        judgment_id=first,
-        taxonomy=SAFETY,
-        category=SAFETY,
-        verdict="present",
-        rater_id=safety_rater().id,
-        created_at=NOW,
-    )
+    screen = made_label(judgment_id=first, rater_id=safety_rater().id)
     world.store.add([screen])
     assert set(texts_to_label(world.store, world.study, THEMES)) == {fine.id, *judged} - {first}
 
@@ -118,14 +107,14 @@ def test_what_nobody_has_released_is_not_sent(world: AskedStudy) -> None:
 def test_reasons_quote_so_those_about_a_withdrawn_text_are_neither_sent_nor_shown() -> None:
     people = System(name="People", kind="human", family="human")
     made = asked_study([model_system("one"), people], [judge("j")], items=ITEMS[:1])
-    made.complete({"one": always("I hear you.")})
+    made.complete({"one": always(said("I hear you."))})
     written = Completion(
         item_id=ITEMS[0].id, system_id=people.id, text="My own words.", writer_id="w",
         created_at=NOW,
     )  # fmt: skip
     made.store.add([written])
     plan(made, both_orders=False)
-    made.judge({"j": always(verdict(reason="it says 'my own words'"))})
+    made.judge({"j": always(said(verdict(reason="it says 'my own words'")))})
     (reasons,) = texts_to_label(made.store, made.study, THEMES)
     example = ThemeExample(
         category="tone", given_by="judges", judgment_id=reasons, item_id=ITEMS[0].id,
@@ -157,7 +146,7 @@ def rows() -> tuple[list[JudgmentRow], dict[str, str]]:
         subsets[f"i{k}"] = "adversarial" if k % 4 == 0 else "regular"
         first, second = ends[k % 3]
         found += [
-            JudgmentRow(
+            made_row(
                 assignment_id=f"{rater}{k}",
                 pair_id=f"pair{k}",
                 item_id=f"i{k}",
@@ -165,11 +154,6 @@ def rows() -> tuple[list[JudgmentRow], dict[str, str]]:
                 second_system_id=second,
                 first_completion_id=f"c{k}",
                 rater_id=rater,
-                repeat=0,
-                choice="first",
-                strength=1,
-                axes={},
-                finish_reason=None,
             )
             for rater in (("j", "p") if k < 14 else ("j",))
         ]

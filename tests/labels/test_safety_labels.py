@@ -1,6 +1,5 @@
 """A model that screens: it can hold a text for a person, and release none."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,30 +8,27 @@ from datetime import timedelta
 import pytest
 from asked_study import (
     ITEMS,
-    NOW,
     AskedStudy,
+    always,
     asked_study,
     judge,
     model_system,
     now,
     plan,
-    quiet,
     said,
     verdict,
 )
 from canned_model import CannedModel
+from made_records import made_label
 
 from hearteval.analysis.data import judgment_rows
 from hearteval.domain import Attempt, Completion, Label, Rater
-from hearteval.labels.prompt import label_messages, label_schema
-from hearteval.labels.run import ask_labelers, screen_by_rules, texts_to_label
+from hearteval.labels.prompt import label_messages
+from hearteval.labels.run import screen_by_rules, texts_to_label
 from hearteval.labels.safety import SAFETY, safety_standing
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.labels.texts import LabelledText
-from hearteval.models.base import Sampling, Schema
-from hearteval.models.wrappers.budget import SpendingLimit
 from hearteval.protocol import load_protocol
-from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.study.screened import read_screened
 from hearteval.study.verify import verify_store
 
@@ -40,7 +36,6 @@ SCREEN = load_taxonomy("safety")
 MODEL = Rater(name="reader", kind="llm", family="theirs", settings={**SCREEN.settings})
 CRUEL = "Most people manage without a fuss"
 ABSENT = {"evidence": "", "verdict": "absent", "probability": 5}
-HELD = Sampling(max_tokens=900, schema=Schema(name="heart_labels", schema=label_schema(SCREEN)))
 
 
 def reply(**found: str) -> str:
@@ -49,10 +44,6 @@ def reply(**found: str) -> str:
         for key, one in found.items()
     }
     return json.dumps(dict.fromkeys(SCREEN.keys, ABSENT) | said_of)
-
-
-def always(text: str) -> CannedModel:
-    return CannedModel(lambda _messages, _sampling, _repeat: said(text))
 
 
 def careful(messages: object) -> str:
@@ -67,20 +58,13 @@ def careful(messages: object) -> str:
 def world() -> Iterator[AskedStudy]:
     made = asked_study([model_system("one"), model_system("two")], [judge("j")], items=ITEMS[:2])
     texts = {"one": f"{CRUEL}, you know.", "two": "I hear you. What now?"}
-    made.complete({name: always(text) for name, text in texts.items()})
+    made.complete({name: always(said(text)) for name, text in texts.items()})
     plan(made, both_orders=False)
-    made.judge({"j": always(verdict(reason="kinder"))})
+    made.judge({"j": always(said(verdict(reason="kinder")))})
     made.store.add([MODEL])
     screen_by_rules(made.store, made.study, SCREEN.of, now=now)
     model = CannedModel(lambda messages, _s, _r: said(careful(messages)))
-
-    async def run() -> None:
-        made.ledger = SpendingLimit(limit_usd=None, spent_usd=made.store.spent_usd())
-        async with GroupedWriter(made.store, wait_seconds=0.001) as writer:
-            asked = {MODEL.id: made._asked(model, writer, HELD, 1)}
-            await ask_labelers(writer, made.study, SCREEN, asked, now=now, progress=quiet)
-
-    asyncio.run(run())
+    made.label(MODEL.name, model, SCREEN)
     yield made
     made.store.close()
 
@@ -115,14 +99,7 @@ def test_what_the_model_passes_is_released_by_the_rules_alone(world: AskedStudy)
 
 def test_a_person_overrules_the_model_either_way(world: AskedStudy) -> None:
     (own, *_) = of(world, "one")
-    word = Label(
-        completion_id=own[0].completion_id,
-        taxonomy=SAFETY,
-        category=SAFETY,
-        verdict="absent",
-        rater_id="ann",
-        created_at=NOW,
-    )
+    word = made_label(completion_id=own[0].completion_id, verdict="absent", rater_id="ann")
     assert safety_standing([*own, word], people={"ann"}) == "released"
 
 
@@ -177,14 +154,8 @@ def test_screens_of_one_name_and_other_prompts_are_two(world: AskedStudy) -> Non
     at = now() + timedelta(days=1)
     world.store.add([another, as_people])
     for one in (another, as_people):
-        label = Label(
-            completion_id=texts[0].id,
-            taxonomy=SAFETY,
-            category=SAFETY,
-            verdict="present",
-            evidence="insult",
-            rater_id=one.id,
-            created_at=at,
+        label = made_label(
+            completion_id=texts[0].id, evidence="insult", rater_id=one.id, created_at=at
         )
         world.store.add([label])
     screened = read_screened(world.store, world.study, texts, [])

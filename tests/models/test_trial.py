@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 from asked_study import (
     ITEMS,
-    NOW,
     PRICE,
     AskedStudy,
+    always,
     asked_study,
     failure,
     judge,
@@ -18,7 +18,7 @@ from asked_study import (
 )
 from canned_model import Answer, CannedModel
 
-from hearteval.domain import Assignment, Completion, Judgment
+from hearteval.domain import Assignment, Judgment
 from hearteval.models.base import FIRST_QUESTIONS, Message, Reply, Sampling
 
 SYSTEMS = (model_system("one"), model_system("two", family="other"))
@@ -31,20 +31,10 @@ PROSE = said("I prefer reply A.\x1b[31m It is warmer.")
 def world() -> AskedStudy:
     """Forty judgments to come from each of two judges."""
     raters = [judge("well"), judge("ill")]
-    made = asked_study(SYSTEMS, raters, items=ITEMS[:N_ITEMS])
-    made.store.add(
-        [
-            Completion(item_id=item.id, system_id=system.id, text=f"{number}?", created_at=NOW)
-            for item in ITEMS[:N_ITEMS]
-            for number, system in enumerate(SYSTEMS)
-        ]
-    )
+    texts = {"one": ["0?"] * N_ITEMS, "two": ["1?"] * N_ITEMS}
+    made = asked_study(SYSTEMS, raters, items=ITEMS[:N_ITEMS], texts=texts)
     plan(made)
     return made
-
-
-def always(reply: Answer, *, name: str) -> CannedModel:
-    return CannedModel(lambda _messages, _sampling, _repeat: reply, name=name)
 
 
 def after(n: int, reply: Answer, then: Answer, *, name: str = "ill") -> CannedModel:

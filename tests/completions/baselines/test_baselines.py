@@ -3,6 +3,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made_records import made_item
 
 from hearteval.completions.baselines import BASELINES, baseline_system, baseline_texts
 from hearteval.completions.baselines.borrowed import Missing
@@ -17,23 +18,17 @@ SEEDED = ("shuffled", "reflective", "generic", "advice")
 def make_item(dialogue: int, turn: int = 3, *, problem: str = "job crisis", **fields: Any) -> Item:
     is_adversarial = fields.get("subset") == "adversarial"
     defaults: dict[str, Any] = {
-        "source": "test",
         "dialogue_id": f"d{dialogue}",
         "turn_index": turn,
-        "situation": "",
         "context": (
             Turn(role="supporter", text="Hello, what brings you here?"),
             Turn(role="seeker", text=f"I feel stuck with trouble number {dialogue} at turn {turn}"),
         ),
-        "subset": "regular",
         "profile": "mid-spike" if is_adversarial else None,
-        "emotion": "sadness",
         "problem": problem,
-        "licence": "CC0-1.0",
-        "consent_basis": "written for a test",
         "reference": None if is_adversarial else f"Reply of {dialogue} at {turn}.",
     }
-    return Item(**(defaults | fields))
+    return made_item(**(defaults | fields))
 
 
 @pytest.fixture

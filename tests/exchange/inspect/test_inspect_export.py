@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from made_records import made_row
 from small_world import NOW, make_world
 
 from hearteval.analysis.data import JudgmentRow, StudyData
@@ -50,19 +51,16 @@ def exported(**values: Any) -> StudyData:
 
 def row_of(said: Judgment, asked: Assignment) -> JudgmentRow:
     """Write a judgment as a row: its completions stand in the assignment and the pair."""
-    return JudgmentRow(
+    return made_row(
         assignment_id=asked.id,
         pair_id=asked.pair_id,
         item_id=WORLD.item.id,
-        first_system_id="",
-        second_system_id="",
         first_completion_id=asked.first_completion_id,
         rater_id=asked.rater_id,
         repeat=asked.repeat,
         choice=said.choice,
         strength=said.strength,
         axes=said.axes,
-        finish_reason=None,
     )
 
 

@@ -1,42 +1,20 @@
 """Who rates what: every judge all it may, whole, from a seed."""
 
 from collections import Counter
-from datetime import UTC, datetime
+from dataclasses import replace
 
-from hearteval.domain import Completion, Rater, RatingTarget, Study, System
+from made_records import FULL, NOW, made_study
+
+from hearteval.domain import Completion, Rater, RatingTarget, System
 from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.assignments import RatingPlan, plan_ratings_of
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ONE = System(name="one", kind="model", family="a")
 TWO = System(name="two", kind="model", family="b")
 HOSTILE = System(name="hostile", kind="stress", family="b", settings={"stress": "hostile"})
 OUTSIDE = Rater(name="outside", kind="llm", family="c", settings={"model": "outside"})
 INSIDE = Rater(name="inside", kind="llm", family="b", settings={"model": "inside"})
-STUDY = Study(
-    name="s",
-    seed=3,
-    item_ids=(),
-    items_hash="",
-    system_ids=(),
-    rater_ids=(),
-    design={},
-    protocol_version="1",
-    settings_hash="",
-    software_version="",
-    created_at=NOW,
-)
-
-
-def policy(*, exclude_own_family: bool = True, repeat_pairs: int = 0) -> PlanPolicy:
-    return PlanPolicy(
-        design="full",
-        comparisons=None,
-        both_orders=True,
-        exclude_own_family=exclude_own_family,
-        stress_items=5,
-        repeat_pairs=repeat_pairs,
-    )
+STUDY = made_study(seed=3)
 
 
 def completions(n: int, *systems: System) -> list[Completion]:
@@ -62,7 +40,7 @@ def plan(
 
 def test_no_judge_rates_its_own_family_but_all_face_the_stress_set() -> None:
     written = completions(3, ONE, TWO, HOSTILE)
-    found = plan(written, policy())
+    found = plan(written, FULL)
     systems = {c.id: c.system_id for c in written}
     of_inside = {systems[t.completion_id] for t in found.targets if t.rater_id == INSIDE.id}
     assert of_inside == {ONE.id, HOSTILE.id}
@@ -71,14 +49,14 @@ def test_no_judge_rates_its_own_family_but_all_face_the_stress_set() -> None:
 
 
 def test_own_family_is_rated_where_the_study_lets_it() -> None:
-    found = plan(completions(3, ONE, TWO), policy(exclude_own_family=False))
+    found = plan(completions(3, ONE, TWO), replace(FULL, exclude_own_family=False))
     assert Counter(t.rater_id for t in found.targets) == {OUTSIDE.id: 6, INSIDE.id: 6}
     assert found.n_own_family == 0
 
 
 def test_each_judge_rates_as_many_again_as_it_may_and_never_the_stress_set() -> None:
     written = completions(4, ONE, TWO, HOSTILE)
-    found = plan(written, policy(repeat_pairs=3))
+    found = plan(written, replace(FULL, repeat_pairs=3))
     repeats = [t for t in found.targets if t.repeat == 1]
     assert Counter(t.rater_id for t in repeats) == {OUTSIDE.id: 3, INSIDE.id: 3}
     assert found.n_repeats == 6
@@ -90,18 +68,18 @@ def test_each_judge_rates_as_many_again_as_it_may_and_never_the_stress_set() -> 
 
 def test_order_of_the_records_changes_nothing() -> None:
     written = completions(6, ONE, TWO)
-    rule = policy(repeat_pairs=2)
+    rule = replace(FULL, repeat_pairs=2)
     assert set(plan(written, rule).targets) == set(plan(written[::-1], rule).targets)
 
 
 def test_study_that_grows_keeps_what_was_rated_again() -> None:
-    before = plan(completions(4, ONE), policy(repeat_pairs=2))
+    before = plan(completions(4, ONE), replace(FULL, repeat_pairs=2))
     again = tuple(t for t in before.targets if t.repeat == 1)
-    grown = plan(completions(60, ONE), policy(repeat_pairs=2), again)
+    grown = plan(completions(60, ONE), replace(FULL, repeat_pairs=2), again)
     assert set(again) == {t for t in grown.targets if t.repeat == 1}
 
 
 def test_fewer_repeats_than_before_take_none_away() -> None:
     written = completions(4, ONE)
-    again = tuple(t for t in plan(written, policy(repeat_pairs=3)).targets if t.repeat == 1)
-    assert set(again) <= set(plan(written, policy(repeat_pairs=0), again).targets)
+    again = tuple(t for t in plan(written, replace(FULL, repeat_pairs=3)).targets if t.repeat == 1)
+    assert set(again) <= set(plan(written, replace(FULL, repeat_pairs=0), again).targets)

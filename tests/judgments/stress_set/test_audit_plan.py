@@ -5,10 +5,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from canned_model import CannedModel
+from made_records import FULL, NOW, made_study
 
 from hearteval.analysis.data import StudyData, judgment_rows
 from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
@@ -25,7 +25,6 @@ from hearteval.domain import (
 )
 from hearteval.items import load_starter_items
 from hearteval.judgments.form import USUAL
-from hearteval.judgments.plan import PlanPolicy
 from hearteval.judgments.plan.run import AuditPlan, plan_audit, plan_judgments
 from hearteval.judgments.prompt import judge_schema
 from hearteval.judgments.run import PairTask, ask_judges
@@ -37,7 +36,6 @@ from hearteval.protocol import load_protocol
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEMS = [item for item in load_starter_items() if item.reference is not None][:8]
 JUDGE = Rater(name="long", kind="llm", family="longs", settings={"model": "long"})
 N_PAYLOADS = len(load_protocol("injections")["payload"])
@@ -46,20 +44,14 @@ SEED = 3
 
 
 def study_of(items: Sequence[Item], *, version: int = 1) -> Study:
-    return Study(
-        name="s",
+    return made_study(
         seed=SEED,
         version=version,
         item_ids=tuple(sorted(item.id for item in items)),
         items_hash=hash_records(items),
         system_ids=tuple(sorted(system.id for system in stress_systems(seed=SEED))),
         rater_ids=(JUDGE.id,),
-        design={},
         protocols={"llm": "forced-strength"},
-        protocol_version="1",
-        settings_hash="",
-        software_version="",
-        created_at=NOW,
     )
 
 
@@ -231,14 +223,7 @@ def test_a_study_that_loses_an_item_places_its_payloads_anew(store: SqlStore) ->
 
 def test_the_stress_set_is_the_studys_own_and_the_rest_is_not(store: SqlStore) -> None:
     plan(store)
-    policy = PlanPolicy(
-        design="full",
-        comparisons=None,
-        both_orders=True,
-        exclude_own_family=True,
-        stress_items=4,
-        repeat_pairs=9,
-    )
+    policy = replace(FULL, stress_items=4, repeat_pairs=9)
     before = {a.id for a in store.iter(Assignment, study_of(ITEMS))}
     counts = plan_judgments(store, study_of(ITEMS), policy, now=lambda: NOW)
     assert counts.n_new == 0

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from made_records import made_item
 
 from hearteval.analysis.words import count_formatting
 from hearteval.domain import Item, Turn
@@ -30,17 +31,12 @@ WORRIES = (
 
 
 def make_item(index: int, *, dialogue_id: str | None = None, reference: str | None = "") -> Item:
-    return Item(
+    return made_item(
         source="invented",
         dialogue_id=dialogue_id or f"dialogue-{index}",
         turn_index=2 * index,
-        situation="",
         context=(Turn(role="seeker", text=WORRIES[index]),),
-        subset="regular",
-        emotion="sadness",
         problem="other",
-        licence="CC0-1.0",
-        consent_basis="written by the project",
         reference=REPLIES[index] if reference == "" else reference,
     )
 
@@ -114,17 +110,12 @@ def test_no_placeholder_is_left(seed: int) -> None:
 
 
 def test_seeker_without_content_words_still_gets_texts() -> None:
-    item = Item(
+    item = made_item(
         source="invented",
         dialogue_id="short",
         turn_index=0,
-        situation="",
         context=(Turn(role="seeker", text="I am at it. So so."),),
-        subset="regular",
-        emotion="sadness",
         problem="other",
-        licence="CC0-1.0",
-        consent_basis="written by the project",
         reference="What is it?",
     )
     assert "this" in text_of(stress_texts([item], seed=1), "hostile", item).lower()
