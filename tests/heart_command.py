@@ -1,9 +1,15 @@
-"""What a command left behind, and the type of the fixture that runs one."""
+"""What a command left behind, and the ways to run one in process."""
 
 import json
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from typing import Any
+
+import pytest
+
+from hearteval.cli.main import run_command_line
 
 
 @dataclass(frozen=True)
@@ -23,3 +29,18 @@ class Done:
 
 Heart = Callable[..., Done]
 """Runs ``heart`` with the given words, in process."""
+
+
+def run_heart(*words: object) -> Done:
+    """Run a command outside of a test: what it makes is shared by several."""
+    out, err = (TextIOWrapper(BytesIO(), "utf-8", newline="") for _ in range(2))
+    code = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.delenv("HEART_STORE", raising=False)
+        try:
+            run_command_line([str(word) for word in words])
+        except SystemExit as end:
+            code = int(end.code or 0)
+    out.seek(0)
+    err.seek(0)
+    return Done(code, out.read(), err.read())

@@ -14,12 +14,6 @@ from hearteval.items.run import read_item_file
 KINDS = ["items", "systems", "raters", "completions", "judgments"]
 
 
-@pytest.fixture
-def judged(heart: Heart, study: Path) -> Path:
-    assert heart("run", study).code == 0
-    return study
-
-
 def rows_of(path: Path) -> list[dict[str, Any]]:
     """The rows of an exported table of any format, a missing cell as an empty one."""
     if path.suffix == ".csv":
@@ -42,9 +36,9 @@ def as_texts(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_every_kind_of_record_is_a_table(heart: Heart, judged: Path, form: str) -> None:
-    out = judged.parent / "out"
-    done = heart("export", judged, "--to", form, "--out", out, "--json").json
+def test_every_kind_of_record_is_a_table(heart: Heart, ran: Path, form: str) -> None:
+    out = ran.parent / "out"
+    done = heart("export", ran, "--to", form, "--out", out, "--json").json
     assert done["schema"] == "heart.export/1"
     assert [one["kind"] for one in done["tables"]] == KINDS
     for one in done["tables"]:
@@ -55,18 +49,18 @@ def test_every_kind_of_record_is_a_table(heart: Heart, judged: Path, form: str) 
     assert done["logs"] == []
 
 
-def test_all_formats_say_the_same(heart: Heart, judged: Path) -> None:
+def test_all_formats_say_the_same(heart: Heart, ran: Path) -> None:
     found = {}
     for form in ("csv", "jsonl", "parquet"):
-        out = judged.parent / form
-        heart("export", judged, "--to", form, "--out", out)
+        out = ran.parent / form
+        heart("export", ran, "--to", form, "--out", out)
         found[form] = [as_texts(rows_of(out / f"{kind}.{form}")) for kind in KINDS[1:]]
     assert found["csv"] == found["jsonl"] == found["parquet"]
 
 
-def test_a_judgment_says_who_judged_what_and_how(heart: Heart, judged: Path) -> None:
-    out = judged.parent / "out"
-    heart("export", judged, "--to", "jsonl", "--out", out)
+def test_a_judgment_says_who_ran_what_and_how(heart: Heart, ran: Path) -> None:
+    out = ran.parent / "out"
+    heart("export", ran, "--to", "jsonl", "--out", out)
     texts = {row["completion_id"]: row for row in rows_of(out / "completions.jsonl")}
     rows = [row for row in rows_of(out / "judgments.jsonl") if not row["is_stress"]]
     assert {row["rater"] for row in rows} == {"cue"}
@@ -80,16 +74,16 @@ def test_a_judgment_says_who_judged_what_and_how(heart: Heart, judged: Path) -> 
         assert {"H", "H_strength", "H_reason", "seconds", "repeat", "created_at"} <= row.keys()
 
 
-def test_items_are_an_item_file_beside_any_table(heart: Heart, judged: Path) -> None:
+def test_items_are_an_item_file_beside_any_table(heart: Heart, ran: Path) -> None:
     for form in ("csv", "jsonl"):
-        out = judged.parent / form
-        heart("export", judged, "--to", form, "--out", out)
+        out = ran.parent / form
+        heart("export", ran, "--to", form, "--out", out)
         assert len(read_item_file(out / "items.jsonl").items) == 5
 
 
-def test_the_same_again_is_fine_and_other_content_needs_force(heart: Heart, judged: Path) -> None:
-    out = judged.parent / "out"
-    words = ("export", judged, "--to", "csv", "--out", out)
+def test_the_same_again_is_fine_and_other_content_needs_force(heart: Heart, ran: Path) -> None:
+    out = ran.parent / "out"
+    words = ("export", ran, "--to", "csv", "--out", out)
     assert heart(*words).code == heart(*words).code == 0
     (out / "systems.csv").write_text("mine\n", encoding="utf-8")
     (out / "items.csv").unlink()
@@ -102,10 +96,10 @@ def test_the_same_again_is_fine_and_other_content_needs_force(heart: Heart, judg
 
 
 def test_parquet_without_its_extra_says_what_to_install(
-    heart: Heart, judged: Path, monkeypatch: pytest.MonkeyPatch
+    heart: Heart, ran: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    done = heart("export", judged, "--to", "parquet", "--out", judged.parent / "out")
+    done = heart("export", ran, "--to", "parquet", "--out", ran.parent / "out")
     assert done.code == 2
     assert "pip install 'hearteval[parquet]'" in done.err
-    assert not (judged.parent / "out").exists()
+    assert not (ran.parent / "out").exists()

@@ -58,7 +58,9 @@ def n_probed(found: dict[str, Any]) -> int:
     return sum(share["n_judgments"] for share in judge["probes"].values())
 
 
-def test_the_cue_judge_is_audited_without_a_key(heart: Heart, study: Path) -> None:
+def test_the_cue_judge_is_audited_without_a_key_and_its_table_fits_a_terminal(
+    heart: Heart, study: Path
+) -> None:
     found = heart("judges", "audit", study, "--items", "3", "--json").json
     n_wanted = 3 * PER_ITEM + n_probed(found) + 2 * N_PAYLOADS
     assert found["schema"] == "heart.judges_audit/1"
@@ -76,9 +78,6 @@ def test_the_cue_judge_is_audited_without_a_key(heart: Heart, study: Path) -> No
     assert judge["injection"]["n_payloads"] == N_PAYLOADS
     assert judge["same_again"]["rate"] == judge["same_in_both_orders"]["rate"] == 1
     assert "exclude" not in judge["own_family"]["reason"]
-
-
-def test_the_table_fits_a_terminal_and_labels_the_baseline(heart: Heart, study: Path) -> None:
     done = heart("judges", "audit", study, "--items", "3")
     assert done.code == 0
     assert max(len(line) for line in done.out.splitlines()) <= 80
@@ -102,10 +101,17 @@ def test_items_without_references_leave_nothing_to_audit(heart: Heart, tmp_path:
     assert "no item has a reference reply" in done.err
 
 
-def test_an_audit_changes_nothing_of_the_studys_results(heart: Heart, study: Path) -> None:
+def test_an_audit_changes_no_result_and_the_report_says_that_it_was_made(
+    heart: Heart, study: Path
+) -> None:
+    line = "Tested on the stress set only: cue. Run `heart judges audit STUDY.toml`."
+    page = study.with_suffix(".report.html")
     before = heart("run", study, "--json").json
+    assert line in " ".join(heart("run", study, "--verbose").out.split())
+    page_before = page.read_text("utf-8")
     audited = heart("judges", "audit", study, "--items", "3", "--json").json
     after = heart("run", study, "--json").json
+    page_after = page.read_text("utf-8")
     # One of the three is adversarial, of which a study's own stress set knows nothing.
     assert audited["judgments"]["n_before"] == 2 * 2 * N_KINDS
     assert after["leaderboard"] == before["leaderboard"]
@@ -116,25 +122,15 @@ def test_an_audit_changes_nothing_of_the_studys_results(heart: Heart, study: Pat
     grown = after["judgments"]["n_wanted"] - before["judgments"]["n_wanted"]
     assert grown == 2 * N_KINDS  # the stress set has the adversarial item now
     assert after["judgments"]["n_added"] == 0
+    assert line not in " ".join(heart("run", study, "--verbose").out.split())
+    assert "tested on the stress set only" in page_before
+    assert "tested on the stress set only" not in page_after
+    assert "with a payload above the same reply" in page_after
 
 
 def results_of(study: Path) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(study.with_suffix(".results.json").read_text("utf-8"))
     return document
-
-
-def test_report_says_that_nothing_was_audited_until_it_was(heart: Heart, study: Path) -> None:
-    line = "Tested on the stress set only: cue. Run `heart judges audit STUDY.toml`."
-    before = heart("run", study, "--verbose")
-    page_before = study.with_suffix(".report.html").read_text("utf-8")
-    heart("judges", "audit", study, "--items", "3")
-    after = heart("run", study, "--verbose")
-    page_after = study.with_suffix(".report.html").read_text("utf-8")
-    assert line in " ".join(before.out.split())
-    assert line not in " ".join(after.out.split())
-    assert "tested on the stress set only" in page_before
-    assert "tested on the stress set only" not in page_after
-    assert "with a payload above the same reply" in page_after
 
 
 @pytest.mark.usefixtures("ran")

@@ -99,7 +99,7 @@ def test_completions_are_labelled_once_and_shown_beside_the_ranking(
 def test_a_labeler_that_invents_evidence_fails_and_says_why(heart: Heart, tmp_path: Path) -> None:
     with serving(labelling(is_wrong=True)) as server:
         path = study_with_labeler(tmp_path, server.url)
-        heart("run", path)
+        heart("complete", path)
         done = heart("label", path, "--json")
         n_calls = len(server.bodies)
         again = heart("label", path)
@@ -118,7 +118,7 @@ def test_what_failed_on_the_way_is_asked_for_again(heart: Heart, tmp_path: Path)
     extra = f"{FREE}\ntries = 1\nstop_after = 2"
     with serving(healthy()) as server:
         path = study_with_labeler(tmp_path, server.url, extra=extra)
-        heart("run", path)
+        heart("complete", path)
     with serving(fail(400)) as server:
         path = study_with_labeler(tmp_path, server.url, extra=extra)
         assert heart("label", path).code == 1
@@ -133,7 +133,7 @@ def test_a_dry_run_shows_the_ceiling_and_asks_nobody(heart: Heart, tmp_path: Pat
     paid = "price = { input = 1.0, output = 2.0 }"
     with serving(labelling()) as server:
         path = study_with_labeler(tmp_path, server.url, extra=paid)
-        heart("run", path)
+        heart("complete", path)
         n_calls = len(server.bodies)
         text = heart("label", path, "--dry-run").out
         body = heart("label", path, "--dry-run", "--json").json
@@ -152,7 +152,7 @@ def test_a_dry_run_shows_the_ceiling_and_asks_nobody(heart: Heart, tmp_path: Pat
 def test_the_offline_baseline_says_what_it_is(heart: Heart, tmp_path: Path) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(f'{STUDY}[labels]\nlabelers = ["cues"]\n', encoding="utf-8")
-    heart("run", path)
+    heart("complete", path)
     text = heart("label", path, "--taxonomy", "micro-skills").out
     assert "is an offline baseline" in text
     found = heart("label", path, "--json").json
@@ -207,7 +207,7 @@ def test_labelling_stops_at_the_limit_and_goes_on_where_it_was(
     dear = "concurrency = 1\nmax_tokens = 1000\nprice = { input = 0, output = 1000 }"
     with serving(labelling()) as server:
         path = study_with_labeler(tmp_path, server.url, extra=dear)
-        heart("run", path)
+        heart("complete", path)
         whole = path.read_text(encoding="utf-8")
         # The probe and each reply are billed 12 tokens; another call could cost a whole dollar.
         path.write_text(whole.replace("[budget]\n", "[budget]\nmax_usd = 1.03\n"), encoding="utf-8")

@@ -1,14 +1,17 @@
 """Money: shown and agreed to before a call is made, never passed, and what the bill then says."""
 
 import json
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from heart_command import Heart
+from heart_command import Done, Heart, run_heart
 from paying_server import PayingServer, paying_server
 
 from hearteval.store.records import SetAside
@@ -67,6 +70,35 @@ def write(folder: Path, url: str, *, price: str = PRICE, limit: str = "") -> Pat
     path = folder / "paid.toml"
     path.write_text(STUDY.format(url=url, price=price, limit=limit))
     return path
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A study that was run to its end, and what its provider knows."""
+
+    provider: PayingServer
+    dry: Done
+    """Before it."""
+    done: Done
+    folder: Path
+    n_calls: int
+    used: Mapping[str, tuple[int, int]]
+
+    def copied(self, folder: Path) -> Path:
+        for name in ("paid.toml", "paid.db"):
+            shutil.copy(self.folder / name, folder)
+        return folder / "paid.toml"
+
+
+@pytest.fixture(scope="module")
+def paid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Paid]:
+    folder = tmp_path_factory.mktemp("paid")
+    with paying_server() as provider, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OUR_KEY", "canary-0123456789")
+        path = write(folder, provider.url, limit="max_usd = 5.0")
+        dry = run_heart("run", path, "--dry-run", "--json")
+        done = run_heart("run", path, "--yes", "--json")
+        yield Paid(provider, dry, done, folder, len(provider.prompts), dict(provider.used))
 
 
 def test_without_a_terminal_a_run_that_costs_money_needs_yes(
@@ -215,20 +247,19 @@ def test_plan_says_that_the_limit_is_less_than_it_needs(
 
 
 @pytest.mark.server
-def test_run_ends_with_what_was_spent(heart: Heart, server: PayingServer, tmp_path: Path) -> None:
-    with paying_server() as provider:
-        path = write(tmp_path, provider.url, limit="max_usd = 5.0")
-        first = heart("run", path, "--yes", "--json").json
-        again = heart("run", path)
-
-        results = json.loads((tmp_path / "paid.results.json").read_text())
-        checks = {c["name"]: c["detail"] for c in heart("doctor", path, "--json").json["checks"]}
+def test_run_ends_with_what_was_spent(
+    heart: Heart, server: PayingServer, paid: Paid, tmp_path: Path
+) -> None:
+    path = paid.copied(tmp_path)
+    first, again = paid.done.json, heart("run", path)
+    results = json.loads((tmp_path / "paid.results.json").read_text())
+    checks = {c["name"]: c["detail"] for c in heart("doctor", path, "--json").json["checks"]}
     steps = {(s["name"], s["step"]): s for s in results["spending"]["steps"]}
     assert {key: one["n_calls"] for key, one in steps.items()} == {
         ("ours", "completions"): 12,
         ("theirs", "judgments"): 24,
     }
-    n_in, n_out = provider.used["our-model"]
+    n_in, n_out = paid.used["our-model"]
     bill = (n_in * 0.5 + n_out * 2.0) / 1e6
     assert steps["ours", "completions"]["usd"] == pytest.approx(bill)
     total = results["spending"]["other_usd"] + sum(one["usd"] for one in steps.values())
@@ -244,14 +275,11 @@ def test_run_ends_with_what_was_spent(heart: Heart, server: PayingServer, tmp_pa
 
 @pytest.mark.server
 def test_another_limit_is_no_other_study(
-    heart: Heart, server: PayingServer, tmp_path: Path
+    heart: Heart, server: PayingServer, paid: Paid, tmp_path: Path
 ) -> None:
-    with paying_server() as provider:
-        assert heart("run", write(tmp_path, provider.url), "--yes", "--json").code == 0
-
-        again = heart("run", write(tmp_path, provider.url, limit="max_usd = 9.0"), "--json")
-
-    assert again.json["version"] == 1
+    path = paid.copied(tmp_path)
+    path.write_text(path.read_text().replace("max_usd = 5.0", "max_usd = 9.0"))
+    assert heart("run", path, "--json").json["version"] == paid.done.json["version"] == 1
 
 
 def test_missing_key_is_named_before_anything_is_asked(
@@ -266,23 +294,16 @@ def test_missing_key_is_named_before_anything_is_asked(
 
 
 @pytest.mark.server
-def test_estimate_is_within_15_percent_of_what_the_run_uses(
-    heart: Heart, server: PayingServer, tmp_path: Path
-) -> None:
-    with paying_server() as provider:
-        path = write(tmp_path, provider.url)
-        estimate = heart("run", path, "--dry-run", "--json").json["ceiling"]["estimate"]
-
-        done = heart("run", path, "--yes", "--json")
-
-    assert done.code == 0
-    assert len(provider.prompts) == estimate["n_calls"]
-    n_in, n_out = (sum(used) for used in zip(*provider.used.values(), strict=True))
+def test_estimate_is_within_15_percent_of_what_the_run_uses(paid: Paid) -> None:
+    estimate = paid.dry.json["ceiling"]["estimate"]
+    assert paid.done.code == 0
+    assert paid.n_calls == estimate["n_calls"]
+    n_in, n_out = (sum(used) for used in zip(*paid.used.values(), strict=True))
     assert estimate["input_tokens"] == pytest.approx(n_in, rel=0.15)
     assert estimate["output_tokens"] == pytest.approx(n_out, rel=0.15)
     prices = {"our-model": (0.5, 2.0), "their-judge": (1.0, 4.0)}
     bill = sum(
-        (usd_in * provider.used[model][0] + usd_out * provider.used[model][1]) / 1e6
+        (usd_in * paid.used[model][0] + usd_out * paid.used[model][1]) / 1e6
         for model, (usd_in, usd_out) in prices.items()
     )
     assert estimate["usd_low"] == pytest.approx(bill, rel=0.15)
@@ -290,18 +311,12 @@ def test_estimate_is_within_15_percent_of_what_the_run_uses(
 
 @pytest.mark.server
 def test_second_run_asks_nothing_and_pays_nothing(
-    heart: Heart, server: PayingServer, tmp_path: Path
+    heart: Heart, server: PayingServer, paid: Paid, tmp_path: Path
 ) -> None:
-    with paying_server() as provider:
-        path = write(tmp_path, provider.url)
-        assert heart("run", path, "--yes", "--json").code == 0
-        n_calls = len(provider.prompts)
-
-        again = heart("run", path, "--json")
-        dry = heart("run", path, "--dry-run", "--json").json["ceiling"]
-
-    assert again.code == 0
-    assert len(provider.prompts) == n_calls
+    path, n_calls = paid.copied(tmp_path), len(paid.provider.prompts)
+    again = heart("run", path, "--json")
+    dry = heart("run", path, "--dry-run", "--json").json["ceiling"]
+    assert (again.code, len(paid.provider.prompts)) == (0, n_calls)
     assert again.json["ceiling"]["estimate"]["n_calls"] == 0
     assert (dry["estimate"]["n_calls"], dry["max_usd"]) == (0, 0.0)
 
@@ -322,21 +337,17 @@ def test_finished_study_with_identical_texts_asks_for_no_money(
 
 @pytest.mark.server
 def test_asking_again_is_estimated_agreed_to_and_then_whole(
-    heart: Heart, server: PayingServer, tmp_path: Path
+    heart: Heart, server: PayingServer, paid: Paid, tmp_path: Path
 ) -> None:
-    with paying_server() as provider:
-        path = write(tmp_path, provider.url)
-        assert heart("run", path, "--yes", "--json").code == 0
-        n_calls = len(provider.prompts)
-        refused = heart("judge", path, "--again", "--json")
-        after_refusal = heart("run", path, "--json").json["ceiling"]["estimate"]["n_calls"]
-
-        done = heart("judge", path, "--again", "--yes", "--json")
+    path, n_calls = paid.copied(tmp_path), len(paid.provider.prompts)
+    refused = heart("judge", path, "--again", "--json")
+    after_refusal = heart("run", path, "--json").json["ceiling"]["estimate"]["n_calls"]
+    done = heart("judge", path, "--again", "--yes", "--json")
 
     assert (refused.code, after_refusal) == (2, 0)
     assert "25 calls" in refused.json["error"]["message"]
     assert done.json["judgments"]["n_added"] == 24
-    assert len(provider.prompts) == n_calls + 24
+    assert len(paid.provider.prompts) == n_calls + 24
 
 
 @pytest.mark.server
@@ -371,17 +382,12 @@ def test_limit_stops_a_run_and_a_higher_one_goes_on(
 
 
 @pytest.mark.server
-def test_key_goes_to_its_endpoint_and_nowhere_else(
-    heart: Heart, server: PayingServer, tmp_path: Path
-) -> None:
-    with paying_server() as provider:
-        done = heart("run", write(tmp_path, provider.url), "--yes", "--json")
-
-    assert "Bearer canary-0123456789" in provider.keys
-    assert "canary" not in done.out + done.err
-    for path in tmp_path.rglob("*"):
+def test_key_goes_to_its_endpoint_and_nowhere_else(paid: Paid) -> None:
+    assert "Bearer canary-0123456789" in paid.provider.keys
+    assert "canary" not in paid.done.out + paid.done.err
+    for path in paid.folder.rglob("*"):
         assert not path.is_file() or b"canary" not in path.read_bytes()
-    assert json.loads((tmp_path / "paid.results.json").read_text())["leaderboard"]
+    assert json.loads((paid.folder / "paid.results.json").read_text())["leaderboard"]
 
 
 @pytest.mark.server
@@ -457,15 +463,13 @@ def never(_owner: str, _until: datetime) -> bool:
 
 @pytest.mark.server
 def test_what_a_killed_run_has_left_is_said_in_a_line_and_wherever_money_is(
-    heart: Heart, server: PayingServer, tmp_path: Path
+    heart: Heart, server: PayingServer, paid: Paid, tmp_path: Path
 ) -> None:
-    with paying_server() as provider:
-        path = write(tmp_path, provider.url, limit="max_usd = 5.0")
-        assert heart("run", path, "--yes", "--json").code == 0
-        leave_in_flight(path, 1.25)
-        first, again = heart("run", path), heart("run", path)
-        dry = heart("run", path, "--dry-run", "--json").json
-        checks = {c["name"]: c for c in heart("doctor", path, "--json").json["checks"]}
+    path = paid.copied(tmp_path)
+    leave_in_flight(path, 1.25)
+    first, again = heart("run", path), heart("run", path)
+    dry = heart("run", path, "--dry-run", "--json").json
+    checks = {c["name"]: c for c in heart("doctor", path, "--json").json["checks"]}
 
     (line,) = [one for one in first.err.splitlines() if one.startswith("warning: found here")]
     assert "2 questions that a killed run had claimed are free again" in line

@@ -232,7 +232,7 @@ def test_another_width_or_study_file_is_shown_anew(
 def test_what_a_run_warned_of_is_warned_of_again(
     study: Path, heart: Heart, analyzed: list[int]
 ) -> None:
-    study.write_text(STUDY.replace("regular = 4", "regular = 400"), "utf-8")
+    study.write_text(STUDY.replace("adversarial = 2", "adversarial = 50"), "utf-8")
     first, again = heart("run", study), heart("run", study)
     assert "fewer" in first.err
     assert (again.out, again.err) == (first.out, first.err)

@@ -158,11 +158,11 @@ def test_judgments_of_what_left_the_study_are_kept_and_not_used(heart: Heart, st
 
 
 def test_a_shortfall_is_reported_and_never_filled(heart: Heart, study: Path) -> None:
-    text = study.read_text(encoding="utf-8").replace("regular = 4", "regular = 500")
+    text = study.read_text(encoding="utf-8").replace("adversarial = 1", "adversarial = 50")
     study.write_text(text, encoding="utf-8")
     done = heart("run", study, "--json")
-    assert done.json["n_items"] < 500
-    assert "regular items fewer than the study asks for" in done.err
+    assert done.json["n_items"] == 4 + 30
+    assert "adversarial items fewer than the study asks for" in done.err
 
 
 def test_a_balanced_design_judges_as_many_pairs_as_it_says(heart: Heart, study: Path) -> None:
