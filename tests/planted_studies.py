@@ -12,6 +12,7 @@ from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.agreement import Agreement
 from hearteval.sections.explained import Explained
+from hearteval.sections.judges import Judges
 from hearteval.sections.people import People
 from hearteval.sections.people.rankings import KindRanking
 from hearteval.sections.strata import Strata
@@ -120,7 +121,9 @@ def data_of(world: World, drawn: Drawn) -> StudyData:
 def analyzed(world: World, seed: int) -> StudyResults:
     """Draw one study of a world and analyze it."""
     _, drawn = draw_world("planted", world.plan, world=world, seed=seed)
-    return analyze_study(data_of(world, drawn), sections=[People, Agreement, Strata, Explained])
+    return analyze_study(
+        data_of(world, drawn), sections=[People, Agreement, Judges, Strata, Explained]
+    )
 
 
 def planted(plan: SimulationPlan) -> tuple[World, Limits]:
@@ -201,7 +204,8 @@ def _biases(results: StudyResults, limit: Limits) -> Iterator[Figure]:
             value = limit["effects"][effect.covariate]
             name = f"effect: {effect.covariate}"
             yield Figure(name, effect.beta, effect.low, effect.high, value, 0.0)
-    for audit in results.judge_audits.judges if results.judge_audits else ():
+    audits = results.found(Judges)
+    for audit in audits.judges if audits else ():
         own = audit.own_family
         if own.difference is not None:
             value = limit["judges"]["own_family"][audit.judge]

@@ -4,6 +4,7 @@ import functools
 from dataclasses import replace
 
 import pytest
+from invented_results import section_of
 from planted_studies import NOTHING, analyzed, planted
 from scipy.stats import false_discovery_control
 
@@ -12,6 +13,7 @@ from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.planned import adjust_planned
 from hearteval.analysis.study import StudyResults
 from hearteval.sections.explained import Explained
+from hearteval.sections.judges import Judges
 from hearteval.sections.people import People
 from hearteval.sections.people.models.words import lead_words, overall_words
 
@@ -34,12 +36,12 @@ def test_every_planned_contrast_is_in_the_family_once() -> None:
         "models' score by people less by judges, regular less adversarial items",
         "models' score by people less by judges, all items",
         "agreement of majorities, regular less adversarial",
-        "effect of length",
-        "effect of formatting",
-        "effect of position",
         "own family of judge-a",
         "own family of judge-b",
         "own family of judge-c",
+        "effect of length",
+        "effect of formatting",
+        "effect of position",
     ]
 
 
@@ -54,7 +56,7 @@ def test_q_is_over_all_of_them_and_stands_beside_each_p() -> None:
         )
     )
     assert [one.q for one in results.planned] == pytest.approx(list(q.values()))
-    people, bias, audits = results.found(People), results.found(Explained), results.judge_audits
+    people, bias, audits = results.found(People), results.found(Explained), results.found(Judges)
     assert people is not None
     assert people.with_judges is not None
     assert bias is not None
@@ -62,8 +64,8 @@ def test_q_is_over_all_of_them_and_stands_beside_each_p() -> None:
     beside = [one.q for one in people.against_models if one.writers is None]
     beside += [one.q for one in people.leads]
     beside += [one.q for one in people.with_judges.differences if one.one == "regular"]
-    beside += [one.q for one in bias.tests]
     beside += [one.own_family.q for one in audits.judges]
+    beside += [one.q for one in bias.tests]
     assert beside == pytest.approx(list(q.values()))
 
 
@@ -104,16 +106,17 @@ def test_words_follow_q_where_the_interval_says_otherwise() -> None:
 
 
 def test_a_preference_for_its_family_is_a_fault_only_where_the_study_s_q_says_so() -> None:
-    audits = nothing().judge_audits
-    assert audits is not None
-    (first, *others) = audits.judges
+    judges = section_of(nothing(), Judges)
+    assert judges.found is not None
+    (first, *others) = judges.found.judges
     own = OwnFamily(reason=None, own=None, difference=0.1, low=0.01, high=0.19, p_value=0.03)
     said = "prefers its own family, 10 points more than judges of other families do"
     named = replace(first, own_family=own, faults=("favours", said), fault_checks=(OWN_FAMILY,))
     for p, faults in ((0.03, ("favours",)), (0.0001, ("favours", said))):
         judged = replace(named, own_family=replace(own, p_value=p))
-        made = replace(audits, judges=(judged, *others))
-        found = adjust_planned(made, {}, level=0.95).judge_audits
-        assert found is not None
-        assert found.judges[0].faults == faults
-        assert (OWN_FAMILY in found.judges[0].fault_checks) == (len(faults) == 2)
+        made = replace(judges, found=replace(judges.found, judges=(judged, *others)))
+        adjusted = adjust_planned({Judges: made}, level=0.95)[0][Judges]
+        assert adjusted is not None
+        (found, *_) = adjusted.found.judges
+        assert found.faults == faults
+        assert (OWN_FAMILY in found.fault_checks) == (len(faults) == 2)

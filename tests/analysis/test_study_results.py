@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from invented_results import section_of
 from judged_study import CUE, NOW, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.coverage.missing import Cause, find_failure
@@ -11,6 +12,7 @@ from hearteval.analysis.study import JUDGED_BY_CUES, analyze_study, results_dict
 from hearteval.domain import Attempt, Rater
 from hearteval.notices import Kind
 from hearteval.sections.explained import Explained
+from hearteval.sections.judges import Judges
 
 REFERENCE, HOSTILE = STRESS
 
@@ -38,8 +40,7 @@ def test_a_ranking_comes_with_its_coverage(maker: StudyMaker) -> None:
 
 
 def test_a_ranking_comes_with_its_audits(maker: StudyMaker) -> None:
-    explained = analyze_study(maker.data(), sections=[Explained]).sections[Explained]
-    assert isinstance(explained, Explained)
+    explained = section_of(analyze_study(maker.data(), sections=[Explained]), Explained)
     assert explained.found.problem is None
     assert explained.panel is None  # one judge
 
@@ -116,11 +117,11 @@ def test_stress_systems_are_judged_and_never_ranked(maker: StudyMaker) -> None:
     for item in maker.items:
         maker.judge(item, (REFERENCE, HOSTILE), "first")
         maker.judge(item, (HOSTILE, REFERENCE), "second")
-    results = analyze_study(maker.data())
+    results = analyze_study(maker.data(), sections=[Judges])
     assert results.leaderboard is not None
     assert {row.system for row in results.leaderboard.rows} == {"one", "two", "three"}
     assert results.leaderboard.n_judgments == 12
-    (stress,) = results.stress
+    (stress,) = section_of(results, Judges).stress
     assert (stress.kind, stress.n_items, stress.reference_rate) == ("hostile", 3, 1.0)
     assert results.coverage.judges[0].n_assigned == 12
 
@@ -129,7 +130,7 @@ def test_both_orders_of_a_stress_pair_are_one_value(maker: StudyMaker) -> None:
     maker.judge(maker.items[0], (REFERENCE, HOSTILE), "first")
     maker.judge(maker.items[0], (HOSTILE, REFERENCE), "first")
     maker.judge(maker.items[1], (HOSTILE, REFERENCE), "tie")
-    (stress,) = analyze_study(maker.data()).stress
+    (stress,) = section_of(analyze_study(maker.data(), sections=[Judges]), Judges).stress
     assert stress.n_items == 2
     assert stress.reference_rate == 0.5
 
@@ -147,10 +148,10 @@ def test_a_system_that_always_wins_is_named_and_stops_nothing_else() -> None:
     for item in items:
         made.judge(item, (systems[0], systems[1]), "first")
         made.judge(item, (REFERENCE, HOSTILE), "first")
-    results = analyze_study(made.data())
+    results = analyze_study(made.data(), sections=[Judges])
     assert results.leaderboard is None
     assert "best" in str(results.leaderboard_problem)
-    assert len(results.stress) == 1
+    assert len(section_of(results, Judges).stress) == 1
 
 
 def test_judgments_of_what_the_study_no_longer_names_are_left_out_and_counted(

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from hearteval.analysis.judges import Consistency, Share
-from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit, JudgeAudits
 from hearteval.analysis.judges.faults import ALL, FORMATTED, LONGER, find_faults
 from hearteval.analysis.judges.majorities import (
     JudgeAgreement,
@@ -14,6 +13,7 @@ from hearteval.analysis.judges.majorities import (
     SystemPairJudges,
 )
 from hearteval.analysis.judges.own_family import EXCLUDED, OwnFamily
+from hearteval.sections.judges.audit import InjectionAudit, JudgeAudit, JudgeAudits
 
 STRESS = {
     "generic-warmth": (0.3, 0.181, 0.454),

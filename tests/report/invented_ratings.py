@@ -9,6 +9,8 @@ from invented_results import (
     SIX,
     TWELVE_MORE,
     invented_results,
+    section_of,
+    with_judges,
     with_section,
     without_ranking,
 )
@@ -27,6 +29,7 @@ from hearteval.analysis.study import RATED, StudyResults
 from hearteval.domain import AXES, flat_fields
 from hearteval.notices import Kind, Notice
 from hearteval.report.people import raters_words
+from hearteval.sections.judges import Judges
 from hearteval.sections.ratings import Ratings, RatingsInFull
 
 JUDGES = ("juniper", "larch-2")
@@ -65,13 +68,12 @@ def invented_ratings(*, large: bool = False) -> StudyResults:
         n_raters=len(JUDGES),
         warnings=(Notice(Kind.MISSING, "juniper did not rate beacon-large-instruct."),),
     )
-    results = dataclasses.replace(
+    results = with_judges(
         results,
+        found=None,
         stress=tuple(_stress_result(judge, k) for judge in JUDGES for k in range(len(KINDS) - 1)),
         consistency=(),
         majorities=None,
-        rank_stability=(),
-        judge_audits=None,
     )
     return with_scores(results, ratings)
 
@@ -82,7 +84,9 @@ def with_scores(results: StudyResults, ratings: RatingResults) -> StudyResults:
         **flat_fields(ratings), comparison=None, reliability=(), cues=None, calibration=()
     )
     section = Ratings(full, raters_words(results.coverage))
-    return with_section(dataclasses.replace(results, ratings=ratings), section)
+    judges = dataclasses.replace(section_of(results, Judges), ratings=ratings)
+    results = with_section(dataclasses.replace(results, ratings=ratings), judges)
+    return with_section(results, section)
 
 
 def _rated(systems: Sequence[tuple[str, str, str]]) -> tuple[RatedSystem, ...]:

@@ -10,7 +10,6 @@ from invented_audits import injection, invented_audits, invented_majorities, jud
 from hearteval.analysis.coverage.study import Coverage, JudgeCoverage, SystemCoverage
 from hearteval.analysis.data import Provenance
 from hearteval.analysis.judges import Consistency, StressResult
-from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.axes import AxisAsked, AxisInterval, AxisStanding, WinRate
 from hearteval.analysis.ranking.checks.adjusted import (
     AdjustedSystem,
@@ -27,9 +26,12 @@ from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain import AXES
 from hearteval.notices import Kind, Notice
 from hearteval.report.people import raters_words
+from hearteval.sections import SECTIONS
 from hearteval.sections.axes import Axes
 from hearteval.sections.explained import Explained
 from hearteval.sections.explained.measure import Confounders, JudgePanel, JudgeRanking, SystemTexts
+from hearteval.sections.judges import Judges
+from hearteval.sections.judges.audit import JudgeAudits
 
 SIX = (
     ("beacon-large-instruct", "model", "beacon"),
@@ -47,6 +49,7 @@ TWELVE_MORE = (
     ("shuffled", "baseline", "baseline"),
     ("retrieval", "baseline", "baseline"),
 )
+S = TypeVar("S", bound=Section[Any])
 Named = TypeVar("Named", AdjustedSystem, SystemTexts)
 N_ITEMS = 40
 N_PER_PAIR = 160
@@ -72,17 +75,26 @@ def invented_results(*, large: bool = False, cue_judge: bool = False) -> StudyRe
             WinRate(system=name, n_comparisons=80, win_rate=0.625, axes={"H": 0.25})
             for name, _, _ in systems
         ),
-        stress=tuple(result for judge in judges for result in _stress(judge.rater)),
-        consistency=tuple(result for judge in judges for result in _consistency(judge.rater)),
-        majorities=invented_majorities(
-            [name for name, _, _ in systems], [judge.rater for judge in judges]
-        ),
-        rank_stability=(),
-        judge_audits=_judge_audits(cue_judge=cue_judge),
         ratings=None,
         judge_notice=JUDGED_BY_CUES if cue_judge else None,
         warnings=(Notice(Kind.MISSING, "4 judgments are missing; coverage is 99.8 %."),),
-        sections={Explained: invented_explained(leaderboard.rows, has_panel=not cue_judge)},
+        sections={
+            Judges: Judges(
+                found=_judge_audits(cue_judge=cue_judge),
+                stress=tuple(result for judge in judges for result in _stress(judge.rater)),
+                consistency=tuple(one for judge in judges for one in _consistency(judge.rater)),
+                majorities=invented_majorities(
+                    [name for name, _, _ in systems], [judge.rater for judge in judges]
+                ),
+                again=(),
+                raters=judges,
+                ratings=None,
+                shared=(),
+                has_people=False,
+                has_agreement=False,
+            ),
+            Explained: invented_explained(leaderboard.rows, has_panel=not cue_judge),
+        },
     )
     return with_board(results, leaderboard)
 
@@ -115,14 +127,15 @@ def without_ranking(results: StudyResults, problem: str) -> StudyResults:
 def with_board(results: StudyResults, board: Leaderboard) -> StudyResults:
     """Return the results with another ranking, and the section that shows it."""
     section = Axes(board, raters_words(results.coverage, board.judged_by))
-    before: dict[Any, Any] = {Axes: section}
-    sections = before | {**results.sections} | before
-    return dataclasses.replace(results, leaderboard=board, sections=sections)
+    return with_section(dataclasses.replace(results, leaderboard=board), section)
 
 
 def with_section(results: StudyResults, section: Section[Any]) -> StudyResults:
-    """Return results of which one section is another."""
-    return dataclasses.replace(results, sections={**results.sections, type(section): section})
+    """Return results of which one section is another, in the order of the page."""
+    found = {**results.sections, type(section): section}
+    return dataclasses.replace(
+        results, sections={kind: found[kind] for kind in SECTIONS if kind in found}
+    )
 
 
 def section_html(page: str, name: str) -> str:
@@ -131,11 +144,16 @@ def section_html(page: str, name: str) -> str:
     return page[start : page.index("</section>", start)]
 
 
-def explained_of(results: StudyResults) -> Explained:
-    """Return what else could explain the ranking."""
-    found = results.sections[Explained]
-    assert isinstance(found, Explained)
+def section_of(results: StudyResults, kind: type[S]) -> S:
+    """Return one section of results."""
+    found = results.sections[kind]
+    assert isinstance(found, kind)
     return found
+
+
+def with_judges(results: StudyResults, **changes: Any) -> StudyResults:
+    """Return results of which something is otherwise in what is said of the judges."""
+    return with_section(results, dataclasses.replace(section_of(results, Judges), **changes))
 
 
 def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
@@ -154,7 +172,7 @@ def rename_system(results: StudyResults, old: str, new: str) -> StudyResults:
         for pair in board.fit.pairs
     )
     fit = dataclasses.replace(board.fit, pairs=pairs)
-    explained = explained_of(results)
+    explained = section_of(results, Explained)
     audit = dataclasses.replace(
         explained.found,
         systems=tuple(_renamed(row, old, new) for row in explained.found.systems),

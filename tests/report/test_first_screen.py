@@ -6,10 +6,9 @@ import re
 import pytest
 from invented_audits import injection, invented_audits, judge_audit, share
 from invented_ratings import invented_ratings
-from invented_results import invented_results, rename_system, without_ranking
+from invented_results import invented_results, rename_system, with_judges, without_ranking
 from markupsafe import escape
 
-from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.section import Chip
@@ -20,6 +19,7 @@ from hearteval.report.leaderboard import TOO_FEW
 from hearteval.report.page import render_page
 from hearteval.report.page.chips import chips
 from hearteval.report.page.first_screen import ShareCell, shade, standings
+from hearteval.sections.judges.audit import JudgeAudits
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
 
@@ -34,13 +34,7 @@ def chip(results: StudyResults, title: str) -> Chip:
 
 
 def with_audits(audits: JudgeAudits | None, **changes: object) -> StudyResults:
-    return dataclasses.replace(
-        invented_results(),
-        judge_audits=audits,
-        consistency=(),
-        stress=(),
-        **changes,  # type: ignore[arg-type]
-    )
+    return with_judges(invented_results(), found=audits, consistency=(), stress=(), **changes)
 
 
 def first_cell(**changes: object) -> ShareCell:
@@ -220,7 +214,6 @@ def test_every_chip_leads_to_a_section_that_is_there() -> None:
         invented_results(),
         invented_ratings(),
         without_ranking(invented_results(), "none"),
-        dataclasses.replace(invented_ratings(), judge_audits=None),
     ):
         page = render_page(results)
         found = chips(results, results_notices(results))
@@ -261,17 +254,14 @@ def test_judges_that_nothing_tests_are_bad_news() -> None:
     results = with_audits(None)
     found = chip(results, "Judges")
     assert (found.words, found.is_bad) == ("2 judges, not tested", True)
-    assert "Nothing here tests the judges" in render_page(
-        dataclasses.replace(results, majorities=None)
-    )
+    assert "Nothing here tests the judges" in render_page(with_judges(results, majorities=None))
 
 
 def test_a_judge_that_turns_with_the_order_is_bad_news() -> None:
     results = with_audits(invented_audits(judge_audit("a", stress=BLAMELESS)))
     first, other = results.coverage.judges
     turning = dataclasses.replace(first, n_flips=200)
-    coverage = dataclasses.replace(results.coverage, judges=(turning, other))
-    found = chip(dataclasses.replace(results, coverage=coverage), "Judges")
+    found = chip(with_judges(results, raters=(turning, other)), "Judges")
     assert found == Chip("Judges", "juniper often changes its mind with the order", "judges", True)
 
 

@@ -5,21 +5,27 @@ import re
 from html.parser import HTMLParser
 
 from invented_audits import injection, invented_audits, invented_majorities, judge_audit, share
-from invented_results import SIX, invented_results
+from invented_results import SIX, invented_results, section_of, with_judges
 
-from hearteval.analysis.judges.audit import JudgeAudits
 from hearteval.analysis.judges.faults import OWN_FAMILY
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities
 from hearteval.analysis.judges.own_family import OwnFamily
-from hearteval.analysis.ranking.checks.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind
-from hearteval.report.agreement import agreement_of_all, majority_words, panels_of
 from hearteval.report.headline import results_notices
-from hearteval.report.judges import GROUPS, audit_groups
 from hearteval.report.page import render_page
 from hearteval.report.summary import details_display
 from hearteval.report.text import NO_VALUE
+from hearteval.sections.judges import Judges
+from hearteval.sections.judges.audit import JudgeAudits
+from hearteval.sections.judges.stability import RankStability
+from hearteval.sections.judges.words import (
+    GROUPS,
+    agreement_of_all,
+    audit_groups,
+    majority_words,
+    panels_of,
+)
 
 NAMES = [name for name, _, _ in SIX]
 RESISTS = injection(0.1, 0.04, 0.23)
@@ -53,11 +59,11 @@ def section(results: StudyResults, name: str) -> str:
 
 
 def with_audits(audits: JudgeAudits | None) -> StudyResults:
-    return dataclasses.replace(invented_results(), judge_audits=audits, consistency=())
+    return with_judges(invented_results(), found=audits, consistency=())
 
 
 def with_majorities(majorities: JudgeMajorities | None) -> StudyResults:
-    return dataclasses.replace(invented_results(), majorities=majorities)
+    return with_judges(invented_results(), majorities=majorities)
 
 
 def test_audit_and_majorities_stand_among_what_is_said_of_the_judges() -> None:
@@ -146,9 +152,9 @@ def test_own_family_says_why_it_was_not_measured_once_for_all_judges() -> None:
 
 
 def test_consistency_on_ranked_pairs_stands_beside_that_of_the_audit() -> None:
-    results = invented_results()
-    assert results.judge_audits is not None
-    twice = audit_groups(results.judge_audits, results.consistency)[GROUPS["twice"]]
+    judges = section_of(invented_results(), Judges)
+    assert judges.found is not None
+    twice = audit_groups(judges.found, judges.consistency)[GROUPS["twice"]]
     ranked = [cells for name, cells in twice.items() if name.endswith("ranked pairs")]
     assert len(twice) == 4
     assert [cell.value[:4] for cells in ranked for cell in cells if cell] == [
@@ -260,7 +266,7 @@ def asked_again(*, kendall_tau: float | None = 0.905) -> StudyResults:
         max_elo_gap=13.2,
         rms_elo_gap=12.8,
     )
-    return dataclasses.replace(invented_results(), rank_stability=(stability,))
+    return with_judges(invented_results(), again=(stability,))
 
 
 def test_repeat_of_the_ranking_has_its_section() -> None:

@@ -4,13 +4,14 @@ import csv
 import io
 from dataclasses import replace
 
-from invented_results import explained_of, invented_results, with_section
+from invented_results import invented_results, section_of, with_section
 
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.study import StudyResults
 from hearteval.report.leaderboard import leaderboard_csv
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display, details_display
+from hearteval.sections.explained import Explained
 
 
 def bare(estimate: EloEstimate) -> EloEstimate:
@@ -21,7 +22,7 @@ def without_intervals() -> StudyResults:
     """The best system, every effect and every ranking by one judge have no interval."""
     results = invented_results()
     assert results.leaderboard is not None
-    explained = explained_of(results)
+    explained = section_of(results, Explained)
     assert explained.panel is not None
     best, *others = results.leaderboard.rows
     best = replace(best, weighted=bare(best.weighted), unweighted=bare(best.unweighted))

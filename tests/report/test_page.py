@@ -5,7 +5,13 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from invented_results import invented_results, rename_system, with_board, without_ranking
+from invented_results import (
+    invented_results,
+    rename_system,
+    with_board,
+    with_judges,
+    without_ranking,
+)
 
 from hearteval.analysis.study import JUDGED_BY_CUES
 from hearteval.notices import Kind, Notice
@@ -253,15 +259,12 @@ def test_stress_kind_that_the_judge_prefers_is_called_out() -> None:
 
 
 def test_sections_without_content_are_left_out() -> None:
-    results = dataclasses.replace(
-        invented_results(),
-        funnel=(),
+    results = with_judges(
+        dataclasses.replace(invented_results(), funnel=(), warnings=()),
+        found=None,
         stress=(),
         consistency=(),
         majorities=None,
-        rank_stability=(),
-        judge_audits=None,
-        warnings=(),
     )
     page = render_page(results)
     absent = ('id="funnel"', 'id="audit"', 'id="together"', "Judges behind", "Read these before")

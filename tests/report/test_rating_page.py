@@ -7,7 +7,7 @@ import re
 
 import pytest
 from invented_ratings import invented_ratings, with_scores
-from invented_results import invented_results
+from invented_results import invented_results, with_judges
 from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
@@ -128,7 +128,7 @@ def test_study_without_a_rating_says_so() -> None:
     empty = changed(
         invented_ratings(), systems=(), stress=(), repeatability=(), field={}, warnings=()
     )
-    page = render_page(dataclasses.replace(empty, stress=()))
+    page = render_page(with_judges(empty, stress=()))
     assert "There are no scores. There is no rating yet" in plain(page)
     assert outline(page).misnested == []
     assert str(sentence(empty)).startswith("There are no scores.")

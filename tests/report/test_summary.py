@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 from invented_ratings import invented_ratings
-from invented_results import invented_results, rename_system, without_ranking
+from invented_results import invented_results, rename_system, with_judges, without_ranking
 
 from hearteval.analysis.coverage.missing import Cause
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
@@ -171,7 +171,7 @@ def test_next_step_is_the_first_thing_that_is_lacking() -> None:
     assert next_step(results, "a.toml") == "test the judges: heart judges audit a.toml"
     assert "name a model" in next_step(invented_results(cue_judge=True), "a.toml")
     assert "more items" in next_step(without_ranking(results, "no"), "a.toml")
-    read = dataclasses.replace(results, judge_audits=None)
+    read = with_judges(results, found=None)
     assert next_step(read, "a.toml").endswith("heart report a.toml --open")
     for outlook, words in OUTLOOKS:
         cause = Cause(reason="x", words=None, n=1, outlook=outlook)

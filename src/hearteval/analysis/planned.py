@@ -10,13 +10,9 @@ judge on texts whose right answer is known, a family of each judge (`judges.faul
 ambiguous pairs, which differ by their making; and all that is exploratory, each family by itself.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
-from hearteval.analysis.judges.audit import JudgeAudit, JudgeAudits
-from hearteval.analysis.judges.faults import OWN_FAMILY, PREFERS_ITS_FAMILY
-from hearteval.analysis.section import Section, Sections
+from hearteval.analysis.section import Sections
 from hearteval.stats.means import false_discovery_q
 
 
@@ -34,63 +30,23 @@ class PlannedContrast:
     """Whether q is at most 1 - level."""
 
 
-class Planned(NamedTuple):
-    """Results that know the q of their planned contrasts, and the whole family."""
-
-    judge_audits: JudgeAudits | None
-    sections: dict[type[Section[Any]], Section[Any] | None]
-    contrasts: tuple[PlannedContrast, ...]
-
-
 def adjust_planned(
-    judge_audits: JudgeAudits | None,
-    sections: Sections,
-    *,
-    level: float,
-) -> Planned:
-    """Adjust the tests of all planned contrasts of a study together."""
+    sections: Sections, *, level: float
+) -> tuple[Sections, tuple[PlannedContrast, ...]]:
+    """Adjust the tests of all planned contrasts of a study together.
+
+    Return sections that know the q of theirs, and the whole family.
+    """
     p: dict[str, float | None] = {}
     for section in sections.values():
         p |= section.tests() if section is not None else {}
-    p |= {
-        _own_family(audit): audit.own_family.p_value
-        for audit in (judge_audits.judges if judge_audits else ())
-    }
     tested = {name: value for name, value in p.items() if value is not None}
     q = dict(zip(tested, false_discovery_q([*tested.values()]).tolist(), strict=True))
-    return Planned(
-        judge_audits=_audits_with(judge_audits, q, level=level) if judge_audits else None,
-        sections={
-            kind: section if section is None else section.with_q(q, level=level)
-            for kind, section in sections.items()
-        },
-        contrasts=tuple(
-            PlannedContrast(name=name, p=tested[name], q=at, is_asserted=at <= 1 - level)
-            for name, at in q.items()
-        ),
-    )
-
-
-def _own_family(audit: JudgeAudit) -> str:
-    return f"own family of {audit.judge}"
-
-
-def _audits_with(audits: JudgeAudits, q: Mapping[str, float], *, level: float) -> JudgeAudits:
-    return replace(
-        audits,
-        judges=tuple(
-            _audit_with(audit, q.get(_own_family(audit)), level=level) for audit in audits.judges
-        ),
-    )
-
-
-def _audit_with(audit: JudgeAudit, q: float | None, *, level: float) -> JudgeAudit:
-    """Return an audit that finds fault with a preference for its family only by the study's q."""
-    audit = replace(audit, own_family=replace(audit.own_family, q=q))
-    if q is None or q <= 1 - level:
-        return audit
-    return replace(
-        audit,
-        faults=tuple(one for one in audit.faults if not one.startswith(PREFERS_ITS_FAMILY)),
-        fault_checks=tuple(check for check in audit.fault_checks if check != OWN_FAMILY),
+    adjusted = {
+        kind: section if section is None else section.with_q(q, level=level)
+        for kind, section in sections.items()
+    }
+    return adjusted, tuple(
+        PlannedContrast(name=name, p=tested[name], q=at, is_asserted=at <= 1 - level)
+        for name, at in q.items()
     )

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 from hearteval.analysis.columns import JudgmentColumns
 from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.data import JudgmentRow, StudyData
+from hearteval.analysis.judges import StressResult
 from hearteval.analysis.ranking.cells import Cells
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.voters import Headline
@@ -62,7 +63,8 @@ class Basis:
         rows: The first judgment of each rater on each of their pairs; `columns` the same.
         voted: Those of them that the ranking is by; `counted` the same, `cells` their sums.
         voters: Whose votes these are.
-        ratings: What judges who rate say, of `rated`; None where they compare.
+        ratings: What judges who rate say, of `rated`; None where they compare. `stress` is how
+            often their scores put the reference above texts made to be worse.
         board: The ranking; None where there is none. `by_pairs` is one by pairs also where judges
             rate, so that it enters nothing.
         ambiguity: Which pairs are ambiguous.
@@ -83,6 +85,7 @@ class Basis:
     cells: Cells | None
     ratings: RatingResults | None
     rated: RatingColumns | None
+    stress: tuple[StressResult, ...]
     ambiguity: AmbiguityRule
     level: float
     seed: int
@@ -107,6 +110,7 @@ class Section(ABC, Generic[Found]):
         TITLE: What the page's navigation calls it.
         KEYS: Under which the results hold what it found, `found` under the first.
         TABLES: Names of its table files, and what each holds.
+        PATHS: Where the rows of each are, as attributes of the section, unless `records` says.
         TERMS: Words for the page's glossary, and what they mean.
         FIGURES: What is drawn of it for a paper.
         NOTHING: What the results hold where it found nothing.
@@ -119,6 +123,7 @@ class Section(ABC, Generic[Found]):
     TITLE: ClassVar[str]
     KEYS: ClassVar[tuple[str, ...]]
     TABLES: ClassVar[Mapping[str, str]] = {}
+    PATHS: ClassVar[Mapping[str, str]] = {}
     TERMS: ClassVar[Mapping[str, str]] = {}
     FIGURES: ClassVar[Sequence[Figure]] = ()
     NOTHING: ClassVar[Any] = None
@@ -137,9 +142,9 @@ class Section(ABC, Generic[Found]):
         """What it found, by its `KEYS`: records, or None."""
         return {self.KEYS[0]: self.found}
 
-    @abstractmethod
     def records(self, table: str) -> Records:
         """Return the rows of one of `TABLES`."""
+        return rows_at(self, self.PATHS[table])
 
     def tests(self) -> Mapping[str, float | None]:
         """Return the p of its planned contrasts, by what is compared in words."""
@@ -152,6 +157,22 @@ class Section(ABC, Generic[Found]):
 
     def notices(self) -> Sequence[Notice]:
         """Return what it has found that limits the study's numbers."""
+        return ()
+
+    def shown_notices(self) -> Iterable[Notice]:
+        """Return what limits them besides, wherever the study is shown, but not in its results."""
+        return ()
+
+    def next_step(self, study_file: str) -> str:
+        """Say what is to be done next about it; empty where that is nothing."""
+        return ""
+
+    def stands_on(self) -> str:
+        """Say in a terminal, above the numbers, what these stand on."""
+        return ""
+
+    def cards(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """Return the same for the page's section on coverage: titles, each with words."""
         return ()
 
     def chip(self) -> Chip | None:

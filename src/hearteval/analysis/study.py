@@ -25,22 +25,10 @@ from hearteval.analysis.coverage.study import (
 )
 from hearteval.analysis.data import JudgmentRow, Provenance, StudyData, withdrawn_pairs
 from hearteval.analysis.examples import Example, choose_examples
-from hearteval.analysis.judges import (
-    Consistency,
-    StressResult,
-    consistency_results,
-    stress_results,
-    stress_wins,
-)
-from hearteval.analysis.judges.audit import JudgeAudits, collect_audits
-from hearteval.analysis.judges.majorities import JudgeMajorities, count_judges_together
-from hearteval.analysis.judges.own_family import warn_of_own_family
-from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
 from hearteval.analysis.planned import PlannedContrast, adjust_planned
 from hearteval.analysis.ranking.axes import WinRate, win_rates
 from hearteval.analysis.ranking.cells import headline_cells
-from hearteval.analysis.ranking.checks.stability import RankStability, rank_stability
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.shares import Shares, measure_shares
@@ -63,7 +51,6 @@ from hearteval.errors import NotIdentifiedError
 from hearteval.notices import SIMULATED_WORDS, Kind, Notice, by_severity
 from hearteval.protocol import CUE_NOTICE
 
-MANY_FLIPS = 0.2
 """Share of pairs turned with the order above which a judge is warned of; by chance it is .5."""
 FUNNEL_STEP = ("rule", "n_in", "n_out")
 RATED = "the judges of this study rate each completion by itself, so nothing is compared"
@@ -83,9 +70,6 @@ class StudyResults:
         win_rates: Of every system, ranked or not, by name.
         shares: How often systems are preferred, with intervals, by those whose votes the ranking
             is by; None where nobody has voted.
-        majorities: What the judges say together; None without a judgment by one.
-        rank_stability: Rankings by whole repeats beside the first; empty where there are none.
-        judge_audits: What the audits say of each judge; None where none has judged.
         safety: What screens hold of what people read, and miss; None where none has read anything.
         ratings: Scores by system; None unless the study's protocol is ``rating``. What a
             section holds more of them stands here too.
@@ -110,11 +94,6 @@ class StudyResults:
     leaderboard_problem: str | None
     win_rates: tuple[WinRate, ...]
     shares: Shares | None = None
-    stress: tuple[StressResult, ...]
-    consistency: tuple[Consistency, ...]
-    majorities: JudgeMajorities | None
-    rank_stability: tuple[RankStability, ...]
-    judge_audits: JudgeAudits | None
     ratings: RatingResults | None
     judge_notice: str | None
     warnings: tuple[Notice, ...]
@@ -186,10 +165,13 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     )
     seed = data.provenance.seed
     by_pairs = leaderboard
-    ratings, stress, rated = None, _stress(data, level=level), None
     unused: list[Notice] = []
-    if data.targets is not None:
-        ratings, stress, rated = score_study(stored, level=level, weights=weights)
+    ratings, stress, rated = (
+        (None, (), None)
+        if data.targets is None
+        else score_study(stored, level=level, weights=weights)
+    )
+    if ratings is not None:
         if rated is not None:
             beside = compare_with_pairs(rated, columns, leaderboard, level=level, seed=seed)
             ratings = replace(ratings, pairs=beside)
@@ -216,6 +198,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         else None,
         ratings=ratings,
         rated=rated,
+        stress=stress,
         ambiguity=ambiguity,
         level=level,
         seed=seed,
@@ -223,22 +206,16 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     )
     for section in sections:
         found[section] = section.find(basis)
-    judge_audits, named, planned = adjust_planned(
-        collect_audits(data, level=level),
-        found,
-        level=level,
-    )
+    named, planned = adjust_planned(found, level=level)
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = (
-        *_warnings(coverage, judge_audits, 0 if ratings is not None else n_foreign),
+        *_warnings(coverage, 0 if ratings is not None else n_foreign),
+        *(notice for one in named.values() if one is not None for notice in one.notices()),
         *warn_of_pace(pace),
-        *warn_of_own_family(data),
-        *warn_of_same_models(ranked, data.judges, data.calls),
         *warn_of_models(spending),
         *([Notice(Kind.SIMULATED, SIMULATED_WORDS)] if data.provenance.simulated else []),
         *unused,
         *map(_failure_notice, failures),
-        *(notice for one in named.values() if one is not None for notice in one.notices()),
     )
     results = StudyResults(
         provenance=data.provenance,
@@ -248,13 +225,6 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         leaderboard_problem=problem,
         win_rates=win_rates(rows, ranked),
         shares=measure_shares(votes, level=level) if is_compared else None,
-        stress=stress,
-        consistency=consistency_results(of_ranked, raters=data.rater_names, level=level),
-        majorities=count_judges_together(rows, ranked, data.raters),
-        rank_stability=rank_stability(
-            of_ranked, ranked, people=people_among(data.raters), level=level
-        ),
-        judge_audits=judge_audits,
         ratings=ratings,
         judge_notice=JUDGED_BY_CUES if is_cue_judged else None,
         examples=choose_examples(
@@ -382,12 +352,6 @@ def _of_voters(columns: JudgmentColumns, voters: Headline) -> JudgmentColumns:
     return columns.select(columns.is_person == (voters.by == "people"))
 
 
-def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:
-    kinds = {system.id: str(system.settings["stress"]) for system in data.stress}
-    of_stress = (row for row in data.judgments if row.is_among(kinds))
-    return stress_results(stress_wins(of_stress, kinds, data.rater_names), level=level)
-
-
 def _missing_notices(row: SystemCoverage) -> list[Notice]:
     """Say that a system has no reply to some items; what cannot be there is no serious warning."""
     if not row.n_completions:
@@ -408,29 +372,12 @@ def _missing_notices(row: SystemCoverage) -> list[Notice]:
     ]
 
 
-def _warnings(coverage: Coverage, audits: JudgeAudits | None, n_foreign: int) -> tuple[Notice, ...]:
+def _warnings(coverage: Coverage, n_foreign: int) -> tuple[Notice, ...]:
     warnings = [words for row in coverage.systems for words in _missing_notices(row)]
     warnings += [
         Notice(Kind.NAMES_ITSELF, words)
         for row in coverage.systems
         if (words := naming_words(row)) is not None
-    ]
-    warnings += [
-        Notice(
-            Kind.JUDGE_ORDER,
-            f"{judge.rater} changed its mind in {100 * judge.n_flips / judge.n_both_orders:.0f} %"
-            " of the pairs when the replies were shown the other way round.",
-        )
-        for judge in coverage.judges
-        if judge.n_flips > MANY_FLIPS * judge.n_both_orders
-    ]
-    warnings += [
-        Notice(
-            Kind.JUDGE_FAULT,
-            f"Tests find fault with {audit.judge}: it {'; it '.join(audit.faults)}.",
-        )
-        for audit in (audits.judges if audits else ())
-        if audit.faults
     ]
     if n_foreign:
         text = (

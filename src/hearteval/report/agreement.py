@@ -1,22 +1,16 @@
-"""Measures of agreement as a table; what the judges say together, as words and as rows of the page.
-
-Shares of what judges say together are of the pairs that any judge answered.
-"""
+"""Measures of agreement as a table."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from hearteval.analysis.agreement.ratings import Agreement, AgreementMeasure
-from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
 from hearteval.report.table import Column, Display, Table, tabulate
 from hearteval.report.text import (
     count,
     counts_words,
     interval,
     level_percent,
-    listed,
     percent,
-    plural,
     small,
 )
 
@@ -105,50 +99,3 @@ def _counts_words(agreement: Agreement) -> str:
     left_out = [f"{reason} {count(n)}" for reason, n in agreement.excluded.items() if n]
     excluded = f"; left out: {', '.join(left_out)}" if left_out else ""
     return f"{words} at {agreement.settings.level} level{excluded}"
-
-
-def majority_words(majorities: JudgeMajorities) -> str:
-    """Say how many judges stand behind each pair and how many pairs have no majority."""
-    counts = majorities.counts
-    behind = ", ".join(behind_words(majorities))
-    return (
-        f"Judges behind each pair: {behind}; no majority in "
-        f"{percent(counts.n_no_majority / counts.n_pairs)} of {plural(counts.n_pairs, 'pair')}"
-    )
-
-
-def behind_words(majorities: JudgeMajorities) -> list[str]:
-    """Say for each number of judges how many pairs have so many, the most judges first."""
-    counts = majorities.counts
-    if len(counts.n_pairs_by_raters) == 1:
-        return [f"{counts.n_pairs_by_raters[0][0]} for all"]
-    most_first = reversed(counts.n_pairs_by_raters)
-    return [f"{n} for {percent(n_pairs / counts.n_pairs)}" for n, n_pairs in most_first]
-
-
-def behind_rows(majorities: JudgeMajorities) -> list[tuple[int, int, int]]:
-    """Return how many pairs have so many judges, and so many votes of judges, the most first.
-
-    A judge that contradicts itself has no vote; no votes at all come last.
-    """
-    judges = dict(majorities.counts.n_pairs_by_raters)
-    votes = dict(majorities.counts.n_pairs_by_votes)
-    return [(n, judges.get(n, 0), votes.get(n, 0)) for n in sorted({*judges, *votes}, reverse=True)]
-
-
-def panels_of(majorities: JudgeMajorities) -> list[tuple[tuple[str, ...], list[SystemPairJudges]]]:
-    """Return the pairs of systems that the same judges judged, the fewest judges first."""
-    panels: dict[tuple[str, ...], list[SystemPairJudges]] = {}
-    for pair in majorities.system_pairs:
-        panels.setdefault(pair.judges, []).append(pair)
-    return sorted(panels.items(), key=lambda panel: (len(panel[0]), panel[0]))
-
-
-def agreement_of_all(majorities: JudgeMajorities) -> JudgeAgreement | None:
-    """Return the agreement of all judges where there are three or more."""
-    return next((found for found in majorities.agreement if len(found.judges) > 2), None)
-
-
-def judges_words(judges: Sequence[str]) -> str:
-    """Name the judges of a panel."""
-    return f"{judges[0]} alone" if len(judges) == 1 else listed(judges)

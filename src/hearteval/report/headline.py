@@ -11,11 +11,6 @@ from hearteval.report.mine import answer_of_mine
 from hearteval.report.text import listed, plural
 from hearteval.report.two_systems import answer_of_two, shares_of_two
 
-AUDIT_COMMAND = "heart judges audit STUDY.toml"
-NEEDS_REFERENCES = (
-    "The texts of the test are made from the items' reference replies (and `judging.stress_items`"
-    " says of how many)."
-)
 MAX_NAMED = 3
 """Systems named in a sentence; more are counted."""
 
@@ -117,20 +112,15 @@ def first_line(results: StudyResults) -> tuple[str, ...]:
 
 def results_notices(results: StudyResults) -> tuple[Notice, ...]:
     """Return all that limits a study's results, the most serious first."""
-    board, ratings, audits = results.leaderboard, results.ratings, results.judge_audits
+    board, ratings = results.leaderboard, results.ratings
     said = [*results.warnings, *(board.warnings if board else ())]
     said += ratings.warnings if ratings else ()
     if results.judge_notice:
         said.append(Notice(Kind.BASELINE_JUDGE, results.judge_notice))
     problems = board.axis_problems if board else {}
     said += [Notice(Kind.AXIS, f"Axis {axis}: {why}") for axis, why in problems.items()]
-    if audits and audits.untested:
-        text = f"Not tested: {listed(audits.untested)}. {NEEDS_REFERENCES}"
-        said.append(Notice(Kind.NOT_AUDITED, text))
-    if audits and audits.half_tested:
-        names = listed(audits.half_tested)
-        text = f"Tested on the stress set only: {names}. Run `{AUDIT_COMMAND}`."
-        said.append(Notice(Kind.NOT_AUDITED, text))
+    for section in results.found_sections:
+        said += section.shown_notices()
     return by_severity(said)
 
 

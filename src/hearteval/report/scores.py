@@ -13,7 +13,6 @@ from hearteval.analysis.ranking.warnings import given_writers
 from hearteval.analysis.scores.checks import Repeatability, StressScore, sure_stress_faults
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
-from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, Axis
 from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.leaderboard import axes_words
@@ -61,27 +60,24 @@ def stress_name(kind: str) -> str:
 
 
 def stress_cells(
-    results: StudyResults,
+    ratings: RatingResults, stress: Sequence[StressResult]
 ) -> dict[str, dict[str, tuple[StressScore, StressResult | None]]]:
     """Return the scores of the stress set by kind, then by judge; the reference first.
 
     Beside each score stands how often the reference got more; None for the reference itself.
     """
-    if results.ratings is None:
-        return {}
-    above = {(row.rater, row.kind): row for row in results.stress}
+    above = {(row.rater, row.kind): row for row in stress}
     cells: dict[str, dict[str, tuple[StressScore, StressResult | None]]] = {}
-    for row in sorted(results.ratings.stress, key=lambda row: row.kind != "reference"):
+    for row in sorted(ratings.stress, key=lambda row: row.kind != "reference"):
         cells.setdefault(row.kind, {})[row.rater] = (row, above.get((row.rater, row.kind)))
     return cells
 
 
-def stress_states(results: StudyResults) -> dict[StressResult, str]:
+def stress_states(stress: Sequence[StressResult], level: float) -> dict[StressResult, str]:
     """Return the class of a cell: as it should be, a fault of the warnings; others have none."""
-    level = results.ratings.level if results.ratings else 0.95
-    at_fault = sure_stress_faults(results.stress, level=level)
-    right = {row: "good" for row in results.stress if row.low > TELLS_APART}
-    wrong = {row: "wrong" for row in results.stress if (row.rater, row.kind) in at_fault}
+    at_fault = sure_stress_faults(stress, level=level)
+    right = {row: "good" for row in stress if row.low > TELLS_APART}
+    wrong = {row: "wrong" for row in stress if (row.rater, row.kind) in at_fault}
     return right | wrong
 
 
@@ -132,9 +128,9 @@ def _axis_score(row: RatedSystem, axis: Axis) -> str:
     return f"{row.axes[axis].mean:.1f}" if axis in row.axes else NO_VALUE
 
 
-def stress_table(results: StudyResults) -> Table | None:
+def stress_table(ratings: RatingResults, stress: Sequence[StressResult]) -> Table | None:
     """Return the mean scores of the stress set by judge; None where there are none."""
-    cells = stress_cells(results)
+    cells = stress_cells(ratings, stress)
     judges = list(dict.fromkeys(judge for by_judge in cells.values() for judge in by_judge))
     rows = [
         [

@@ -7,12 +7,10 @@ follows in plain words. The names of methods and the small print are in the repo
 from collections.abc import Sequence
 
 from hearteval.analysis.coverage.study import PeopleCoverage
-from hearteval.analysis.judges.audit import JudgeAudits
-from hearteval.analysis.ranking.checks.stability import RankStability
 from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.notices import Kind, Notice
-from hearteval.report import agreement, leaderboard, people, scores
+from hearteval.report import leaderboard, people, scores
 from hearteval.report.headline import (
     first_words,
     news,
@@ -26,12 +24,9 @@ from hearteval.report.table import Display, Table
 from hearteval.report.text import (
     count,
     counts_words,
-    hundredths,
     listed,
     notice_line,
-    percent,
     plural,
-    whole,
 )
 from hearteval.report.two_systems import share_table, shares_of_two
 
@@ -85,8 +80,6 @@ def details_display(results: StudyResults) -> Display:
     if results.ratings is not None and results.ratings.systems:
         parts.append(scores.score_numbers(results.ratings))
         notes = scores.score_notes(results.ratings)
-        stress = scores.stress_table(results)
-        parts += [stress] if stress else []
     elif results.leaderboard is not None:
         parts.append(leaderboard.board_numbers(results.leaderboard))
         notes = leaderboard.board_notes(results.leaderboard)
@@ -97,15 +90,13 @@ def details_display(results: StudyResults) -> Display:
     notes += filter(None, [people.pace_words(results.pace)])
     for section in results.found_sections:
         notes += section.lines()
-    notes += map(_again_words, results.rank_stability)
-    notes += _audit_notes(results.judge_audits)
     notes += spending_lines(results.spending)
     return Display((*parts, tuple(notes), tuple(map(notice_line, _below(results)))))
 
 
 def _stands_on(results: StudyResults) -> Sequence[str]:
-    behind = agreement.majority_words(results.majorities) if results.majorities else ""
-    return _heading(results), _coverage_words(results), f"{behind}." if behind else ""
+    of_sections = (section.stands_on() for section in results.found_sections)
+    return _heading(results), _coverage_words(results), *of_sections
 
 
 def _heading(results: StudyResults) -> str:
@@ -141,26 +132,6 @@ def _coverage_words(results: StudyResults) -> str:
     )
 
 
-def _again_words(again: RankStability) -> str:
-    tau = "" if again.kendall_tau is None else f"Kendall's tau {hundredths(again.kendall_tau)}, "
-    return (
-        f"The judges were asked everything again (time {again.repeat + 1}): the same choice in"
-        f" {percent(again.n_same_choice / again.n_judgments)} of"
-        f" {plural(again.n_judgments, 'judgment')}; {tau}largest change of a system"
-        f" {whole(again.max_elo_gap)} Elo."
-    )
-
-
-def _audit_notes(audits: JudgeAudits | None) -> list[str]:
-    """Say which judges passed the audit; faults, and who was not tested, are among the notices."""
-    passed = [
-        f"{audit.judge} ({plural(audit.injection.overall.n_items, 'item')})"
-        for audit in (audits.judges if audits else ())
-        if audit.injection is not None and not audit.faults
-    ]
-    return [f"The judges' audit finds no fault with {listed(passed)}."] if passed else []
-
-
 def next_step(results: StudyResults, study_file: str) -> str:
     """Say what to do next: finish, test the judges, or read.
 
@@ -177,9 +148,9 @@ def next_step(results: StudyResults, study_file: str) -> str:
         return f"ask for more items in {study_file}, and run it again"
     if results.judge_notice:
         return f"name a model and a model as judge in {study_file}, and run it again"
-    if results.judge_audits and results.judge_audits.half_tested:
-        return f"test the judges: heart judges audit {study_file}"
-    return f"read the replies behind the numbers: heart report {study_file} --open"
+    waiting = (section.next_step(study_file) for section in results.found_sections)
+    read = f"read the replies behind the numbers: heart report {study_file} --open"
+    return next(filter(None, waiting), read)
 
 
 def _wants_people(people: PeopleCoverage | None) -> bool:

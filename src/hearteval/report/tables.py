@@ -13,7 +13,6 @@ from hearteval.analysis.section import Records, rows_at
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import flat_fields
 from hearteval.report.headline import results_notices
-from hearteval.report.judges import audit_rows
 from hearteval.report.leaderboard import paper_board
 from hearteval.report.table import Column, Table, mark_simulated
 
@@ -53,21 +52,6 @@ def _missing(results: StudyResults) -> Records:
     return [{"name": name, **_flat(cause)} for name, cause in (*of_systems, *of_raters)]
 
 
-def _audit(results: StudyResults) -> Records:
-    return [
-        {
-            "judge": audit.judge,
-            "check": row.name.strip(),
-            "share": row.value,
-            "interval": row.ends,
-            "n_items": row.n_items,
-            "reading": row.verdict,
-        }
-        for audit in (results.judge_audits.judges if results.judge_audits else ())
-        for row in audit_rows(audit)
-    ]
-
-
 def _counts(words: Mapping[str, int]) -> str:
     return "; ".join(f"{name} {n}" for name, n in words.items())
 
@@ -97,15 +81,8 @@ TABLES: Mapping[str, tuple[str, str | Callable[[StudyResults], Records]]] = {
         "the same, weighted by strength",
         "leaderboard.fit_weighted.systems",
     ),
-    "judge-audit": ("judges on texts whose right answer is known", _audit),
-    "stress-set": ("reference put first, by judge", "stress"),
-    "consistency": ("same winner twice, by judge", "consistency"),
-    "asked-again": ("rankings of repeats", "rank_stability"),
     "times-of-people": ("how long each person took to judge", "pace.people"),
     "coverage-of-writers": ("replies by people", "coverage.people.writers"),
-    "judges-together": ("votes by judge", "majorities.judges"),
-    "judges-by-pair": ("judges of every two systems", "majorities.system_pairs"),
-    "judges-agreement": ("same answer, by judges", "majorities.agreement"),
     "screens": ("what screens hold, and miss by people who read it too", _screens),
     "screens-agreement": ("screens with each other, and with people", "safety.agreement"),
     "win-rates": ("wins of each system", "win_rates"),

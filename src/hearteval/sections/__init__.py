@@ -13,6 +13,7 @@ from hearteval.sections.axes import Axes
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.explained import Explained
 from hearteval.sections.factors import Factors
+from hearteval.sections.judges import Judges
 from hearteval.sections.labels import Labels
 from hearteval.sections.people import People
 from hearteval.sections.ratings import Ratings
@@ -24,6 +25,7 @@ from hearteval.sections.wording import Wording
 SECTIONS: tuple[type[Section[Any]], ...] = (
     People,
     Agreement,
+    Judges,
     Ratings,
     Axes,
     Factors,

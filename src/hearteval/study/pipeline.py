@@ -11,7 +11,6 @@ from typing import Any
 from hearteval.analysis.coverage.missing import Failure, find_causes, find_failure, last_attempts
 from hearteval.analysis.coverage.study import count_by_source, cover_data, find_failures
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.analysis.latency import SystemLatency, latency_by_system
 from hearteval.analysis.study import StudyResults
 from hearteval.completions.latency import ProbePlan, ProbePolicy, plan_probes
@@ -28,6 +27,7 @@ from hearteval.report.leaderboard import leaderboard_rows
 from hearteval.report.missing import missing_lines
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
+from hearteval.sections.judges.audit import JudgeAudit, audit_judges
 from hearteval.store.base import Store
 from hearteval.store.engines import is_readable_as_is
 from hearteval.study import Tell

@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from invented_results import section_of
 from judged_study import CUE, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.judges import consistency_results
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice
+from hearteval.sections.judges import Judges
 
 NAMES = {CUE.id: "cue"}
 
@@ -63,6 +65,6 @@ def test_repeats_never_enter_the_ranking() -> None:
     maker.judge(maker.items[0], (one, two), "first", strength=5)
     *first, last = maker.judgments
     again = last._replace(repeat=1)
-    after = analyze_study(replace(maker.data(), judgments=[*first, again]))
+    after = analyze_study(replace(maker.data(), judgments=[*first, again]), sections=[Judges])
     assert after.leaderboard == before.leaderboard
-    assert [result.check for result in after.consistency] == ["order", "repeat"]
+    assert [result.check for result in section_of(after, Judges).consistency] == ["order", "repeat"]

@@ -1,5 +1,6 @@
 """What the judges say together, against cases worked out by hand."""
 
+from invented_results import section_of
 from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.judges.majorities import (
@@ -11,6 +12,7 @@ from hearteval.analysis.judges.majorities import (
 )
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice, Rater, System
+from hearteval.sections.judges import Judges
 
 ONE, TWO, THREE = make_systems("one", "two", "three")
 A, B, C = (Rater(name=n, kind="llm", family=n, settings={"model": n}) for n in ("a", "b", "c"))
@@ -129,11 +131,12 @@ def test_people_are_left_out() -> None:
 def test_a_study_comes_with_its_majorities() -> None:
     maker = maker_of(1)
     judge(maker, 0, A, "first", "second")
-    results = analyze_study(maker.data())
-    assert results.majorities == together(maker)
-    assert results.majorities is not None
-    assert results.majorities.status == "planned"
+    found = section_of(analyze_study(maker.data(), sections=[Judges]), Judges).majorities
+    assert found == together(maker)
+    assert found is not None
+    assert found.status == "planned"
 
 
 def test_without_a_judgment_there_are_no_majorities() -> None:
-    assert analyze_study(maker_of(1).data()).majorities is None
+    results = analyze_study(maker_of(1).data(), sections=[Judges])
+    assert section_of(results, Judges).majorities is None

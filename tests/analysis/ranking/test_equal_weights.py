@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from ranked_votes import ANN, BEN, CAT, DAN, JUDGE, PEOPLE, rank, row_of, rows_of, three_to_one
 
 from hearteval.analysis.data import JudgmentRow
-from hearteval.analysis.ranking.checks.stability import rank_stability
 from hearteval.analysis.ranking.comparisons import people_among, to_comparisons
 from hearteval.analysis.ranking.leaderboard import rank_systems
 from hearteval.domain import Axis, AxisMark, Choice, Rater
+from hearteval.sections.judges.stability import rank_stability
 
 JUDGES = [Rater(name=f"J{k}", kind="llm", family=f"j{k}", settings={"k": k}) for k in range(4)]
 RATERS = [*PEOPLE, *JUDGES]

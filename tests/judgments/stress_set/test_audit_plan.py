@@ -11,7 +11,6 @@ from canned_model import CannedModel
 from made_records import FULL, NOW, made_study
 
 from hearteval.analysis.data import StudyData, judgment_rows
-from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.domain import (
     Assignment,
     Attempt,
@@ -33,6 +32,7 @@ from hearteval.judgments.stress_set.audit import audit_study_id, choose_items, w
 from hearteval.judgments.stress_set.injections import SIDES
 from hearteval.models.base import AskedModel, Message, Sampling, Schema
 from hearteval.protocol import load_protocol
+from hearteval.sections.judges.audit import JudgeAudit, audit_judges
 from hearteval.store.sharing.grouped import GroupedWriter
 from hearteval.store.sql import SqlStore
 

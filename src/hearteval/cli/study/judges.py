@@ -41,8 +41,8 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
     """
     from hearteval.config import load_study
     from hearteval.protocol import CUE_NOTICE
-    from hearteval.report.judges import judge_audit_lines
     from hearteval.report.text import wrapped
+    from hearteval.sections.judges.words import judge_audit_lines
     from hearteval.study.pipeline import LEVEL, audit_study, pair_form
 
     settings = load_study(study_file)
@@ -75,7 +75,7 @@ def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
     """
     from hearteval.config import load_study
     from hearteval.report.axes import naming_axes
-    from hearteval.report.judges import halo_lines
+    from hearteval.sections.judges.words import halo_lines
     from hearteval.study.judges.halo import measure_judges
     from hearteval.study.pipeline import LEVEL, pair_form
 

@@ -19,10 +19,8 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.report import (
-    agreement,
     figures,
     headline,
-    judges,
     leaderboard,
     people,
     safety,
@@ -194,11 +192,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     modules = [
-        agreement,
         figures,
         first_screen,
         headline,
-        judges,
         leaderboard,
         links,
         matrix,
@@ -215,7 +211,6 @@ def environment() -> Environment:
         {module.__name__.rpartition(".")[2]: module for module in modules},
         axis_names=AXIS_NAMES,
         own_axis_names=own_axis_names,
-        audit_command=headline.AUDIT_COMMAND,
         results_notices=headline.results_notices,
         chips=chips,
         tables=all_tables,

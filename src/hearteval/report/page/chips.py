@@ -7,67 +7,18 @@ from operator import itemgetter
 
 from hearteval.analysis.coverage.missing import FAIL_ON_MISSING
 from hearteval.analysis.coverage.study import Coverage
-from hearteval.analysis.scores.checks import sure_stress_faults
 from hearteval.analysis.section import Chip
-from hearteval.analysis.study import MANY_FLIPS, StudyResults
+from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.notices import Kind, Notice
-from hearteval.report.judges import n_checks
-from hearteval.report.text import bare_percent, count, listed, plural
-
-MAX_NAMED = 2
+from hearteval.report.text import bare_percent, count, plural
 
 
 def chips(results: StudyResults, notices: tuple[Notice, ...]) -> tuple[Chip, ...]:
     """Return the four chips; without a ranking and without scores there is no fit."""
     of_sections = [one.chip() for one in results.found_sections]
-    found = (
-        _judges(results),
-        _coverage(results),
-        _fit(results, notices),
-        *of_sections,
-        _limits(notices),
-    )
+    found = (*of_sections, _coverage(results), _fit(results, notices), _limits(notices))
     return tuple(chip for chip in found if chip is not None)
-
-
-def _judges(results: StudyResults) -> Chip:
-    def chip(words: str, *, is_bad: bool = False) -> Chip:
-        return Chip("Judges", words, "judges", is_bad)
-
-    raters = results.coverage.judges
-    panel = [judge for judge in raters if judge.kind != "human"]
-    if not panel:
-        words = f"{plural(len(raters), 'person', 'people')}, no model judges"
-        names = {one.NAME for one in results.found_sections}
-        return Chip("Judges", words, "people" if "people" in names else "judges")
-    audits = results.judge_audits.judges if results.judge_audits else ()
-    at_fault = [audit.judge for audit in audits if audit.faults]
-    if results.ratings is not None:
-        sure = sure_stress_faults(results.stress, level=results.ratings.level)
-        at_fault = [judge.rater for judge in panel if any(judge.rater == name for name, _ in sure)]
-        if not at_fault and any(w.kind is Kind.JUDGE_FAULT for w in results.ratings.warnings):
-            return chip("A judge scores all replies alike", is_bad=True)
-    if at_fault:
-        return chip(f"Tests find fault with {_named(at_fault)}", is_bad=True)
-    turned = [j.rater for j in panel if j.n_flips > MANY_FLIPS * j.n_both_orders]
-    if turned:
-        verb = "changes its" if len(turned) == 1 else "change their"
-        return chip(f"{_named(turned)} often {verb} mind with the order", is_bad=True)
-    is_baseline = all(audit.is_baseline for audit in audits) and bool(audits)
-    judges = "Offline baseline only" if is_baseline else plural(len(panel), "judge")
-    n = sum(map(n_checks, audits)) or len(results.stress)
-    if not n:
-        return chip(f"{judges}, not tested", is_bad=True)
-    partly = results.judge_audits.not_audited if results.judge_audits else ()
-    rest = "; not fully audited" if partly else ""
-    return chip(f"{judges}, no fault in {plural(n, 'check')}{rest}")
-
-
-def _named(names: list[str]) -> str:
-    if len(names) <= MAX_NAMED:
-        return listed(names)
-    return f"{count(len(names))} judges"
 
 
 def _coverage(results: StudyResults) -> Chip:

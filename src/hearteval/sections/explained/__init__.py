@@ -157,6 +157,15 @@ class Explained(Section[Confounders]):
     }
     effect_rows = staticmethod(effect_rows)
     pair_elos = staticmethod(pair_elos)
+    PATHS: ClassVar = {
+        "effects": "found.effects",
+        "effects-tests": "found.tests",
+        "held-equal": "found.systems",
+        "words-and-formatting": "found.texts",
+        "judge-traits": "panel.judge_aware.judges",
+        "judge-aware": "panel.judge_aware.systems",
+        "by-judge-alone": "alone",
+    }
     MANY: ClassVar = MANY
     share_of_log_odds = staticmethod(share_of_log_odds)
     read_judge = staticmethod(read_judge)
@@ -200,22 +209,14 @@ class Explained(Section[Confounders]):
         tests = (replace(test, q=q[_contrast(test.covariate)]) for test in self.found.tests)
         return replace(self, found=replace(self.found, tests=tuple(tests)))
 
-    def records(self, table: str) -> Records:
-        """Return a row for each effect, system or judge."""
-        found, aware = self.found, self.panel.judge_aware if self.panel else None
-        return {
-            "effects": found.effects,
-            "effects-tests": found.tests,
-            "held-equal": found.systems,
-            "words-and-formatting": found.texts,
-            "judge-traits": aware.judges if aware else (),
-            "judge-aware": aware.systems if aware else (),
-            "by-judge-alone": [
-                {"judge": judge.judge, "system": system, **flat_fields(at)}
-                for judge in (self.panel.alone if self.panel else ())
-                for system, at in judge.ratings.items()
-            ],
-        }[table]
+    @property
+    def alone(self) -> Records:
+        """The ranking by each judge alone."""
+        return [
+            {"judge": judge.judge, "system": system, **flat_fields(at)}
+            for judge in (self.panel.alone if self.panel else ())
+            for system, at in judge.ratings.items()
+        ]
 
     def of_system(self, name: str) -> Iterable[tuple[str, str]]:
         """Return how long its replies are."""

@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from invented_results import with_judges
 from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.judges.audit import JudgeAudit, JudgeAudits
 from hearteval.analysis.study import analyze_study
 from hearteval.domain import Choice, Item, Rater, System
+from hearteval.sections.judges import Judges
+from hearteval.sections.judges.audit import JudgeAudit, JudgeAudits
 
 REFERENCE, HOSTILE = STRESS
 SIDES = ("first", "second")
@@ -61,7 +63,7 @@ def audited(maker: StudyMaker, rater: Rater, choices: tuple[Choice, Choice] = RE
 
 
 def audits_of(records: StudyData) -> JudgeAudits:
-    audits = analyze_study(records).judge_audits
+    audits = analyze_study(records, sections=[Judges]).found(Judges)
     assert audits is not None
     return audits
 
@@ -92,7 +94,7 @@ def test_an_audit_in_the_store_is_in_the_results() -> None:
 
 
 def test_a_judge_that_follows_payloads_is_in_the_warnings() -> None:
-    results = analyze_study(audited(ranked_study(CUE), CUE, FOLLOWS))
+    results = analyze_study(audited(ranked_study(CUE), CUE, FOLLOWS), sections=[Judges])
     (warning,) = [w for w in results.warnings if "Tests find fault" in w]
     assert warning == (
         "Tests find fault with cue: it follows instructions hidden in a reply: with one, the same "
@@ -101,18 +103,17 @@ def test_a_judge_that_follows_payloads_is_in_the_warnings() -> None:
 
 
 def test_a_judge_that_resists_gives_no_warning() -> None:
-    results = analyze_study(audited(ranked_study(CUE), CUE))
+    results = analyze_study(audited(ranked_study(CUE), CUE), sections=[Judges])
     assert [w for w in results.warnings if "fault" in w] == []
 
 
 @pytest.mark.parametrize("choices", [FOLLOWS, RESISTS])
 def test_an_audit_never_changes_the_rest(choices: tuple[Choice, Choice]) -> None:
     maker = ranked_study(CUE)
-    before = analyze_study(maker.data())
-    after = analyze_study(audited(maker, CUE, choices))
-    assert replace(after, judge_audits=None, warnings=()) == replace(
-        before, judge_audits=None, warnings=()
-    )
+    before = analyze_study(maker.data(), sections=[Judges])
+    after = analyze_study(audited(maker, CUE, choices), sections=[Judges])
+    both = (with_judges(replace(one, warnings=()), found=None) for one in (before, after))
+    assert len({repr(one) for one in both}) == 1
 
 
 def test_a_judge_that_joined_after_the_audit_is_not_audited() -> None:
@@ -147,4 +148,4 @@ def test_own_family_is_measured_without_any_audit_where_the_study_lets_it() -> N
 
 def test_without_a_judgment_nothing_is_said_of_the_judges() -> None:
     maker = StudyMaker(make_items(1), [ONE, TWO], [CUE])
-    assert analyze_study(maker.data()).judge_audits is None
+    assert analyze_study(maker.data(), sections=[Judges]).found(Judges) is None

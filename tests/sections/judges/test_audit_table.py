@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from invented_audits import same, share
 
-from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit
 from hearteval.analysis.judges.faults import LONGER, OWN_FAMILY
 from hearteval.analysis.judges.own_family import EXCLUDED, OwnFamily
-from hearteval.report.judges import judge_audit_lines
+from hearteval.sections.judges.audit import InjectionAudit, JudgeAudit
+from hearteval.sections.judges.words import judge_audit_lines
 
 SWAYED = InjectionAudit(
     overall=share(0.8, 0.7, 0.9),

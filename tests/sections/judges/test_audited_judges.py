@@ -4,8 +4,8 @@ import pytest
 from judged_study import CUE, StudyMaker, make_items
 
 from hearteval.analysis.data import StudyData
-from hearteval.analysis.judges.audit import JudgeAudit, audit_judges
 from hearteval.domain import Attempt, Choice, Item, System
+from hearteval.sections.judges.audit import JudgeAudit, audit_judges
 from hearteval.stats.means import wilson_interval
 
 REFERENCE, HOSTILE, PADDED = (

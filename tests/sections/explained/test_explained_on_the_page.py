@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from invented_results import explained_of, invented_results, section_html, with_section
+from invented_results import invented_results, section_html, section_of, with_section
 from test_page import outline
 
 from hearteval.analysis.ranking.checks.adjusted import (
@@ -217,7 +217,7 @@ def without_ends(one: AdjustedSystem) -> AdjustedSystem:
 def test_each_state_says_so(state: str) -> None:
     change, said, unsaid = STATES[state]
     results = invented_results()
-    page = render_page(with_section(results, change(explained_of(results))))
+    page = render_page(with_section(results, change(section_of(results, Explained))))
     html = section_html(page, "explained")
     assert [words for words in said if words not in html] == []
     assert [words for words in unsaid if words in html] == []
@@ -237,7 +237,7 @@ def test_many_systems_are_not_shown_again_by_each_judge() -> None:
 
 def test_where_judges_rate_pairs_explain_nothing_on_the_page() -> None:
     results = invented_results()
-    without = with_section(results, replace(explained_of(results), n_ranked=0))
+    without = with_section(results, replace(section_of(results, Explained), n_ranked=0))
     assert 'id="explained"' not in render_page(without)
     assert "#explained" not in render_page(without)
     assert "effects" in all_tables(without)

@@ -1,10 +1,12 @@
-"""The audit of judges as words: a table a judge for the terminal, side by side for the page."""
+"""What is said of judges: their audit, a table a judge for the terminal, side by side for the page.
+
+Shares of what judges say together are of the pairs that any judge answered.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from hearteval.analysis.judges import Consistency, Share
-from hearteval.analysis.judges.audit import InjectionAudit, JudgeAudit, JudgeAudits
 from hearteval.analysis.judges.faults import (
     ALL,
     FEW_ITEMS,
@@ -18,13 +20,14 @@ from hearteval.analysis.judges.faults import (
     TELLS_APART,
 )
 from hearteval.analysis.judges.halo import ALL_AXES, AxisHalo, JudgeHalo
-from hearteval.analysis.study import MANY_FLIPS
+from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
 from hearteval.report.axes import axis_name
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
     bare_percent,
     count,
+    hundredths,
     interval,
     level_percent,
     listed,
@@ -33,8 +36,11 @@ from hearteval.report.text import (
     points,
     reasons,
     shortened,
+    whole,
     wrapped,
 )
+from hearteval.sections.judges.audit import InjectionAudit, JudgeAudit, JudgeAudits
+from hearteval.sections.judges.stability import RankStability
 
 GROUPS = {
     "worse": "Sees what is worse: near 100\N{NO-BREAK SPACE}% is right",
@@ -59,6 +65,10 @@ MAX_PAYLOADS = 8
 MAX_Q = 0.05
 """Of a preference that is no fault."""
 MAX_NAME = 60
+
+
+MANY_FLIPS = 0.2
+"""A judge that turns in more of its pairs changes its mind with the order."""
 
 
 State = Literal["good", "bad", ""]
@@ -365,3 +375,72 @@ def _row(
         n_items=share.n_items,
         reading=reading,
     )
+
+
+def majority_words(majorities: JudgeMajorities) -> str:
+    """Say how many judges stand behind each pair and how many pairs have no majority."""
+    counts = majorities.counts
+    behind = ", ".join(behind_words(majorities))
+    return (
+        f"Judges behind each pair: {behind}; no majority in "
+        f"{percent(counts.n_no_majority / counts.n_pairs)} of {plural(counts.n_pairs, 'pair')}"
+    )
+
+
+def behind_words(majorities: JudgeMajorities) -> list[str]:
+    """Say for each number of judges how many pairs have so many, the most judges first."""
+    counts = majorities.counts
+    if len(counts.n_pairs_by_raters) == 1:
+        return [f"{counts.n_pairs_by_raters[0][0]} for all"]
+    most_first = reversed(counts.n_pairs_by_raters)
+    return [f"{n} for {percent(n_pairs / counts.n_pairs)}" for n, n_pairs in most_first]
+
+
+def behind_rows(majorities: JudgeMajorities) -> list[tuple[int, int, int]]:
+    """Return how many pairs have so many judges, and so many votes of judges, the most first.
+
+    A judge that contradicts itself has no vote; no votes at all come last.
+    """
+    judges = dict(majorities.counts.n_pairs_by_raters)
+    votes = dict(majorities.counts.n_pairs_by_votes)
+    return [(n, judges.get(n, 0), votes.get(n, 0)) for n in sorted({*judges, *votes}, reverse=True)]
+
+
+def panels_of(majorities: JudgeMajorities) -> list[tuple[tuple[str, ...], list[SystemPairJudges]]]:
+    """Return the pairs of systems that the same judges judged, the fewest judges first."""
+    panels: dict[tuple[str, ...], list[SystemPairJudges]] = {}
+    for pair in majorities.system_pairs:
+        panels.setdefault(pair.judges, []).append(pair)
+    return sorted(panels.items(), key=lambda panel: (len(panel[0]), panel[0]))
+
+
+def agreement_of_all(majorities: JudgeMajorities) -> JudgeAgreement | None:
+    """Return the agreement of all judges where there are three or more."""
+    return next((found for found in majorities.agreement if len(found.judges) > 2), None)
+
+
+def judges_words(judges: Sequence[str]) -> str:
+    """Name the judges of a panel."""
+    return f"{judges[0]} alone" if len(judges) == 1 else listed(judges)
+
+
+def again_words(again: RankStability) -> str:
+    """Say how the ranking stands when the same is asked again."""
+    tau = "" if again.kendall_tau is None else f"Kendall's tau {hundredths(again.kendall_tau)}, "
+    return (
+        f"The judges were asked everything again (time {again.repeat + 1}): the same choice in"
+        f" {percent(again.n_same_choice / again.n_judgments)} of"
+        f" {plural(again.n_judgments, 'judgment')}; {tau}largest change of a system"
+        f" {whole(again.max_elo_gap)} Elo."
+    )
+
+
+def majority_cards(majorities: JudgeMajorities) -> list[tuple[str, list[str]]]:
+    """Return what the judges say together as titles, each with words."""
+    counts = majorities.counts
+    of = f"{count(counts.n_no_majority)} of {plural(counts.n_pairs, 'pair')}"
+    share = percent(counts.n_no_majority / counts.n_pairs)
+    return [
+        ("Judges behind each pair", behind_words(majorities)),
+        ("No majority of the judges", [share, f"{of}, both orders of a judge being one vote"]),
+    ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from ranked_votes import ANN, BEN, Vote, rank, row_of, rows_of, three_to_one
 
-from hearteval.analysis.ranking.checks.stability import RankStability, rank_stability
+from hearteval.sections.judges.stability import RankStability, rank_stability
 
 
 def stability(votes: list[Vote], *again: list[Vote]) -> tuple[RankStability, ...]:
