@@ -10,13 +10,31 @@ from pathlib import Path
 import pytest
 from heart_command import Heart
 
-from hearteval.cli.main import VERBS, run_command_line
+from hearteval.cli.main import FIRST, VERBS, run_command_line
 from hearteval.errors import StoreError
 from hearteval.study import write_whole
 
 
-def test_help_lists_every_verb(heart: Heart) -> None:
+def test_the_first_help_lists_ten_verbs_in_three_groups(heart: Heart) -> None:
     done = heart("--help")
+    assert done.out == heart("help").out
+    listed = [verb for verbs in FIRST.values() for verb in verbs]
+    assert len(listed) <= 10
+    assert [line for line in done.out.splitlines() if line in {f"{name}:" for name in FIRST}] == [
+        f"{name}:" for name in FIRST
+    ]
+    assert {verb for verb in VERBS if f"\n  {verb} " in done.out} == set(listed)
+    assert "heart help all" in done.out
+
+
+def test_help_of_a_verb_is_its_own(heart: Heart) -> None:
+    assert heart("help", "rank").out == heart("rank", "--help").out
+    assert heart("help", "judges", "audit").out == heart("judges", "audit", "--help").out
+    assert "there are run" in heart("help", "xyz").err
+
+
+def test_help_all_lists_every_verb(heart: Heart) -> None:
+    done = heart("help", "all")
     assert done.code == 0
     for verb, words in VERBS.items():
         assert verb in done.out

@@ -70,14 +70,14 @@ def command(
     names: "DialogueNames",
     as_json: bool,
 ) -> None:
-    r"""Make DIR with a commented study file in it, named like DIR; nothing is replaced.
+    """Make DIR with a commented study file in it, named like DIR; nothing is replaced.
 
     Without DIR it asks. What --set says of --items goes into the study file.
 
     \b
     heart init mine --model our-model --base-url http://127.0.0.1:8080/v1
-    heart init prompts --compare --model our-model --base-url http://127.0.0.1:8080/v1
-    """
+    heart init ab --compare --model our-model --base-url http://127.0.0.1:8080/v1
+    """  # noqa: D301 - click reads this mark of a paragraph to keep
     if folder is None:
         folder, model, base_url, judge = _ask(model, base_url, judge)
     _require_together(

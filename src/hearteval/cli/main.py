@@ -59,7 +59,12 @@ VERBS: Mapping[str, str] = {
     "judges": "List the judges, and stress-test those of a study.",
     "store": "Move studies between databases.",
 }
-
+FIRST: Mapping[str, Sequence[str]] = {
+    "Do a study": ("init", "doctor", "run", "serve", "report"),
+    "Have data": ("rank", "agree", "import"),
+    "Look inside": ("compare", "simulate"),
+}
+"""What `heart --help` lists: the verbs that most people need, and no more than ten."""
 
 FOLDERS: Mapping[str, Sequence[str]] = {
     "study": (
@@ -71,6 +76,7 @@ FOLDERS: Mapping[str, Sequence[str]] = {
 }
 """Of verbs whose module is not beside this one."""
 _PLACES = {verb: f"{folder}.{verb}" for folder, verbs in FOLDERS.items() for verb in verbs}
+ALL = "hearteval.all_verbs"
 _PLACES["import"] = "tables.import_verb"  # no name for a module
 
 
@@ -81,6 +87,8 @@ class _LazyGroup(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "help":
+            return show_help
         if cmd_name not in VERBS:
             return None
         module = f"hearteval.cli.{_PLACES.get(cmd_name, cmd_name)}"
@@ -88,13 +96,16 @@ class _LazyGroup(click.Group):
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        width = max(map(len, VERBS))
+        groups = {"Commands": tuple(VERBS)} if ctx.meta.get(ALL) else FIRST
+        for heading, verbs in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([(verb.ljust(width), VERBS[verb]) for verb in verbs])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in VERBS and not ctx.resilient_parsing:
+        if args and args[0] not in {*VERBS, "help"} and not ctx.resilient_parsing:
             close = get_close_matches(args[0], VERBS, n=1)
             meant = f"run {args[0]}" if args[0].lower().endswith(".toml") else "".join(close)
             known = f"there are {', '.join(VERBS)}."
@@ -106,7 +117,7 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="\b\nThe Tab key completes verbs, options and files once bash has read\n"
+    epilog="\b\nEvery command:  heart help all\n\n\b\nThe Tab key completes verbs, options and files once bash has read\n"
     '  eval "$(_HEART_COMPLETE=bash_source heart)"',
 )
 @click.version_option(__version__, prog_name="heart")
@@ -115,6 +126,19 @@ def main() -> None:
 
     Start with:  heart init my-study
     """
+
+
+@click.command("help")
+@click.argument("verbs", nargs=-1, metavar="[all | VERB...]")
+@click.pass_context
+def show_help(context: click.Context, verbs: tuple[str, ...]) -> None:
+    """Say what a verb does; `all` lists every verb."""
+    assert context.parent is not None
+    if verbs in ((), ("all",)):
+        context.parent.meta[ALL] = bool(verbs)
+        click.echo(context.parent.get_help())
+        return
+    main.main(args=[*verbs, "--help"], prog_name="heart", standalone_mode=False)
 
 
 def run_command_line(arguments: list[str] | None = None) -> None:
