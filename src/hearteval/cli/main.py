@@ -117,7 +117,8 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="\b\nEvery command:  heart help all\n\n\b\nThe Tab key completes verbs, options and files once bash has read\n"
+    epilog="\b\nEvery command:  heart help all\n\n"
+    "\b\nThe Tab key completes verbs, options and files once bash has read\n"
     '  eval "$(_HEART_COMPLETE=bash_source heart)"',
 )
 @click.version_option(__version__, prog_name="heart")
