@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from hearteval.analysis.columns import BoolArray, JudgmentColumns
+from hearteval.analysis.ranking.comparisons import balance
 from hearteval.domain import Item
 from hearteval.stats.comparisons import TIE_SCORE, FloatArray, IntArray
 from hearteval.stats.special import expit
@@ -128,8 +129,10 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
     first, second = known[columns.first], known[columns.second]
     low, high = np.minimum(first, second), np.maximum(first, second)
     won = np.where(first == low, columns.score, 1 - columns.score)
-    weight = _balanced(columns, np.where(columns.score == TIE_SCORE, 1.0, columns.strength))
-    once = _balanced(columns, np.ones(len(won)))
+    by_strength = np.where(columns.score == TIE_SCORE, 1.0, columns.strength)
+    weight, once = (
+        balance(columns.pair, columns.is_person, each) for each in (by_strength, np.ones(len(won)))
+    )
     m, rater, writer = len(names), columns.sampled_rater, columns.writer
     n_raters, n_writers = (int(who.max(initial=PANEL)) + 2 for who in (rater, writer))
     people = (columns.item * n_raters + rater + 1) * n_writers + writer + 1
@@ -154,17 +157,3 @@ def headline_cells(columns: JudgmentColumns, systems: Collection[str]) -> Cells:
         once_won=total(once * won),
         tied=total(np.where(columns.score == TIE_SCORE, weight, 0.0)),
     )
-
-
-def _balanced(columns: JudgmentColumns, weight: FloatArray) -> FloatArray:
-    """Scale the weights within each pair of two kinds to equal totals; the pair's total stays."""
-    person, pair = columns.is_person, columns.pair
-    if person.all() or not person.any():
-        return weight
-    n = int(pair.max()) + 1
-    people, judges = (
-        np.bincount(pair[kind], weights=weight[kind], minlength=n)[pair]
-        for kind in (person, ~person)
-    )
-    scale = (people + judges) / (2 * np.where(person, people, judges))
-    return np.where((people > 0) & (judges > 0), weight * scale, weight)

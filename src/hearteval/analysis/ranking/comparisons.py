@@ -20,6 +20,7 @@ from hearteval.domain import Axis, AxisMark, Rater, System
 from hearteval.errors import NotIdentifiedError
 from hearteval.stats.comparisons import (
     TIE_SCORE,
+    BoolArray,
     Comparisons,
     FloatArray,
     IntArray,
@@ -82,11 +83,12 @@ def to_comparisons(
     raters = _find(map(RATER, rows), _positions(rater_ids), n)
     score = np.fromiter(map(SCORES.__getitem__, map(CHOICE, marks)), np.float64, n)
     weight = _strengths(rows, marks, score) if use_strength else np.ones(n)
+    pair = _find(map(PAIR, rows), _positions(tuple(dict.fromkeys(map(PAIR, rows)))), n)
     return Comparisons(
         left=left,
         right=right,
         score=score,
-        weight=_balance(rows, weight, raters),
+        weight=balance(pair, raters >= 0, weight),
         count=np.ones(n, dtype=np.int64),
         item=_find(map(ITEM, rows), item, n),
         rater=raters,
@@ -159,16 +161,12 @@ def count_pairs_of_one_kind(
     return sum(len(found) == 1 for found in kinds.values()), len(kinds)
 
 
-def _balance(rows: Sequence[JudgmentRow], weight: FloatArray, rater: IntArray) -> FloatArray:
+def balance(pair: IntArray, is_person: BoolArray, weight: FloatArray) -> FloatArray:
     """Scale the weights within each pair of two kinds to equal totals; the pair's total stays."""
-    is_person = rater >= 0
     if is_person.all() or not is_person.any():
         return weight
-    number = _positions(tuple(dict.fromkeys(map(PAIR, rows))))
-    pair = _find(map(PAIR, rows), number, len(rows))
-    people, judges = (
-        sum_by(pair[kind], weight[kind], len(number))[pair] for kind in (is_person, ~is_person)
-    )
+    n = int(pair.max()) + 1
+    people, judges = (sum_by(pair[kind], weight[kind], n)[pair] for kind in (is_person, ~is_person))
     scale = (people + judges) / (2 * np.where(is_person, people, judges))
     return np.where((people > 0) & (judges > 0), weight * scale, weight)
 
