@@ -1,5 +1,6 @@
 """`he.rank` and `he.agree`: any source, the fields of the JSON, dataframes of the input's kind."""
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -431,3 +432,16 @@ def test_unknown_names_of_the_package_are_attribute_errors() -> None:
 
 def test_public_names_are_listed() -> None:
     assert dir(he) == he.__all__
+
+
+def test_arguments_have_the_defaults_and_words_of_the_command_line() -> None:
+    arguments = inspect.signature(he.rank).parameters
+
+    assert [*arguments][:4] == ["votes", "by", "report", "left"]
+    assert (arguments["prior"].default, arguments["position"].default) == (0.0, False)
+    assert "    rater: Column of the person who voted; not for judges.\n" in str(he.rank.__doc__)
+    assert inspect.signature(he.agree).parameters["level"].default is inspect.Parameter.empty
+    with pytest.raises(TypeError, match="'lft'"):
+        he.rank(VOTES, lft="model_a")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="'level'"):
+        he.agree(RATINGS, unit="text", rater="coder", value="label")  # type: ignore[call-overload]

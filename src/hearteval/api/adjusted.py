@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import narwhals.stable.v2 as nw
 
@@ -14,7 +14,7 @@ from hearteval.analysis.ranking.checks.adjusted import (
     rank_votes_of_judges,
 )
 from hearteval.analysis.ranking.votes import Votes
-from hearteval.api.reading import Names, VoteReading, VoteSource, explaining, outcome_names
+from hearteval.api.reading import VoteReading, VoteSource, explaining
 from hearteval.api.shown import Shown
 from hearteval.domain import flat_fields
 from hearteval.exchange.arguments import (
@@ -23,7 +23,9 @@ from hearteval.exchange.arguments import (
     check_level,
     check_named,
     check_roles,
+    takes,
 )
+from hearteval.exchange.options import VoteOptions
 from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind
 from hearteval.report.files.ranking import controlled_display, judged_display
@@ -57,22 +59,17 @@ class JudgeAware(JudgedVotes, Shown):
         return judged_display(self)
 
 
+@takes(VoteOptions)
 def rank_controlled(
     votes: "Source",
     *,
     cluster: str | Sequence[str],
     controls: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     position: bool = True,
-    left: str | None = None,
-    right: str | None = None,
-    winner: str | None = None,
-    left_name: Names = (),
-    right_name: Names = (),
-    tie_name: Names = (),
-    own_name: bool = False,
     rater: str | None = None,
     level: float = 0.95,
     report: Report = report_nothing,
+    **options: Unpack[VoteOptions],
 ) -> Controlled:
     """Rank with length, formatting or position held equal, beside the raw strengths.
 
@@ -92,8 +89,7 @@ def rank_controlled(
         TypeError: As in `rank`.
         ValueError: As in `rank`.
     """
-    names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
-    source = VoteSource(votes, {"left": left, "right": right, "winner": winner}, names, report)
+    source = VoteSource(votes, options, report)
     reading, make = open_controlled(
         source, cluster=cluster, rater=rater, controls=controls, position=position, level=level
     )
@@ -126,20 +122,15 @@ def open_controlled(
     return reading, make
 
 
+@takes(VoteOptions)
 def rank_judge_aware(
     votes: "Source",
     *,
     judge: str,
     cluster: str | Sequence[str],
-    left: str | None = None,
-    right: str | None = None,
-    winner: str | None = None,
-    left_name: Names = (),
-    right_name: Names = (),
-    tie_name: Names = (),
-    own_name: bool = False,
     level: float = 0.95,
     report: Report = report_nothing,
+    **options: Unpack[VoteOptions],
 ) -> JudgeAware:
     """Rank by a panel of judges who differ in discrimination and position bias.
 
@@ -156,8 +147,7 @@ def rank_judge_aware(
         TypeError: As in `rank`.
         ValueError: As in `rank`.
     """
-    names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
-    source = VoteSource(votes, {"left": left, "right": right, "winner": winner}, names, report)
+    source = VoteSource(votes, options, report)
     reading, make = open_judged(source, judge=judge, cluster=cluster, level=level)
     return make(reading.whole())
 

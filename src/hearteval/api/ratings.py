@@ -1,18 +1,8 @@
 """`he.agree`: how far raters agree, in any file or dataframe of ratings."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Literal,
-    Required,
-    TypedDict,
-    Unpack,
-    get_args,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack, get_args, overload
 
 import narwhals.stable.v2 as nw
 
@@ -28,21 +18,15 @@ from hearteval.analysis.agreement.parts import (
 from hearteval.analysis.agreement.ratings import (
     Agreement,
     AgreementSettings,
-    IntervalKind,
     measure_agreement,
 )
-from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, RankPolicy
+from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.api.groups import AgreementsBy, make_groups
 from hearteval.api.shown import Shown
 from hearteval.domain import flat_fields
 from hearteval.errors import SettingsError, first_few
-from hearteval.exchange.arguments import (
-    check_also,
-    check_level,
-    read_integer,
-    read_names,
-    read_number,
-)
+from hearteval.exchange.arguments import check_also, check_level, read_names, takes
+from hearteval.exchange.options import AgreeOptions, AlsoMeasured
 from hearteval.exchange.ratings import (
     ReadRatings,
     find_long,
@@ -114,78 +98,38 @@ PARTS: Mapping[str, Callable[[CodedRatings, AgreementSettings], tuple[Any, ...]]
 """What is measured too where it is asked for, by the name of its field."""
 MAX_NAMED = 30
 """Columns of raters that the first line names."""
-AlsoMeasured = Literal["by_pair", "by_rater", "by_category", "pooled"]
-
-
-class AgreeOptions(TypedDict, total=False):
-    """What `agree` takes beside the ratings and what parts them; it says what each is."""
-
-    unit: str | Sequence[str] | None
-    rater: str | Sequence[str] | None
-    value: str | None
-    level: Required[Level]
-    wide: bool
-    reverse: Sequence[str]
-    minimum: float | None
-    maximum: float | None
-    resamples: int
-    seed: int
-    interval: IntervalKind
-    confidence: float
-    also: Sequence[AlsoMeasured]
-    report: Report
-
-
-@overload
-def agree(ratings: "Source", *, by: None = None, **options: Unpack[AgreeOptions]) -> Agreements: ...
 
 
 @overload
 def agree(
-    ratings: "Source", *, by: str, **options: Unpack[AgreeOptions]
+    ratings: "Source", *, by: None = None, report: Report = ..., **options: Unpack[AgreeOptions]
+) -> Agreements: ...
+
+
+@overload
+def agree(
+    ratings: "Source", *, by: str, report: Report = ..., **options: Unpack[AgreeOptions]
 ) -> AgreementsBy[Agreements]: ...
 
 
+@takes(AgreeOptions)
 def agree(
     ratings: "Source",
     *,
-    unit: str | Sequence[str] | None = None,
-    rater: str | Sequence[str] | None = None,
-    value: str | None = None,
-    level: Level,
-    wide: bool = False,
-    reverse: Sequence[str] = (),
-    minimum: float | None = None,
-    maximum: float | None = None,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = 0,
-    interval: IntervalKind = "fisher-z",
-    confidence: float = 0.95,
     by: str | None = None,
-    also: Sequence[AlsoMeasured] = (),
     report: Report = report_nothing,
+    **options: Unpack[AgreeOptions],
 ) -> Agreements | AgreementsBy[Agreements]:
     """Measure how far raters agree: kappa, alpha, AC1 and AC2, ICC, with intervals over units.
+
+    Several columns of `unit` name it together. In a wide table a row is a unit, and the raters are
+    the columns, or items of a questionnaire, that `rater` names; where it names none, all but
+    `unit` and `by`, if they look alike.
 
     Args:
         ratings: Path of a CSV, JSONL or Parquet file, any dataframe, or a list of dictionaries; a
             row is one rating.
-        unit: Column of what is rated, or several that name it together.
-        rater: Column of who rates. Of a wide table the columns of the raters, or of the items of a
-            questionnaire; where none are named, all but `unit` and `by`, if they look alike.
-        value: Column of the rating; none in a wide table.
-        level: Level of measurement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
-        wide: Whether there is one column for each rater; a row is then a unit, and `unit` optional.
-        reverse: Raters, or items, whose values are turned round between `minimum` and `maximum`.
-        minimum: Lowest value there is; lower ones are left out and counted.
-        maximum: Highest value there is; likewise.
-        resamples: Bootstrap replicates.
-        seed: Seed of the bootstrap.
-        interval: ``fisher-z``, from the bootstrap's standard error, or its ``percentile`` points.
-        confidence: Nominal coverage of the intervals.
         by: Column to measure apart for each value of: what comes back is one result each.
-        also: What is measured too: ``by_pair`` of raters, ``by_rater``, ``by_category``, and with
-            `by` all results ``pooled``.
         report: Told how far the reading is.
 
     Raises:
@@ -195,32 +139,27 @@ def agree(
         TypeError: As in `rank`.
         ValueError: As in `rank`.
     """
+    level = options["level"]
     if level not in get_args(Level):
         raise ValueError(f"a level of measurement is one of {get_args(Level)}, not {level!r}")
-    checked = RankPolicy(
-        n_resamples=read_integer("resamples", resamples), seed=read_integer("seed", seed)
-    )
-    lowest, highest = (
-        None if limit is None else read_number(name, limit)
-        for name, limit in (("minimum", minimum), ("maximum", maximum))
-    )
+    checked = RankPolicy(n_resamples=options["resamples"], seed=options["seed"])
     settings = AgreementSettings(
         level=level,
-        min=lowest,
-        max=highest,
+        min=options["minimum"],
+        max=options["maximum"],
         resamples=checked.n_resamples,
         seed=checked.seed,
-        interval=interval,
-        confidence=check_level(confidence),
-        reverse=read_names("reverse", reverse),
+        interval=options["interval"],
+        confidence=check_level(options["confidence"]),
+        reverse=read_names("reverse", options["reverse"]),
     )
     table = open_table(ratings, report)
-    roles = {"unit": unit, "rater": rater, "value": value, "by": by}
-    table, columns = find_wide(table, roles) if wide else find_long(table, roles)
+    roles = {name: options[name] for name in ("unit", "rater", "value")} | {"by": by}
+    table, columns = find_wide(table, roles) if options["wide"] else find_long(table, roles)
     frame = find_frame_kind(ratings)
     named = table.raters if isinstance(table, WideTable) else None
 
-    asked = check_also(also, get_args(AlsoMeasured))
+    asked = check_also(options["also"], get_args(AlsoMeasured))
     if "pooled" in asked and by is None:
         raise SettingsError("what is pooled are the results of several groups: name them with by")
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from hearteval.analysis.ranking.votes import Votes
 from hearteval.errors import HeartError, NotIdentifiedError, Remedy, SettingsError
 from hearteval.exchange.arguments import (
-    Label,
     check_columns_named,
     check_roles,
     find_columns,
@@ -15,6 +14,7 @@ from hearteval.exchange.arguments import (
     read_labels,
     read_names,
 )
+from hearteval.exchange.options import VoteOptions
 from hearteval.exchange.tables import open_table
 from hearteval.exchange.tables.columns import Report, Table
 from hearteval.exchange.tables.views import join_columns
@@ -31,19 +31,20 @@ from hearteval.exchange.votes.winner import find_winners
 if TYPE_CHECKING:
     from hearteval.exchange.tables import Source
 
-Names = Label | Sequence[Label]
-
 
 class VoteSource(NamedTuple):
     """A table of votes, and what a caller says of it whatever it is ranked by."""
 
     source: "Source"
-    sides: Mapping[str, str | None]
-    """Columns of left, right and winner, None for one to be found."""
-    names: OutcomeNames
+    options: VoteOptions
     report: Report
     by: str | None = None
     baseline: str | None = None
+
+    @property
+    def sides(self) -> dict[str, str | None]:
+        """Columns of left, right and winner, None for one to be found."""
+        return {side: self.options[side] for side in ("left", "right", "winner")}
 
     def open(self, others: Mapping[str, Any]) -> "VoteReading":
         """Settle what the columns mean, those of `others` by role too.
@@ -52,6 +53,7 @@ class VoteSource(NamedTuple):
             SettingsError: A column is missing or named twice.
             TypeError: What names a column is no text.
         """
+        names = _outcome_names(self.options)
         clusters = read_names("cluster", others["cluster"])
         optional = {role: name for role, name in others.items() if role != "covariates"}
         optional |= {"by": self.by, "cluster": None}
@@ -62,14 +64,14 @@ class VoteSource(NamedTuple):
             seen = open_layout(table, self.sides, self.baseline)
             sides = self.sides if seen is table else {**self.sides, "winner": None}
             if seen is not table:
-                check_no_names(self.names, table.label)
+                check_no_names(names, table.label)
             known = _find_sides(seen, sides)
         for cluster in clusters or (None,):
             check_roles({**known, **optional, "cluster": cluster})
         roles = {**known, **others, "by": self.by, "cluster": None}
         if clusters:
             seen, roles["cluster"] = join_columns(seen, clusters)
-        return VoteReading(seen, VoteColumns(**roles), self.names)
+        return VoteReading(seen, VoteColumns(**roles), names)
 
 
 def _find_sides(table: Table, sides: Mapping[str, str | None]) -> Mapping[str, Any]:
@@ -146,11 +148,11 @@ def explaining(votes: Votes) -> Iterator[None]:
         raise NotIdentifiedError(message, components=components, ids=error.ids) from error
 
 
-def outcome_names(left: Names, right: Names, tie: Names, *, own_name: bool) -> OutcomeNames:
+def _outcome_names(options: VoteOptions) -> OutcomeNames:
     """Return what the labels of the winner column are said to mean."""
     return OutcomeNames(
-        own_name=own_name,
-        left=read_labels("left_name", left),
-        right=read_labels("right_name", right),
-        tie=read_labels("tie_name", tie),
+        own_name=options["own_name"],
+        left=read_labels("left_name", options["left_name"]),
+        right=read_labels("right_name", options["right_name"]),
+        tie=read_labels("tie_name", options["tie_name"]),
     )

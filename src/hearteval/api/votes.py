@@ -1,28 +1,23 @@
 """`he.rank` and its kin: any file or dataframe of votes ranked, as it is or adjusted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Unpack, get_args, overload
 
 import narwhals.stable.v2 as nw
 
 from hearteval.analysis.ranking.contrasts import Anchored, TiedWith, anchor_at, find_ties
-from hearteval.analysis.ranking.intervals import DEFAULT_RESAMPLES, IntervalName, RankPolicy, Ties
+from hearteval.analysis.ranking.intervals import RankPolicy
 from hearteval.analysis.ranking.votes import VoteRanking, Votes, rank_votes
 from hearteval.api.adjusted import Controlled, JudgeAware, open_controlled, open_judged
 from hearteval.api.groups import Rankings, make_groups
-from hearteval.api.reading import Names, VoteReading, VoteSource, explaining, outcome_names
+from hearteval.api.reading import VoteReading, VoteSource, explaining
 from hearteval.api.shown import Shown
 from hearteval.errors import HeartError, SettingsError
-from hearteval.exchange.arguments import (
-    check_also,
-    check_level,
-    read_integer,
-    read_number,
-)
+from hearteval.exchange.arguments import check_also, check_level, takes
+from hearteval.exchange.options import AlsoShown, RankOptions
 from hearteval.exchange.tables.columns import Report, report_nothing
 from hearteval.exchange.tables.frames import find_frame_kind, make_frame
 from hearteval.exchange.votes import PartedVotes
@@ -117,103 +112,31 @@ class Ranking(VoteRanking, Shown):
         return Display((*ranking_display(self).parts, *more))
 
 
-AlsoShown = Literal["differences", "groups"]
-
-
-class RankOptions(TypedDict, total=False):
-    """What `rank` takes beside the votes and what parts them; it says what each is."""
-
-    left: str | None
-    right: str | None
-    winner: str | None
-    left_name: Names
-    right_name: Names
-    tie_name: Names
-    own_name: bool
-    baseline: str | None
-    strength: str | None
-    cluster: str | Sequence[str] | None
-    rater: str | None
-    ties: Ties
-    prior: float
-    interval: IntervalName | None
-    resamples: int
-    seed: int
-    level: float
-    anchor: str | None
-    also: Sequence[AlsoShown]
-    controls: Mapping[str, tuple[str, str]]
-    position: bool
-    judge: str | None
-    report: Report
+@overload
+def rank(
+    votes: "Source", *, by: None = None, report: Report = ..., **options: Unpack[RankOptions]
+) -> Ranking: ...
 
 
 @overload
-def rank(votes: "Source", *, by: None = None, **options: Unpack[RankOptions]) -> Ranking: ...
+def rank(
+    votes: "Source", *, by: str, report: Report = ..., **options: Unpack[RankOptions]
+) -> Rankings[Ranking]: ...
 
 
-@overload
-def rank(votes: "Source", *, by: str, **options: Unpack[RankOptions]) -> Rankings[Ranking]: ...
-
-
+@takes(RankOptions)
 def rank(
     votes: "Source",
     *,
-    left: str | None = None,
-    right: str | None = None,
-    winner: str | None = None,
-    left_name: Names = (),
-    right_name: Names = (),
-    tie_name: Names = (),
-    own_name: bool = False,
-    baseline: str | None = None,
-    strength: str | None = None,
-    cluster: str | Sequence[str] | None = None,
-    rater: str | None = None,
-    ties: Ties = "half",
-    prior: float = 0.0,
-    interval: IntervalName | None = None,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = 0,
-    level: float = 0.95,
     by: str | None = None,
-    anchor: str | None = None,
-    also: Sequence[AlsoShown] = (),
-    controls: Mapping[str, tuple[str, str]] = MappingProxyType({}),
-    position: bool = False,
-    judge: str | None = None,
     report: Report = report_nothing,
+    **options: Unpack[RankOptions],
 ) -> Ranking | Rankings[Ranking]:
     """Rank systems by pairwise votes (Bradley-Terry), with intervals and a fit check.
 
     Args:
         votes: Path of a CSV, JSONL or Parquet file, any dataframe, or a list of dictionaries.
-        left: Column of one system; ``model_a`` or ``left`` if there is such a column.
-        right: Column of the other system; likewise.
-        winner: Column that says who won; likewise.
-        left_name: Value or values of the winner column that mean left.
-        right_name: Value or values that mean right.
-        tie_name: Value or values that mean a tie.
-        own_name: Whether the winner column holds the winner's own name; found out by itself unless
-            the names can be read in another way too.
-        baseline: What every model of a file with Arena-Hard's ``games`` was compared with.
-        strength: Column of how strongly; adds a ranking weighted by it.
-        cluster: Column of the item (prompt, dialogue) voted on, or several that name it together:
-            what intervals resample.
-        rater: Column of the person who voted. Leave it out for a panel of judges.
-        ties: ``half``, ``davidson`` or ``drop``.
-        prior: Half-won comparisons added to every pair of systems.
-        interval: ``two-way``, ``item-sandwich``, ``item-bootstrap`` or ``published``; by default
-            two-way with items and five raters, else item-sandwich.
-        resamples: Bootstrap replicates.
-        seed: Seed of the bootstrap.
-        level: Nominal coverage.
         by: Column to rank apart for each value of: what comes back is one ranking each.
-        anchor: System to hold at 1500: every other's contrast with it (`ranking.anchored`).
-        also: What is shown and written too: ``differences``, ``groups`` of tied systems.
-        controls: As in `rank_controlled`, whose result is then `ranking.controlled`.
-        position: Likewise.
-        judge: As in `rank_judge_aware`, whose result is then `ranking.judge_aware`.
         report: Told how far the reading is.
 
     Raises:
@@ -225,18 +148,18 @@ def rank(
         ValueError: An argument can never be, e.g. a level of 95.
     """
     policy = RankPolicy(
-        ties=ties,
-        prior=read_number("prior", prior),
-        interval=interval,
-        n_resamples=read_integer("resamples", resamples),
-        seed=read_integer("seed", seed),
-        level=check_level(level),
+        ties=options["ties"],
+        prior=options["prior"],
+        interval=options["interval"],
+        n_resamples=options["resamples"],
+        seed=options["seed"],
+        level=check_level(options["level"]),
     )
-    names = outcome_names(left_name, right_name, tie_name, own_name=own_name)
-    sides = {"left": left, "right": right, "winner": winner}
-    source = VoteSource(votes, sides, names, report, by, baseline)
-    plain = source.open({"strength": strength, "cluster": cluster, "rater": rater})
-    shown, frame = check_also(also, get_args(AlsoShown)), find_frame_kind(votes)
+    source = VoteSource(votes, options, report, by, options["baseline"])
+    cluster, rater, anchor = options["cluster"], options["rater"], options["anchor"]
+    plain = source.open({"strength": options["strength"], "cluster": cluster, "rater": rater})
+    shown, frame = check_also(options["also"], get_args(AlsoShown)), find_frame_kind(votes)
+    controls, position, judge = options["controls"], options["position"], options["judge"]
     beside: dict[str, tuple[VoteReading, Callable[[Votes], Shown]]] = {}
     if cluster is None and (controls or position or judge is not None):
         raise SettingsError(
@@ -246,10 +169,17 @@ def rank(
         )
     if controls or position:
         beside["controlled"] = open_controlled(
-            source, cluster=cluster, rater=rater, controls=controls, position=position, level=level
+            source,
+            cluster=cluster,
+            rater=rater,
+            controls=controls,
+            position=position,
+            level=policy.level,
         )
     if judge is not None:
-        beside["judge_aware"] = open_judged(source, judge=judge, cluster=cluster, level=level)
+        beside["judge_aware"] = open_judged(
+            source, judge=judge, cluster=cluster, level=policy.level
+        )
 
     empty = partial(Ranking, frame=frame, asked=shown)
 

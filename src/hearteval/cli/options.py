@@ -13,8 +13,10 @@ import click
 from click.core import ParameterSource
 
 from hearteval.errors import HeartError, Remedy, SettingsError, first_few
+from hearteval.exchange.options import Columns, Labels, Option, arguments_of, choices_of
 
 MAX_NAMED, MAX_NAME = 5, 80
+Command = Callable[..., None]
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
@@ -122,11 +124,63 @@ def count_option(
     return click.option(*names, type=number, default=default, show_default=True, help=words)
 
 
-by_option = click.option("--by", metavar="COL", help="One result for each value of a column.")
-resamples_option = count_option(
-    "--resamples", default=1000, words="Bootstrap replicates.", least=100, most=1_000_000
-)
-seed_option = count_option("--seed", default=0, words="Seed of the bootstrap.", least=0)
+def options_of(record: type, *, by_after: str) -> Callable[[Command], Command]:
+    """Give a command the options that a record describes, in its order, and `--by`.
+
+    Where there is one for each choice, the command is told a list of those that are given.
+    """
+    arguments = arguments_of(record)
+
+    def decorate(function: Command) -> Command:
+        @wraps(function)
+        def told(**given: Any) -> None:
+            for name, (hint, options) in arguments.items():
+                if len(options) > 1:
+                    given[name] = [flag for flag in choices_of(hint) if given.pop(flag)]
+                elif given[name] == ():
+                    given[name] = options[0].default
+            function(**given)
+
+        command: Command = told
+        for name, (hint, options) in reversed(arguments.items()):
+            if name == by_after:
+                words = "One result for each value of a column."
+                command = click.option("--by", metavar="COL", help=words)(command)
+            flags = choices_of(hint) if len(options) > 1 else ()
+            for flag, option in reversed([*zip(flags or (name,), options, strict=True)]):
+                command = _option(flag, bool if flags else hint, option)(command)
+        return command
+
+    return decorate
+
+
+def _option(name: str, hint: Any, option: Option) -> Callable[[FC], FC]:
+    is_many = hint in (Columns, Labels, Sequence[str]) or option.n_words > 1
+    default = None if is_many or option.default is ... else option.default
+    return click.option(
+        *(option.spelled or (f"--{name.replace('_', '-')}",)),
+        name,
+        type=_kind(hint, option),
+        is_flag=hint is bool,
+        multiple=is_many,
+        nargs=option.n_words,
+        default=False if hint is bool else default,
+        show_default=hint is not bool and default is not None,
+        metavar=option.metavar,
+        help=option.words,
+    )
+
+
+def _kind(hint: Any, option: Option) -> Any:
+    """Return what click makes of the words of an option; None for the words themselves."""
+    low, high = option.within
+    if choices_of(hint):
+        return click.Choice(choices_of(hint))
+    if hint is int:
+        return click.IntRange(low, high)
+    if hint is float:
+        return FiniteFloat(low, high, min_open=option.is_above)
+    return FiniteNumber() if hint == float | None else None
 
 
 def write_commands(error: HeartError) -> None:
@@ -164,7 +218,7 @@ def _spelled(option: click.Option, value: object) -> Iterator[str]:
         yield from (spelling, str(each))
 
 
-def names_options(function: Callable[..., None]) -> Callable[..., None]:
+def names_options(function: Command) -> Command:
     """Give a command an option for what a study file would say of a file of dialogues.
 
     Where the file lacks something, the command is written out with it.

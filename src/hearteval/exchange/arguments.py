@@ -6,11 +6,14 @@ are not there, or that serve twice, are a `SettingsError`.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, signature
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from hearteval.errors import Remedy, SettingsError
+from hearteval.exchange.options import Label, arguments_of
 from hearteval.exchange.tables.columns import cell_kind, cell_text, find_near, list_names
 
 KNOWN_COLUMNS = {"left": ("model_a", "left"), "right": ("model_b", "right"), "winner": ("winner",)}
@@ -32,8 +35,47 @@ ITEM_COLUMNS = (
 )
 """Names of columns that tell prompts apart, without what is no letter, the likeliest first."""
 
-Label = str | float | bool
-"""A value of the winner column."""
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def takes(record: type) -> Callable[[F], F]:
+    """Give a function, in its `**options`, all that a record describes: defaults, words, numbers.
+
+    Where its docstring names arguments, those of the record follow them.
+    """
+    arguments = arguments_of(record)
+    more = []
+    for name, (hint, options) in arguments.items():
+        default = False if hint is bool else options[0].default
+        needed = Parameter.empty if default is ... else default
+        more.append(Parameter(name, Parameter.KEYWORD_ONLY, default=needed, annotation=hint))
+    lines = "".join(
+        f"        {name}: {' '.join(option.words for option in options)}\n"
+        for name, (_, options) in arguments.items()
+    )
+
+    def decorate(function: F) -> F:
+        *own, _ = signature(function).parameters.values()
+        whole = signature(function).replace(parameters=[*own, *more])
+
+        @wraps(function)
+        def told(*given: Any, **options: Any) -> Any:
+            bound = whole.bind(*given, **options)
+            bound.apply_defaults()
+            for name, (hint, _) in arguments.items():
+                value = bound.arguments[name]
+                if hint is int:
+                    bound.arguments[name] = read_integer(name, value)
+                elif value is not None and hint in (float, float | None):
+                    bound.arguments[name] = read_number(name, value)
+            return function(*bound.args, **bound.kwargs)
+
+        told.__signature__ = whole  # type: ignore[attr-defined]
+        head, raises, errors = (function.__doc__ or "").partition("\n    Raises:")
+        told.__doc__ = f"{head}{lines if 'Args:' in head else ''}{raises}{errors}"
+        return cast("F", told)
+
+    return decorate
 
 
 def read_labels(argument: str, labels: Label | Sequence[Label]) -> tuple[str, ...]:

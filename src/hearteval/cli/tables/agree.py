@@ -7,62 +7,14 @@ from typing import Any
 import click
 
 from hearteval.cli.console import Terminal, show_result
-from hearteval.cli.options import (
-    FiniteFloat,
-    FiniteNumber,
-    OnceCommand,
-    by_option,
-    json_option,
-    resamples_option,
-    seed_option,
-    write_commands,
-)
+from hearteval.cli.options import OnceCommand, json_option, options_of, write_commands
 from hearteval.errors import HeartError
+from hearteval.exchange.options import AgreeOptions
 
 
 @click.command("agree", cls=OnceCommand)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--unit", multiple=True, metavar="COL", help="Column of what is rated.")
-@click.option(
-    "--rater", multiple=True, metavar="COL", help="Column of who rates; if wide, one of each."
-)
-@click.option("--value", metavar="COL", help="Column of the rating.")
-@click.option("--wide", is_flag=True, help="There is one column for each rater, or each item.")
-@click.option(
-    "--reverse", multiple=True, metavar="RATER", help="Rater or item to turn from --min to --max."
-)
-@click.option(
-    "--level",
-    type=click.Choice(["nominal", "ordinal", "interval", "ratio"]),
-    help="Level of measurement.",
-)
-@click.option(
-    "--min", "minimum", type=FiniteNumber(), help="Lowest value; lower ones are left out."
-)
-@click.option(
-    "--max", "maximum", type=FiniteNumber(), help="Highest value; higher ones are left out."
-)
-@click.option(
-    "--interval",
-    type=click.Choice(["fisher-z", "percentile"]),
-    default="fisher-z",
-    show_default=True,
-    help="How intervals are made from the bootstrap over units.",
-)
-@by_option
-@click.option(
-    "--confidence",
-    type=FiniteFloat(min=0, max=0.999999, min_open=True),
-    default=0.95,
-    show_default=True,
-    help="Nominal coverage of the intervals.",
-)
-@click.option("--by-pair", is_flag=True, help="Every two raters too.")
-@click.option("--by-rater", is_flag=True, help="Each rater beside the others too.")
-@click.option("--by-category", is_flag=True, help="Each value against all others too.")
-@click.option("--pooled", is_flag=True, help="With --by, all groups together too.")
-@resamples_option
-@seed_option
+@options_of(AgreeOptions, by_after="interval")
 @json_option
 def command(file: Path, *, as_json: bool, **options: Any) -> None:
     """Measure agreement in FILE (.csv, .tsv, .jsonl or .parquet), one rating a row.
@@ -77,8 +29,6 @@ def command(file: Path, *, as_json: bool, **options: Any) -> None:
 
     needed = ("level",) if options["wide"] else ("unit", "rater", "value", "level")
     _require(file, {name: options[name] or None for name in needed}, wide=options["wide"])
-    parts = ("by_pair", "by_rater", "by_category", "pooled")
-    options["also"] = [name for name in parts if options.pop(name)]
     try:
         with Terminal().progress("reading") as report:
             found = agree(file, report=report, **options)
