@@ -87,7 +87,7 @@ def test_judges_and_reports_use_the_names_of_the_rubric(
     with paying_server() as provider:
         path = write(tmp_path, provider.url, more=f'protocol = "{protocol}"\n')
         done = heart("run", path, "--yes")
-        heart("report", path, "--figures", tmp_path / "figures")
+        heart("report", path, "--figures", tmp_path / "figures", "--full", tmp_path / "full")
         again = heart("run", path, "--yes", "--json")
 
     assert done.code == 0, done.err
@@ -101,7 +101,9 @@ def test_judges_and_reports_use_the_names_of_the_rubric(
     assert "Clarity of Words" in page
     assert "Warmth" in page
     assert "共情" in page
-    for text in (page, done.out, *drawn, *tables):
+    pages = [one.read_text("utf-8") for one in (tmp_path / "full").glob("*.html")]
+    assert sum("Warmth" in text for text in pages) >= 2
+    for text in (page, done.out, *drawn, *tables, *pages):
         for name in ("Human Alignment", "Empathic Responsiveness", "Attunement", "Resonance"):
             assert name not in text
     assert made(tmp_path)["axis_names"]["H"] == "Clarity of Words"

@@ -5,7 +5,7 @@ import dataclasses
 from invented_results import invented_results
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.domain import AXES
+from hearteval.domain import AXES, AXIS_NAMES
 from hearteval.report.page import render_page
 from hearteval.report.radar import elo_frame, elo_radars
 
@@ -44,7 +44,7 @@ def test_a_mean_system_lies_on_the_dashed_ring() -> None:
     board = dataclasses.replace(board, rows=(dataclasses.replace(row, axes=flat),))
     frame = elo_frame(board)
     assert frame is not None
-    (radar,) = elo_radars(board)
+    (radar,) = elo_radars(board, AXIS_NAMES)
     assert radar.shape == frame.field == frame.rings[1]
     assert len(radar.whiskers) == len(AXES)
 
@@ -54,11 +54,11 @@ def test_a_system_without_an_elo_on_an_axis_has_no_radar() -> None:
     first, *others = board.rows
     without = {**first.axes, "H": dataclasses.replace(first.axes["H"], elo=None)}
     board = dataclasses.replace(board, rows=(dataclasses.replace(first, axes=without), *others))
-    assert [one.system for one in elo_radars(board)] == [row.system for row in others]
+    assert [one.system for one in elo_radars(board, AXIS_NAMES)] == [row.system for row in others]
 
 
 def test_the_page_draws_one_for_each_system() -> None:
     results = invented_results()
     page = render_page(results)
-    assert page.count('<use href="#radar-frame"/>') == len(elo_radars(the_board()))
+    assert page.count('<use href="#radar-frame"/>') == len(elo_radars(the_board(), AXIS_NAMES))
     assert page.count('<symbol id="radar-frame"') == 1

@@ -11,7 +11,7 @@ from invented_results import invented_results, with_judges
 from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXES
+from hearteval.domain import AXES, AXIS_NAMES
 from hearteval.report.headline import sentence
 from hearteval.report.page import render_page
 from hearteval.report.radar import score_frame, score_radars
@@ -94,7 +94,7 @@ def test_radar_puts_1_in_the_middle_and_5_on_the_outer_ring() -> None:
     ratings = dataclasses.replace(results.ratings, systems=(dataclasses.replace(row, axes=ends),))
     frame = score_frame(ratings)
     assert frame is not None
-    (radar,) = score_radars(ratings)
+    (radar,) = score_radars(ratings, AXIS_NAMES)
     corners = radar.shape.split()
     assert corners[0] == frame.rings[-1].split()[0] == "100,26"
     assert set(corners[1:]) == {"100,98"}

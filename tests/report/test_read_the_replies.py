@@ -14,7 +14,7 @@ from invented_results import invented_results, with_board
 from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Axis, AxisMark, Choice, Turn
+from hearteval.domain import AXIS_NAMES, Axis, AxisMark, Choice, Turn
 from hearteval.report.page import MAX_BYTES, render_page
 from hearteval.report.page.folder import folder_pages
 from hearteval.report.page.links import pair_key, system_page
@@ -91,7 +91,7 @@ def test_axes_with_one_mark_stand_together() -> None:
         "R": AxisMark("second", 3),
     }
     judgment = dataclasses.replace(verdict.judgment, axes=axes)
-    assert marks(dataclasses.replace(verdict, judgment=judgment)) == [
+    assert marks(dataclasses.replace(verdict, judgment=judgment), AXIS_NAMES) == [
         ("b, 3", ["Human Alignment", "Resonance"]),
         ("no difference", ["Attunement"]),
     ]

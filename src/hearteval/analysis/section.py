@@ -6,7 +6,7 @@ or tables goes through those that a study has, and knows none by name.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
@@ -20,6 +20,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.voters import Headline
 from hearteval.analysis.scores.columns import RatingColumns
 from hearteval.analysis.scores.study import RatingResults
+from hearteval.domain import Axis, axis_names
 from hearteval.domain.study import AmbiguityRule
 from hearteval.notices import Notice
 
@@ -117,6 +118,7 @@ class Section(ABC, Generic[Found]):
         PAGE: File name of its page among those of ``heart report --full``, which its
             ``page.html.j2`` shows; empty without one.
         PAGE_TITLE: Its heading there; `PAGE_HOLDS` what is to be read.
+        axis_names: What the study calls the axes.
     """
 
     NAME: ClassVar[str]
@@ -131,6 +133,7 @@ class Section(ABC, Generic[Found]):
     PAGE_TITLE: ClassVar[str] = ""
     PAGE_HOLDS: ClassVar[str] = ""
     found: Found
+    axis_names: Mapping[Axis, str] = field(default_factory=axis_names, kw_only=True)
 
     @classmethod
     @abstractmethod

@@ -44,7 +44,7 @@ from hearteval.analysis.section import (
     section_dicts,
     section_results,
 )
-from hearteval.domain import AXIS_NAMES, Axis, Rater
+from hearteval.domain import Axis, Rater, axis_names
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule, Voters
 from hearteval.errors import NotIdentifiedError
@@ -108,7 +108,7 @@ class StudyResults:
     sections: Sections = field(default_factory=dict)
     mine: str | None = None
     against: str | None = None
-    axis_names: Mapping[Axis, str] = field(default_factory=lambda: AXIS_NAMES)
+    axis_names: Mapping[Axis, str] = field(default_factory=axis_names)
 
     def found(self, section: type[Section[Found]]) -> Found | None:
         """Return what a section found; None where that was nothing, or where it was not asked."""
@@ -181,6 +181,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
     is_compared = ratings is None
     gone, pace = withdrawn_pairs(data.pairs, data.completions), measure_pace(data)
     votes = _of_voters(columns, voters)
+    names = _names_of_axes(data.raters)
     found: dict[type[Section[Any]], Section[Any] | None] = {}
     basis = Basis(
         data=data,
@@ -205,7 +206,8 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         earlier=found,
     )
     for section in sections:
-        found[section] = section.find(basis)
+        one = section.find(basis)
+        found[section] = one and replace(one, axis_names=names)
     named, planned = adjust_planned(found, level=level)
     failures = find_failures(coverage.systems, coverage.judges, fail_on_missing=fail_on_missing)
     warnings = (
@@ -242,7 +244,7 @@ def analyze_study(  # noqa: PLR0913 - what a study file may choose of its result
         safety=measure_screens(data.screened, data.screens, level=level),
         planned=planned if is_compared else (),
         pace=pace,
-        axis_names=_axis_names(data.raters),
+        axis_names=names,
         mine=mine,
         against=against,
         headline=voters if rows and is_compared else None,
@@ -261,10 +263,10 @@ def results_dict(results: StudyResults) -> dict[str, Any]:
     return values | section_dicts(results.sections)
 
 
-def _axis_names(raters: Sequence[Rater]) -> Mapping[Axis, str]:
+def _names_of_axes(raters: Sequence[Rater]) -> Mapping[Axis, str]:
     """Return the names that judges were told, the project's where they were told no others."""
     own = (name for rater in raters for name in rater.settings.get("names", {}).items())
-    return {**AXIS_NAMES, **dict(own)}
+    return axis_names(dict(own))
 
 
 def without_words(results: StudyResults) -> StudyResults:

@@ -55,11 +55,9 @@ class Results(StudyResults, Shown):
         return [_by_axis(row) for row in rows]
 
     def _display(self) -> Display:
-        from hearteval.report.axes import naming_axes
         from hearteval.report.summary import results_display
 
-        with naming_axes(self.axis_names):
-            return results_display(self)
+        return results_display(self)
 
 
 class OpenStudy:

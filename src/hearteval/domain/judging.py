@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
@@ -29,6 +29,21 @@ OVERALL = "overall"
 """What stands beside the axes in a judge's reply."""
 MAX_STRENGTH = 5
 MAX_SCORE = 5
+
+
+def axis_names(own: Mapping[Axis, str] | None = None) -> Mapping[Axis, str]:
+    """Return what the axes are called: as a rubric of one's own does, else by their names here."""
+    return {**AXIS_NAMES, **(own or {})}
+
+
+def renamed_axes(names: Mapping[Axis, str]) -> Mapping[Axis, str]:
+    """Return the names that are a rubric's own."""
+    return {axis: names[axis] for axis, name in AXIS_NAMES.items() if names[axis] != name}
+
+
+def in_order(axes: Container[str]) -> tuple[Axis, ...]:
+    """Return axes in the order of the paper."""
+    return tuple(axis for axis in AXIS_NAMES if axis in axes)
 
 
 class AxisMark(NamedTuple):

@@ -18,8 +18,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.ranking.warnings import FEW_ITEMS, given_writers
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import AXES, Axis
-from hearteval.report.axes import AXIS_NAMES
+from hearteval.domain import AXES, Axis, in_order
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.table import (
     CENTRE,
@@ -77,7 +76,7 @@ MAX_TIMED_NAME = 30
 
 def marked_axes(leaderboard: Leaderboard) -> tuple[Axis, ...]:
     """Return the axes that any system has marks on, in the order of the paper."""
-    return tuple(axis for axis in AXIS_NAMES if any(axis in row.axes for row in leaderboard.rows))
+    return in_order({axis for row in leaderboard.rows for axis in row.axes})
 
 
 def interval_words(leaderboard: Leaderboard) -> str:
@@ -129,7 +128,9 @@ def _marked_by(board: Leaderboard, axis: Axis, asked: AxisAsked) -> str:
     return words
 
 
-def board_table(board: Leaderboard, *said: str, mine: str | None = None) -> Table:
+def board_table(
+    board: Leaderboard, names: Mapping[Axis, str], *said: str, mine: str | None = None
+) -> Table:
     """Return the leaderboard as a terminal and a notebook show it; `said` stands first below it.
 
     The row of one's own system is marked.
@@ -152,7 +153,7 @@ def board_table(board: Leaderboard, *said: str, mine: str | None = None) -> Tabl
         ],
         notes=[
             *filter(None, said),
-            *_how_to_read(axes, has_few=TOO_FEW in cells),
+            *_how_to_read(axes, names, has_few=TOO_FEW in cells),
             marked_words(board),
             *recorded_words({row.system: row.kind for row in board.rows}),
         ],
@@ -175,7 +176,7 @@ def board_numbers(board: Leaderboard) -> Table:
     )
 
 
-def paper_board(board: Leaderboard) -> Table:
+def paper_board(board: Leaderboard, names: Mapping[Axis, str]) -> Table:
     """Return the leaderboard as a paper prints it: both rankings, wins, and wins on each axis."""
     axes = marked_axes(board)
     level = level_percent(board.level)
@@ -196,7 +197,7 @@ def paper_board(board: Leaderboard) -> Table:
             f"Places: those that the differences leave open, all pairs at once ({level})."
             " Unweighted: every"
             " judgment counts once. Axes: percent won, ties half.",
-            axes_words(axes),
+            axes_words(axes, names),
             marked_words(board),
         ],
     )
@@ -215,21 +216,21 @@ def _axis_rate(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> str:
     return whole_percent(row.axes[axis].win_rate)
 
 
-def _how_to_read(axes: Sequence[Axis], *, has_few: bool) -> list[str]:
+def _how_to_read(axes: Sequence[Axis], names: Mapping[Axis, str], *, has_few: bool) -> list[str]:
     """Say what the columns of the leaderboard mean."""
     columns = f"win and {NO_BREAK_SPACE.join(axes)}" if axes else "win"
     few = f" {TOO_FEW}{NO_BREAK_SPACE}too little marked, or no order." if has_few else ""
     return [
         f"rank: the places that stay open. {CENTRE}{NO_BREAK_SPACE}the average, {tick(MEAN_ELO)}. "
         f"{columns}: percent won, a tie counting half.{few}",
-        axes_words(axes),
+        axes_words(axes, names),
     ]
 
 
-def axes_words(axes: Sequence[Axis]) -> str:
+def axes_words(axes: Sequence[Axis], names: Mapping[Axis, str]) -> str:
     """Spell out the axes; nothing where there are none."""
-    names = (f"{axis} {AXIS_NAMES[axis]}".replace(" ", NO_BREAK_SPACE) for axis in axes)
-    return f"{', '.join(names)}." if axes else ""
+    said = (f"{axis} {names[axis]}".replace(" ", NO_BREAK_SPACE) for axis in axes)
+    return f"{', '.join(said)}." if axes else ""
 
 
 def board_notes(leaderboard: Leaderboard) -> list[str]:
@@ -243,7 +244,7 @@ def board_notes(leaderboard: Leaderboard) -> list[str]:
     return notes
 
 
-def win_rate_table(rates: Sequence[WinRate]) -> Table:
+def win_rate_table(rates: Sequence[WinRate], names: Mapping[Axis, str]) -> Table:
     """Return the win rates, for where there is no ranking; text has none by axis."""
     return tabulate(
         rates,
@@ -252,7 +253,7 @@ def win_rate_table(rates: Sequence[WinRate]) -> Table:
             (Column("All", short=f"{'win':>5}", is_sortable=True), lambda row: _rate(row.win_rate)),
             *(
                 (
-                    Column(axis, tip=AXIS_NAMES[axis], is_sortable=True, in_text=False),
+                    Column(axis, tip=names[axis], is_sortable=True, in_text=False),
                     lambda row, axis=axis: _rate(row.axes.get(axis)),
                 )
                 for axis in AXES

@@ -5,15 +5,13 @@ with the same numbers. The centre is the low end of the scale and the outer ring
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
-from hearteval.analysis.ranking.rank import EloEstimate
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import RatingResults
-from hearteval.domain import MAX_SCORE, Axis
-from hearteval.report.axes import AXIS_NAMES
+from hearteval.domain import MAX_SCORE, Axis, in_order
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.text import fine_interval, hundredths, interval, pixels, whole
 
@@ -62,24 +60,26 @@ class Radar(NamedTuple):
 
 def score_frame(ratings: RatingResults) -> RadarFrame | None:
     """Return what the radars of scores share; None where too few axes have scores."""
-    axes = tuple(axis for axis in AXIS_NAMES if axis in ratings.field)
+    axes = in_order(ratings.field)
     rings = range(2, MAX_SCORE + 1)
     return _frame(axes, [ratings.field[axis] for axis in axes], 1, rings)
 
 
-def score_radars(ratings: RatingResults) -> tuple[Radar, ...]:
+def score_radars(ratings: RatingResults, names: Mapping[Axis, str]) -> tuple[Radar, ...]:
     """Return the radar of every system that has a score on all axes of the frame."""
     frame = score_frame(ratings)
     if frame is None:
         return ()
     return tuple(
-        _score_radar(row, frame) for row in ratings.systems if set(frame.axes) <= set(row.axes)
+        _score_radar(row, frame, names)
+        for row in ratings.systems
+        if set(frame.axes) <= set(row.axes)
     )
 
 
-def _score_radar(row: RatedSystem, frame: RadarFrame) -> Radar:
+def _score_radar(row: RatedSystem, frame: RadarFrame, names: Mapping[Axis, str]) -> Radar:
     shown = [row.axes[axis] for axis in frame.axes]
-    scores = [f"{AXIS_NAMES[axis]} {hundredths(row.axes[axis].mean)}" for axis in frame.axes]
+    scores = [f"{names[axis]} {hundredths(row.axes[axis].mean)}" for axis in frame.axes]
     return _radar(
         frame,
         row.system,
@@ -94,8 +94,8 @@ def elo_frame(board: Leaderboard) -> RadarFrame | None:
 
     The outer ring is round and beyond every system and interval, so that shapes can be compared.
     """
-    axes = tuple(
-        axis for axis in AXIS_NAMES if any(_arm(row, axis) is not None for row in board.rows)
+    axes = in_order(
+        {axis for row in board.rows for axis in row.axes if _arm(row, axis) is not None}
     )
     arms = [arm for row in board.rows for axis in axes if (arm := _arm(row, axis)) is not None]
     if not arms:
@@ -106,7 +106,7 @@ def elo_frame(board: Leaderboard) -> RadarFrame | None:
     return _frame(axes, [MEAN_ELO] * len(axes), MEAN_ELO - 2 * step, rings)
 
 
-def elo_radars(board: Leaderboard) -> tuple[Radar, ...]:
+def elo_radars(board: Leaderboard, names: Mapping[Axis, str]) -> tuple[Radar, ...]:
     """Return the radar of every system that has an Elo on all axes of the frame."""
     frame = elo_frame(board)
     if frame is None:
@@ -116,15 +116,18 @@ def elo_radars(board: Leaderboard) -> tuple[Radar, ...]:
         arms = [_arm(row, axis) for axis in frame.axes]
         known = [arm for arm in arms if arm is not None]
         if len(known) == len(arms):
-            found.append(_elo_radar(row.system, row.weighted, known, frame))
+            found.append(_elo_radar(row, known, frame, names))
     return tuple(found)
 
 
-def _elo_radar(system: str, overall: EloEstimate, arms: Sequence[Arm], frame: RadarFrame) -> Radar:
-    said = [f"{AXIS_NAMES[a]} {whole(arm[0])}" for a, arm in zip(frame.axes, arms, strict=True)]
+def _elo_radar(
+    row: LeaderboardRow, arms: Sequence[Arm], frame: RadarFrame, names: Mapping[Axis, str]
+) -> Radar:
+    overall = row.weighted
+    said = [f"{names[a]} {whole(arm[0])}" for a, arm in zip(frame.axes, arms, strict=True)]
     return _radar(
         frame,
-        system,
+        row.system,
         f"{whole(overall.elo)} {interval(overall.low, overall.high)}",
         arms,
         f"Elo by axis, the mean system being at 1500: {', '.join(said)}.",

@@ -3,7 +3,7 @@
 Only the CSV gets every number in full; their radars are in `radar`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hearteval.analysis.judges import StressResult
@@ -13,8 +13,7 @@ from hearteval.analysis.ranking.warnings import given_writers
 from hearteval.analysis.scores.checks import Repeatability, StressScore, sure_stress_faults
 from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
-from hearteval.domain import AXES, Axis
-from hearteval.report.axes import AXIS_NAMES
+from hearteval.domain import AXES, Axis, in_order
 from hearteval.report.leaderboard import axes_words
 from hearteval.report.table import CENTRE, Bar, Column, Table, mark_simulated, tabulate
 from hearteval.report.text import (
@@ -40,7 +39,7 @@ REFERENCE_NAME = "the reference itself"
 
 def scored_axes(ratings: RatingResults) -> tuple[Axis, ...]:
     """Return the axes that any system has scores on, in the order of the paper."""
-    return tuple(axis for axis in AXIS_NAMES if any(axis in row.axes for row in ratings.systems))
+    return in_order({axis for row in ratings.systems for axis in row.axes})
 
 
 def rating_interval_words(ratings: RatingResults) -> str:
@@ -81,7 +80,7 @@ def stress_states(stress: Sequence[StressResult], level: float) -> dict[StressRe
     return right | wrong
 
 
-def score_table(ratings: RatingResults) -> Table:
+def score_table(ratings: RatingResults, names: Mapping[Axis, str]) -> Table:
     """Return the scores as a terminal and a notebook show them."""
     axes = scored_axes(ratings)
     heading = f"{level_percent(ratings.level)} interval"
@@ -97,7 +96,7 @@ def score_table(ratings: RatingResults) -> Table:
         notes=[
             f"z: how far above the mean of all replies, by each judge's own scale; {CENTRE} that "
             "mean. score and axes: mean rating, 1 to 5.",
-            axes_words(axes),
+            axes_words(axes, names),
             *recorded_words({row.system: row.kind for row in ratings.systems}),
         ],
     )

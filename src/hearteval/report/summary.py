@@ -33,17 +33,22 @@ from hearteval.report.two_systems import share_table, shares_of_two
 
 def results_table(results: StudyResults) -> Table | None:
     """Return the leaderboard, the scores, or without either the win rates."""
+    names = results.axis_names
     if results.ratings is not None:
-        return scores.score_table(results.ratings) if results.ratings.systems else None
+        return scores.score_table(results.ratings, names) if results.ratings.systems else None
     if (two := shares_of_two(results)) is not None:
-        return share_table(two)
+        return share_table(two, names)
     if results.leaderboard is not None:
         return leaderboard.board_table(
-            results.leaderboard, votes_words(results), first_words(results), mine=results.mine
+            results.leaderboard,
+            names,
+            votes_words(results),
+            first_words(results),
+            mine=results.mine,
         )
     if not any(rate.n_comparisons for rate in results.win_rates):
         return None
-    return leaderboard.win_rate_table(results.win_rates)
+    return leaderboard.win_rate_table(results.win_rates, names)
 
 
 def results_display(results: StudyResults) -> Display:

@@ -38,7 +38,7 @@ def all_tables(results: StudyResults) -> Mapping[str, Table]:
 def paper_tables(results: StudyResults) -> Mapping[str, Table]:
     """Return the tables that a paper prints, the others with every column of theirs."""
     board = results.leaderboard
-    first = {} if board is None else {"leaderboard": paper_board(board)}
+    first = {} if board is None else {"leaderboard": paper_board(board, results.axis_names)}
     return first | dict(all_tables(results))
 
 

@@ -3,12 +3,12 @@
 No ranking is needed for it, so it is answered also where none can be had.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hearteval.analysis.ranking.shares import Settling, Share, Shares
 from hearteval.analysis.study import StudyResults
+from hearteval.domain import Axis
 from hearteval.report.answer import TOO_NARROW, Answer, narrowing
-from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import HALF_WON
 from hearteval.report.table import Bar, Column, Table, tabulate
 from hearteval.report.text import (
@@ -98,7 +98,7 @@ def settling_words(settling: Settling | None, pair: Share) -> str:
     )
 
 
-def share_table(shares: Shares) -> Table:
+def share_table(shares: Shares, names: Mapping[Axis, str]) -> Table:
     """Return the share of one of two systems overall and on each axis, as a terminal shows it."""
     pair = shares.pairs[0]
     rows = [pair, *shares.axes]
@@ -107,7 +107,7 @@ def share_table(shares: Shares) -> Table:
     return tabulate(
         rows,
         [
-            (Column("", "name"), name_of),
+            (Column("", "name"), lambda row: name_of(row, names)),
             (Column("preferred"), lambda row: whole_percent(row.value)),
             (Column(heading, "bar", centre=HALF_WON), _bar),
             (Column("", "text"), lambda row: "" if is_settled(row, shares.level) else OPEN),
@@ -117,9 +117,9 @@ def share_table(shares: Shares) -> Table:
     )
 
 
-def name_of(share: Share) -> str:
+def name_of(share: Share, names: Mapping[Axis, str]) -> str:
     """Return what a share is of: an axis, or all."""
-    return "overall" if share.axis is None else AXIS_NAMES[share.axis]
+    return "overall" if share.axis is None else names[share.axis]
 
 
 def _open_words(rows: Sequence[Share], level: float) -> str:

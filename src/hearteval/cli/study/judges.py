@@ -74,7 +74,6 @@ def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
     asks what is missing; with more pairs it keeps what was asked.
     """
     from hearteval.config import load_study
-    from hearteval.report.axes import naming_axes
     from hearteval.sections.judges.words import halo_lines
     from hearteval.study.judges.halo import measure_judges
     from hearteval.study.pipeline import LEVEL, pair_form
@@ -87,8 +86,7 @@ def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
         body = {"study": study.name, "version": study.version, **counts, "level": LEVEL}
         emit_json("judges_halo", {**body, "judges": [asdict(one) for one in found]})
     else:
-        with naming_axes(settings.judging.form.axis_names):
-            click.echo(halo_lines(found, level=LEVEL))
+        click.echo(halo_lines(found, settings.judging.form.axis_names, level=LEVEL))
     end_with((), settings, stopped=counts["judgments"]["stopped"])
 
 
@@ -102,7 +100,6 @@ def calibrate(study_file: Path, *, yes: bool, as_json: bool) -> None:
     What they say here enters no score. Run again, it asks what is missing.
     """
     from hearteval.config import load_study
-    from hearteval.report.axes import naming_axes
     from hearteval.sections.ratings.words import calibration_lines
     from hearteval.study.judges.calibration import calibrate_judges
 
@@ -115,6 +112,5 @@ def calibrate(study_file: Path, *, yes: bool, as_json: bool) -> None:
         failed = [asdict(one) for one in failures]
         emit_json("judges_calibrate", {**body, "raters": rows, "failures": failed})
     else:
-        with naming_axes(settings.judging.form.axis_names):
-            click.echo(calibration_lines(found))
+        click.echo(calibration_lines(found))
     end_with(failures, settings, stopped=counts["ratings"]["stopped"])

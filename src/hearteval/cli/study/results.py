@@ -8,7 +8,6 @@ import click
 
 from hearteval.analysis.study import StudyResults
 from hearteval.cli.console import labelled, terminal_width
-from hearteval.report.axes import naming_axes
 from hearteval.report.headline import sentence
 from hearteval.report.summary import brief_display, details_display, next_step, results_table
 from hearteval.report.text import wrapped
@@ -26,9 +25,8 @@ def show_results(
     if sys.stderr.isatty():
         click.echo(err=True)  # apart from the progress above it
     said = click.style(wrapped(str(sentence(results)), width, indent=""), bold=True)
-    with naming_axes(results.axis_names):
-        table = results_table(results) if is_verbose else None
-        display = (details_display if is_verbose else brief_display)(results)
+    table = results_table(results) if is_verbose else None
+    display = (details_display if is_verbose else brief_display)(results)
     ends = {**written, "next": next_step(results, quoted(study_file))}
     parts = [said, table.text(width) if table else "", display.text(width)]
     parts.append("\n".join(labelled(label, words) for label, words in ends.items()))

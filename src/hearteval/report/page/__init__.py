@@ -27,7 +27,6 @@ from hearteval.report import (
     scores,
     text,
 )
-from hearteval.report.axes import AXIS_NAMES, own_axis_names
 from hearteval.report.missing import coverage_totals, missing_replies
 from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
@@ -115,7 +114,9 @@ def _replies_html(
     """Return the readings that fit, and their section."""
     macros: Any = environment().get_template("replies.html.j2").module
     fitting = replies.that_fit(
-        shown.readings, room - _SECTION_BYTES, lambda one: str(macros.comparison(one))
+        shown.readings,
+        room - _SECTION_BYTES,
+        lambda one: str(macros.comparison(one, results.axis_names)),
     )
     html = {one.example.pair_id: part for one, part in fitting}
     readings = [one for one, _ in fitting]
@@ -209,8 +210,6 @@ def environment() -> Environment:
     ]
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
-        axis_names=AXIS_NAMES,
-        own_axis_names=own_axis_names,
         results_notices=headline.results_notices,
         chips=chips,
         tables=all_tables,

@@ -6,7 +6,7 @@ all cells of the table counted (q), pale where that is open. What a terminal lea
 here, hatched, its numbers where it opens.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from hearteval.analysis.ranking.axes import AxisStanding
@@ -17,7 +17,6 @@ from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis
-from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import (
     HALF_WON,
     MEAN_ELO,
@@ -117,15 +116,15 @@ class Standings(NamedTuple):
 def standings(results: StudyResults) -> Standings | None:
     """Return the ranked intervals of strengths or of scores; None where there are none."""
     if (two := shares_of_two(results)) is not None:
-        return _of_two(two)
+        return _of_two(two, results.axis_names)
     if results.leaderboard is not None:
-        return _of_board(results.leaderboard, results.shares, results.mine)
+        return _of_board(results.leaderboard, results)
     if results.ratings is not None and results.ratings.systems:
-        return _of_ratings(results.ratings)
+        return _of_ratings(results.ratings, results.axis_names)
     return None
 
 
-def _of_two(shares: Shares) -> Standings:
+def _of_two(shares: Shares, names: Mapping[Axis, str]) -> Standings:
     pair = shares.pairs[0]
     rows = (pair, *shares.axes)
     ends = [100 * end for row in rows for end in (row.low, row.value, row.high) if end is not None]
@@ -142,15 +141,14 @@ def _of_two(shares: Shares) -> Standings:
         scale=scale,
         ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
         columns=(),
-        rows=tuple(_row_of_share(row, shares.level) for row in rows),
+        rows=tuple(_row_of_share(row, name_of(row, names), shares.level) for row in rows),
     )
 
 
-def _row_of_share(share: Share, level: float) -> Row:
+def _row_of_share(share: Share, name: str, level: float) -> Row:
     low, at, high = (
         None if end is None else 100 * end for end in (share.low, share.value, share.high)
     )
-    name = name_of(share)
     return Row(
         place="",
         system=f"{name[0].upper()}{name[1:]}",
@@ -164,7 +162,8 @@ def _row_of_share(share: Share, level: float) -> Row:
     )
 
 
-def _of_board(board: Leaderboard, shares: Shares | None, mine: str | None) -> Standings:
+def _of_board(board: Leaderboard, results: StudyResults) -> Standings:
+    shares, names = results.shares, results.axis_names
     axes = marked_axes(board)
     won = {one.system: one for one in shares.systems} if shares else {}
     leads = [row.weighted.rank_low == 1 for row in board.rows]
@@ -180,7 +179,7 @@ def _of_board(board: Leaderboard, shares: Shares | None, mine: str | None) -> St
             whole,
             (
                 _won_cell(row, won.get(row.system), board.level),
-                *(_axis_cell(board, row, axis) for axis in axes),
+                *(_axis_cell(board, row, axis, names[axis]) for axis in axes),
             ),
         )
         for row in board.rows
@@ -198,12 +197,12 @@ def _of_board(board: Leaderboard, shares: Shares | None, mine: str | None) -> St
         centre=MEAN_ELO,
         scale=scale,
         ticks=tuple((scale.place(tick), whole(tick)) for tick in scale.ticks),
-        columns=(("win", "of all comparisons"), *((axis, AXIS_NAMES[axis]) for axis in axes)),
-        rows=tuple(row._replace(is_mine=row.system == mine) for row in rows),
+        columns=(("win", "of all comparisons"), *((axis, names[axis]) for axis in axes)),
+        rows=tuple(row._replace(is_mine=row.system == results.mine) for row in rows),
     )
 
 
-def _of_ratings(ratings: RatingResults) -> Standings:
+def _of_ratings(ratings: RatingResults, names: Mapping[Axis, str]) -> Standings:
     axes = scored_axes(ratings)
     ends = [
         end for r in ratings.systems for end in (r.overall.z_low, r.overall.z, r.overall.z_high)
@@ -220,14 +219,14 @@ def _of_ratings(ratings: RatingResults) -> Standings:
         centre=0.0,
         scale=scale,
         ticks=tuple((scale.place(tick), signed_hundredths(tick)) for tick in scale.ticks),
-        columns=tuple((axis, AXIS_NAMES[axis]) for axis in axes),
+        columns=tuple((axis, names[axis]) for axis in axes),
         rows=tuple(
             _row(
                 str(place),
                 row,
                 (row.overall.z_low, row.overall.z, row.overall.z_high),
                 signed_hundredths,
-                tuple(_score_cell(row, axis, ratings.level) for axis in axes),
+                tuple(_score_cell(row.axes.get(axis), names[axis], ratings.level) for axis in axes),
             )
             for place, row in enumerate(ratings.systems, 1)
         ),
@@ -294,10 +293,10 @@ def _won_cell(row: LeaderboardRow, share: Share | None, level: float) -> ShareCe
     )
 
 
-def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> ShareCell:
+def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis, name: str) -> ShareCell:
     at = row.axes.get(axis)
     if at is None:
-        return ShareCell("\N{EN DASH}", "", (AXIS_NAMES[axis], "No marks."))
+        return ShareCell("\N{EN DASH}", "", (name, "No marks."))
     why = why_blank(board, row, axis)
     shown = shade(
         heat_step(at.win_rate),
@@ -308,7 +307,7 @@ def _axis_cell(board: Leaderboard, row: LeaderboardRow, axis: Axis) -> ShareCell
         is_clear=_is_clear(at.q, board.level),
     )
     text = TOO_FEW if why else f"{100 * at.win_rate:.0f}"
-    words = (AXIS_NAMES[axis], _marked(at), *filter(None, (why, _axis_elo(board, at))))
+    words = (name, _marked(at), *filter(None, (why, _axis_elo(board, at))))
     return ShareCell(text, shown, words)
 
 
@@ -342,22 +341,21 @@ def _axis_elo(board: Leaderboard, at: AxisStanding) -> str:
     )
 
 
-def _score_cell(row: RatedSystem, axis: Axis, level: float) -> ShareCell:
-    at = row.axes.get(axis)
+def _score_cell(at: ScoreEstimate | None, name: str, level: float) -> ShareCell:
     if at is None:
-        return ShareCell("\N{EN DASH}", "", (AXIS_NAMES[axis], "No scores."))
+        return ShareCell("\N{EN DASH}", "", (name, "No scores."))
     is_few = at.n_items < FEW_ITEMS
     step = 0 if at.z is None else z_step(at.z)
     is_clear = _is_clear(at.q, level)
     shown = shade(step, at.z_low, at.z_high, middle=0.0, is_few=is_few, is_clear=is_clear)
-    return ShareCell(f"{at.mean:.1f}", shown, _score_words(at, axis))
+    return ShareCell(f"{at.mean:.1f}", shown, _score_words(at, name))
 
 
-def _score_words(at: ScoreEstimate, axis: Axis) -> tuple[str, ...]:
+def _score_words(at: ScoreEstimate, name: str) -> tuple[str, ...]:
     scored = (
         f"Mean score {hundredths(at.mean)} {fine_interval(at.low, at.high)} of"
         f" {plural(at.n_ratings, 'rating')} on {plural(at.n_items, 'item')}."
     )
     beside = f"Against each rater\u2019s own mean: {signed_hundredths(at.z)}"
     ends = f" {fine_interval(at.z_low, at.z_high)}" if at.z_low is not None else ""
-    return AXIS_NAMES[axis], scored, f"{beside}{ends}."
+    return name, scored, f"{beside}{ends}."

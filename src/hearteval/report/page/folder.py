@@ -102,7 +102,7 @@ def _index(
 
 
 def _system_page(results: StudyResults, shown: replies.Shown, one: SystemPage) -> str:
-    return _page(results, shown, one.system, (str(_macros().system(one)),))
+    return _page(results, shown, one.system, (str(_macros().system(one, results.axis_names)),))
 
 
 def _pair_page(
@@ -113,7 +113,11 @@ def _pair_page(
 ) -> str:
     macros: Any = environment().get_template("replies.html.j2").module
     main = [
-        str(macros.comparison(one, item_page(one.item.id), is_open=len(group) == 1))
+        str(
+            macros.comparison(
+                one, results.axis_names, item_page(one.item.id), is_open=len(group) == 1
+            )
+        )
         for one in group
     ]
     return _page(results, shown, f"{ends[0]} and {ends[1]}", main)

@@ -3,12 +3,15 @@
 The paragraph is made of the settings that were really used, so it is true for every design.
 """
 
+from collections.abc import Mapping
+
 from hearteval.analysis.briefs import uneven_rules
 from hearteval.analysis.ranking.intervals import OVER_RATERS, OVER_WRITERS
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.warnings import given_writers
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
+from hearteval.domain import Axis, renamed_axes
 from hearteval.report.headline import first_line
 from hearteval.report.leaderboard import WHO
 from hearteval.report.text import bare_percent, count, level_percent, listed, plural, probability
@@ -29,6 +32,11 @@ BRIEF_WORDS = {
 """What is said of who had a brief, by its name."""
 WRITERS = {"people": "people", "model": "a language model"}
 """Who wrote the recorded replies, as `Provenance.recorded_by` says it."""
+
+
+def own_axis_names(results: StudyResults) -> Mapping[Axis, str]:
+    """Return what a rubric of the study's own calls its axes; nothing without one."""
+    return renamed_axes(results.axis_names)
 
 
 def limits(results: StudyResults) -> tuple[tuple[str, str], ...]:

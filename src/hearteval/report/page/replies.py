@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hearteval.analysis.examples import Example
-from hearteval.domain import AxisMark, Choice, Item, Judgment, Turn
-from hearteval.report.axes import AXIS_NAMES
+from hearteval.domain import Axis, AxisMark, Choice, Item, Judgment, Turn
 from hearteval.report.text import listed, plural, shortened
 
 N_LAST_TURNS = 6
@@ -190,19 +189,19 @@ def _one_verdict(verdict: Verdict) -> str:
     return f"chose {verdict.winner} (strength {verdict.judgment.strength})"
 
 
-def marks(verdict: Verdict) -> list[tuple[str, list[str]]]:
+def marks(verdict: Verdict, names: Mapping[Axis, str]) -> list[tuple[str, list[str]]]:
     """Return what was marked, each with the names of its axes."""
     found: dict[str, list[str]] = {}
-    for axis, name in AXIS_NAMES.items():
+    for axis, name in names.items():
         if axis in verdict.judgment.axes:
             found.setdefault(_mark_words(verdict, verdict.judgment.axes[axis]), []).append(name)
     return list(found.items())
 
 
-def axis_reasons(verdict: Verdict) -> list[tuple[str, str]]:
+def axis_reasons(verdict: Verdict, names: Mapping[Axis, str]) -> list[tuple[str, str]]:
     """Return the reason given for each axis, with its name."""
     reasons = verdict.judgment.reasons
-    said = [(name, " ".join(lines(reasons.get(axis, "")))) for axis, name in AXIS_NAMES.items()]
+    said = [(name, " ".join(lines(reasons.get(axis, "")))) for axis, name in names.items()]
     return [(name, reason) for name, reason in said if reason]
 
 

@@ -8,8 +8,7 @@ from hearteval.analysis.ranking.head_to_head import HeadToHead
 from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.study import StudyResults
-from hearteval.domain import Axis
-from hearteval.report.axes import AXIS_NAMES
+from hearteval.domain import Axis, in_order
 from hearteval.report.page import replies
 from hearteval.report.page.links import pair_links
 from hearteval.report.radar import (
@@ -69,7 +68,8 @@ def system_pages(results: StudyResults, shown: replies.Shown) -> Iterator[System
     ranked = {row.system: row for row in board.rows} if board else {}
     rated = {row.system: row for row in ratings.systems} if ratings else {}
     frame = elo_frame(board) if board else score_frame(ratings) if ratings else None
-    drawn = elo_radars(board) if board else score_radars(ratings) if ratings else ()
+    names = results.axis_names
+    drawn = elo_radars(board, names) if board else score_radars(ratings, names) if ratings else ()
     radars = {one.system: one for one in drawn}
     addresses = pair_links(shown, ())
     for row in results.win_rates:
@@ -126,7 +126,7 @@ def _facts(
 
 
 def _elo_lines(row: LeaderboardRow) -> tuple[AxisLine, ...]:
-    found = ((axis, row.axes[axis]) for axis in AXIS_NAMES if axis in row.axes)
+    found = ((axis, row.axes[axis]) for axis in in_order(row.axes))
     return tuple(
         AxisLine(
             axis,
@@ -139,7 +139,7 @@ def _elo_lines(row: LeaderboardRow) -> tuple[AxisLine, ...]:
 
 
 def _score_lines(row: RatedSystem) -> tuple[AxisLine, ...]:
-    found = ((axis, row.axes[axis]) for axis in AXIS_NAMES if axis in row.axes)
+    found = ((axis, row.axes[axis]) for axis in in_order(row.axes))
     return tuple(
         AxisLine(
             axis,

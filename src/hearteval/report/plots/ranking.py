@@ -5,7 +5,7 @@ from typing import Any
 
 from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.head_to_head import HeadToHead
-from hearteval.analysis.ranking.leaderboard import Leaderboard
+from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.report.figures import MEAN_ELO, half_width, pairs_by_gap
 from hearteval.report.leaderboard import interval_words, marked_axes, why_blank
@@ -121,16 +121,21 @@ def draw_fit(board: Leaderboard, figure: Any) -> None:
     axes.set_ylabel("observed share")
 
 
-def draw_radars(board: Leaderboard, figure: Any) -> None:
-    """Draw the axis Elos of every system that has all; dashed is the mean system."""
+def rows_with_radars(board: Leaderboard) -> list[LeaderboardRow]:
+    """Return the systems that have an Elo on all axes; none where too few axes have any."""
     frame = elo_frame(board)
-    if frame is None:
-        return
-    rows = [
+    return [
         row
         for row in board.rows
-        if all(axis in row.axes and row.axes[axis].elo is not None for axis in frame.axes)
+        if frame and all(axis in row.axes and row.axes[axis].elo is not None for axis in frame.axes)
     ]
+
+
+def draw_radars(board: Leaderboard, figure: Any) -> None:
+    """Draw the axis Elos of every system that has all; dashed is the mean system."""
+    frame, rows = elo_frame(board), rows_with_radars(board)
+    if frame is None:
+        return
     n = len(frame.axes)
     angles = [2 * math.pi * k / n for k in (*range(n), 0)]
     n_rows = math.ceil(len(rows) / RADARS_IN_A_ROW)

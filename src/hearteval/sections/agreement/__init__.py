@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.section import Basis, Figure, Records, Section, rows_at
 from hearteval.domain import flat_fields
-from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.page.links import item_page, pair_key
 from hearteval.report.page.replies import Reading, Shown
 from hearteval.report.plots.style import rows_height
@@ -248,7 +247,7 @@ class Agreement(Section[JudgesAgreement | None]):
                 weights=tuple(kind.get(axis) for kind in kinds),
                 difference=differs.get(axis),
             )
-            for axis, name in AXIS_NAMES.items()
+            for axis, name in self.axis_names.items()
             if axis in by_both or axis in by_judges or any(axis in kind for kind in kinds)
         ]
 
@@ -258,7 +257,7 @@ class Agreement(Section[JudgesAgreement | None]):
 
     def weight_words(self) -> str:
         """Say which axes weigh more with people than with judges."""
-        return weight_words.weight_words(self.weights)
+        return weight_words.weight_words(self.weights, self.axis_names)
 
     def weight_problems(self) -> str:
         """Say for which kind there are no weights, and why."""

@@ -1,11 +1,10 @@
 """What axes weigh in the choice, with people and with judges, as rows, a picture and words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from hearteval.analysis.agreement.votes import Coefficients
 from hearteval.domain import Axis
-from hearteval.report.axes import AXIS_NAMES
 from hearteval.report.figures import Scale, scale_around
 from hearteval.report.text import (
     FEWEST_ITEMS,
@@ -65,7 +64,7 @@ def weight_scale(rows: Iterable[AxisRow]) -> Scale:
     )
 
 
-def weight_words(weights: AxisWeights | None) -> str:
+def weight_words(weights: AxisWeights | None, called: Mapping[Axis, str]) -> str:
     """Say which axes weigh more with people than with judges; nothing where neither is known."""
     if weights is None or not weights.differences or len(weight_kinds(weights)) < 2:
         return ""
@@ -75,7 +74,7 @@ def weight_words(weights: AxisWeights | None) -> str:
     said = [
         f"{listed(names)} {'weighs' if len(names) == 1 else 'weigh'} {which}"
         for which, is_more in (("more", True), ("less", False))
-        if (names := [AXIS_NAMES[x.axis] for x in more if (x.difference.value > 0) == is_more])
+        if (names := [called[x.axis] for x in more if (x.difference.value > 0) == is_more])
     ]
     return f"With people {listed(said)} than with judges. Exploratory."
 

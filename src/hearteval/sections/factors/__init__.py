@@ -10,8 +10,7 @@ from hearteval.analysis.coverage.study import BASELINE_FAMILY
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.judges.halo import halo_of_judges
 from hearteval.analysis.section import Basis, Figure, Records, Section
-from hearteval.domain import flat_fields
-from hearteval.report.axes import AXIS_NAMES
+from hearteval.domain import Axis, flat_fields
 from hearteval.report.figures import Scale, round_ticks
 from hearteval.report.plots.style import BLUE, COLOURS, GREY
 from hearteval.report.text import (
@@ -39,7 +38,7 @@ QUOTE = "\N{RIGHT SINGLE QUOTATION MARK}"
 HALO_COMMAND = "heart judges halo STUDY.toml"
 
 
-def answer(found: FactorResults) -> Markup:
+def answer(found: FactorResults, names: Mapping[Axis, str]) -> Markup:
     """Say in a sentence or two whether it is one skill or several."""
     if found.problem is not None:
         return Markup("<b>Not analysed:</b> {}.").format(found.problem)
@@ -57,7 +56,7 @@ def answer(found: FactorResults) -> Markup:
             " axis is better on the rest: one common factor explains {} % of how replies differ on"
             " the {} axes."
         ).format(said, share, n_axes)
-    groups = [f"{listed(axes)} ({name})" for name, axes in _groups(found) if axes]
+    groups = [f"{listed(axes)} ({name})" for name, axes in _groups(found, names) if axes]
     correlation = hundredths(found.factors[0].phi[found.factors[1].name])
     return Markup(
         "<b>More than one skill.</b> These go together, apart from the others: {}. F1 and F2"
@@ -65,14 +64,14 @@ def answer(found: FactorResults) -> Markup:
     ).format("; ".join(groups), correlation)
 
 
-def _groups(found: FactorResults) -> list[tuple[str, list[str]]]:
+def _groups(found: FactorResults, names: Mapping[Axis, str]) -> list[tuple[str, list[str]]]:
     """Return the axes of each factor, an axis where it loads most."""
     most = {
         axis.axis: max((abs(at), name) for name, at in axis.loadings.items())[1]
         for axis in found.axes
     }
     return [
-        (factor.name, [AXIS_NAMES[axis] for axis, name in most.items() if name == factor.name])
+        (factor.name, [names[axis] for axis, name in most.items() if name == factor.name])
         for factor in found.factors
     ]
 

@@ -21,7 +21,7 @@ from hearteval.analysis.judges.faults import (
 )
 from hearteval.analysis.judges.halo import ALL_AXES, AxisHalo, JudgeHalo
 from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities, SystemPairJudges
-from hearteval.report.axes import axis_name
+from hearteval.domain import Axis
 from hearteval.report.table import Column, Table, tabulate
 from hearteval.report.text import (
     NO_VALUE,
@@ -137,13 +137,14 @@ def _judge_lines(audit: JudgeAudit, level: float) -> str:
     return "\n".join([wrapped(heading), table.text(), *notes])
 
 
-def halo_lines(found: Sequence[JudgeHalo], *, level: float) -> str:
+def halo_lines(found: Sequence[JudgeHalo], names: Mapping[Axis, str], *, level: float) -> str:
     """Return the ablation of each judge as a table: how often axis marks are the first verdict."""
-    return "\n\n".join(_halo_lines(one, level) for one in found)
+    return "\n\n".join(_halo_lines(one, names, level) for one in found)
 
 
-def _halo_lines(found: JudgeHalo, level: float) -> str:
+def _halo_lines(found: JudgeHalo, names: Mapping[Axis, str], level: float) -> str:
     rows = [row for row in (found.overall, *found.axes) if row is not None]
+    called: Mapping[str, str] = dict(names.items())
     head = f"{found.judge}: {plural(found.n_asked, 'question')}"
     if found.missing:
         head += f", missing: {reasons(found.missing)}"
@@ -159,7 +160,7 @@ def _halo_lines(found: JudgeHalo, level: float) -> str:
     )
     cells = [
         (
-            "all" if row.axis == ALL_AXES else f"{row.axis} {axis_name(row.axis)}",
+            "all" if row.axis == ALL_AXES else f"{row.axis} {called[row.axis]}",
             percent(row.together),
             percent(row.reversed),
             percent(row.alone),

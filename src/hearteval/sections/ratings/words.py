@@ -1,6 +1,6 @@
 """Rated systems beside each other, by cue of the item; raters and pairs that agree: in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from hearteval.analysis.agreement.ratings import AgreementMeasure
 from hearteval.analysis.estimates import Estimate
 from hearteval.analysis.scores.beside_pairs import BesidePairs
 from hearteval.analysis.scores.scores import OVERALL
-from hearteval.report.axes import AXIS_NAMES
+from hearteval.domain import Axis, in_order
 from hearteval.report.table import Column, tabulate
 from hearteval.report.text import (
     NO_VALUE,
@@ -67,14 +67,14 @@ def rank_rows(found: ScoreComparison) -> list[tuple[str, str, int, str, str]]:
     ]
 
 
-def cue_words(found: CueResults) -> str:
+def cue_words(found: CueResults, names: Mapping[Axis, str]) -> str:
     """Say what changes where feelings must be read from what is told."""
     if found.problem is not None:
         return f"Not compared: {found.problem}."
     rows = {(row.who, row.axis): row for row in found.contrasts}
     at = rows.get((GAP, "E")) or rows.get((GAP, OVERALL))
     if at is not None:
-        where = f" on {AXIS_NAMES['E']}" if at.axis == "E" else ""
+        where = f" on {names['E']}" if at.axis == "E" else ""
         change = _estimate(at.difference)
         return (
             f"Where a feeling must be read from what is told, people score"
@@ -101,11 +101,11 @@ def _kinds(found: CueResults) -> list[str]:
     return list(dict.fromkeys(row.who for row in found.contrasts if not row.is_system))
 
 
-def axis_label(axis: str) -> str:
+def axis_label(axis: str, names: Mapping[Axis, str]) -> str:
     """Return an axis with its letter, or what stands for all."""
     if axis == OVERALL:
         return "All axes"
-    return next(f"{letter} {name}" for letter, name in AXIS_NAMES.items() if letter == axis)
+    return next(f"{letter} {name}" for letter, name in names.items() if letter == axis)
 
 
 def with_enough_items(rows: Sequence[RaterAgreement]) -> list[RaterAgreement]:
@@ -118,12 +118,14 @@ def kinds_of_raters(rows: Sequence[RaterAgreement]) -> list[RaterAgreement]:
     return [row for row in rows if row.axis == OVERALL]
 
 
-def agreement_rows(rows: Sequence[RaterAgreement]) -> list[tuple[str, list[RaterAgreement | None]]]:
+def agreement_rows(
+    rows: Sequence[RaterAgreement], names: Mapping[Axis, str]
+) -> list[tuple[str, list[RaterAgreement | None]]]:
     """Return every axis with the agreement of each kind of rater on it."""
     kinds = [row.raters for row in kinds_of_raters(rows)]
     at = {(row.raters, row.axis): row for row in rows}
     axes = dict.fromkeys(row.axis for row in rows)
-    return [(axis_label(axis), [at.get((kind, axis)) for kind in kinds]) for axis in axes]
+    return [(axis_label(axis, names), [at.get((kind, axis)) for kind in kinds]) for axis in axes]
 
 
 def agreement_words(rows: Sequence[RaterAgreement]) -> str:
@@ -159,10 +161,10 @@ class CalibrationRow(NamedTuple):
     axes: tuple[RaterCalibration | None, ...]
 
 
-def calibration_axes(found: Sequence[RaterCalibration]) -> list[str]:
+def calibration_axes(found: Sequence[RaterCalibration]) -> tuple[Axis, ...]:
     """Return the axes of the keys that were scored, in the order of the paper."""
     known = {one.axis for one in found}
-    return [axis for axis in AXIS_NAMES if axis in known]
+    return in_order(known)
 
 
 def calibration_rows(found: Sequence[RaterCalibration]) -> list[CalibrationRow]:

@@ -11,7 +11,6 @@ from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, results_dict, without_words
 from hearteval.domain import Study
 from hearteval.errors import StoreError
-from hearteval.report.axes import naming_axes
 from hearteval.report.headline import first_line
 from hearteval.report.latex import latex
 from hearteval.report.leaderboard import leaderboard_csv
@@ -76,19 +75,6 @@ def write_report(
             require_own_folder(folder, study)
     if figures is not None:
         require_matplotlib()
-    with naming_axes(results.axis_names):
-        return _write(session, study, results, full=full, figures=figures, is_public=is_public)
-
-
-def _write(
-    session: Session,
-    study: Study,
-    results: StudyResults,
-    *,
-    full: Path | None,
-    figures: Path | None,
-    is_public: bool,
-) -> dict[str, Any]:
     suffix = "public.html" if is_public else "report.html"
     page, table = _path(session, suffix), _path(session, "leaderboard.csv")
     paths: dict[str, Any] = {"report": str(page), "leaderboard_csv": str(table)}
