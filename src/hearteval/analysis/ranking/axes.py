@@ -10,7 +10,7 @@ where there is no ranking.
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -234,10 +234,10 @@ def _adjust(tables: Sequence[AxisTable]) -> tuple[AxisTable, ...]:
 
 def _p_values(ranked: Ranked) -> dict[str, float]:
     """Return the two-sided p that each system with an interval is at the mean of the axis."""
-    df = np.diagonal(ranked.uncertainty.df) if np.ndim(ranked.uncertainty.df) else repeat(ranked.df)
+    df = ranked.df_by_name
     return {
-        name: 2 * float(stdtr(own, -abs(at.theta) / at.se))
-        for name, at, own in zip(ranked.names, ranked.estimates, df, strict=False)
+        name: 2 * float(stdtr(df[name], -abs(at.theta) / at.se))
+        for name, at in ranked.by_name.items()
         if at.se
     }
 

@@ -206,6 +206,13 @@ class Ranked:
         return self.uncertainty.intervals.df
 
     @property
+    def df_by_name(self) -> dict[str, float]:
+        """Those of each system, its own items, people and writers less one at most."""
+        df = self.uncertainty.df
+        own = np.diagonal(df).tolist() if np.ndim(df) else [self.df] * len(self.names)
+        return dict(zip(self.names, own, strict=True))
+
+    @property
     def order(self) -> IntArray:
         """Indices, best first; equal strengths in the order of their names."""
         return np.argsort([each.rank for each in self.estimates], kind="stable")

@@ -17,8 +17,8 @@ from hearteval.analysis.estimates import Contrast, Summed, contrast_means
 from hearteval.analysis.estimates import Side as Of
 from hearteval.analysis.judges.majorities import NO_MAJORITY, merge_answers, pair_majority
 from hearteval.analysis.ranking.checks.published import Concordance, compare_rankings
-from hearteval.analysis.ranking.intervals import OVER_RATERS, OVER_WRITERS
-from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
+from hearteval.analysis.ranking.comparisons import people_among, rank_judgments
+from hearteval.analysis.ranking.rank import Ranked
 from hearteval.domain import Completion, Rater, display_name
 from hearteval.errors import InvalidVotesError, NotIdentifiedError
 from hearteval.stats.bradley_terry.fit import ELO_PER_THETA
@@ -125,7 +125,8 @@ class _Ranked:
 
     def __init__(self, side: Compared, names: Collection[str], *, level: float) -> None:
         self.side, self.level = side, level
-        self.systems = [one for one in side.data.ranked if one.name in names]
+        systems = [one for one in side.data.ranked if one.name in names]
+        self.systems = sorted(systems, key=lambda one: one.name)
         self.name_of = {one.id: one.name for one in self.systems}
         raters, items = {one.id for one in side.raters}, {one.id for one in side.data.items}
         self.rows = [
@@ -137,11 +138,11 @@ class _Ranked:
             and row.is_among(self.name_of)
         ]
         self.writers = side.data.writers
-        self.board = self.rank(self.rows)
+        self.ranked = self.rank(self.rows)
         self.texts = _texts(side.data.completions, self.name_of)
         self._ends = {pair.id: pair.completion_ids for pair in side.data.pairs}
 
-    def rank(self, rows: Sequence[JudgmentRow]) -> Leaderboard:
+    def rank(self, rows: Sequence[JudgmentRow]) -> Ranked:
         """Rank by some of the judgments.
 
         Raises:
@@ -150,8 +151,13 @@ class _Ranked:
         try:
             if not rows:
                 raise NotIdentifiedError("there is no judgment of the systems that both have")
-            return rank_systems(
-                rows, self.systems, self.side.raters, writers=self.writers, level=self.level
+            return rank_judgments(
+                rows,
+                self.systems,
+                use_strength=True,
+                rater_ids=people_among(self.side.raters),
+                writers=self.writers,
+                level=self.level,
             )
         except NotIdentifiedError as error:
             raise NotIdentifiedError(f"{self.side.name}: {error}", ids=error.ids) from error
@@ -176,24 +182,6 @@ class _Ranked:
         merged = tuple(merge_answers(said) for _, said in sorted(answers.items()))
         return pair_majority(merged).outcome
 
-    def df(self, system: str) -> int:
-        """Return the degrees of freedom of a system's interval, as `own_df` says."""
-        rows = [
-            row
-            for row in self.rows
-            if system in (self.name_of[row.first_system_id], self.name_of[row.second_system_id])
-        ]
-        people = {row.rater_id for row in rows} & {
-            one.id for one in self.side.raters if one.kind == "human"
-        }
-        own = len({row.item_id for row in rows})
-        if self.board.interval_used in OVER_RATERS and people:
-            own = min(own, len(people))
-        wrote = [self.writers.get(row.pair_id) for row in rows]
-        if self.board.interval_used in OVER_WRITERS and None not in wrote:
-            own = min(own, len(set(wrote)))
-        return max(1, min(self.board.df, own - 1))
-
     def describe(self) -> Side:
         """Say whose judgments these are."""
         kinds = {one.id: one for one in self.side.raters}
@@ -205,7 +193,7 @@ class _Ranked:
             n_judgments=len(self.rows),
             raters=tuple(sorted(kinds[id_].name for id_ in who if kinds[id_].kind == "llm")),
             n_people=sum(kinds[id_].kind == "human" for id_ in who),
-            interval_used=self.board.interval_used,
+            interval_used=self.ranked.interval_used,
         )
 
     @property
@@ -243,7 +231,7 @@ def compare_studies(first: Compared, second: Compared, *, level: float = 0.95) -
     return Comparison(
         first=sides[0],
         second=sides[1],
-        concordance=compare_rankings(_elo(one.board), _elo(other.board), level=level),
+        concordance=compare_rankings(_elo(one.ranked), _elo(other.ranked), level=level),
         systems=moved,
         n_items_shared=len(one.items & other.items),
         n_items_only_first=len(one.items - other.items),
@@ -260,8 +248,8 @@ def compare_studies(first: Compared, second: Compared, *, level: float = 0.95) -
     )
 
 
-def _elo(board: Leaderboard) -> dict[str, float]:
-    return {row.system: row.weighted.elo for row in board.rows}
+def _elo(ranked: Ranked) -> dict[str, float]:
+    return {name: at.elo for name, at in ranked.by_name.items()}
 
 
 def _on_shared(
@@ -273,11 +261,11 @@ def _on_shared(
     if not both:
         return None, "no pair of the same texts was judged in both"
     try:
-        boards = [
+        rankings = [
             side.rank([row for pair, rows in of_side.items() if pair in both for row in rows])
             for side, of_side in zip((one, other), shared, strict=True)
         ]
-        return compare_rankings(*map(_elo, boards), level=one.level), None
+        return compare_rankings(*map(_elo, rankings), level=one.level), None
     except (NotIdentifiedError, InvalidVotesError) as error:
         return None, str(error)
 
@@ -323,7 +311,8 @@ def _change(rows: FloatArray, level: float) -> tuple[float, float, Contrast]:
 def _moved(
     one: _Ranked, other: _Ranked, won: Mapping[str, tuple[float, float, Contrast]]
 ) -> tuple[MovedSystem, ...]:
-    rows = [{row.system: row.weighted for row in side.board.rows} for side in (one, other)]
+    rows = [side.ranked.by_name for side in (one, other)]
+    dfs = [side.ranked.df_by_name for side in (one, other)]
     names = sorted(rows[0].keys() & rows[1].keys())
     no_share = (None, None, None)
     shares = {name: won.get(name, no_share) for name in names}
@@ -331,7 +320,7 @@ def _moved(
     ends = 1 - (1 - one.level) / 2, 1 - (1 - one.level) / (2 * len(names))
     moved = []
     for name, shared_q in zip(names, q, strict=True):
-        df = min(one.df(name), other.df(name))
+        df = min(of[name] for of in dfs)
         reach, far = (float(stdtrit(df, end)) for end in ends)
         a, b = rows[0][name], rows[1][name]
         difference, low, high, is_apart = b.elo - a.elo, None, None, False
