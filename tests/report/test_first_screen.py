@@ -2,11 +2,18 @@
 
 import dataclasses
 import re
+from typing import Any
 
 import pytest
 from invented_audits import injection, invented_audits, judge_audit, share
 from invented_ratings import invented_ratings
-from invented_results import invented_results, rename_system, with_judges, without_ranking
+from invented_results import (
+    invented_results,
+    rename_system,
+    section_of,
+    with_judges,
+    without_ranking,
+)
 from markupsafe import escape
 
 from hearteval.analysis.ranking.axes import AxisStanding
@@ -19,6 +26,7 @@ from hearteval.report.leaderboard import TOO_FEW
 from hearteval.report.page import render_page
 from hearteval.report.page.chips import chips
 from hearteval.report.page.first_screen import ShareCell, shade, standings
+from hearteval.sections.judges import Judges
 from hearteval.sections.judges.audit import JudgeAudits
 
 BLAMELESS = {"hostile": share(0.97, 0.87, 1.0)}
@@ -220,11 +228,50 @@ def test_every_chip_leads_to_a_section_that_is_there() -> None:
         assert [c.section for c in found if f'id="{c.section}"' not in page] == []
 
 
-def test_a_judge_at_fault_is_the_news_of_the_judges() -> None:
-    audits = invented_audits(judge_audit("a", stress=BLAMELESS), judge_audit("b"))
-    assert audits.judges[1].faults
-    found = chip(with_audits(audits), "Judges")
-    assert (found.words, found.is_bad) == ("Tests find fault with b", True)
+FAIR = judge_audit("a", stress=BLAMELESS)
+TURNING, STEADY = (
+    dataclasses.replace(judge, n_flips=n)
+    for judge, n in zip(section_of(invented_results(), Judges).raters, (200, 0), strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "is_bad"),
+    [
+        ({"found": invented_audits(FAIR, judge_audit("b"))}, "Tests find fault with b", True),
+        (
+            {"found": invented_audits(FAIR)},
+            "2 judges, no fault in 3 checks; not fully audited",
+            False,
+        ),
+        (
+            {"found": invented_audits(dataclasses.replace(FAIR, is_baseline=True))},
+            "Offline baseline only, no fault in 3 checks; not fully audited",
+            False,
+        ),
+        ({"found": None}, "2 judges, not tested", True),
+        (
+            {"found": invented_audits(FAIR), "raters": (TURNING, STEADY)},
+            "juniper often changes its mind with the order",
+            True,
+        ),
+        (
+            {"found": invented_audits(FAIR), "raters": (TURNING, TURNING)},
+            "juniper and juniper often change their mind with the order",
+            True,
+        ),
+        (
+            {"found": None, "raters": (dataclasses.replace(STEADY, kind="human"),)},
+            "1 person, no model judges",
+            False,
+        ),
+    ],
+)
+def test_the_worst_that_is_known_of_the_judges_is_their_news(
+    changes: dict[str, Any], words: str, is_bad: bool
+) -> None:
+    results = with_judges(invented_results(), consistency=(), stress=(), **changes)
+    assert chip(results, "Judges") == Chip("Judges", words, "judges", is_bad)
 
 
 def test_not_audited_is_never_said_beside_a_fault() -> None:
@@ -235,34 +282,6 @@ def test_not_audited_is_never_said_beside_a_fault() -> None:
     assert "ot audited" not in page
     assert "not fully audited" not in page
     assert "b: tested on the stress set only" in page
-
-
-def test_judges_without_a_fault_are_counted_with_their_checks() -> None:
-    audits = invented_audits(judge_audit("a", stress=BLAMELESS))
-    found = chip(with_audits(audits), "Judges")
-    assert found.words == "2 judges, no fault in 3 checks; not fully audited"
-    assert not found.is_bad
-
-
-def test_judge_that_is_an_offline_baseline_is_called_one() -> None:
-    audits = invented_audits(judge_audit("cue", is_baseline=True, stress=BLAMELESS))
-    found = chip(with_audits(audits), "Judges")
-    assert found.words.startswith("Offline baseline only, no fault in 3 checks")
-
-
-def test_judges_that_nothing_tests_are_bad_news() -> None:
-    results = with_audits(None)
-    found = chip(results, "Judges")
-    assert (found.words, found.is_bad) == ("2 judges, not tested", True)
-    assert "Nothing here tests the judges" in render_page(with_judges(results, majorities=None))
-
-
-def test_a_judge_that_turns_with_the_order_is_bad_news() -> None:
-    results = with_audits(invented_audits(judge_audit("a", stress=BLAMELESS)))
-    first, other = results.coverage.judges
-    turning = dataclasses.replace(first, n_flips=200)
-    found = chip(with_judges(results, raters=(turning, other)), "Judges")
-    assert found == Chip("Judges", "juniper often changes its mind with the order", "judges", True)
 
 
 def test_coverage_names_who_lacks_most_for_a_failure() -> None:

@@ -11,7 +11,7 @@ from hearteval.report.page import render_page
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-@pytest.mark.parametrize("name", ["explained"])
+@pytest.mark.parametrize("name", ["explained", "judges"])
 def test_a_section_says_what_it_said(name: str) -> None:
     said = words(section_html(render_page(invented_results()), name))
     assert said.split() == (GOLDEN / f"{name}.txt").read_text("utf-8").split()
