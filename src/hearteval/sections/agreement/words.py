@@ -27,6 +27,7 @@ from hearteval.sections.people.judges.agreement import (
     AMBIGUOUS,
     CLEAR,
     AgreementPart,
+    MajoritiesAgreement,
     PeopleAgreement,
 )
 from hearteval.sections.people.judges.ambiguity import AgreementDifference, Ambiguity
@@ -58,6 +59,10 @@ THIRD_NAMES = {
 }
 
 
+JudgeRow = tuple[str, JudgeAgainstPeople | MajoritiesAgreement, InPlace | None]
+"""One judge, or their majority: the name, beside people, in one person's place."""
+
+
 class HeatCell(NamedTuple):
     """One cell of the picture: who agrees with whom, and where it stands."""
 
@@ -83,21 +88,6 @@ class Heat(NamedTuple):
     height: float
     left: float
     words: str
-
-
-class JudgeRow(NamedTuple):
-    """One judge, or their majority, beside people."""
-
-    judge: str
-    same: AgreementMeasure
-    n_items: int
-    place: InPlace | None
-    n_flips: int | None
-    """None of the majority."""
-    n_pairs: int
-    """With a majority of the people and a vote of the judge."""
-    n_pairs_both: int
-    """That people and the judge judged."""
 
 
 def people_words(whole: AgreementPart, by_clarity: str) -> str:
@@ -224,31 +214,9 @@ def judge_rows(both: PeopleAndJudges | None, whole: AgreementPart | None) -> lis
     if both is None or whole is None:
         return []
     places = {one.judge: one for one in (both.ceiling.judges if both.ceiling else ())}
-    rows = [
-        JudgeRow(
-            judge=one.judge,
-            same=one.same,
-            n_items=one.n_items,
-            place=places.get(one.judge),
-            n_flips=one.n_flips,
-            n_pairs=one.n_pairs,
-            n_pairs_both=one.n_pairs_both,
-        )
-        for one in both.judges
-    ]
-    most = whole.majorities
-    if most is not None and len(rows) > 1:
-        rows.append(
-            JudgeRow(
-                judge=MOST_JUDGES,
-                same=most.same,
-                n_items=most.n_items,
-                place=places.get(MAJORITY),
-                n_flips=None,
-                n_pairs=most.n_pairs,
-                n_pairs_both=most.n_pairs_both,
-            )
-        )
+    rows: list[JudgeRow] = [(one.judge, one, places.get(one.judge)) for one in both.judges]
+    if whole.majorities is not None and len(rows) > 1:
+        rows.append((MOST_JUDGES, whole.majorities, places.get(MAJORITY)))
     return rows
 
 

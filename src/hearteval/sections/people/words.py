@@ -230,51 +230,29 @@ def strength_words(strength: EloEstimate | None) -> str:
     return f"{strength.rank} {whole(strength.elo):>5} {margin(strength):>4}"
 
 
-class AgreementRow(NamedTuple):
-    """Agreement on all items or on those of a subset; None where it was not measured."""
-
-    items: str
-    same: AgreementMeasure | None
-    fleiss_kappa: AgreementMeasure | None
-    krippendorff_alpha: AgreementMeasure | None
-    n_pairs: int
-    both: MajoritiesAgreement | None
-    n_items: int
-    """Items that two people judged a pair of."""
-
-
-def agreement_rows(found: PeopleResults) -> list[AgreementRow]:
+def agreement_rows(found: PeopleResults) -> list[tuple[str, AgreementPart]]:
     """Return agreement on all items, then by subset, then on clear and on ambiguous pairs."""
     clarity = found.with_judges.ambiguity if found.with_judges else None
-    return [
-        AgreementRow(
-            items=PART_NAMES.get(part.subset, part.subset or ""),
-            same=part.people.same if part.people else None,
-            fleiss_kappa=part.people.fleiss_kappa if part.people else None,
-            krippendorff_alpha=part.people.krippendorff_alpha if part.people else None,
-            n_pairs=part.people.n_pairs if part.people else 0,
-            both=part.majorities,
-            n_items=part.people.n_items if part.people else 0,
-        )
-        for part in (*found.agreement, *(clarity.parts if clarity else ()))
-    ]
+    parts = (*found.agreement, *(clarity.parts if clarity else ()))
+    return [(PART_NAMES.get(part.subset, part.subset or ""), part) for part in parts]
 
 
 def agreement_table(found: PeopleResults) -> Table | None:
     """Return agreement of people and of majorities, on all items and by subset."""
     if not found.agreement:
         return None
+
+    def of(kind: str, name: str, write: Callable[[float], str]) -> Callable[..., str]:
+        return lambda row: _measure_words(getattr(getattr(row[1], kind), name, None), write)
+
     return tabulate(
         agreement_rows(found),
         [
-            (Column("items", "text"), lambda row: row.items.removesuffix(" pairs")),
-            ("two people", lambda row: share_words(row.same)),
-            (
-                "Fleiss' \N{GREEK SMALL LETTER KAPPA}",
-                lambda row: coefficient_words(row.fleiss_kappa),
-            ),
-            ("\N{GREEK SMALL LETTER ALPHA}", lambda row: coefficient_words(row.krippendorff_alpha)),
-            ("majorities", lambda row: share_words(row.both.same if row.both else None)),
+            (Column("items", "text"), lambda row: row[0].removesuffix(" pairs")),
+            ("two people", of("people", "same", whole_percent)),
+            ("Fleiss' \N{GREEK SMALL LETTER KAPPA}", of("people", "fleiss_kappa", hundredths)),
+            ("\N{GREEK SMALL LETTER ALPHA}", of("people", "krippendorff_alpha", hundredths)),
+            ("majorities", of("majorities", "same", whole_percent)),
         ],
         notes=[
             "two people: percent of equal answers to a pair. majorities: percent of the pairs with"
@@ -282,16 +260,6 @@ def agreement_table(found: PeopleResults) -> Table | None:
             " Intervals are over items."
         ],
     )
-
-
-def share_words(found: AgreementMeasure | None) -> str:
-    """Write a share with its interval, in whole percent."""
-    return _measure_words(found, whole_percent)
-
-
-def coefficient_words(found: AgreementMeasure | None) -> str:
-    """Write a coefficient with its interval."""
-    return _measure_words(found, hundredths)
 
 
 def _measure_words(found: AgreementMeasure | None, write: Callable[[float], str]) -> str:
