@@ -453,6 +453,20 @@ def test_names_in_a_file_of_dialogues_are_part_of_the_study(tmp_path: Path) -> N
     assert one.settings_hash != other.settings_hash
 
 
+def test_what_makes_the_items_of_a_file_is_what_is_said_but_for_its_encoding(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.txt").write_text("K: hello", encoding="utf-8")
+    plain = GOOD.replace("[items]", "[[items]]").replace('"starter"', '"mine.txt"\nseeker = ["K"]')
+    more = ['encoding = "cp1252"', 'last_reply = "drop"', 'problem_column = "Thema"']
+    texts = (plain, *(plain.replace('["K"]', f'["K"]\n{line}') for line in more))
+    first, *others = (load_study(write(tmp_path, text)) for text in texts)
+
+    names = {"dialogue": None, "role": None, "text": None, "seeker": ("K",), "supporter": ()}
+    assert first.items[0].identity["names"] == names
+    assert [one.settings_hash == first.settings_hash for one in others] == [True, False, False]
+
+
 def test_names_are_refused_for_items_that_have_none(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD.replace('"starter"', '"starter"\nseeker = ["Bob"]'))
     with pytest.raises(SettingsError, match="for a file of your own only"):

@@ -240,7 +240,10 @@ def names_options(function: Command) -> Command:
         except SettingsError as error:
             if error.remedies:
                 (remedy,) = error.remedies
-                more = remedy._replace(arguments={"said": said + remedy.arguments["said"]})
+                lacking = remedy.arguments["said"]
+                keys = {word.partition("=")[0] for word in lacking}
+                kept = [word for word in said if word.partition("=")[0] not in keys]
+                more = remedy._replace(arguments={"said": (*kept, *lacking)})
                 error.ways = (f"{remedy.words}\n  {_ready_command(more)}",)
             raise
 

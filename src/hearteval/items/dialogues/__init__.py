@@ -41,6 +41,8 @@ __all__ = [
 
 TABLES = (".csv", ".tsv")
 OBJECTS = (".jsonl", ".ndjson", ".json")
+DOCUMENTS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF")
+"""How files that are no text but are taken for one begin."""
 Form = Literal["items", "text", "table", "objects"]
 
 
@@ -148,13 +150,18 @@ def _decode(content: bytes, name: str, findings: Findings) -> str:
         seems = seems_encoded(content)
         if seems is None:
             advice = "; say its encoding, or save it as UTF-8"
+            if content.startswith(DOCUMENTS):
+                advice = (
+                    ": a file of a spreadsheet or a word processor? Save it as CSV or plain text"
+                )
             raise SettingsError(f"{name}: {fault}{advice}", ids=ids) from error
         text = content.decode(seems, errors="replace")
         if findings.names.encoding == said:  # of a folder the first file is enough
             letters = " ".join(sorted({one for one in text if one > "\x7f" and one.isalpha()})[:12])
             fault += f"; as {seems} its letters besides a to z are {letters or 'none'}"
             findings.fault(0, fault if name == findings.file else f"{name} {fault}")
-            findings.propose(encoding=seems)
+            if said is None or name == findings.file:
+                findings.propose(encoding=seems)
     if "\0" in text:
         raise SettingsError(f"{name}: is no text; save it as UTF-8 text", ids=ids)
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

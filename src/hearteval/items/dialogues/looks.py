@@ -40,6 +40,8 @@ def seems_encoded(content: bytes) -> str | None:
     """Return the encoding that a file which is no UTF-8 seems to have; None where none fits."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
+    if any(byte < 32 and byte not in b"\t\n\r\f" for byte in set(content)):
+        return None
     shares = {}
     for encoding in ENCODINGS:
         try:
@@ -72,13 +74,15 @@ def part_turns(text: str, marks: Iterable[str]) -> list[str]:
 
 def seems_role(columns: Mapping[str, Sequence[str]]) -> str | None:
     """Return which column seems to say who speaks: few words that take turns."""
-    changes = {
-        name: sum(one != other for one, other in pairwise(cells))
-        for name, cells in columns.items()
-        if len(set(cells)) in range(2, _MOST_SPEAKERS + 1) and _is_short(cells)
-    }
-    often = [name for name, n in changes.items() if 3 * n >= len(columns[name]) - 1]
-    return max(often, key=lambda name: changes[name], default=None)
+    fits: dict[str, tuple[float, float]] = {}
+    for name, cells in columns.items():
+        n_words, n_pairs = len(set(cells)), max(len(cells) - 1, 1)
+        share = sum(one != other for one, other in pairwise(cells)) / n_pairs
+        is_few = 2 <= n_words <= min(max(2, len(cells) // 2), _MOST_SPEAKERS)
+        if is_few and _is_short(cells) and share >= 1 / 3:
+            # Of two columns that change as often, the one of fewer and shorter words.
+            fits[name] = (share - n_words / 10, -fmean(map(len, cells)))
+    return max(fits, key=lambda name: fits[name], default=None)
 
 
 def seems_text(columns: Mapping[str, Sequence[str]]) -> str | None:

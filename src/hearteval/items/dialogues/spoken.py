@@ -342,14 +342,15 @@ def _make_item(dialogue: Spoken, findings: Findings) -> Item | None:
     """Make the item of a dialogue, or None where it has faults, which are noted."""
     n_faults = len(findings.faults)
     turns, reference = _read_turns(dialogue, findings)
-    has_strangers = any(folded(said.who) not in findings.parts for said in dialogue.turns)
-    if has_strangers or len(findings.faults) > n_faults:
-        return None
+    strange = [folded(said.who) not in findings.parts for said in dialogue.turns]
     labels = {name: text for name, text in dialogue.labels.items() if text}
     own_reference = labels.pop(REFERENCE, None)
     if own_reference is not None and reference is not None:
         findings.fault(dialogue.place, TWO_REFERENCES)
-    turns, reference = _settle_last(dialogue, turns, reference or own_reference, findings)
+    if not any(strange[-1:]):
+        turns, reference = _settle_last(dialogue, turns, reference or own_reference, findings)
+    if any(strange) or len(findings.faults) > n_faults:
+        return None
     if not turns:
         findings.fault(dialogue.place, "a dialogue without turns; add them, or remove it")
     if not re.match(LANGUAGE_TAG, labels.get("language", NO_LANGUAGE)):

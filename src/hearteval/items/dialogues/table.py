@@ -124,23 +124,7 @@ def _find_columns(
     Raises:
         SettingsError: One is neither found nor can be proposed.
     """
-    found: dict[str, int] = {}
-    names = findings.names
-    wishes = {what: getattr(names, what) for what in (*COLUMNS, "turn", "turns")}
-    n_faults = len(findings.faults)
-    for what, given in (wishes | dict(names.labels)).items():
-        known = COLUMNS.get(what, ()) if given is None else (folded(given),)
-        places = [place for place, name in enumerate(header) if folded(name) in known]
-        if len(places) == 1:
-            found[what] = places[0]
-        elif given is not None or places:
-            listed = ", ".join(header[place] for place in places) if places else ", ".join(header)
-            problem = "several columns" if places else f"no column named {given!r}"
-            key = "turns_key" if what == "turns" else f"{what}_column"
-            of = _WHAT.get(what, f"the {what}")
-            findings.fault(1, f'{problem} for {of}, among: {listed}; name it: {key} = "COLUMN"')
-    if len(findings.faults) > n_faults:
-        findings.raise_all()
+    found = _find_named(header, rows, findings)
     cells = {name: [row[place].strip() for _, row in rows] for place, name in enumerate(header)}
     free = {name: cells[name] for k, name in enumerate(header) if k not in found.values()}
     if "turns" not in found and "role" not in found:
@@ -160,6 +144,36 @@ def _find_columns(
         free = {name: free[name] for name in free if name not in seem.values()}
         if "turn" not in found and (nth := _seems_order(free, cells[header[found["dialogue"]]])):
             findings.propose(turn=nth)
+    return found
+
+
+def _find_named(header: Sequence[str], rows: Sequence[_Row], findings: Findings) -> dict[str, int]:
+    """Return the places of the columns that are named or well known.
+
+    Raises:
+        SettingsError: One that is named is not there, there are several for one thing, or one that
+            is to number turns does not.
+    """
+    found: dict[str, int] = {}
+    names = findings.names
+    wishes = {what: getattr(names, what) for what in (*COLUMNS, "turn", "turns")}
+    n_faults = len(findings.faults)
+    for what, given in (wishes | dict(names.labels)).items():
+        known = COLUMNS.get(what, ()) if given is None else (folded(given),)
+        places = [place for place, name in enumerate(header) if folded(name) in known]
+        if len(places) == 1:
+            found[what] = places[0]
+        elif given is not None or places:
+            listed = ", ".join(header[place] for place in places) if places else ", ".join(header)
+            problem = "several columns" if places else f"no column named {given!r}"
+            key = "turns_key" if what == "turns" else f"{what}_column"
+            of = _WHAT.get(what, f"the {what}")
+            findings.fault(1, f'{problem} for {of}, among: {listed}; name it: {key} = "COLUMN"')
+    for number, row in rows if "turn" in found else ():
+        if not row[found["turn"]].strip().isdecimal():
+            findings.fault(number, f"no whole number in {names.turn!r}, named as turn_column")
+    if len(findings.faults) > n_faults:
+        findings.raise_all()
     return found
 
 

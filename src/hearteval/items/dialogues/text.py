@@ -59,7 +59,11 @@ def read_transcript(
 ) -> list[Spoken]:
     """Read a dialogue whose turns are one text: on lines, or one after the other at the marks."""
     lines = ((place, line) for line in part_turns(text, marks))
+    n_faults = len(findings.faults)
     found = read_lines(lines, findings, blank_ends=False)
+    if len(found) != 1 and len(findings.faults) == n_faults:
+        of = "no turns" if not found else "several dialogues"
+        findings.fault(place, f"{of} in a text that is to be one dialogue; correct it")
     for each in found:
         each.labels = {**each.labels, **{name: said for name, said in labels.items() if said}}
     return found
