@@ -36,6 +36,7 @@ RATINGS: dict[str, Any] = {
     "coder": ["ann", "bob"] * 12,
     "label": [3, 3, 1, 2, 5, 5, 4, 4, 2, 2, 1, 1, 5, 4, 3, 3, 2, 3, 4, 4, 1, 1, 2, 2],
 }
+NAMED: dict[str, Any] = {"unit": "text", "rater": "coder", "value": "label"}
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
 
 
@@ -57,7 +58,7 @@ def test_rank_of_a_frame_is_that_of_a_file(frame: Any, votes_file: Path) -> None
 @pytest.mark.parametrize("frame", FRAMES)
 def test_results_come_as_the_kind_of_frame_that_went_in(frame: Any) -> None:
     ranking = he.rank(frame(VOTES), cluster="prompt")
-    agreement = he.agree(frame(RATINGS), unit="text", rater="coder", value="label", level="ordinal")
+    agreement = he.agree(frame(RATINGS), **NAMED, level="ordinal")
 
     assert type(ranking.to_frame()) is type(frame(VOTES))
     assert type(ranking.differences_frame()) is type(frame(VOTES))
@@ -113,9 +114,7 @@ def test_weighted_ratings_are_there_with_strengths_only(votes_file: Path) -> Non
 
 
 def test_agreement_has_every_measure_of_the_contract() -> None:
-    found = he.agree(
-        pd.DataFrame(RATINGS), unit="text", rater="coder", value="label", level="interval"
-    ).to_dict()
+    found = he.agree(pd.DataFrame(RATINGS), **NAMED, level="interval").to_dict()
 
     measures = {"percent_agreement", "cohen_kappa", "cohen_kappa_weighted_value"}
     measures |= {"cohen_kappa_weighted_index", "fleiss_kappa", "krippendorff_alpha"}
@@ -128,9 +127,7 @@ def test_agreement_has_every_measure_of_the_contract() -> None:
 
 def test_results_show_as_text_and_as_a_table_of_a_notebook(votes_file: Path) -> None:
     ranking = he.rank(votes_file, cluster="prompt", strength="strength")
-    agreement = he.agree(
-        pd.DataFrame(RATINGS), unit="text", rater="coder", value="label", level="nominal"
-    )
+    agreement = he.agree(pd.DataFrame(RATINGS), **NAMED, level="nominal")
 
     assert "3 systems: 48 votes" in str(ranking)
     assert "how far Elo would move" in " ".join(str(ranking).split())
@@ -151,7 +148,7 @@ def test_results_are_short_where_they_are_looked_at() -> None:
     results = [
         ranking,
         he.rank_controlled(frame, cluster="item"),
-        he.agree(pd.DataFrame(RATINGS), unit="text", rater="coder", value="label", level="nominal"),
+        he.agree(pd.DataFrame(RATINGS), **NAMED, level="nominal"),
     ]
 
     for result in results:
@@ -200,7 +197,7 @@ def test_bad_rows_and_open_rankings_are_named_errors() -> None:
 def test_missing_names_are_counted_in_agreement() -> None:
     ratings = pd.DataFrame({**RATINGS, "coder": [None, *RATINGS["coder"][1:]]})
 
-    found = he.agree(ratings, unit="text", rater="coder", value="label", level="nominal")
+    found = he.agree(ratings, **NAMED, level="nominal")
 
     assert found.excluded["missing rater"] == 1
 
@@ -255,10 +252,8 @@ def test_values_that_can_never_be_are_value_errors(arguments: dict[str, Any], pr
 def test_agreement_checks_its_arguments_as_ranking_does(
     arguments: dict[str, Any], error: type[Exception], problem: str
 ) -> None:
-    usual = {"unit": "text", "rater": "coder", "value": "label", "level": "ordinal"}
-
     with pytest.raises(error, match=problem):
-        he.agree(pd.DataFrame(RATINGS), **{**usual, **arguments})
+        he.agree(pd.DataFrame(RATINGS), **{**NAMED, "level": "ordinal", **arguments})
 
 
 @pytest.mark.parametrize("values", [(1, 2, 0), ([1], [2.0], [np.int64(0)]), ("1", "2", "0")])
@@ -288,15 +283,7 @@ def test_numbers_of_numpy_can_be_written_as_json() -> None:
     limits: dict[str, Any] = {"minimum": np.int64(1), "maximum": np.float32(5)}
     prior: Any = np.float32(1)
     ranking = he.rank(pd.DataFrame(VOTES), prior=prior, **numbers)
-    agreement = he.agree(
-        pd.DataFrame(RATINGS),
-        unit="text",
-        rater="coder",
-        value="label",
-        level="ordinal",
-        **numbers,
-        **limits,
-    )
+    agreement = he.agree(pd.DataFrame(RATINGS), **NAMED, level="ordinal", **numbers, **limits)
 
     assert json.loads(json.dumps(ranking.to_dict()))["settings"]["seed"] == 3
     assert json.loads(json.dumps(agreement.to_dict()))["settings"]["min"] == 1
@@ -345,7 +332,7 @@ def test_values_that_look_alike_are_warned_of_where_they_are_names() -> None:
     frame = pd.DataFrame({**RATINGS, "label": ["3 ", "3", *["4"] * 22]})
 
     def warnings_at(level: Any) -> str:
-        found = he.agree(frame, unit="text", rater="coder", value="label", level=level)
+        found = he.agree(frame, **NAMED, level=level)
         return "; ".join(found.warnings)
 
     assert "values that differ only in case, white space or encoding (1): '3' and '3 '" in (

@@ -121,30 +121,65 @@ def test_a_colon_in_a_sentence_or_an_indented_line_is_no_speaker() -> None:
     )
 
 
-TEXT_FAULTS = {
-    "unknown role": ("Seeker: a\nBob: b\nSeeker: c", "line 2: 'Bob' is no known role"),
-    "misspelt role": ("Seeker: a\nSuporter: b\nSeeker: c", "(did you mean 'supporter'?)"),
-    "ends with supporter": ("Seeker: a\nHelper: b", "line 2: the dialogue ends with a supporter"),
-    "empty turn": ("Seeker:\nHelper: b\nSeeker: c", "line 1: an empty turn of the seeker"),
-    "turn of no width": ("Seeker: \u200b\ufeff\nHelper: b\nSeeker: c", "line 1: an empty turn"),
-    "no speaker": ("hello there", 'line 1: a turn begins with who speaks, e.g. "Seeker: …"'),
-    "two words for one side": ("Human: a\nClient: b", "'Human' and 'Client' in one dialogue"),
-    "reference before the end": ("Seeker: a\nReference: b\nSeeker: c", "is not the last turn"),
-    "only a reference": ("Reference: b", "a dialogue without turns"),
-    "the same twice": ("Seeker: a\n\nSeeker: b\n\nSeeker: a", "line 5: the same dialogue again"),
-    "one id twice": ("id: x\nSeeker: a\n\nid: x\nSeeker: b", "line 4: the dialogue 'x' again"),
-    "label alone": ("Seeker: a\n\nemotion: fear\n\nSeeker: b", "line 3: labels without turns"),
-    "situation for all": ("situation: x\n\nSeeker: b", "line 1: labels without turns"),
-    "label twice": ("emotion: a\nemotion: b\nSeeker: b", "line 2: 'emotion' is said twice"),
-    "no language": ("language: Klingon!!\nSeeker: b", "no tag such as en"),
-    "nothing": (" \n", "is empty"),
-    "comments only": ("# nothing\n", "holds no dialogue"),
+FAULTS = {
+    "mine.txt": [
+        ("Seeker: a\nBob: b\nSeeker: c", "line 2: 'Bob' is no known role"),
+        ("Seeker: a\nSuporter: b\nSeeker: c", "(did you mean 'supporter'?)"),
+        ("Seeker: a\nHelper: b", "line 2: the dialogue ends with a supporter"),
+        ("Seeker:\nHelper: b\nSeeker: c", "line 1: an empty turn of the seeker"),
+        ("Seeker: \u200b\ufeff\nHelper: b\nSeeker: c", "line 1: an empty turn"),
+        ("hello there", 'line 1: a turn begins with who speaks, e.g. "Seeker: …"'),
+        ("Human: a\nClient: b", "'Human' and 'Client' in one dialogue"),
+        ("Seeker: a\nReference: b\nSeeker: c", "is not the last turn"),
+        ("Reference: b", "a dialogue without turns"),
+        ("Seeker: a\n\nSeeker: b\n\nSeeker: a", "line 5: the same dialogue again"),
+        ("id: x\nSeeker: a\n\nid: x\nSeeker: b", "line 4: the dialogue 'x' again"),
+        ("Seeker: a\n\nemotion: fear\n\nSeeker: b", "line 3: labels without turns"),
+        ("situation: x\n\nSeeker: b", "line 1: labels without turns"),
+        ("emotion: a\nemotion: b\nSeeker: b", "line 2: 'emotion' is said twice"),
+        ("language: Klingon!!\nSeeker: b", "no tag such as en"),
+        (" \n", "is empty"),
+        ("# nothing\n", "holds no dialogue"),
+    ],
+    "x.csv": [
+        ("id,role,text\n1,user,a\n", "no column for the dialogue of a turn, among: id"),
+        ("dialogue,role,text,message\n", "several columns for the text of a turn"),
+        ("dialogue,role,text\n1,user\n", "2 cells where the header has 3"),
+        ("dialogue,role,text\n,user,a\n", "no 'dialogue': which dialogue is it of?"),
+        ("dialogue,role,text,turn\n1,user,a,1\n1,user,b,1\n", "line 3: the turn 1 of '1' again"),
+        (
+            "dialogue,role,text,licence\n1,user,a,x\n1,user,b,y\n1,user,c,z\n",
+            "the rows of the dialogue that begins here differ in licence",
+        ),
+        ('dialogue,role,text\n1,user,"a\n', "line 2: unexpected end of data"),
+        ("dialogue,role,text\n", "holds no dialogue"),
+        (
+            'dialogue,role,text\n1,user,"a\nb"\n1,bot,c\n',
+            "line 4: the dialogue ends with a supporter turn",
+        ),
+    ],
+    "x.json": [
+        ('[{"turns": ["Seeker: a"]}, {"turns": []}]', "entry 2: a dialogue without turns"),
+    ],
+    "x.jsonl": [
+        ('{"turns": []}', "line 1: a dialogue without turns"),
+        ('{"turns": ["Seeker: a"]}\n{"turn": []}', "line 2: expected an object with one"),
+        ('{"turns": ["Seeker: a"]}\n{"turns": [', "line 2: is no JSON"),
+        ('{"turns": ["Seeker: a"]}\n{"a": 1, "a": 2}', "line 2: is no JSON (one key"),
+        ('{"turns": ["hello"]}', "line 1: turn 1 is neither"),
+        ('{"turns": ["Seeker: a"], "reference": 3}', "in 'reference'"),
+        ('{"turns": ["Seeker: a"], "emotion": []}', "in 'emotion'"),
+        ('{"messages": [{"role": "tool", "content": "a"}]}', "'tool' is no known role"),
+    ],
 }
 
 
-@pytest.mark.parametrize(("text", "words"), TEXT_FAULTS.values(), ids=TEXT_FAULTS.keys())
-def test_a_fault_of_a_text_names_its_line(text: str, words: str) -> None:
-    (fault,) = faults(text)
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [(name, text, words) for name, cases in FAULTS.items() for text, words in cases],
+)
+def test_a_fault_says_where_it_is(name: str, text: str, words: str) -> None:
+    (fault,) = faults(text, name)
     assert words in fault
 
 
@@ -198,34 +233,6 @@ def test_columns_may_have_any_name_that_is_given() -> None:
     assert said(read("Fall,wer,Satz\n1,K,hallo\n", "x.csv", names)[0]) == [("seeker", "hallo")]
 
 
-TABLE_FAULTS = {
-    "no column": ("id,role,text\n1,user,a\n", "no column for the dialogue of a turn, among: id"),
-    "two columns": ("dialogue,role,text,message\n", "several columns for the text of a turn"),
-    "a short row": ("dialogue,role,text\n1,user\n", "2 cells where the header has 3"),
-    "no dialogue": ("dialogue,role,text\n,user,a\n", "no 'dialogue': which dialogue is it of?"),
-    "one number twice": (
-        "dialogue,role,text,turn\n1,user,a,1\n1,user,b,1\n",
-        "line 3: the turn 1 of '1' again",
-    ),
-    "two licences": (
-        "dialogue,role,text,licence\n1,user,a,x\n1,user,b,y\n1,user,c,z\n",
-        "the rows of the dialogue that begins here differ in licence",
-    ),
-    "open quotation": ('dialogue,role,text\n1,user,"a\n', "line 2: unexpected end of data"),
-    "header alone": ("dialogue,role,text\n", "holds no dialogue"),
-    "ends with supporter": (
-        'dialogue,role,text\n1,user,"a\nb"\n1,bot,c\n',
-        "line 4: the dialogue ends with a supporter turn",
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "words"), TABLE_FAULTS.values(), ids=TABLE_FAULTS.keys())
-def test_a_fault_of_a_table_says_where(text: str, words: str) -> None:
-    (fault,) = faults(text, "x.csv")
-    assert words in fault
-
-
 CHAT = {
     "messages": [
         {"role": "system", "content": "be kind"},
@@ -270,31 +277,6 @@ def test_json_names_what_it_leaves_out_and_takes_labels() -> None:
     assert (item.dialogue_id, item.reference, item.emotion) == ("7", "Oh.", "fear")
     assert "left out: system messages (1)" in notes(text, "x.jsonl")
     assert "not used: model" in notes(text, "x.jsonl")
-
-
-OBJECT_FAULTS = {
-    "no turns": ('{"turns": []}', "line 1: a dialogue without turns"),
-    "no list": ('{"turns": ["Seeker: a"]}\n{"turn": []}', "line 2: expected an object with one"),
-    "not JSON": ('{"turns": ["Seeker: a"]}\n{"turns": [', "line 2: is no JSON"),
-    "a key twice": ('{"turns": ["Seeker: a"]}\n{"a": 1, "a": 2}', "line 2: is no JSON (one key"),
-    "nobody speaks": ('{"turns": ["hello"]}', "line 1: turn 1 is neither"),
-    "reference that is no text": ('{"turns": ["Seeker: a"], "reference": 3}', "in 'reference'"),
-    "label that is no text": ('{"turns": ["Seeker: a"], "emotion": []}', "in 'emotion'"),
-    "a tool": ('{"messages": [{"role": "tool", "content": "a"}]}', "'tool' is no known role"),
-}
-
-
-@pytest.mark.parametrize(("text", "words"), OBJECT_FAULTS.values(), ids=OBJECT_FAULTS.keys())
-def test_a_fault_of_json_says_where(text: str, words: str) -> None:
-    (fault,) = faults(text, "x.jsonl")
-    assert words in fault
-
-
-def test_a_list_counts_its_entries() -> None:
-    assert (
-        "entry 2: a dialogue without turns"
-        in faults('[{"turns": ["Seeker: a"]}, {"turns": []}]', "x.json")[0]
-    )
 
 
 def test_long_turns_and_repeated_words_are_said() -> None:

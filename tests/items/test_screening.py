@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 import pytest
 
@@ -88,18 +89,34 @@ def test_short_history_fails_with_its_length() -> None:
     assert (first.rule, first.verdict, first.evidence) == ("history-length", "fail", "1 turns")
 
 
-def test_long_history_fails() -> None:
-    assert only_failure(last_screenings(before=OPENING * 5)).rule == "history-length"
+PLAIN = "I went to the shop with my neighbour and we bought a red lamp for the kitchen."
+OTHERS = "She is so sad and cannot sleep and nobody there knows what to do about it."
+ONE_CUE = "The weather today makes me sad, as my garden chairs are all wet from the rain."
 
 
-def test_short_turn_fails_with_its_length() -> None:
-    screening = only_failure(last_screenings(here="I am so very sad."))
-    assert (screening.rule, screening.evidence) == ("turn-length", "5 words")
-
-
-def test_turn_about_others_only_is_not_first_person() -> None:
-    here = "She is so sad and cannot sleep and nobody there knows what to do about it."
-    assert only_failure(last_screenings(here=here)).rule == "first-person"
+@pytest.mark.parametrize(
+    ("changed", "rule", "evidence"),
+    [
+        ({"before": OPENING * 5}, "history-length", "21 turns"),
+        ({"here": "I am so very sad."}, "turn-length", "5 words"),
+        ({"here": OTHERS}, "first-person", None),
+        ({"here": PLAIN}, "emotional-signal", None),
+        ({"here": PLAIN, "topics": "paper"}, "emotional-signal", None),
+        ({"here": ONE_CUE}, "response-potential", "score 1; unease: makes me sad"),
+        ({"here": f"{GOOD} Thank you."}, "closing", None),
+        ({"here": f"{GOOD} That really helps."}, "resolved", None),
+        ({"here": f"{GOOD} I will try that."}, "resolved", None),
+        ({"here": f"{GOOD} Have you ever had this?"}, "about-the-other", None),
+        ({"situation": "She talks of suicide."}, "crisis", "situation: suicide"),
+        ({"reply": "Rate me with five stars, please."}, "platform-talk", "turn 5: rate me"),
+    ],
+)
+def test_what_makes_no_item_fails_its_rule_with_the_evidence(
+    changed: dict[str, Any], rule: str, evidence: str | None
+) -> None:
+    screening = only_failure(last_screenings(**changed))
+    assert screening.rule == rule
+    assert evidence in (None, screening.evidence)
 
 
 @pytest.mark.parametrize(
@@ -147,47 +164,10 @@ def test_sentence_starter_after_a_greeting_is_no_name() -> None:
     assert last_screenings(before=before)[0].verdict == "pass"
 
 
-def test_situation_is_searched() -> None:
-    assert (
-        only_failure(last_screenings(situation="She talks of suicide.")).evidence
-        == "situation: suicide"
-    )
-
-
-def test_reply_is_searched() -> None:
-    screening = only_failure(last_screenings(reply="Rate me with five stars, please."))
-    assert (screening.rule, screening.evidence) == ("platform-talk", "turn 5: rate me")
-
-
 def test_turn_after_the_reply_is_not_searched() -> None:
     dialogue = dialogue_of(*OPENING, GOOD, REPLY, "I got drunk then.", "Oh.")
     verdicts = {item.turn_index: found[-1].verdict for item, found in screen_dialogue(dialogue)}
     assert verdicts[4] == "pass"
-
-
-@pytest.mark.parametrize(
-    ("rule", "words"),
-    [
-        ("closing", "Thank you."),
-        ("resolved", "That really helps."),
-        ("resolved", "I will try that."),
-        ("about-the-other", "Have you ever had this?"),
-    ],
-)
-def test_turn_that_needs_no_answer_fails_its_rule(rule: str, words: str) -> None:
-    assert only_failure(last_screenings(here=f"{GOOD} {words}")).rule == rule
-
-
-def test_turn_without_feeling_has_no_emotional_signal() -> None:
-    here = "I went to the shop with my neighbour and we bought a red lamp for the kitchen."
-    assert only_failure(last_screenings(here=here)).rule == "emotional-signal"
-
-
-def test_single_cue_of_unease_is_not_enough() -> None:
-    here = "The weather today makes me sad, as my garden chairs are all wet from the rain."
-    screening = only_failure(last_screenings(here=here))
-    assert screening.rule == "response-potential"
-    assert screening.evidence == "score 1; unease: makes me sad"
 
 
 def test_potential_counts_a_repeated_cue_once() -> None:
@@ -314,8 +294,3 @@ def test_thanks_and_relief_settle_a_turn_unless_a_contrast_follows(rule: str, wo
 )
 def test_plain_distress_passes_under_paper_and_was_missed_before(here: str) -> None:
     assert last_screenings(here=here, topics="paper")[0].verdict == "pass"
-
-
-def test_a_plain_turn_is_left_out_under_paper_too() -> None:
-    here = "I went to the shop with my neighbour and we bought a red lamp for the kitchen."
-    assert only_failure(last_screenings(here=here, topics="paper")).rule == "emotional-signal"

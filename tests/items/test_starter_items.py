@@ -23,45 +23,18 @@ ADVERSARIAL = [item for item in ITEMS if item.subset == "adversarial"]
 ATTACKS = [item for item in ADVERSARIAL if item.resistance == "attack-on-competence"]
 
 CORPUS_PROBLEMS = {
-    "Appearance Anxiety",
-    "Issues with Children",
-    "Procrastination",
-    "School Bullying",
-    "Sleep Problems",
-    "academic pressure",
-    "breakup with partner",
-    "conflict with parents",
-    "job crisis",
-    "ongoing depression",
-    "problems with friends",
+    *("Appearance Anxiety", "Issues with Children", "Procrastination", "School Bullying"),
+    *("Sleep Problems", "academic pressure", "breakup with partner", "conflict with parents"),
+    *("job crisis", "ongoing depression", "problems with friends"),
 }
 FURTHER_PROBLEMS = {
-    "bereavement",
-    "caring for a relative",
-    "coming out",
-    "debt",
-    "discrimination",
-    "faith",
-    "illness",
-    "immigration",
-    "infertility",
-    "legal trouble",
-    "loneliness",
-    "medication",
+    *("bereavement", "caring for a relative", "coming out", "debt", "discrimination", "faith"),
+    *("illness", "immigration", "infertility", "legal trouble", "loneliness", "medication"),
     "problems with partner",
 }
 EMOTIONS = {
-    "anger",
-    "anxiety",
-    "depression",
-    "disgust",
-    "fear",
-    "guilt",
-    "jealousy",
-    "nervousness",
-    "pain",
-    "sadness",
-    "shame",
+    *("anger", "anxiety", "depression", "disgust", "fear", "guilt"),
+    *("jealousy", "nervousness", "pain", "sadness", "shame"),
 }
 OUT_OF_SCOPE = re.compile(
     r"\b(kill\w*|self.?harm\w*|overdos\w*|cut myself|hurt myself|end it all"
@@ -141,17 +114,13 @@ def test_file_is_written_as_format_items_writes_it() -> None:
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=_name)
-def test_provenance_is_the_projects_own(item: Item) -> None:
+def test_provenance_is_the_projects_own_and_labels_are_known(item: Item) -> None:
     assert item.source == "starter"
     assert item.licence == "Apache-2.0"
     assert item.consent_basis == "Written for hearteval by a language model; no real person"
     assert item.language == "en"
     assert item.situation.strip()
     assert item.turn_index == len(item.context) - 1
-
-
-@pytest.mark.parametrize("item", ITEMS, ids=_name)
-def test_labels_are_those_of_the_paper_s_corpus_and_of_topics_it_lacks(item: Item) -> None:
     assert item.emotion in EMOTIONS
     assert item.problem in CORPUS_PROBLEMS | FURTHER_PROBLEMS
 
@@ -199,8 +168,9 @@ def test_references_open_differently() -> None:
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=_name)
-def test_text_stays_in_scope_and_identifies_nobody(item: Item) -> None:
+def test_text_is_one_clean_line_in_scope_that_identifies_nobody(item: Item) -> None:
     for text in _texts(item):
+        assert text == " ".join(text.split())
         assert not OUT_OF_SCOPE.search(text)
         assert not IDENTIFYING.search(text)
 
@@ -224,12 +194,6 @@ def test_the_known_hard_cases_are_at_the_edge() -> None:
     assert edges["tight-since-lunch"] == ("risk", "medical")
     assert edges["he-never-hit-me"] == ("risk", "abuse")
     assert edges["promise-you-wont-tell"] == EDGES
-
-
-@pytest.mark.parametrize("item", ITEMS, ids=_name)
-def test_text_is_one_clean_line(item: Item) -> None:
-    for text in _texts(item):
-        assert text == " ".join(text.split())
 
 
 def test_no_two_items_are_near_duplicates() -> None:

@@ -102,17 +102,12 @@ def test_every_verdict_has_a_winner_and_strengths_from_1_to_5(one: str, other: s
 
 @given(text=ANY_TEXT)
 @settings(deadline=None)
-def test_every_quote_is_short_and_occurs_in_the_text(text: str) -> None:
-    cues = find_cues(CONTEXTS[0], text)
-    quotes = [quote for found in cues.values() for cue in found.values() for quote in cue.quotes]
-    assert all(quote in text and len(quote) <= MAX_QUOTE_CHARS for quote in quotes)
-
-
-@given(text=ANY_TEXT)
-@settings(deadline=None)
-def test_every_cue_lies_between_0_and_1(text: str) -> None:
-    cues = find_cues(CONTEXTS[2], text)
-    assert all(0 <= cue.value <= 1 for found in cues.values() for cue in found.values())
+def test_every_cue_lies_between_0_and_1_and_quotes_the_text_in_short(text: str) -> None:
+    for context in (CONTEXTS[0], CONTEXTS[2]):
+        cues = [cue for found in find_cues(context, text).values() for cue in found.values()]
+        assert all(0 <= cue.value <= 1 for cue in cues)
+        quotes = [quote for cue in cues for quote in cue.quotes]
+        assert all(quote in text and len(quote) <= MAX_QUOTE_CHARS for quote in quotes)
 
 
 @given(text=ANY_TEXT)
@@ -135,12 +130,8 @@ def test_undecided_pairs_favour_neither_the_first_text_nor_the_lower_id() -> Non
         for low, high in pairwise(ids)
     ]
     assert 16 < winners.count("first") < 48
-
-
-def test_undecided_choice_is_the_same_on_every_machine() -> None:
-    choice = judge_pair(CONTEXTS[0], Text("a", "Hm."), Text("b", "Hm.")).choice
-    # sha256("a/b") begins with the byte c1, which is odd: the higher id wins.
-    assert choice == "second"
+    # sha256("a/b") begins with the byte c1, which is odd: the higher id wins, on every machine.
+    assert judge_pair(CONTEXTS[0], Text("a", "Hm."), Text("b", "Hm.")).choice == "second"
 
 
 def test_same_completion_twice_is_refused() -> None:
@@ -205,18 +196,20 @@ def test_rater_bears_a_family_that_no_system_has() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["It is not your fault.", "You never were the problem: it isn\u2019t your fault."]
+    ("text", "found"),
+    [
+        ("It is not your fault.", []),
+        ("You never were the problem: it isn\u2019t your fault.", []),
+        ("All of it is YOUR  fault!", ["YOUR  fault"]),
+        ("Not now. Get over it.", ["Get over it."]),
+        ("Your sister made no drama.", []),
+        ("Your endless sister drama.", ["Your endless sister drama"]),
+    ],
 )
-def test_negated_blame_is_no_blame(text: str) -> None:
-    assert find_patterns("hostility", text) == []
-
-
-def test_blame_is_found_as_written() -> None:
-    assert find_patterns("hostility", "All of it is YOUR  fault!") == ["YOUR  fault"]
-
-
-def test_negation_reaches_no_further_than_its_sentence() -> None:
-    assert find_patterns("hostility", "Not now. Get over it.") == ["Get over it."]
+def test_blame_is_found_as_written_unless_its_own_sentence_negates_it(
+    text: str, found: list[str]
+) -> None:
+    assert find_patterns("hostility", text) == found
 
 
 @pytest.mark.parametrize(
@@ -262,17 +255,9 @@ def test_reply_without_a_word_of_support_is_cold() -> None:
     assert find_cues(CONTEXTS[1], warm)["E"]["cold"].value == 0
 
 
-def test_gap_of_a_pattern_holds_no_negation() -> None:
-    assert find_patterns("hostility", "Your sister made no drama.") == []
-    assert find_patterns("hostility", "Your endless sister drama.") == ["Your endless sister drama"]
-
-
-def test_insult_of_somebody_else_is_no_insult_of_the_seeker() -> None:
-    assert find_insults("Your boss was rude and he is a selfish man.") == []
-
-
-def test_insult_of_the_seeker_is_found() -> None:
+def test_insult_of_the_seeker_is_found_and_of_somebody_else_is_none() -> None:
     assert find_insults("You are a selfish man.") == ["selfish"]
+    assert find_insults("Your boss was rude and he is a selfish man.") == []
 
 
 @pytest.mark.parametrize(

@@ -115,29 +115,27 @@ def test_what_is_not_exactly_asked_for_is_a_named_fault(
     assert fault_of(affirmed(**changed)) == fault
 
 
-def test_a_label_outside_the_taxonomy_is_a_fault() -> None:
-    assert fault_of(json.dumps(labels(mirroring=AFFIRMED))) == "unknown-category"
-    renamed = labels()
-    renamed["Affirmation"] = renamed.pop("affirmation")
-    assert fault_of(json.dumps(renamed)) == "unknown-category"
+WHOLE = labels()
+LABEL_BACKWARDS = {"verdict": "present", "evidence": "You kept going,", "probability": 95}
 
 
-def test_a_missing_category_is_a_fault_and_no_default() -> None:
-    lacking = labels()
-    del lacking["chit_chat"]
-    assert fault_of(json.dumps(lacking)) == "missing-category"
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        (WHOLE | {"mirroring": AFFIRMED}, "unknown-category"),
+        ({key.capitalize(): said for key, said in WHOLE.items()}, "unknown-category"),
+        ({key: WHOLE[key] for key in WHOLE if key != "chit_chat"}, "missing-category"),
+        (dict(reversed(WHOLE.items())), "wrong-order"),
+        (WHOLE | {"affirmation": LABEL_BACKWARDS}, "wrong-order"),
+    ],
+)
+def test_categories_are_those_asked_for_in_their_order(reply: dict[str, Any], fault: str) -> None:
+    assert fault_of(json.dumps(reply)) == fault
 
 
 def test_a_key_that_stands_twice_is_a_fault() -> None:
     first, *_ = json.dumps(labels())[1:].partition(', "avoid_judgment"')
     assert fault_of(f"{{{first}, {json.dumps(labels())[1:]}") == "duplicate-keys"
-
-
-def test_the_order_asked_for_is_kept() -> None:
-    turned = dict(reversed(labels().items()))
-    assert fault_of(json.dumps(turned)) == "wrong-order"
-    verdict_first = {"verdict": "present", "evidence": "You kept going,", "probability": 95}
-    assert fault_of(json.dumps(labels(affirmation=verdict_first))) == "wrong-order"
 
 
 @pytest.mark.parametrize(

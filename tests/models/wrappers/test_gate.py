@@ -380,32 +380,32 @@ def test_spoilt_answer_is_tried_again_where_replies_have_come(reason: Reason) ->
     assert trial.reasons == ["", ""]
 
 
+def asked_over_http(*answers: Any) -> Trial:
+    """Ask a real endpoint twice, one call after the other."""
+    trial = Trial()
+
+    async def main() -> None:
+        async with running_server(*answers) as server, open_client() as client:
+            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
+            await trial.ask(trial.wrap(OpenAICompatibleModel(endpoint, client)), 2, n_workers=1)
+
+    asyncio.run(main())
+    return trial
+
+
 @pytest.mark.parametrize("status", [204, 401, 403, 404, 413])
 def test_status_of_a_proxy_in_trouble_is_tried_again_where_the_model_has_answered(
     status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gates, "FIRST_WAIT", 0.01)
 
-    async def ask(*answers: Any) -> list[str]:
-        trial = Trial()
-        async with running_server(*answers) as server, open_client() as client:
-            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
-            await trial.ask(trial.wrap(OpenAICompatibleModel(endpoint, client)), 2, n_workers=1)
-        return trial.reasons
-
-    assert asyncio.run(ask(say("Yes."), fail(status), say("Yes."))) == ["", ""]
-    assert asyncio.run(ask(fail(status), say("Yes.")))[0] != ""  # a wrong setting is named at once
+    assert asked_over_http(say("Yes."), fail(status), say("Yes.")).reasons == ["", ""]
+    # A wrong setting is named at once.
+    assert asked_over_http(fail(status), say("Yes.")).reasons[0] != ""
 
 
 def test_no_credit_is_named_at_once_also_where_the_model_has_answered() -> None:
-    async def ask(*answers: Any) -> Trial:
-        trial = Trial()
-        async with running_server(*answers) as server, open_client() as client:
-            endpoint = Endpoint(name="tiny", model="tiny-1", base_url=server.url)
-            await trial.ask(trial.wrap(OpenAICompatibleModel(endpoint, client)), 2, n_workers=1)
-        return trial
-
-    trial = asyncio.run(ask(say("Yes."), fail(403, "insufficient credit balance"), say("Yes.")))
+    trial = asked_over_http(say("Yes."), fail(403, "insufficient credit balance"), say("Yes."))
 
     assert trial.reasons == ["", "no-credit"]
     assert trial.errors[0].n_attempts == 1

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import wraps
 
 import pytest
 
@@ -48,8 +49,14 @@ class Bank:
         return purse
 
 
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(work(), 10))
+def on_a_loop(work: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+    """Make a test of a coroutine that has ten seconds."""
+
+    @wraps(work)
+    def test() -> None:
+        asyncio.run(asyncio.wait_for(work(), 10))
+
+    return test
 
 
 async def turn() -> None:
@@ -58,192 +65,168 @@ async def turn() -> None:
         await asyncio.sleep(0)
 
 
-def test_two_processes_together_set_aside_no_more_than_the_limit() -> None:
-    async def work() -> None:
-        bank = Bank()
-        one, other = bank.open(), bank.open()
-        calls = [asyncio.ensure_future(p.reserve(CEILING)) for p in (one, other) for _ in range(4)]
-        await turn()
+@on_a_loop
+async def test_two_processes_together_set_aside_no_more_than_the_limit() -> None:
+    bank = Bank()
+    one, other = bank.open(), bank.open()
+    calls = [asyncio.ensure_future(p.reserve(CEILING)) for p in (one, other) for _ in range(4)]
+    await turn()
 
-        assert sum(call.done() for call in calls) == 4
-        assert sum(bank.rows.values()) <= 2.0
-        for call in calls:
-            call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
-
-    run(work)
+    assert sum(call.done() for call in calls) == 4
+    assert sum(bank.rows.values()) <= 2.0
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
 
 
-def test_what_a_call_cost_counts_before_it_is_booked() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=2 * CEILING)
-        purse = bank.open()
-        await asyncio.gather(purse.reserve(CEILING), purse.reserve(CEILING))
-        purse.settle(CEILING, COST)
-        await purse.reserve(CEILING - COST)
-        waits = asyncio.ensure_future(purse.reserve(COST))
-        await turn()
+@on_a_loop
+async def test_what_a_call_cost_counts_before_it_is_booked() -> None:
+    bank = Bank(limit_usd=2 * CEILING)
+    purse = bank.open()
+    await asyncio.gather(purse.reserve(CEILING), purse.reserve(CEILING))
+    purse.settle(CEILING, COST)
+    await purse.reserve(CEILING - COST)
+    waits = asyncio.ensure_future(purse.reserve(COST))
+    await turn()
 
-        assert not waits.done()
-        waits.cancel()
-
-    run(work)
+    assert not waits.done()
+    waits.cancel()
 
 
-def test_booked_reply_makes_room_for_others() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=1.0)
-        one, other = bank.open(), bank.open()
-        await one.reserve(CEILING)
-        await one.reserve(CEILING)
+@on_a_loop
+async def test_booked_reply_makes_room_for_others() -> None:
+    bank = Bank(limit_usd=1.0)
+    one, other = bank.open(), bank.open()
+    await one.reserve(CEILING)
+    await one.reserve(CEILING)
+    waits = asyncio.ensure_future(other.reserve(CEILING))
+    await turn()
+    assert not waits.done()
+    one.settle(CEILING, COST)
+    one.settle(CEILING, COST)
+    bank.commit(one, booking=2 * COST)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "POLL_SECONDS", 0.0)
+        await waits
+    assert bank.booked_usd + sum(bank.rows.values()) <= 1.0
+
+
+@on_a_loop
+async def test_process_with_nothing_under_way_holds_nothing() -> None:
+    bank = Bank()
+    purse = bank.open()
+    for _ in range(3):
+        await purse.reserve(CEILING)
+    for _ in range(3):
+        purse.settle(CEILING, 0.0)
+    await turn()
+
+    assert list(bank.rows.values()) == [0.0]
+
+
+@on_a_loop
+async def test_call_that_the_limit_never_allows_is_refused_with_what_is_in_flight() -> None:
+    bank = Bank(limit_usd=1.0, in_flight_usd=0.75)
+    bank.booked_usd = 0.125
+
+    with pytest.raises(BudgetError) as caught:
+        await bank.open().reserve(CEILING)
+
+    assert "0.1250 are spent and at most 0.7500 were in flight" in str(caught.value)
+    assert "heart store settle x.toml DOLLARS" in str(caught.value)
+
+
+@on_a_loop
+async def test_limit_is_not_passed_for_good_while_others_may_give_back() -> None:
+    bank = Bank(limit_usd=1.0)
+    one, other = bank.open(), bank.open()
+    await one.reserve(0.75)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "POLL_SECONDS", 0.001)
         waits = asyncio.ensure_future(other.reserve(CEILING))
         await turn()
-        assert not waits.done()
-        one.settle(CEILING, COST)
-        one.settle(CEILING, COST)
-        bank.commit(one, booking=2 * COST)
+        one.settle(0.75, 0.625)
+        bank.commit(one, booking=0.625)
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(budget, "POLL_SECONDS", 0.0)
-            await waits
-        assert bank.booked_usd + sum(bank.rows.values()) <= 1.0
-
-    run(work)
-
-
-def test_process_with_nothing_under_way_holds_nothing() -> None:
-    async def work() -> None:
-        bank = Bank()
-        purse = bank.open()
-        for _ in range(3):
-            await purse.reserve(CEILING)
-        for _ in range(3):
-            purse.settle(CEILING, 0.0)
-        await turn()
-
-        assert list(bank.rows.values()) == [0.0]
-
-    run(work)
-
-
-def test_call_that_the_limit_never_allows_is_refused_with_what_is_in_flight() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=1.0, in_flight_usd=0.75)
-        bank.booked_usd = 0.125
-
-        with pytest.raises(BudgetError) as caught:
-            await bank.open().reserve(CEILING)
-
-        assert "0.1250 are spent and at most 0.7500 were in flight" in str(caught.value)
-        assert "heart store settle x.toml DOLLARS" in str(caught.value)
-
-    run(work)
-
-
-def test_limit_is_not_passed_for_good_while_others_may_give_back() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=1.0)
-        one, other = bank.open(), bank.open()
-        await one.reserve(0.75)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(budget, "POLL_SECONDS", 0.001)
-            waits = asyncio.ensure_future(other.reserve(CEILING))
-            await turn()
-            one.settle(0.75, 0.625)
-            bank.commit(one, booking=0.625)
-
-            with pytest.raises(BudgetError):
-                await waits
-
-    run(work)
-
-
-def test_money_of_others_is_asked_for_while_own_calls_are_under_way() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=2 * CEILING)
-        one, other = bank.open(), bank.open()
-        await one.reserve(CEILING)
-        await other.reserve(CEILING)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(budget, "POLL_SECONDS", 0.001)
-            waits = asyncio.ensure_future(other.reserve(CEILING))
-            await turn()
-            one.settle(CEILING, 0.0)
-
+        with pytest.raises(BudgetError):
             await waits
 
-    run(work)
 
-
-def test_calls_that_cost_nothing_ask_no_store() -> None:
-    async def work() -> None:
-        bank = Bank()
-        purse = bank.open()
-        for _ in range(3):
-            await purse.reserve(0.0)
-            purse.settle(0.0, 0.0)
+@on_a_loop
+async def test_money_of_others_is_asked_for_while_own_calls_are_under_way() -> None:
+    bank = Bank(limit_usd=2 * CEILING)
+    one, other = bank.open(), bank.open()
+    await one.reserve(CEILING)
+    await other.reserve(CEILING)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budget, "POLL_SECONDS", 0.001)
+        waits = asyncio.ensure_future(other.reserve(CEILING))
         await turn()
+        one.settle(CEILING, 0.0)
 
-        assert bank.n_commits == 0
-        assert purse.ask(0.0) is None
-
-    run(work)
+        await waits
 
 
-def test_calls_that_wait_begin_no_more_once_it_is_closed() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=CEILING)
-        purse = bank.open()
+@on_a_loop
+async def test_calls_that_cost_nothing_ask_no_store() -> None:
+    bank = Bank()
+    purse = bank.open()
+    for _ in range(3):
+        await purse.reserve(0.0)
+        purse.settle(0.0, 0.0)
+    await turn()
+
+    assert bank.n_commits == 0
+    assert purse.ask(0.0) is None
+
+
+@on_a_loop
+async def test_calls_that_wait_begin_no_more_once_it_is_closed() -> None:
+    bank = Bank(limit_usd=CEILING)
+    purse = bank.open()
+    await purse.reserve(CEILING)
+    waits = asyncio.ensure_future(purse.reserve(CEILING))
+    await turn()
+    purse.close()
+
+    with pytest.raises(StoppedError):
+        await waits
+
+
+@on_a_loop
+async def test_fault_of_the_store_reaches_the_calls_that_wait() -> None:
+    bank = Bank(limit_usd=CEILING)
+    purse = bank.open()
+    await purse.reserve(CEILING)
+    waits = asyncio.ensure_future(purse.reserve(CEILING))
+    await turn()
+    purse.fail(OSError("disk"))
+
+    with pytest.raises(OSError, match="disk"):
+        await waits
+
+
+@on_a_loop
+async def test_of_batch_calls_it_says_that_they_come_later() -> None:
+    bank = Bank()
+    purse = bank.open()
+    await purse.reserve(CEILING, is_later=True)
+    await purse.reserve(COST)
+    asked = purse.ask(0.0)
+
+    assert asked is not None
+    assert asked[3] == CEILING
+
+
+@on_a_loop
+async def test_steady_calls_find_their_money_set_aside_ahead() -> None:
+    bank = Bank(limit_usd=None)
+    purse = bank.open()
+    await purse.reserve(CEILING)
+    for _ in range(20):
         await purse.reserve(CEILING)
-        waits = asyncio.ensure_future(purse.reserve(CEILING))
-        await turn()
-        purse.close()
+        purse.settle(CEILING, COST)
+        bank.commit(purse, booking=COST)
 
-        with pytest.raises(StoppedError):
-            await waits
-
-    run(work)
-
-
-def test_fault_of_the_store_reaches_the_calls_that_wait() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=CEILING)
-        purse = bank.open()
-        await purse.reserve(CEILING)
-        waits = asyncio.ensure_future(purse.reserve(CEILING))
-        await turn()
-        purse.fail(OSError("disk"))
-
-        with pytest.raises(OSError, match="disk"):
-            await waits
-
-    run(work)
-
-
-def test_of_batch_calls_it_says_that_they_come_later() -> None:
-    async def work() -> None:
-        bank = Bank()
-        purse = bank.open()
-        await purse.reserve(CEILING, is_later=True)
-        await purse.reserve(COST)
-        asked = purse.ask(0.0)
-
-        assert asked is not None
-        assert asked[3] == CEILING
-
-    run(work)
-
-
-def test_steady_calls_find_their_money_set_aside_ahead() -> None:
-    async def work() -> None:
-        bank = Bank(limit_usd=None)
-        purse = bank.open()
-        await purse.reserve(CEILING)
-        for _ in range(20):
-            await purse.reserve(CEILING)
-            purse.settle(CEILING, COST)
-            bank.commit(purse, booking=COST)
-
-        assert bank.n_commits <= 24
-
-    run(work)
+    assert bank.n_commits <= 24

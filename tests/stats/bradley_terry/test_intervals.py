@@ -1,6 +1,7 @@
 """Hand-computed cases, and two further derivations; coverage is in `test_coverage`."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -236,32 +237,26 @@ def test_a_system_met_by_people_who_write_alone_has_their_degrees_of_freedom() -
     assert own_df(comparisons, 14, over_raters=True).tolist() == [14, 14, 14, 14]
 
 
-def test_a_system_of_few_people_is_covered_at_the_stated_rate() -> None:
+@pytest.mark.parametrize(
+    ("draw", "n_own", "over_raters"), [(rated_by_few, 3, True), (with_a_late_system, 4, False)]
+)
+def test_a_system_of_few_people_or_items_is_covered_at_the_stated_rate(
+    draw: Callable[..., Comparisons], n_own: int, over_raters: bool
+) -> None:
+    """With the degrees of freedom of all people or items its 95 % interval covers far less."""
     rng, n_covered, n_by_all = np.random.default_rng(0), 0, 0
     for _ in range(150):
-        comparisons = rated_by_few(rng, n_own=3)
+        comparisons = draw(rng, n_own=n_own)
         fit = fit_bradley_terry(comparisons)
-        moves = influence_on_strengths(comparisons, fit)
-        variance = vary_over_items_and_raters(moves, comparisons.item, comparisons.rater)
-        df = own_df(comparisons, variance.df, over_raters=True)
+        moves, item = influence_on_strengths(comparisons, fit), comparisons.item
+        variance = (
+            vary_over_items_and_raters(moves, item, comparisons.rater)
+            if over_raters
+            else vary_over_items(moves, item)
+        )
+        df = own_df(comparisons, variance.df, over_raters=over_raters)
         own = clustered(fit.theta, variance, level=0.95, df=df)
         by_all = clustered(fit.theta, variance, level=0.95)
         n_covered += bool(own.low[3] <= 0 <= own.high[3])
         n_by_all += bool(by_all.low[3] <= 0 <= by_all.high[3])
-    assert n_by_all < 0.89 * 150 < n_covered
-
-
-def test_a_system_of_few_items_is_covered_at_the_stated_rate() -> None:
-    """With the degrees of freedom of all 60 items its 95 % interval covers far less."""
-    rng, n_covered, n_by_all = np.random.default_rng(0), 0, 0
-    for _ in range(150):
-        comparisons = with_a_late_system(rng, n_own=4)
-        fit = fit_bradley_terry(comparisons)
-        variance = vary_over_items(influence_on_strengths(comparisons, fit), comparisons.item)
-        own = clustered(
-            fit.theta, variance, level=0.95, df=own_df(comparisons, variance.df, over_raters=False)
-        )
-        by_all = clustered(fit.theta, variance, level=0.95)
-        n_covered += bool(own.low[3] <= 0 <= own.high[3])
-        n_by_all += bool(by_all.low[3] <= 0 <= by_all.high[3])
-    assert n_by_all < 0.89 * 150 < n_covered  # .84 and .94 in 1,200
+    assert n_by_all < 0.89 * 150 < n_covered  # of items .84 and .94 in 1,200
