@@ -9,30 +9,12 @@ import pytest
 from heart_command import Heart
 from scripted_server import say
 from served_study import serving
+from study_files import presets, study_text
 
 from hearteval.config import load_study
 from hearteval.errors import SettingsError
 
 KEY = "canary-5f2d9a7c41"
-STUDY = """
-[study]
-name = "through"
-seed = 4
-[items]
-source = "starter"
-regular = 2
-adversarial = 0
-[[system]]
-preset = "generic"
-[[system]]
-preset = "advice"
-[[system]]
-{entry}
-[judging]
-judges = ["cue"]
-stress_items = 0
-repeat_pairs = 0
-"""
 OURS = """
 name = "ours"
 model = "inspect/openai/gpt-4o"
@@ -44,7 +26,9 @@ family = "gpt"
 
 def write(folder: Path, entry: str) -> Path:
     path = folder / "through.toml"
-    path.write_text(STUDY.format(entry=entry), encoding="utf-8")
+    systems = f"{presets('generic', 'advice')}[[system]]\n{entry}\n"
+    text = study_text("through", systems, items=(2, 0), study={"seed": 4})
+    path.write_text(text, encoding="utf-8")
     return path
 
 

@@ -13,6 +13,7 @@ from paying_server import paying_server
 from scripted_server import say
 from served_study import healthy, is_probe, serving
 from served_study import write_study as write_served_study
+from study_files import presets, served, study_text
 
 from hearteval.judgments.stress_set import STRESS_KINDS
 from hearteval.protocol import load_protocol
@@ -20,34 +21,19 @@ from hearteval.protocol import load_protocol
 N_PAYLOADS = len(load_protocol("injections")["payload"])
 N_KINDS = len(STRESS_KINDS) - 1
 PER_ITEM = 2 * N_KINDS + 2 + 1
-STUDY = """
-[study]
-name = "paid"
-seed = 1
-[items]
-source = "starter"
-regular = 3
-adversarial = 1
-[[system]]
-preset = "generic"
-[[system]]
-preset = "original"
-[[judge]]
-name = "theirs"
-model = "openai-compatible/their-judge"
-base_url = "{url}"
-price = {{ input = 1.0, output = 4.0 }}
-family = "theirs"
-[judging]
-judges = ["theirs"]
-stress_items = 2
-repeat_pairs = 0
-"""
 
 
 def write_study(path: Path, url: str) -> Path:
     study = path / "paid.toml"
-    study.write_text(STUDY.format(url=url), encoding="utf-8")
+    price = {"input": 1.0, "output": 4.0}
+    text = study_text(
+        "paid",
+        presets("generic", "original"),
+        served("judge", "theirs", "their-judge", url, "theirs", price=price),
+        items=(3, 1),
+        judging={"judges": ["theirs"], "stress_items": 2},
+    )
+    study.write_text(text, encoding="utf-8")
     return study
 
 

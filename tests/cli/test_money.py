@@ -13,51 +13,14 @@ from pathlib import Path
 import pytest
 from heart_command import Done, Heart, run_heart
 from paying_server import PayingServer, paying_server
+from study_files import presets, served, study_text
 
 from hearteval.store.records import SetAside
 from hearteval.store.sharing.panel import name_process
 from hearteval.store.sql import SqlStore
 
-STUDY = """
-[study]
-name = "paid"
-seed = 1
-[items]
-source = "starter"
-regular = 10
-adversarial = 2
-[[system]]
-preset = "generic"
-[[system]]
-name = "ours"
-model = "openai-compatible/our-model"
-base_url = "{url}"
-family = "ours"
-key_name = "OUR_KEY"
-{price}
-[[judge]]
-name = "theirs"
-model = "openai-compatible/their-judge"
-base_url = "{url}"
-family = "theirs"
-price = {{ input = 1.0, output = 4.0 }}
-[judging]
-judges = ["theirs"]
-stress_items = 0
-repeat_pairs = 0
-[budget]
-{limit}
-"""
+COST = {"input": 1.0, "output": 4.0}
 PRICE = "price = { input = 0.5, output = 2.0 }"
-TWIN = """
-[[system]]
-name = "says the same"
-model = "openai-compatible/our-model"
-base_url = "{url}"
-family = "ours"
-key_name = "OUR_KEY"
-price = {{ input = 0.5, output = 2.0 }}
-"""
 
 
 @pytest.fixture
@@ -68,7 +31,18 @@ def server(monkeypatch: pytest.MonkeyPatch) -> PayingServer:
 
 def write(folder: Path, url: str, *, price: str = PRICE, limit: str = "") -> Path:
     path = folder / "paid.toml"
-    path.write_text(STUDY.format(url=url, price=price, limit=limit))
+    text = study_text(
+        "paid",
+        presets("generic"),
+        f"{served('system', 'ours', 'our-model', url, 'ours', key_name='OUR_KEY')}{price}\n",
+        served(
+            "judge", "theirs", "their-judge", url, "theirs", price={"input": 1.0, "output": 4.0}
+        ),
+        items=(10, 2),
+        judging={"judges": ["theirs"]},
+        end=f"[budget]\n{limit}\n",
+    )
+    path.write_text(text)
     return path
 
 
@@ -326,7 +300,9 @@ def test_finished_study_with_identical_texts_asks_for_no_money(
     heart: Heart, server: PayingServer, tmp_path: Path
 ) -> None:
     with paying_server() as provider:
-        path = write(tmp_path, provider.url, price=PRICE + TWIN.format(url=provider.url))
+        how = {"key_name": "OUR_KEY", "price": {"input": 0.5, "output": 2.0}}
+        twin = served("system", "says the same", "our-model", provider.url, "ours", **how)
+        path = write(tmp_path, provider.url, price=f"{PRICE}\n{twin}")
         assert heart("run", path, "--yes", "--json").code == 0
 
         again = heart("run", path, "--json")

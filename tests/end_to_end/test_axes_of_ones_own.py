@@ -8,36 +8,12 @@ from typing import Any
 import pytest
 from heart_command import Heart
 from paying_server import PayingServer, paying_server
+from study_files import presets, served, study_text
 
 from hearteval.config import load_study
 from hearteval.errors import SettingsError
 from hearteval.study.grow import study_raters
 
-STUDY = """
-[study]
-name = "named"
-seed = 1
-[items]
-source = "starter"
-regular = 6
-adversarial = 0
-[[system]]
-preset = "generic"
-[[system]]
-preset = "reflective"
-[[judge]]
-name = "theirs"
-model = "openai-compatible/their-judge"
-base_url = "{url}"
-family = "theirs"
-price = {{ input = 1.0, output = 4.0 }}
-[judging]
-judges = ["theirs"]
-rubric = "mine.toml"
-axes = ["H", "E", "A"]
-stress_items = 0
-repeat_pairs = 0
-"""
 AXIS = """
 [{axis}]
 {name}
@@ -61,7 +37,15 @@ def rubric(**names: str) -> str:
 def write(folder: Path, url: str = "http://127.0.0.1:9", *, more: str = "") -> Path:
     (folder / "mine.toml").write_text(rubric(**NAMES), encoding="utf-8")
     path = folder / "named.toml"
-    path.write_text(STUDY.format(url=url) + more, encoding="utf-8")
+    text = study_text(
+        "named",
+        presets("generic", "reflective"),
+        served("judge", "theirs", "their-judge", url, "theirs", price={"input": 1, "output": 4}),
+        items=(6, 0),
+        judging={"judges": ["theirs"], "rubric": "mine.toml", "axes": ["H", "E", "A"]},
+        end=more,
+    )
+    path.write_text(text, encoding="utf-8")
     return path
 
 

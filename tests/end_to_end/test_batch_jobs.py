@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from batch_server import TOKENS_IN, TOKENS_OUT, BatchServer, batch_server
 from heart_command import Done, Heart
+from study_files import presets, study_text
 
 from hearteval.cli.main import run_command_line
 from hearteval.domain import BatchJob
@@ -33,24 +34,6 @@ QUICK = BatchPolicy(
     quiet_seconds=0.1, first_wait_seconds=0.02, max_wait_seconds=0.05, settle_seconds=0.1
 )
 N_ITEMS = 4
-STUDY = """
-[study]
-name = "long"
-seed = 6
-[items]
-source = "starter"
-regular = {n}
-adversarial = 0
-[[system]]
-preset = "generic"
-[[system]]
-preset = "advice"
-{models}
-[judging]
-judges = {judges}
-stress_items = 0
-repeat_pairs = 0
-"""
 OWN = """
 [[system]]
 name = "ours"
@@ -98,7 +81,14 @@ def openai_at_loopback(server: BatchServer, monkeypatch: pytest.MonkeyPatch) -> 
 
 def write(folder: Path, models: str, judges: str = '["cue"]') -> Path:
     path = folder / "long.toml"
-    path.write_text(STUDY.format(n=N_ITEMS, models=models, judges=judges), encoding="utf-8")
+    text = study_text(
+        "long",
+        f"{presets('generic', 'advice')}{models}\n",
+        items=(N_ITEMS, 0),
+        study={"seed": 6},
+        judging={"judges": json.loads(judges)},
+    )
+    path.write_text(text, encoding="utf-8")
     return path
 
 

@@ -11,6 +11,7 @@ import pytest
 from heart_command import Heart
 from people_site import START, people_world
 from sqlalchemy import Column, Table
+from study_files import presets, study_text
 
 from hearteval.cli.main import run_command_line
 from hearteval.domain import (
@@ -37,30 +38,15 @@ from hearteval.store.sql import SqlStore
 
 pytestmark = pytest.mark.server
 
-STUDY = """
-[study]
-name = "people"
-seed = 2
-[items]
-source = "starter"
-regular = 1
-adversarial = 0
-[[system]]
-preset = "original"
-[[system]]
-preset = "generic"
-[judging]
-judges = ["cue"]
-stress_items = 1
-repeat_pairs = 1
-[labels]
-labelers = ["cues"]
-people = 2
-people_by = ["micro-skills"]
-[people]
-writers_per_item = 2
-raters_per_pair = 3
-"""
+STUDY = study_text(
+    "people",
+    presets("original", "generic"),
+    items=(1, 0),
+    study={"seed": 2},
+    judging={"stress_items": 1, "repeat_pairs": 1},
+    end='[labels]\nlabelers = ["cues"]\npeople = 2\npeople_by = ["micro-skills"]\n'
+    "[people]\nwriters_per_item = 2\nraters_per_pair = 3\n",
+)
 IS_WHOLE = "HEART_TEST_KILLS" in os.environ
 """Every command and every sort of damage: ``make soak``."""
 LABEL = "label-micro-skills"

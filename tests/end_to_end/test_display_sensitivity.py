@@ -7,41 +7,12 @@ from pathlib import Path
 
 from heart_command import Heart
 from paying_server import PayingServer, paying_server
+from study_files import entry, presets, served, study_text
 
 from hearteval.config import load_study
 from hearteval.study import Quiet
 from hearteval.study.grow import gather
 
-STUDY = """
-[study]
-name = "{name}"
-seed = 1
-[items]
-source = "starter"
-regular = 24
-adversarial = 0
-[[system]]
-name = "typed"
-model = "imported/typed"
-family = "one"
-[[system]]
-name = "set"
-model = "imported/set"
-family = "two"
-[[system]]
-preset = "generic"
-[[judge]]
-name = "theirs"
-model = "openai-compatible/their-judge"
-base_url = "{url}"
-family = "theirs"
-price = {{ input = 1.0, output = 4.0 }}
-[judging]
-display = "{display}"
-judges = ["theirs"]
-stress_items = 0
-repeat_pairs = 0
-"""
 REPLY = re.compile(r"\[reply ([AB]) (\w+)\]\n(.*?)\n\[end of", re.DOTALL)
 
 
@@ -64,7 +35,17 @@ def likes_formatting(shown: str) -> str:
 
 def judged(heart: Heart, folder: Path, provider: PayingServer, name: str, display: str) -> Path:
     path = folder / f"{name}.toml"
-    path.write_text(STUDY.format(name=name, url=provider.url, display=display), encoding="utf-8")
+    price = {"input": 1.0, "output": 4.0}
+    text = study_text(
+        name,
+        entry("system", name="typed", model="imported/typed", family="one"),
+        entry("system", name="set", model="imported/set", family="two"),
+        presets("generic"),
+        served("judge", "theirs", "their-judge", provider.url, "theirs", price=price),
+        items=(24, 0),
+        judging={"display": display, "judges": ["theirs"]},
+    )
+    path.write_text(text, encoding="utf-8")
     rows = []
     for n, item in enumerate(gather(load_study(path), Quiet()).items):
         typed, made = (f"That is a lot, and I'd be worn out too ({n} {who})." for who in "ts")

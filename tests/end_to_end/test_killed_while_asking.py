@@ -25,6 +25,7 @@ from aiohttp import web
 from killable_study import DEADLINE_SECONDS, content, read
 from scripted_server import completion
 from served_study import fitting_reply, serving
+from study_files import FREE, presets, served, study_text
 
 from hearteval.cli.main import run_command_line
 from hearteval.models.asking import WORKERS_PER_CALL
@@ -46,37 +47,6 @@ TEXTS = (
     "SELECT text FROM reply_texts",
 )
 """Where a reply may stand, once."""
-STUDY = """
-[study]
-name = "long"
-seed = 11
-[items]
-source = "starter"
-regular = 12
-adversarial = 0
-[[system]]
-preset = "generic"
-[[system]]
-preset = "advice"
-[[system]]
-name = "ours"
-model = "openai-compatible/our-model"
-base_url = "{url}"
-family = "ours"
-concurrency = {n}
-price = {{ input = 0, output = 0 }}
-[[judge]]
-name = "theirs"
-model = "openai-compatible/their-judge"
-base_url = "{url}"
-family = "theirs"
-concurrency = {n}
-price = {{ input = 0, output = 0 }}
-[judging]
-judges = ["theirs"]
-stress_items = 0
-repeat_pairs = 0
-"""
 
 
 @dataclass(frozen=True)
@@ -115,7 +85,16 @@ def signed(text: str, name: str) -> str:
 def prepare(folder: Path, url: str, store: str | None) -> Case:
     folder.mkdir()
     path = folder / "long.toml"
-    path.write_text(STUDY.format(url=url, n=N_AT_ONCE), encoding="utf-8")
+    text = study_text(
+        "long",
+        presets("generic", "advice"),
+        served("system", "ours", "our-model", url, "ours", concurrency=N_AT_ONCE, price=FREE),
+        served("judge", "theirs", "their-judge", url, "theirs", concurrency=N_AT_ONCE, price=FREE),
+        items=(12, 0),
+        study={"seed": 11},
+        judging={"judges": ["theirs"]},
+    )
+    path.write_text(text, encoding="utf-8")
     return Case(path, store or str(folder / "long.db"))
 
 

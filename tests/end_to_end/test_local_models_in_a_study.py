@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from heart_command import Heart
+from study_files import entry, presets, study_text
 from tiny_model import TINY_MODEL
 
 from hearteval.config import load_study
@@ -30,45 +31,19 @@ from hearteval.study.asking import opening
 
 pytestmark = pytest.mark.server
 
-STUDY = f"""
-[study]
-name = "tiny"
-seed = 2
-[items]
-source = "starter"
-regular = 1
-adversarial = 1
-[[system]]
-preset = "original"
-[[system]]
-preset = "generic"
-[[system]]
-name = "short"
-model = "local:{TINY_MODEL}"
-family = "small"
-max_tokens = 60
-[[system]]
-name = "cut"
-model = "local:{TINY_MODEL}"
-family = "smaller"
-max_tokens = 4
-[[judge]]
-name = "outsider"
-model = "local:{TINY_MODEL}"
-family = "outside"
-max_tokens = 2500
-concurrency = 2
-[[judge]]
-name = "relative"
-model = "local:{TINY_MODEL}"
-family = "small"
-max_tokens = 2500
-concurrency = 2
-[judging]
-judges = ["outsider", "relative"]
-stress_items = 0
-repeat_pairs = 0
-"""
+LOCAL = f"local:{TINY_MODEL}"
+JUDGE = {"model": LOCAL, "max_tokens": 2500, "concurrency": 2}
+STUDY = study_text(
+    "tiny",
+    presets("original", "generic"),
+    entry("system", name="short", model=LOCAL, family="small", max_tokens=60),
+    entry("system", name="cut", model=LOCAL, family="smaller", max_tokens=4),
+    entry("judge", name="outsider", family="outside", **JUDGE),
+    entry("judge", name="relative", family="small", **JUDGE),
+    items=(1, 1),
+    study={"seed": 2},
+    judging={"judges": ["outsider", "relative"]},
+)
 
 
 def latest(store: SqlStore) -> Study:

@@ -14,25 +14,11 @@ import pytest
 from browser_site import new_context, real_browser
 from heart_command import Heart
 from playwright.sync_api import Browser, Page, expect
+from study_files import presets, study_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
-STUDY = """
-[study]
-name = "small"
-seed = 5
-[items]
-source = "starter"
-regular = 4
-adversarial = 0
-[[system]]
-preset = "original"
-[[system]]
-preset = "generic"
-[judging]
-judges = ["cue"]
-stress_items = 0
-repeat_pairs = 0
+PEOPLE = """
 [people]
 writers_per_item = 3
 raters_per_pair = 5
@@ -155,7 +141,9 @@ def browser() -> Iterator[Browser]:
 def take_to_the_end(heart: Heart, browser: Browser, folder: Path) -> tuple[Path, list[str]]:
     """Have people do all that a study asks of them; return it with their pseudonyms."""
     study = folder / "small.toml"
-    study.write_text(STUDY, encoding="utf-8")
+    systems = presets("original", "generic")
+    text = study_text("small", systems, items=(N_ITEMS, 0), study={"seed": 5}, end=PEOPLE)
+    study.write_text(text, encoding="utf-8")
     assert heart("run", study, "--json").code == 0
     with heart_serve(study) as link:
         researcher = come(browser, link)

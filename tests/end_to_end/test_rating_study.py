@@ -10,52 +10,28 @@ from heart_command import Heart
 from paying_server import PayingServer, paying_server
 from scripted_server import say
 from served_study import FREE, always, serving, write_study
+from study_files import presets, served, study_text
 
 pytestmark = pytest.mark.server
 
-STUDY = """
-[study]
-name = "rated"
-seed = 1
-[items]
-source = "starter"
-regular = 10
-adversarial = 0
-[[system]]
-preset = "generic"
-[[system]]
-preset = "reflective"
-[[system]]
-name = "ours"
-model = "openai-compatible/our-model"
-base_url = "{url}"
-family = "ours"
-price = {{ input = 0.5, output = 2.0 }}
-[[judge]]
-name = "theirs"
-model = "openai-compatible/their-judge"
-base_url = "{url}"
-family = "theirs"
-price = {{ input = 1.0, output = 4.0 }}
-[[judge]]
-name = "inside"
-model = "openai-compatible/inside-judge"
-base_url = "{url}"
-family = "ours"
-price = {{ input = 1.0, output = 4.0 }}
-[judging]
-judges = ["theirs", "inside"]
-protocol = "{protocol}"
-stress_items = 2
-repeat_pairs = 4
-"""
 N_RATINGS = 10 * 3 + 10 * 2 + 2 * 2 * 7 + 2 * 4
 """By one judge all, by the other all but its family's; the stress set; four each again."""
 
 
 def write(folder: Path, url: str, *, protocol: str = "rating") -> Path:
     path = folder / "rated.toml"
-    path.write_text(STUDY.format(url=url, protocol=protocol), encoding="utf-8")
+    price = {"input": 1.0, "output": 4.0}
+    text = study_text(
+        "rated",
+        presets("generic", "reflective"),
+        served("system", "ours", "our-model", url, "ours", price={"input": 0.5, "output": 2.0}),
+        served("judge", "theirs", "their-judge", url, "theirs", price=price),
+        served("judge", "inside", "inside-judge", url, "ours", price=price),
+        items=(10, 0),
+        judging={"judges": ["theirs", "inside"], "protocol": protocol}
+        | {"stress_items": 2, "repeat_pairs": 4},
+    )
+    path.write_text(text, encoding="utf-8")
     return path
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from heart_command import Heart
+from study_files import entry, presets, study_text
 from tiny_model import TINY_MODEL
 
 from hearteval.completions.prompting import known_briefs
@@ -11,36 +12,16 @@ from hearteval.config import load_study
 from hearteval.domain import Completion, System
 from hearteval.store.sql import SqlStore
 
-STUDY = f"""
-[study]
-name = "briefs"
-seed = 2
-fail_on_missing = 1.0
-[items]
-source = "starter"
-regular = 2
-adversarial = 0
-[[system]]
-preset = "original"
-[[system]]
-model = "local:{TINY_MODEL}"
-family = "small"
-max_tokens = 60
-[[system]]
-model = "local:{TINY_MODEL}"
-family = "small"
-prompt = "matched"
-max_tokens = 60
-[[system]]
-model = "local:{TINY_MODEL}"
-family = "small"
-prompt = "mine.txt"
-max_tokens = 60
-[judging]
-judges = ["cue"]
-stress_items = 0
-repeat_pairs = 0
-"""
+LOCAL = {"model": f"local:{TINY_MODEL}", "family": "small", "max_tokens": 60}
+STUDY = study_text(
+    "briefs",
+    presets("original"),
+    entry("system", **LOCAL),
+    entry("system", **LOCAL, prompt="matched"),
+    entry("system", **LOCAL, prompt="mine.txt"),
+    items=(2, 0),
+    study={"seed": 2, "fail_on_missing": 1.0},
+)
 
 
 @pytest.mark.server

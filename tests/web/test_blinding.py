@@ -20,6 +20,7 @@ import pytest
 from numpy.typing import NDArray
 from people_site import START, Visitor, World, people_world, plain, ticket_in
 from sqlalchemy import event
+from study_files import presets, served, study_text
 
 from hearteval.domain import Completion, Item, Label, Pair, Rater, System
 from hearteval.judgments.plan.run import standings_of
@@ -33,34 +34,21 @@ IS_SOAK = N_RATERS > 1
 """``make soak``: five raters, whose pages are so many that times too must stay within the area."""
 N_FOLDS = 5
 WRITERS = ("P-WRITERAA", "P-WRITERBB")
-STUDY = """
-[study]
-name = "blinding"
-seed = 7
-[items]
-source = "starter"
-regular = 60
-adversarial = 20
-[[system]]
-preset = "original"
-[[system]]
-preset = "generic"
-[[system]]
-preset = "reflective"
-[[system]]
-name = "secret-model-9"
-model = "openai-compatible/maker/secret-model-9"
-base_url = "http://127.0.0.1:9/v1"
-family = "secretive"
-[judging]
-judges = ["cue"]
-stress_items = 0
-repeat_pairs = 0
-[people]
-writers_per_item = 2
-raters_per_pair = 2
-edge = ["risk", "medical", "abuse", "minor"]
-"""
+SECRET = "secret-model-9"
+
+
+def study_of(regular: int, adversarial: int) -> str:
+    return study_text(
+        "blinding",
+        presets("original", "generic", "reflective"),
+        served("system", SECRET, f"maker/{SECRET}", "http://127.0.0.1:9/v1", "secretive"),
+        items=(regular, adversarial),
+        study={"seed": 7},
+        end="[people]\nwriters_per_item = 2\nraters_per_pair = 2\n"
+        'edge = ["risk", "medical", "abuse", "minor"]\n',
+    )
+
+
 BODIES = ("That is a lot to carry on your own.", "I hear how tired you are.", "It makes sense.")
 ENDS = ("What helped before?", "Who is near you?", "What would be a first small step?")
 
@@ -88,7 +76,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     chance = random.Random(13)
     patched.setattr("hearteval.study.people.working.new_token", lambda: f"{chance.random()}")
     folder = tmp_path_factory.mktemp("blinding")
-    with people_world(folder, study=STUDY) as made:
+    with people_world(folder, study=study_of(60, 20)) as made:
         store, study = made.store, made.desk.study
         systems = {system.name: system for system in store.iter(System, study)}
         people = human_system(made.desk.settings)
@@ -287,7 +275,7 @@ def test_both_orders_of_a_pair_differ_in_nothing_but_the_order(tmp_path: Path) -
 def test_a_text_that_names_its_model_waits_and_is_shown_to_no_rater(
     tmp_path: Path, text: str
 ) -> None:
-    with people_world(tmp_path, study=STUDY.replace("60", "2").replace("20", "1")) as world:
+    with people_world(tmp_path, study=study_of(2, 1)) as world:
         store, study = world.store, world.desk.study
         (model,) = (s for s in store.iter(System, study) if s.kind == "model")
         item = next(iter(store.iter(Item, study)))
