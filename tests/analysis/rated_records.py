@@ -5,9 +5,18 @@ from datetime import UTC, datetime
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.judges import StressResult
-from hearteval.analysis.scores.scores import EQUAL_WEIGHTS, RatedSystem
+from hearteval.analysis.scores.scores import RatedSystem
 from hearteval.analysis.scores.study import RatingResults, score_study
-from hearteval.domain import AXES, Axis, Completion, Rater, Rating, RatingTarget, System
+from hearteval.domain import (
+    AXES,
+    EQUAL_WEIGHTS,
+    Axis,
+    Completion,
+    Rater,
+    Rating,
+    RatingTarget,
+    System,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STUDY_ID = "5" * 32

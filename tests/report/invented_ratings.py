@@ -17,16 +17,10 @@ from invented_results import (
 
 from hearteval.analysis.judges import StressResult
 from hearteval.analysis.scores.checks import Repeatability, StressScore
-from hearteval.analysis.scores.scores import (
-    EQUAL_WEIGHTS,
-    JudgeScore,
-    RatedSystem,
-    ScoreEstimate,
-    field_means,
-)
+from hearteval.analysis.scores.scores import JudgeScore, RatedSystem, ScoreEstimate, field_means
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import RATED, StudyResults
-from hearteval.domain import AXES, flat_fields
+from hearteval.domain import AXES, EQUAL_WEIGHTS, flat_fields
 from hearteval.notices import Kind, Notice
 from hearteval.report.people import raters_words
 from hearteval.sections.judges import Judges

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hearteval.analysis.data import JudgmentRow, StudyData
-from hearteval.domain import AXIS_NAMES, Axis, Choice, Completion, Item, Rater, System, content_hash
+from hearteval.domain import Axis, Choice, Completion, Item, Rater, System, content_hash, in_order
 from hearteval.stats.comparisons import FloatArray, IntArray
 
 SCORES: Mapping[Choice, float] = {"first": 1.0, "tie": 0.5, "second": 0.0}
@@ -185,20 +185,13 @@ def _names(data: StudyData) -> Names:
 
 def _marks(judgments: Sequence[JudgmentRow]) -> dict[Axis, FloatArray]:
     """Return the score of A by axis; the marks of many judgments are one object in the store."""
-    kept: dict[int, tuple[float, ...]] = {}
-    missing = float("nan")
-    rows = []
-    for marks in map(attrgetter("axes"), judgments):
-        found = kept.get(id(marks))
-        if found is None:
-            found = tuple(
-                SCORES[marks[axis].choice] if axis in marks else missing for axis in AXIS_NAMES
-            )
-            kept[id(marks)] = found
-        rows.append(found)
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(AXIS_NAMES))
-    return {
-        axis: table[:, place]
-        for place, axis in enumerate(AXIS_NAMES)
-        if not np.isnan(table[:, place]).all()
+    marks = list(map(attrgetter("axes"), judgments))
+    each = {id(one): one for one in marks}
+    axes, missing = in_order({axis for one in each.values() for axis in one}), float("nan")
+    kept = {
+        key: tuple(SCORES[one[axis].choice] if axis in one else missing for axis in axes)
+        for key, one in each.items()
     }
+    rows = [kept[id(one)] for one in marks]
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(axes))
+    return {axis: table[:, place] for place, axis in enumerate(axes)}

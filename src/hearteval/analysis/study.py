@@ -34,7 +34,6 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard, rank_systems
 from hearteval.analysis.ranking.shares import Shares, measure_shares
 from hearteval.analysis.ranking.voters import Headline, choose_headline
 from hearteval.analysis.scores.beside_pairs import compare_with_pairs
-from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.section import (
     Basis,
@@ -44,7 +43,7 @@ from hearteval.analysis.section import (
     section_dicts,
     section_results,
 )
-from hearteval.domain import Axis, Rater, axis_names
+from hearteval.domain import EQUAL_WEIGHTS, Axis, Rater, axis_names
 from hearteval.domain.reasons import BY_DESIGN
 from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule, Voters
 from hearteval.errors import NotIdentifiedError

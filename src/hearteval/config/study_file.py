@@ -18,7 +18,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from hearteval.analysis.coverage.missing import FAIL_ON_MISSING
-from hearteval.analysis.scores.scores import EQUAL_WEIGHTS
 from hearteval.config.explained import raise_explained
 from hearteval.config.items import Items, ItemSettings, read_items
 from hearteval.config.judging import Judging, JudgingSettings, read_judging
@@ -38,7 +37,7 @@ from hearteval.config.model_settings import (
 )
 from hearteval.config.models import read_system
 from hearteval.config.people import People, PeopleSettings, read_people
-from hearteval.domain import AXES, Axis, content_hash
+from hearteval.domain import AXES, EQUAL_WEIGHTS, Axis, content_hash
 from hearteval.domain.study import DEFAULT_RULE, AmbiguityRule, Voters
 from hearteval.domain.systems import SIMULATED
 from hearteval.errors import SettingsError, raise_faults

@@ -28,6 +28,7 @@ from hearteval.domain.items import (
 from hearteval.domain.judging import (
     AXES,
     AXIS_NAMES,
+    EQUAL_WEIGHTS,
     MAX_SCORE,
     OVERALL,
     Assignment,
@@ -63,6 +64,7 @@ __all__ = [
     "AXES",
     "AXIS_NAMES",
     "CUES",
+    "EQUAL_WEIGHTS",
     "MAX_SCORE",
     "OVERALL",
     "PROFILES",

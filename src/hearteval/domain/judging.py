@@ -17,6 +17,8 @@ Group = Literal["crowd", "peer", "clinician"]
 
 AXES: tuple[Axis, ...] = ("H", "E", "A", "R", "T")
 """The five axes of HEART. ``C``, empathic containment, is optional and never mixed into them."""
+EQUAL_WEIGHTS: Mapping[Axis, float] = dict.fromkeys(AXES, 1.0)
+"""Of the axes in an overall score, where a study names no others."""
 AXIS_NAMES: Mapping[Axis, str] = {
     "H": "Human Alignment",
     "E": "Empathic Responsiveness",

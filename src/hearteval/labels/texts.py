@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from hearteval.domain import (
-    AXIS_NAMES,
     Attempt,
     Completion,
     Item,
     Judgment,
     Turn,
+    in_order,
     record_id,
     shows_text,
 )
@@ -99,7 +99,7 @@ def find_target(attempt: Attempt) -> LabelTarget | None:
 
 def reasons_text(judgment: Judgment) -> str:
     """Return a rater's words about a pair as they are labelled: overall, then by axis."""
-    said = [judgment.rationale, *(judgment.reasons.get(axis, "") for axis in AXIS_NAMES)]
+    said = [judgment.rationale, *(judgment.reasons[axis] for axis in in_order(judgment.reasons))]
     return "\n".join(dict.fromkeys(words for words in said if shows_text(words)))
 
 

@@ -5,14 +5,13 @@ import pytest
 from rated_records import make_rater, make_system
 
 from hearteval.analysis.scores.scores import (
-    EQUAL_WEIGHTS,
     OVERALL,
     ScoreRow,
     moments_of,
     normalised,
     score_systems,
 )
-from hearteval.domain import AXES
+from hearteval.domain import AXES, EQUAL_WEIGHTS
 from hearteval.stats.comparisons import FloatArray
 
 N_ITEMS, N_STUDIES, N_POPULATION = 20, 150, 100_000

@@ -19,14 +19,10 @@ from hearteval.analysis.estimates import clustered_estimates, mean_estimates
 from hearteval.analysis.ranking.cells import headline_cells
 from hearteval.analysis.scores.beside_pairs import align_systems
 from hearteval.analysis.scores.columns import RatingColumns, to_rating_columns, z_influence
-from hearteval.analysis.scores.scores import (
-    EQUAL_WEIGHTS,
-    moments_of,
-    normalised,
-    wanted_rows,
-)
+from hearteval.analysis.scores.scores import moments_of, normalised, wanted_rows
 from hearteval.analysis.scores.study import RatingResults, score_study
 from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.domain import EQUAL_WEIGHTS
 from hearteval.notices import Kind
 from hearteval.sections.factors import Factors
 from hearteval.sections.ratings.cues import GAP, CueResults, compare_cues

@@ -17,7 +17,7 @@ import numpy as np
 from hearteval.analysis.coverage.missing import count_missing, last_attempts
 from hearteval.analysis.data import JudgmentRow, StudyData
 from hearteval.analysis.judges import means_by_id
-from hearteval.domain import AXIS_NAMES, Axis, Choice, Rater
+from hearteval.domain import Axis, Choice, Rater, in_order
 from hearteval.stats.means import mean_interval, mean_p_value
 
 ALL_AXES = "all"
@@ -117,7 +117,7 @@ def halo_of_judges(data: StudyData, *, level: float) -> tuple[JudgeHalo, ...]:
             for key, row in sorted(first.items())
             if key[0] == judge
         ]
-        axes = [axis for axis in AXIS_NAMES if (judge, axis) in asked.values()]
+        axes = in_order({axis or "" for who, axis in asked.values() if who == judge})
         overall, each = measure_halo(pairs, axes, level=level)
         missing = count_missing([a.id for a in own if a.id not in said], last)
         found.append(

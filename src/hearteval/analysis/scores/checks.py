@@ -20,7 +20,7 @@ from hearteval.analysis.scores.scores import (
     mean,
     raw_interval,
 )
-from hearteval.domain import AXIS_NAMES, Axis, Rater
+from hearteval.domain import Axis, Rater, in_order
 from hearteval.notices import Kind, Notice
 from hearteval.stats.means import mean_interval
 
@@ -127,10 +127,8 @@ def flat_axes(
 ) -> dict[str, tuple[Axis, ...]]:
     """Return the axes on which a rater gave everything one score, by the rater's name."""
     flat = {
-        rater.name: tuple(
-            axis
-            for axis in AXIS_NAMES
-            if (rater.id, axis) in moments and moments[rater.id, axis].sd == 0
+        rater.name: in_order(
+            {axis for (who, axis), at in moments.items() if who == rater.id and at.sd == 0}
         )
         for rater in sorted(raters, key=lambda rater: rater.name)
     }
@@ -224,7 +222,7 @@ def _repeatability(
 ) -> Repeatability:
     same, apart = [], []
     for one, other in pairs:
-        axes = [axis for axis in AXIS_NAMES if axis in one.scores and axis in other.scores]
+        axes = in_order({*one.scores} & {*other.scores})
         gaps = [abs(one.scores[axis] - other.scores[axis]) for axis in axes]
         same += [(one.item_id, float(gap == 0)) for gap in gaps]
         apart += [(one.item_id, gap) for gap in gaps]

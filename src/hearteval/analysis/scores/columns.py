@@ -16,7 +16,7 @@ from hearteval.analysis.data import StudyData
 from hearteval.analysis.estimates import clustered_errors, count_people
 from hearteval.analysis.ranking.warnings import MIN_RATERS, MIN_WRITERS
 from hearteval.analysis.scores.scores import OVERALL, RatedSystem, ScoreEstimate, ScoreRow
-from hearteval.domain import AXIS_NAMES, MAX_SCORE, Axis, Rater, System
+from hearteval.domain import MAX_SCORE, Axis, Rater, System, in_order
 from hearteval.stats.comparisons import BoolArray, FloatArray, IntArray
 from hearteval.stats.means import ROUNDING
 from hearteval.stats.special import t_quantile
@@ -89,7 +89,7 @@ def to_rating_columns(
     )
     text_of = {text: k for k, text in enumerate(texts)}
     ordered = sorted(rows, key=lambda row: (text_of[row.completion_id], rater_of[row.rater_id]))
-    axes = tuple(axis for axis in AXIS_NAMES if any(axis in row.scores for row in rows))
+    axes = in_order({axis for row in rows for axis in row.scores})
     missing = float("nan")
 
     def scores(name: str, *, is_z: bool) -> FloatArray:

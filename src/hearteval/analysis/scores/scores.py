@@ -18,11 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hearteval.analysis.data import StudyData
-from hearteval.domain import AXES, AXIS_NAMES, MAX_SCORE, Axis, Rater, System
+from hearteval.domain import MAX_SCORE, Axis, Rater, System, in_order
 from hearteval.stats.means import bounded_interval, influence_interval, q_where_tested
 from hearteval.stats.special import stdtr, t_quantile
 
-EQUAL_WEIGHTS: Mapping[Axis, float] = dict.fromkeys(AXES, 1.0)
 OVERALL = "overall"
 PEOPLE = "people"
 """What all people who rated are called together: they are sampled, and none is named."""
@@ -153,9 +152,8 @@ def moments_of(rows: Sequence[ScoreRow]) -> Mapping[tuple[str, Axis], Moments]:
     """Return the mean and standard deviation of each rater's scores, by rater id and axis."""
     given: dict[tuple[str, Axis], list[float]] = defaultdict(list)
     for row in rows:
-        for axis in AXIS_NAMES:
-            if axis in row.scores:
-                given[row.rater_id, axis].append(row.scores[axis])
+        for axis in in_order(row.scores):
+            given[row.rater_id, axis].append(row.scores[axis])
     return {key: _moments(scores) for key, scores in sorted(given.items())}
 
 
@@ -173,9 +171,9 @@ def normalised(
     found = []
     for row in rows:
         z: dict[str, float] = {}
-        for axis in AXIS_NAMES:
+        for axis in in_order(row.scores):
             at = moments.get((row.rater_id, axis))
-            if axis in row.scores and at is not None and at.sd > 0:
+            if at is not None and at.sd > 0:
                 z[axis] = (row.scores[axis] - at.mean) / at.sd
         known = _known_weights(z, weights)
         if OVERALL in row.scores and known:
@@ -196,7 +194,9 @@ def score_systems(
 
     Rows are first ratings of ranked systems, normalised.
     """
-    parts = (part for row in rows for axis in AXIS_NAMES for part in _parts(row, axis, weights))
+    parts = (
+        part for row in rows for axis in in_order(row.z) for part in _parts(row, axis, weights)
+    )
     sums = sum_by_item(parts)
     called = {rater.id: PEOPLE if rater.kind == "human" else rater.name for rater in raters}
     rated = []
@@ -207,7 +207,7 @@ def score_systems(
         by_rater: dict[str, list[ScoreRow]] = {name: [] for name in sorted(set(called.values()))}
         for row in own:
             by_rater[called[row.rater_id]].append(row)
-        axes = [axis for axis in AXIS_NAMES if any(axis in row.scores for row in own)]
+        axes = in_order({axis for row in own for axis in row.scores})
         rated.append(
             RatedSystem(
                 system=system.name,
@@ -245,9 +245,9 @@ def field_means(systems: Sequence[RatedSystem]) -> dict[Axis, float]:
     """Return the mean of the systems' mean raw scores by axis, a system being one value."""
     scores: dict[Axis, list[float]] = {
         axis: [system.axes[axis].mean for system in systems if axis in system.axes]
-        for axis in AXIS_NAMES
+        for axis in in_order({axis for system in systems for axis in system.axes})
     }
-    return {axis: mean(given) for axis, given in scores.items() if given}
+    return {axis: mean(given) for axis, given in scores.items()}
 
 
 def item_means(values: Iterable[tuple[str, float]]) -> list[float]:
@@ -352,7 +352,7 @@ def _parts(row: ScoreRow, axis: str, weights: Mapping[Axis, float]) -> list[ZPar
         shares = _known_weights(row.z, weights)
         total = math.fsum(shares.values())
     else:
-        shares = {name: 1.0 for name in AXIS_NAMES if name == axis and name in row.z}
+        shares = {name: 1.0 for name in in_order(row.z) if name == axis}
         total = 1.0
     return [
         ZPart(row.rater_id, name, row.item_id, row.z[name], share / total)

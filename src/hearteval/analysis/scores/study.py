@@ -23,7 +23,6 @@ from hearteval.analysis.scores.checks import (
 )
 from hearteval.analysis.scores.columns import RatingColumns, sample_people, to_rating_columns
 from hearteval.analysis.scores.scores import (
-    EQUAL_WEIGHTS,
     RatedSystem,
     adjust_cells,
     field_means,
@@ -32,7 +31,7 @@ from hearteval.analysis.scores.scores import (
     score_systems,
     wanted_rows,
 )
-from hearteval.domain import Axis, Rater
+from hearteval.domain import EQUAL_WEIGHTS, Axis, Rater
 from hearteval.notices import Kind, Notice
 
 INTERVAL = "item-sandwich"

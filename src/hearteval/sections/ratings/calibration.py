@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.scores.scores import OVERALL, mean
-from hearteval.domain import AXIS_NAMES
+from hearteval.domain import in_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,6 @@ def measure_calibration(data: StudyData | None) -> tuple[RaterCalibration, ...]:
             within_one=mean([float(abs(gap) <= 1) for gap in gaps[is_person, name, axis]]),
         )
         for is_person, name in sorted({key[:2] for key in gaps})
-        for axis in (OVERALL, *AXIS_NAMES)
+        for axis in (OVERALL, *in_order({axis for *_, axis in gaps}))
         if (is_person, name, axis) in gaps
     )
