@@ -7,6 +7,7 @@ from invented_results import invented_results, section_html
 from test_page import words
 
 from hearteval.report.page import render_page
+from hearteval.report.tables import all_tables
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -15,3 +16,26 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 def test_a_section_says_what_it_said(name: str) -> None:
     said = words(section_html(render_page(invented_results()), name))
     assert said.split() == (GOLDEN / f"{name}.txt").read_text("utf-8").split()
+
+
+COLUMNS = {
+    "effects": ["covariate", "beta"],
+    "effects-tests": ["covariate", "p"],
+    "held-equal": ["system", "elo"],
+    "words-and-formatting": ["system", "n_completions"],
+    "judge-traits": ["judge", "n_comparisons"],
+    "judge-aware": ["system", "elo"],
+    "by-judge-alone": ["judge", "system"],
+    "judge-audit": ["judge", "check"],
+    "stress-set": ["rater", "kind"],
+    "consistency": ["rater", "check"],
+    "judges-together": ["judge", "n_pairs"],
+    "judges-by-pair": ["left", "right"],
+    "judges-agreement": ["judges", "n_pairs"],
+}
+
+
+def test_tables_hold_what_they_are_about() -> None:
+    made = all_tables(invented_results())
+    found = {name: [each.heading for each in made[name].columns[:2]] for name in COLUMNS}
+    assert found == COLUMNS

@@ -284,9 +284,7 @@ def without_words(results: StudyResults) -> StudyResults:
 
 
 def _failure_notice(failure: Failure) -> Notice:
-    cause = failure.main_cause
-    why = "not asked" if cause is None else cause.reason
-    why = f"{why}: {cause.words}" if cause is not None and cause.words else why
+    why = failure.why("not asked")
     if failure.is_total:
         text = f"The {failure.kind} {failure.name} has no result ({why})."
         return Notice(Kind.NO_RESULT, text)

@@ -58,10 +58,7 @@ def failure_words(failures: Sequence[Failure], *, fail_on_missing: float) -> str
 
 
 def _failure_words(failure: Failure) -> str:
-    main = failure.main_cause
-    why = UNASKED if main is None else main.reason
-    why = f"{why}: {main.words}" if main is not None and main.words else why
-    who = f"{failure.kind} {failure.name}"
+    who, why = f"{failure.kind} {failure.name}", failure.why(UNASKED)
     if failure.is_total:
         return f"{who} has no result ({why})"
     n = f"{count(failure.n_missing)} of {count(failure.n_wanted)}"

@@ -241,20 +241,3 @@ def test_where_judges_rate_pairs_explain_nothing_on_the_page() -> None:
     assert 'id="explained"' not in render_page(without)
     assert "#explained" not in render_page(without)
     assert "effects" in all_tables(without)
-
-
-@pytest.mark.parametrize(
-    ("table", "columns"),
-    [
-        ("effects", ["covariate", "beta"]),
-        ("effects-tests", ["covariate", "p"]),
-        ("held-equal", ["system", "elo"]),
-        ("words-and-formatting", ["system", "n_completions"]),
-        ("judge-traits", ["judge", "n_comparisons"]),
-        ("judge-aware", ["system", "elo"]),
-        ("by-judge-alone", ["judge", "system"]),
-    ],
-)
-def test_each_table_has_a_row_for_what_it_is_about(table: str, columns: list[str]) -> None:
-    made = all_tables(invented_results())[table]
-    assert [column.heading for column in made.columns[:2]] == columns

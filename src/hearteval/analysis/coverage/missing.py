@@ -54,6 +54,12 @@ class Failure:
         """Return the most frequent cause; None where nothing was asked."""
         return next((cause for cause in self.causes if cause.reason != NOT_ASKED), None)
 
+    def why(self, unasked: str) -> str:
+        """Say its main cause, in the provider's words where it had any; without one `unasked`."""
+        main = self.main_cause
+        why = unasked if main is None else main.reason
+        return f"{why}: {main.words}" if main is not None and main.words else why
+
 
 def last_attempts(
     attempts: Sequence[Attempt], of: Callable[[Attempt], Hashable]
