@@ -195,3 +195,17 @@ def test_a_list_of_turns_that_is_missing_later_is_a_fault(heart: Heart, tmp_path
     refused = heart(*words)
     assert refused.code == 2
     assert "line 13: expected an object with one list of log" in refused.err
+
+
+def test_licence_and_consent_of_a_table_are_said_in_the_command(
+    heart: Heart, tmp_path: Path
+) -> None:
+    file = as_table(tmp_path)
+    words = proposed(heart("init", tmp_path / "mine", "--items", file))
+    stated = ("language=de", "licence=CC0-1.0", "consent=Both sides by a language model.")
+    made = heart(*words, *(word for each in stated for word in ("--set", each)), "--json")
+    (items,) = load_study(Path(made.json["path"])).items
+
+    (first, *_) = read_item_file(file, items.names).items
+    assert (first.language, first.licence) == ("de", "CC0-1.0")
+    assert first.consent_basis == "Both sides by a language model."

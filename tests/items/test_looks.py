@@ -171,3 +171,14 @@ def test_a_key_that_no_object_has_is_refused_where_it_is_named() -> None:
     text = b'{"turns": ["Seeker: so"], "Thema": "x"}'
     words = str(refusal("mine.jsonl", text, names))
     assert "no entry has the key 'Tema', named as problem_column" in words
+
+
+def test_what_holds_for_all_dialogues_is_stated_once_and_each_may_say_otherwise() -> None:
+    names = DialogueNames(stated=(("language", "de"), ("consent_basis", "Both sides by me.")))
+    text = b"Seeker: so\n\nlanguage: nl\nSeeker: zo\n"
+    read = parse_bytes([("mine.txt", text)], name="mine.txt", names=names)
+    assert [(i.language, i.consent_basis) for i in read.items] == [
+        ("de", "Both sides by me."),
+        ("nl", "Both sides by me."),
+    ]
+    assert "not stated: licence, emotion, problem" in read.notes

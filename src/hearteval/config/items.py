@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from hearteval.config.model_settings import Section
 from hearteval.errors import SettingsError
-from hearteval.items.dialogues import COLUMN_LABELS, DialogueNames, LastReply
+from hearteval.items.dialogues import COLUMN_LABELS, OF_ALL, DialogueNames, LastReply
 from hearteval.items.screening import Topics
 
 DEFAULT_ESCONV_REGULAR = 280
@@ -40,6 +40,9 @@ class Items(Section):
     language_column: _Name = None
     reference_column: _Name = None
     last_reply: LastReply | None = None
+    language: _Name = None
+    licence: _Name = None
+    consent: _Name = None
     seeker: Annotated[list[str], Field(default_factory=list)]
     supporter: Annotated[list[str], Field(default_factory=list)]
 
@@ -106,6 +109,7 @@ def read_names(words: Sequence[str]) -> DialogueNames:
 
 def _names(items: Items) -> DialogueNames:
     named = {label: getattr(items, f"{label}_column") for label in COLUMN_LABELS}
+    stated = {field: getattr(items, key) for field, key in OF_ALL.items()}
     return DialogueNames(
         dialogue=items.dialogue_column,
         role=items.role_column,
@@ -116,6 +120,7 @@ def _names(items: Items) -> DialogueNames:
         turns=items.turns_key,
         labels=tuple((label, name) for label, name in named.items() if name is not None),
         last_reply=items.last_reply,
+        stated=tuple((field, words) for field, words in stated.items() if words is not None),
         encoding=items.encoding,
     )
 

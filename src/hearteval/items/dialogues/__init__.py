@@ -17,6 +17,7 @@ from hearteval.items.dialogues.looks import seems_encoded
 from hearteval.items.dialogues.objects import holds_turns, parse_objects
 from hearteval.items.dialogues.spoken import (
     COLUMN_LABELS,
+    OF_ALL,
     DialogueNames,
     Findings,
     LastReply,
@@ -31,6 +32,7 @@ from hearteval.items.files import find_canaries, parse_items
 
 __all__ = [
     "COLUMN_LABELS",
+    "OF_ALL",
     "DialogueNames",
     "ItemFile",
     "LastReply",

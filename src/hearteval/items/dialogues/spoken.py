@@ -46,6 +46,8 @@ LABELS: Mapping[str, str] = {
 }
 """Which field of an item a label fills."""
 REFERENCE = "reference"
+OF_ALL = {"language": "language", "licence": "licence", "consent_basis": "consent"}
+"""Fields that a study may state for all dialogues of a file, with the keys for them."""
 COLUMN_LABELS = ("situation", "emotion", "problem", "culture", "population", "language", REFERENCE)
 """Fields whose column or key a study may name."""
 OF_ONE_DIALOGUE = ("dialogue_id", "situation")
@@ -88,6 +90,8 @@ class DialogueNames:
     """Key of an object's list of turns, or column or key whose text is a whole transcript."""
     labels: tuple[tuple[str, str], ...] = ()
     """Fields of an item, each with the column or key that says it."""
+    stated: tuple[tuple[str, str], ...] = ()
+    """What holds for every dialogue that does not say otherwise, by field of an item."""
     last_reply: LastReply | None = None
     """What the last turn becomes where it is the supporter's; None refuses it."""
     encoding: str | None = None
@@ -104,6 +108,7 @@ class DialogueNames:
             "seeker": self.seeker,
             "supporter": self.supporter,
             "last_reply": self.last_reply,
+            **{OF_ALL[field]: words for field, words in self.stated},
         }
         return {key: value for key, value in said.items() if value}
 
@@ -344,6 +349,7 @@ def _make_item(dialogue: Spoken, findings: Findings) -> Item | None:
     turns, reference = _read_turns(dialogue, findings)
     strange = [folded(said.who) not in findings.parts for said in dialogue.turns]
     labels = {name: text for name, text in dialogue.labels.items() if text}
+    labels = dict(findings.given.stated) | labels
     own_reference = labels.pop(REFERENCE, None)
     if own_reference is not None and reference is not None:
         findings.fault(dialogue.place, TWO_REFERENCES)
