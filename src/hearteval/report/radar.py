@@ -106,18 +106,19 @@ def elo_frame(board: Leaderboard) -> RadarFrame | None:
     return _frame(axes, [MEAN_ELO] * len(axes), MEAN_ELO - 2 * step, rings)
 
 
+def elo_arms(board: Leaderboard) -> list[tuple[LeaderboardRow, list[Arm]]]:
+    """Return the systems that have an Elo on all axes of the frame, with these."""
+    frame = elo_frame(board)
+    found = [(row, [_arm(row, axis) for axis in frame.axes]) for row in board.rows if frame]
+    return [(row, [arm for arm in arms if arm]) for row, arms in found if None not in arms]
+
+
 def elo_radars(board: Leaderboard, names: Mapping[Axis, str]) -> tuple[Radar, ...]:
     """Return the radar of every system that has an Elo on all axes of the frame."""
     frame = elo_frame(board)
     if frame is None:
         return ()
-    found = []
-    for row in board.rows:
-        arms = [_arm(row, axis) for axis in frame.axes]
-        known = [arm for arm in arms if arm is not None]
-        if len(known) == len(arms):
-            found.append(_elo_radar(row, known, frame, names))
-    return tuple(found)
+    return tuple(_elo_radar(row, arms, frame, names) for row, arms in elo_arms(board))
 
 
 def _elo_radar(

@@ -21,6 +21,7 @@ from hearteval.report.plots.style import (
     rows_height,
     square_height,
 )
+from hearteval.report.radar import elo_arms
 
 FORMATS = ("svg", "pdf", "png")
 WIDTHS = {"column": COLUMN_INCHES, "page": PAGE_INCHES}
@@ -59,9 +60,9 @@ FIGURES = (
     Figure(
         "radars",
         "Elo on each axis; dashed: 1500, the mean system.",
-        _board_if(ranking.rows_with_radars),
+        _board_if(elo_arms),
         ranking.draw_radars,
-        lambda board, width: (width / 3 + 0.1) * -(-len(ranking.rows_with_radars(board)) // 3),
+        lambda board, width: (width / 3 + 0.1) * -(-len(elo_arms(board)) // 3),
     ),
     Figure(
         "head-to-head",

@@ -5,7 +5,7 @@ from typing import Any
 
 from hearteval.analysis.ranking.axes import AxisStanding
 from hearteval.analysis.ranking.head_to_head import HeadToHead
-from hearteval.analysis.ranking.leaderboard import Leaderboard, LeaderboardRow
+from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.report.figures import MEAN_ELO, half_width, pairs_by_gap
 from hearteval.report.leaderboard import interval_words, marked_axes, why_blank
@@ -16,12 +16,12 @@ from hearteval.report.plots.style import (
     PAGE_INCHES,
     SHORT_NAME,
     Heat,
+    draw_forest,
     draw_heat,
     draw_heat_of_pairs,
-    draw_intervals,
     names_of,
 )
-from hearteval.report.radar import elo_frame
+from hearteval.report.radar import elo_arms, elo_frame
 from hearteval.report.text import level_percent
 
 LONGEST_NAME = 40
@@ -34,10 +34,9 @@ def draw_ranking(ranking: VoteRanking, axes: Any) -> None:
     A system whose votes determine no interval is an open dot.
     """
     rows = ranking.systems
-    axes.axvline(MEAN_ELO, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-    draw_intervals(axes, [(row.elo, row.low, row.high) for row in rows])
-    axes.set_yticks(range(len(rows)), names_of([row.system for row in rows], LONGEST_NAME))
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    names = names_of([row.system for row in rows], LONGEST_NAME)
+    elos = {"": [(row.elo, row.low, row.high) for row in rows]}
+    draw_forest(axes, names, elos, centre=MEAN_ELO)
     level = level_percent(ranking.settings.level)
     axes.set_xlabel(f"Elo, {level} interval ({ranking.settings.interval_used})")
     for side in ("top", "right"):
@@ -47,23 +46,12 @@ def draw_ranking(ranking: VoteRanking, axes: Any) -> None:
 def draw_leaderboard(board: Leaderboard, figure: Any) -> None:
     """Draw the headline and the ranking in which every judgment counts once."""
     axes = figure.subplots()
-    axes.axvline(MEAN_ELO, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-    weighted = [(row.weighted.elo, row.weighted.low, row.weighted.high) for row in board.rows]
-    once = [(row.unweighted.elo, row.unweighted.low, row.unweighted.high) for row in board.rows]
-    places = range(len(board.rows))
-    draw_intervals(
-        axes, weighted, places=[place - 0.15 for place in places], label="weighted by strength"
-    )
-    draw_intervals(
-        axes,
-        once,
-        places=[place + 0.15 for place in places],
-        colour=GREY,
-        mark="s",
-        label="every judgment once",
-    )
-    axes.set_yticks(range(len(board.rows)), names_of([row.system for row in board.rows]))
-    axes.set_ylim(len(board.rows) - 0.5, -0.5)
+    fits = {
+        "weighted by strength": [row.weighted for row in board.rows],
+        "every judgment once": [row.unweighted for row in board.rows],
+    }
+    elos = {label: [(at.elo, at.low, at.high) for at in rows] for label, rows in fits.items()}
+    draw_forest(axes, names_of([row.system for row in board.rows]), elos, centre=MEAN_ELO)
     axes.set_xlabel(f"Elo ({interval_words(board)})")
     figure.legend(loc="outside upper right", ncols=2)
 
@@ -121,42 +109,30 @@ def draw_fit(board: Leaderboard, figure: Any) -> None:
     axes.set_ylabel("observed share")
 
 
-def rows_with_radars(board: Leaderboard) -> list[LeaderboardRow]:
-    """Return the systems that have an Elo on all axes; none where too few axes have any."""
-    frame = elo_frame(board)
-    return [
-        row
-        for row in board.rows
-        if frame and all(axis in row.axes and row.axes[axis].elo is not None for axis in frame.axes)
-    ]
-
-
 def draw_radars(board: Leaderboard, figure: Any) -> None:
     """Draw the axis Elos of every system that has all; dashed is the mean system."""
-    frame, rows = elo_frame(board), rows_with_radars(board)
+    frame, systems = elo_frame(board), elo_arms(board)
     if frame is None:
         return
     n = len(frame.axes)
     angles = [2 * math.pi * k / n for k in (*range(n), 0)]
-    n_rows = math.ceil(len(rows) / RADARS_IN_A_ROW)
+    n_rows = math.ceil(len(systems) / RADARS_IN_A_ROW)
     drawn = figure.subplots(
         n_rows, RADARS_IN_A_ROW, squeeze=False, subplot_kw={"projection": "polar"}
     )
     is_wide = figure.get_figwidth() >= PAGE_INCHES
-    titles = names_of([row.system for row in rows], MAX_NAME if is_wide else SHORT_NAME)
-    for place, axes in enumerate(drawn.ravel()):
-        if place >= len(rows):
-            axes.set_visible(False)
-            continue
-        row = rows[place]
-        at = [row.axes[axis].elo for axis in frame.axes]
+    titles = names_of([row.system for row, _ in systems], MAX_NAME if is_wide else SHORT_NAME)
+    for axes in drawn.ravel()[len(systems) :]:
+        axes.set_visible(False)
+    for axes, title, (_, arms) in zip(drawn.ravel(), titles, systems, strict=False):
+        at = [value for value, _, _ in (*arms, arms[0])]
         axes.set_theta_zero_location("N")
         axes.set_theta_direction(-1)
         axes.plot(angles, [MEAN_ELO] * (n + 1), color=GREY, linewidth=0.8, linestyle="--")
-        axes.plot(angles, [*at, at[0]], color=BLUE)
-        axes.fill(angles, [*at, at[0]], color=BLUE, alpha=0.25)
+        axes.plot(angles, at, color=BLUE)
+        axes.fill(angles, at, color=BLUE, alpha=0.25)
         axes.set_ylim(frame.low, frame.high)
         axes.set_yticks(frame.ring_values, [])
         axes.set_xticks(angles[:-1], frame.axes)
         axes.tick_params(pad=-3)
-        axes.set_title(titles[place])
+        axes.set_title(title)

@@ -42,6 +42,10 @@ SETTINGS: Mapping[str, Any] = {
 """Of matplotlib; the salt makes the same figure the same file."""
 
 
+Interval = tuple[float | None, float | None, float | None]
+"""A value with both ends of its interval."""
+
+
 class Heat(NamedTuple):
     """A share, and whether it is surely above or below what stands in the middle of the scale."""
 
@@ -105,24 +109,34 @@ def draw_heat_of_pairs(
         axes.tick_params(labelsize=5)
 
 
-def draw_intervals(
+def draw_forest(
     axes: Any,
-    rows: Sequence[tuple[float | None, float | None, float | None]],
+    names: Sequence[str],
+    series: Mapping[str, Sequence[Interval | None]],
     *,
-    places: Sequence[float] | None = None,
-    colour: str = BLUE,
-    mark: str = "o",
-    label: str | None = None,
+    centre: float | None = None,
+    apart: float = 0.3,
+    colours: Sequence[str] = (BLUE, GREY),
 ) -> None:
-    """Draw estimates with their intervals, a row each from the top; open without an interval."""
-    lines = range(len(rows)) if places is None else places
-    for number, (place, (at, low, high)) in enumerate(zip(lines, rows, strict=True)):
-        has_interval = low is not None and high is not None
-        if has_interval:
-            axes.plot([low, high], [place, place], color=colour, alpha=0.6)
-        face = colour if has_interval else "none"
-        style = {"marker": mark, "color": colour, "markerfacecolor": face, "linestyle": "none"}
-        axes.plot([at], [place], label=None if number else label, **style)
+    """Draw estimates with their intervals, a line for each name from the top, one series or more.
+
+    An estimate without an interval is open; a dotted line marks the centre.
+    """
+    if centre is not None:
+        axes.axvline(centre, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+    for k, (label, rows) in enumerate(series.items()):
+        shift = (k - (len(series) - 1) / 2) * apart
+        shown = [(place + shift, row) for place, row in enumerate(rows) if row is not None]
+        for number, (place, (at, low, high)) in enumerate(shown):
+            has_interval = low is not None and high is not None
+            if has_interval:
+                axes.plot([low, high], [place, place], color=colours[k], alpha=0.6)
+            face = colours[k] if has_interval else "none"
+            style = {"marker": MARKS[k], "color": colours[k], "markerfacecolor": face}
+            named = None if number else label or None
+            axes.plot([at], [place], label=named, linestyle="none", **style)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
 
 
 def rows_height(n: float) -> float:

@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 
 from hearteval.analysis.section import Figure, Section
 from hearteval.report.plots.style import (
-    GREY,
     Heat,
+    draw_forest,
     draw_heat,
-    draw_intervals,
     names_of,
     rows_height,
 )
@@ -89,10 +88,8 @@ def draw_differences(drawn: Drawn, figure: Any) -> None:
     """Draw how much more often models do something than people, with intervals."""
     rows = compared(drawn)
     axes = figure.subplots()
-    axes.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
-    draw_intervals(axes, [percents(row.difference, row.low, row.high) for row in rows])
-    axes.set_yticks(range(len(rows)), [row.name for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    shown = {"": [percents(row.difference, row.low, row.high) for row in rows]}
+    draw_forest(axes, [row.name for row in rows], shown, centre=0)
     axes.set_xlabel(by_whom(drawn.source, "models less people, points"), fontsize=7)
 
 

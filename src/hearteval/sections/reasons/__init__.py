@@ -12,7 +12,7 @@ from hearteval.domain import flat_fields
 from hearteval.labels.taxonomy import load_taxonomy
 from hearteval.report.figures import Scale, scale_around
 from hearteval.report.page.links import item_page
-from hearteval.report.plots.style import BLUE, MARKS, ORANGE, draw_intervals, rows_height
+from hearteval.report.plots.style import BLUE, ORANGE, draw_forest, rows_height
 from hearteval.report.text import (
     FEWEST_ITEMS,
     NO_VALUE,
@@ -222,18 +222,12 @@ def draw_themes(source: RationaleSource, figure: Any) -> None:
     """Draw how often people and judges give each theme as a reason, with intervals."""
     rows = compared_themes(source)
     axes = figure.subplots()
-    for k, (who, colour) in enumerate((("people", ORANGE), ("judges", BLUE))):
-        given = [one.people if who == "people" else one.judges for one in rows]
-        draw_intervals(
-            axes,
-            [percents(at.value, at.low, at.high) for at in given if at],
-            places=[place + 0.3 * (k - 0.5) for place in range(len(rows))],
-            colour=colour,
-            mark=MARKS[k],
-            label=who,
-        )
-    axes.set_yticks(range(len(rows)), [_with_axis(row) for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    both = {"people": [one.people for one in rows], "judges": [one.judges for one in rows]}
+    shown = {
+        who: [percents(at.value, at.low, at.high) for at in given if at]
+        for who, given in both.items()
+    }
+    draw_forest(axes, [_with_axis(row) for row in rows], shown, colours=(ORANGE, BLUE))
     axes.set_xlim(left=-1)  # so that a dot at 0 is whole
     axes.set_xlabel(by_whom(source, "speak of it, %"), fontsize=7)
     figure.legend(loc="outside upper center", ncols=2, handletextpad=0.2)

@@ -12,11 +12,9 @@ from hearteval.domain import flat_fields
 from hearteval.report.figures import MEAN_ELO, Scale, round_ticks
 from hearteval.report.plots.style import (
     COLOURS,
-    GREY,
-    MARKS,
     PAGE_INCHES,
     SHORT_NAME,
-    draw_intervals,
+    draw_forest,
     names_of,
     rows_height,
 )
@@ -238,29 +236,21 @@ def draw_strata(section: "Strata", figure: Any) -> None:
     for axes, factor in zip(drawn.ravel(), factors, strict=False):
         ranked = [one for one in factor.strata if one.standings]
         labels = names_of([one.name for one in ranked], STRATUM_NAME)
-        axes.axvline(MEAN_ELO, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-        for k, stratum in enumerate(ranked):
+        shown = {}
+        for label, stratum in zip(labels, ranked, strict=True):
             at = {one.system: one for one in stratum.standings if one.elo is not None}
-            rows = [(at[name].elo, at[name].low, at[name].high) for name in names if name in at]
-            places = [place for place, name in enumerate(names) if name in at]
-            draw_intervals(
-                axes,
-                rows,
-                places=[
-                    place + (k - (len(ranked) - 1) / 2) * 0.8 / len(ranked) for place in places
-                ],
-                colour=COLOURS[k],
-                mark=MARKS[k],
-                label=f"{labels[k]} ({stratum.n_items})",
-            )
+            shown[f"{label} ({stratum.n_items})"] = [
+                (at[name].elo, at[name].low, at[name].high) if name in at else None
+                for name in names
+            ]
+        shorter, apart = names_of(names, SHORT_NAME), 0.8 / len(ranked)
+        draw_forest(axes, shorter, shown, centre=MEAN_ELO, apart=apart, colours=COLOURS)
         axes.set_title(factor.factor)
         axes.set_xlabel("Elo")
         axes.locator_params(axis="x", nbins=3)
         axes.legend(
             loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.5, handletextpad=0.2
         )
-        axes.set_yticks(range(len(names)), names_of(names, SHORT_NAME))
-        axes.set_ylim(len(names) - 0.5, -0.5)
 
 
 @dataclass(frozen=True, slots=True)
