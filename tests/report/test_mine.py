@@ -45,8 +45,18 @@ def test_the_answer_leads_with_it_the_recorded_replies_and_the_best() -> None:
 
 def test_a_baseline_is_no_yardstick_and_is_named_where_it_is_not_told_apart() -> None:
     said = str(sentence(results()))
-    assert "Offline baselines are not told apart from it: generic." in said
+    assert "The offline baseline generic is not told apart from ours." in said
     assert "preferred to generic" not in said
+
+
+def test_an_offline_baseline_leads_nobody_and_is_never_left_out() -> None:
+    made = StudyMaker(make_items(N_ITEMS), [OURS, BEST, STOCK], [CUE])
+    for k, item in enumerate(made.items):
+        for first, second, n in ((STOCK, OURS, 19), (STOCK, BEST, 12), (BEST, OURS, 18)):
+            made.judge(item, (first, second), "first" if k < n else "second")
+    said = str(sentence(analyze_study(made.data())))
+    assert said.startswith("By one judge's votes, best leads. The other is behind it.")
+    assert said.endswith("The offline baseline generic is not told apart from best.")
 
 
 def test_the_study_file_may_name_another_yardstick() -> None:

@@ -1,18 +1,27 @@
 """What every display of a study begins with: who leads and what is open, and what limits it."""
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
 from hearteval.report.answer import Answer, answer, first_place_words
-from hearteval.report.mine import answer_of_mine
+from hearteval.report.mine import answer_of_mine, baseline_words
 from hearteval.report.text import listed, plural
 from hearteval.report.two_systems import answer_of_two, shares_of_two
 
 MAX_NAMED = 3
 """Systems named in a sentence; more are counted."""
+
+
+class Places(NamedTuple):
+    """The best and the worst place of a system that stay open."""
+
+    rank_low: int
+    rank_high: int
 
 
 def sentence(results: StudyResults) -> Answer:
@@ -23,14 +32,40 @@ def sentence(results: StudyResults) -> Answer:
     if board is not None and (own := answer_of_mine(results, board)) is not None:
         return own
     if board is not None:
-        names = [row.system for row in board.rows]
-        said = answer(names, [row.weighted for row in board.rows], board.warnings)
-        return said._replace(lead=f"By {_whose(board)} votes, {_inside(said.lead)}")
+        return _who_leads(board)
     if ratings is None:
         return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
     if not ratings.systems:
         return Answer("There are no scores.", "There is no rating yet.")
     return _who_scores_best(ratings)
+
+
+def _who_leads(board: Leaderboard) -> Answer:
+    """Say who leads; offline baselines lead nobody, but none that could is left unsaid."""
+    real = [row for row in board.rows if row.kind != "baseline"]
+    rows = real if len(real) > 1 and board.differences else board.rows
+    names = [row.system for row in rows]
+    places = [row.weighted for row in rows] if rows is board.rows else _places(board, names)
+    said = answer(names, places, board.warnings)
+    also = "" if len(rows) == len(board.rows) else baseline_words(board, names[0])
+    lead = f"By {_whose(board)} votes, {_inside(said.lead)}"
+    return said._replace(lead=lead, rest=f"{said.rest} {also}".strip())
+
+
+def _places(board: Leaderboard, names: Sequence[str]) -> list[Places]:
+    """Return the places of some systems among themselves, the others left out."""
+    n_others = len(board.rows) - len(names)
+    above, below = Counter[str](), Counter[str]()
+    for row in board.differences:
+        ends = (row.system, row.other) if row.elo > 0 else (row.other, row.system)
+        if not row.is_open(board.level):
+            above[ends[1]] += ends[0] not in names
+            below[ends[0]] += ends[1] not in names
+    return [
+        Places(at.rank_low - above[name], max(at.rank_high - n_others + below[name], 1))
+        for name, at in ((row.system, row.weighted) for row in board.rows)
+        if name in names
+    ]
 
 
 def _whose(board: Leaderboard) -> str:

@@ -1,5 +1,7 @@
 """The answer of a study that is asked about one system: its place, and whom it is preferred to."""
 
+from collections.abc import Sequence
+
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.shares import HALF, Share, Shares
 from hearteval.analysis.study import StudyResults
@@ -27,7 +29,7 @@ def answer_of_mine(results: StudyResults, board: Leaderboard) -> Answer | None:
     warning = narrowing(board.warnings)
     rest = [
         f"Of its comparisons it won {'; '.join(parts)}." if parts else "",
-        _baselines(board, mine),
+        baseline_words(board, mine),
     ]
     rest += [TOO_NARROW] if warning else []
     lead = f"{name[mine]}: place {place} of {len(board.rows)}."
@@ -62,18 +64,23 @@ def _figures(pair: Share, shares: Shares) -> str:
     return f"{percent_words(pair.value)} of comparisons ({ends})"
 
 
-def _baselines(board: Leaderboard, mine: str) -> str:
-    """Say which offline baselines are above one's own system, or not told apart from it."""
-    is_baseline = {row.system for row in board.rows if row.kind == "baseline"} - {mine}
+def baseline_words(board: Leaderboard, system: str) -> str:
+    """Say which offline baselines are above a system, or not told apart from it."""
+    is_baseline = {row.system for row in board.rows if row.kind == "baseline"} - {system}
     above, apart = [], []
     for row in board.differences:
-        other = row.other if row.system == mine else row.system
-        if mine not in (row.system, row.other) or other not in is_baseline:
+        other = row.other if row.system == system else row.system
+        if system not in (row.system, row.other) or other not in is_baseline:
             continue
         if row.is_open(board.level):
             apart.append(other)
         elif (row.elo > 0) == (row.system == other):
             above.append(other)
-    if above:
-        return f"Offline baselines are above it: {listed(above)}."
-    return f"Offline baselines are not told apart from it: {listed(apart)}." if apart else ""
+    said = ((above, "above"), (apart, "not told apart from"))
+    return " ".join(
+        f"The offline {_baselines(names)} {words} {system}." for names, words in said if names
+    )
+
+
+def _baselines(names: Sequence[str]) -> str:
+    return f"baseline {names[0]} is" if len(names) == 1 else f"baselines {listed(names)} are"
