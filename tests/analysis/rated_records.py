@@ -1,6 +1,7 @@
 """Ratings built by hand: systems, raters, and scores that are the same on all axes or named."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hearteval.analysis.data import StudyData
@@ -86,3 +87,28 @@ class RatingMaker:
     def scores(self, **settings: object) -> dict[str, RatedSystem]:
         results, _ = self.analyze(**settings)  # type: ignore[arg-type]
         return {row.system: row for row in results.systems}
+
+
+def calibrated() -> StudyData:
+    """A judge that is one point mild on E and right on H, and a person who is two points strict."""
+    made = RatingMaker()
+    for item, (on_h, on_e) in {"i1": (3, 4), "i2": (2, 2)}.items():
+        made.rate("judge", "x", item, {"H": on_h, "E": on_e})
+        made.rate("judge", "x", item, {"H": 1, "E": 1}, repeat=1)
+    person = Rater(name="ann", kind="human", family="human")
+    first = made.ratings[0]
+    by_person = Rating(
+        study_id=first.study_id,
+        completion_id=first.completion_id,
+        rater_id=person.id,
+        axes={"H": 1},
+        created_at=first.created_at,
+    )
+    scores: tuple[dict[Axis, int], dict[Axis, int]] = ({"H": 3, "E": 3}, {"H": 2, "E": 1})
+    keys = dict(zip(made.completions, scores, strict=True))
+    return replace(
+        made.data,
+        raters=[*made.data.raters, person],
+        ratings=[*made.ratings, by_person],
+        keys=keys,
+    )

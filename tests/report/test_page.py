@@ -183,12 +183,6 @@ def test_axis_with_another_interval_names_it() -> None:
     )
 
 
-def test_table_names_votes_and_interval() -> None:
-    text = words(render_page(invented_results())).replace("\N{NO-BREAK SPACE}", " ")
-    assert "Votes by judges: juniper and larch-2." in text
-    assert "Interval: item-sandwich, t, 95 %, conditional on these raters." in text
-
-
 def test_numbers_are_rounded_where_they_are_read() -> None:
     results = invented_results()
     assert results.leaderboard is not None

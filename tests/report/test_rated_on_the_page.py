@@ -1,9 +1,11 @@
 """Ratings compared, on the page and in CSV: the answer first, its doubts, and what is missing."""
 
 import functools
+from dataclasses import replace
 
 import pytest
 from drawn_ratings import drawn_study, with_pairs
+from rated_records import calibrated
 from test_page import words
 
 from hearteval import sections
@@ -16,9 +18,9 @@ from hearteval.report.tables import all_tables
 def results(*, hidden: float = 0.9, n_items: int = 40, best: float = 1.2) -> StudyResults:
     effects = {"People": -0.3, "beacon": best, "ember": 0.0, "harbour": 0.0}
     data = drawn_study(effects, n_items=n_items, people=5, judges=2, hidden=hidden)
-    return analyze_study(
-        with_pairs(data, ["beacon", "ember", "harbour", "People"]), sections=sections.SECTIONS
-    )
+    both = with_pairs(data, ["beacon", "harbour", "ember", "People"])
+    keyed = replace(both, calibration=calibrated())
+    return analyze_study(keyed, sections=sections.SECTIONS)
 
 
 @functools.cache
@@ -27,23 +29,12 @@ def shown(*, hidden: float = 0.9, n_items: int = 40, best: float = 1.2) -> str:
     return words(page.split('<section id="scores-in-full"', 1)[1].split("</section>", 1)[0])
 
 
-def test_who_leads_is_said_before_the_table() -> None:
-    said = shown()
-    assert "beacon is rated above all 3 other systems by more than chance." in said
-    assert said.index("beacon is rated above") < said.index("Above the next, z")
-    assert "Interval: two-way, 95" in said
-
-
 def test_a_lead_that_is_open_is_said_to_be() -> None:
     said = shown(best=0.05)
     assert "may each be the best: the intervals leave it open." in said
 
 
-def test_what_changes_between_the_lines_is_said_in_points() -> None:
-    said = shown()
-    assert "people score" in said
-    assert "on Empathic Responsiveness; where it is said," in said
-    assert "on 20 items where the feeling is implicit and 20 where it is explicit" in said
+def test_a_change_between_the_lines_may_be_chance() -> None:
     assert ", which chance alone may give." in shown(hidden=0.0)
 
 
@@ -51,13 +42,6 @@ def test_too_few_items_of_a_cue_have_words_and_no_table() -> None:
     said = shown(n_items=8)
     assert "Not compared: too few items: 4 implicit and 4 explicit are rated." in said
     assert "where the feeling is implicit" not in said
-
-
-def test_agreement_of_raters_and_with_pairs_is_said() -> None:
-    said = shown()
-    assert "of the scores over all axes, 1 being always the same" in said
-    assert "This study also holds 1,680 judgments of pairs." in said
-    assert "items resampled" in said
 
 
 def test_raters_on_few_items_have_no_figure() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from invented_results import invented_results, section_html
 from test_page import words
+from test_rated_on_the_page import results as drawn_ratings
 
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
@@ -12,9 +13,10 @@ from hearteval.report.tables import all_tables
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-@pytest.mark.parametrize("name", ["explained", "judges"])
+@pytest.mark.parametrize("name", ["explained", "judges", "axes", "scores-in-full"])
 def test_a_section_says_what_it_said(name: str) -> None:
-    said = words(section_html(render_page(invented_results()), name))
+    results = drawn_ratings() if name == "scores-in-full" else invented_results()
+    said = words(section_html(render_page(results), name))
     assert said.split() == (GOLDEN / f"{name}.txt").read_text("utf-8").split()
 
 

@@ -1,40 +1,12 @@
 """Distance from keyed examples: counted by hand."""
 
-from dataclasses import replace
-
 import pytest
-from rated_records import NOW, RatingMaker
+from rated_records import NOW, calibrated
 
-from hearteval.analysis.data import StudyData
-from hearteval.domain import AXES, Axis, Rater, Rating
+from hearteval.domain import AXES, Axis
 from hearteval.judgments.calibration import keyed_examples
 from hearteval.sections.ratings.calibration import measure_calibration
 from hearteval.sections.ratings.words import calibration_lines, calibration_words
-
-
-def calibrated() -> StudyData:
-    """A judge that is one point mild on E and right on H, and a person who is two points strict."""
-    made = RatingMaker()
-    for item, (on_h, on_e) in {"i1": (3, 4), "i2": (2, 2)}.items():
-        made.rate("judge", "x", item, {"H": on_h, "E": on_e})
-        made.rate("judge", "x", item, {"H": 1, "E": 1}, repeat=1)
-    person = Rater(name="ann", kind="human", family="human")
-    first = made.ratings[0]
-    by_person = Rating(
-        study_id=first.study_id,
-        completion_id=first.completion_id,
-        rater_id=person.id,
-        axes={"H": 1},
-        created_at=first.created_at,
-    )
-    scores: tuple[dict[Axis, int], dict[Axis, int]] = ({"H": 3, "E": 3}, {"H": 2, "E": 1})
-    keys = dict(zip(made.completions, scores, strict=True))
-    return replace(
-        made.data,
-        raters=[*made.data.raters, person],
-        ratings=[*made.ratings, by_person],
-        keys=keys,
-    )
 
 
 def test_error_and_bias_are_counted_by_rater_and_axis() -> None:
