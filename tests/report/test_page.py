@@ -302,13 +302,6 @@ def test_same_results_make_the_same_page() -> None:
     assert render_page(invented_results()) == render_page(invented_results())
 
 
-def test_consistency_of_every_judge_is_shown() -> None:
-    page = render_page(invented_results())
-    for what, share in (("the other way round", "91.0"), ("when asked again", "96.0")):
-        (line,) = re.findall(f"same winner {what}, ranked pairs.*?</tr>", page)
-        assert line.count(share) == 2
-
-
 def test_win_rates_stand_where_there_is_no_ranking() -> None:
     text = words(render_page(without_ranking(invented_results(), "groups never met")))
     assert "There is no ranking. Groups never met" in text
