@@ -142,8 +142,8 @@ _FILE = click.argument("file", type=click.Path(path_type=Path, exists=True))
 def check(file: Path, *, names: "DialogueNames", as_json: bool) -> None:
     """Check a file of items or dialogues, and the evidence beside it, if any.
 
-    FILE holds items, or dialogues and nothing else: as text ("Seeker: …"), as a table with a row a
-    turn (CSV, TSV), or as JSON with a list of turns. All faults are listed at once.
+    FILE holds items, or dialogues and nothing else: as text ("Seeker: …", or a folder of texts), as
+    a table (CSV, TSV), or as JSON with a list of turns. All faults are listed at once.
     """
     from hearteval.study.items.files import init_command, read_checked_items
 
