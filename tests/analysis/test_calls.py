@@ -5,7 +5,7 @@ import pytest
 from hearteval.analysis.calls import CallSum, is_same_model, sum_spending, warn_of_models
 from hearteval.domain import Rater, System
 from hearteval.notices import Kind
-from hearteval.report.spending import models_table, spending_words
+from hearteval.report.coverage.spending import models_table, spending_words
 
 MADE = "2026-03-01T00:00:00+00:00"
 SYSTEM = System(

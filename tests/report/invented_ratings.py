@@ -22,7 +22,7 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import RATED, StudyResults
 from hearteval.domain import AXES, EQUAL_WEIGHTS, flat_fields
 from hearteval.notices import Kind, Notice
-from hearteval.report.people import raters_words
+from hearteval.report.coverage.people import raters_words
 from hearteval.sections.judges import Judges
 from hearteval.sections.ratings import Ratings, RatingsInFull
 

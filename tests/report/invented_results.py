@@ -25,7 +25,7 @@ from hearteval.analysis.section import Section
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain import AXES
 from hearteval.notices import Kind, Notice
-from hearteval.report.people import raters_words
+from hearteval.report.coverage.people import raters_words
 from hearteval.sections import SECTIONS
 from hearteval.sections.axes import Axes
 from hearteval.sections.explained import Explained

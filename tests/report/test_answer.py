@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from hearteval.notices import Kind, Notice
-from hearteval.report.answer import CONTRADICTED, NARROWING, NOT_ALWAYS, TOO_NARROW, answer
+from hearteval.report.answers.answer import CONTRADICTED, NARROWING, NOT_ALWAYS, TOO_NARROW, answer
 
 
 class At(NamedTuple):

@@ -10,7 +10,7 @@ from invented_results import invented_results
 
 import hearteval as he
 from hearteval.analysis.ranking.warnings import MEASURED, chance_above_average
-from hearteval.report.answer import first_place_words
+from hearteval.report.answers.answer import first_place_words
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display
 

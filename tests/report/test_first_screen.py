@@ -21,7 +21,7 @@ from hearteval.analysis.ranking.head_to_head import LackOfFit
 from hearteval.analysis.section import Chip
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice
-from hearteval.report.headline import news, results_notices, sentence
+from hearteval.report.answers.headline import news, results_notices, sentence
 from hearteval.report.leaderboard import TOO_FEW
 from hearteval.report.page import render_page
 from hearteval.report.page.chips import chips

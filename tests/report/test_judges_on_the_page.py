@@ -14,7 +14,7 @@ from hearteval.analysis.judges.majorities import JudgeAgreement, JudgeMajorities
 from hearteval.analysis.judges.own_family import OwnFamily
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind
-from hearteval.report.headline import results_notices
+from hearteval.report.answers.headline import results_notices
 from hearteval.report.page import render_page
 from hearteval.report.summary import details_display
 from hearteval.report.text import NO_VALUE

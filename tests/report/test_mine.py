@@ -11,7 +11,7 @@ from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.config import load_study
 from hearteval.domain import System
 from hearteval.errors import SettingsError
-from hearteval.report.headline import sentence
+from hearteval.report.answers.headline import sentence
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display
 

@@ -15,7 +15,7 @@ from invented_results import (
 
 from hearteval.analysis.study import JUDGED_BY_CUES
 from hearteval.notices import Kind, Notice
-from hearteval.report.missing import coverage_totals
+from hearteval.report.coverage.missing import coverage_totals
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display
 from hearteval.report.text import NO_VALUE

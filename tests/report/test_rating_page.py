@@ -12,7 +12,7 @@ from test_page import OUTSIDE, outline, words
 
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXES, AXIS_NAMES
-from hearteval.report.headline import sentence
+from hearteval.report.answers.headline import sentence
 from hearteval.report.page import render_page
 from hearteval.report.radar import score_frame, score_radars
 from hearteval.report.scores import rating_csv

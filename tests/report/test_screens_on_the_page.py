@@ -2,7 +2,7 @@
 
 from hearteval.analysis.data import ScreenedText
 from hearteval.analysis.labels.safety import SafetyResults, measure_screens
-from hearteval.report.safety import screen_words
+from hearteval.report.coverage.safety import screen_words
 
 
 def measured(*, n_passed_read: int, n_held_read: int = 6) -> SafetyResults:

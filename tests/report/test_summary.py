@@ -10,7 +10,7 @@ from hearteval.analysis.coverage.missing import Cause
 from hearteval.analysis.study import JUDGED_BY_CUES, StudyResults
 from hearteval.domain.reasons import Outlook
 from hearteval.notices import Kind, Notice
-from hearteval.report.headline import results_notices, sentence
+from hearteval.report.answers.headline import results_notices, sentence
 from hearteval.report.leaderboard import marked_words, why_blank
 from hearteval.report.summary import (
     brief_display,

@@ -10,7 +10,7 @@ from invented_results import invented_results, without_ranking
 
 from hearteval.analysis.coverage.missing import Cause
 from hearteval.analysis.study import StudyResults
-from hearteval.report.headline import results_notices
+from hearteval.report.answers.headline import results_notices
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
 

@@ -6,10 +6,10 @@ from judged_study import CUE, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.ranking.shares import Settling
 from hearteval.analysis.study import StudyResults, analyze_study
-from hearteval.report.headline import sentence
+from hearteval.report.answers.headline import sentence
+from hearteval.report.answers.two_systems import settling_words, shares_of_two
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display
-from hearteval.report.two_systems import settling_words, shares_of_two
 
 
 def study(wins: Sequence[float], *, strength: int = 1, lost: int = 1) -> StudyResults:

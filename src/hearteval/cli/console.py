@@ -85,7 +85,7 @@ def end_with(
     It has failed too where it `stopped` at its limit on spending. Call it last: what could be done
     is done and said by then.
     """
-    from hearteval.report.missing import failure_words
+    from hearteval.report.coverage.missing import failure_words
     from hearteval.report.text import printable
 
     if failures or stopped:

@@ -10,16 +10,18 @@ from hearteval.analysis.coverage.study import PeopleCoverage
 from hearteval.analysis.study import StudyResults
 from hearteval.domain.reasons import NOT_IMPORTED
 from hearteval.notices import Kind, Notice
-from hearteval.report import leaderboard, people, scores
-from hearteval.report.headline import (
+from hearteval.report import leaderboard, scores
+from hearteval.report.answers.headline import (
     first_words,
     news,
     results_notices,
     sentence,
     votes_words,
 )
-from hearteval.report.missing import coverage_totals
-from hearteval.report.spending import spending_lines
+from hearteval.report.answers.two_systems import share_table, shares_of_two
+from hearteval.report.coverage import people
+from hearteval.report.coverage.missing import coverage_totals
+from hearteval.report.coverage.spending import spending_lines
 from hearteval.report.table import Display, Table
 from hearteval.report.text import (
     count,
@@ -28,7 +30,6 @@ from hearteval.report.text import (
     notice_line,
     plural,
 )
-from hearteval.report.two_systems import share_table, shares_of_two
 
 
 def results_table(results: StudyResults) -> Table | None:

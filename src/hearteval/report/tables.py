@@ -12,7 +12,7 @@ from typing import Any
 from hearteval.analysis.section import Records, rows_at
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import flat_fields
-from hearteval.report.headline import results_notices
+from hearteval.report.answers.headline import results_notices
 from hearteval.report.leaderboard import paper_board
 from hearteval.report.table import Column, Table, mark_simulated
 

@@ -22,7 +22,7 @@ from hearteval.labels.run import (
 from hearteval.labels.safety import SAFETY, safety_rater
 from hearteval.labels.taxonomy import Taxonomy, Unit
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
-from hearteval.report.missing import missing_lines
+from hearteval.report.coverage.missing import missing_lines
 from hearteval.study import quoted
 from hearteval.study.asking.cost import Spending, estimate_labels, in_all, spending_lines
 from hearteval.study.asking.models import Asking, schema_of_labels

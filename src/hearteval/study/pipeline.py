@@ -22,9 +22,9 @@ from hearteval.judgments.form import JudgeForm
 from hearteval.judgments.plan.run import AuditPlan, plan_audit
 from hearteval.judgments.run import PairTask, ask_judges, judge_assignments
 from hearteval.models.asking import AskedCounts
-from hearteval.report.headline import results_notices
+from hearteval.report.answers.headline import results_notices
+from hearteval.report.coverage.missing import missing_lines
 from hearteval.report.leaderboard import leaderboard_rows
-from hearteval.report.missing import missing_lines
 from hearteval.report.scores import rating_rows
 from hearteval.report.text import NO_BREAK_SPACE, listed, plural
 from hearteval.sections.judges.audit import JudgeAudit, audit_judges

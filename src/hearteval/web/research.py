@@ -13,7 +13,7 @@ from hearteval.analysis.labels.safety import SafetyResults
 from hearteval.errors import SettingsError
 from hearteval.items.second_screen import ITEM_SCREEN
 from hearteval.labels.taxonomy import load_taxonomy
-from hearteval.report.safety import screen_words
+from hearteval.report.coverage.safety import screen_words
 from hearteval.store.people.base import Progress
 from hearteval.store.people.persons import Person
 from hearteval.study.people.joining import GROUPS, IDLE, Link, make_invite

@@ -11,10 +11,10 @@ from hearteval.analysis.coverage.pace import FASTEST, measure_pace
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.notices import Kind
-from hearteval.report.headline import results_notices
+from hearteval.report.answers.headline import results_notices
+from hearteval.report.coverage.people import pace_words
 from hearteval.report.page import render_page
 from hearteval.report.page.replies import Shown
-from hearteval.report.people import pace_words
 from hearteval.sections.people import People
 from hearteval.study.simulation.making import draw_world
 

@@ -10,7 +10,7 @@ from hearteval.analysis.data import StudyData
 from hearteval.analysis.study import StudyResults, analyze_study
 from hearteval.domain import AxisMark
 from hearteval.domain.study import Voters
-from hearteval.report.headline import sentence, votes_words
+from hearteval.report.answers.headline import sentence, votes_words
 from hearteval.report.page import render_page
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.explained import Explained

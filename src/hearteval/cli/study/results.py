@@ -8,7 +8,7 @@ import click
 
 from hearteval.analysis.study import StudyResults
 from hearteval.cli.console import labelled, terminal_width
-from hearteval.report.headline import sentence
+from hearteval.report.answers.headline import sentence
 from hearteval.report.summary import brief_display, details_display, next_step, results_table
 from hearteval.report.text import wrapped
 from hearteval.study import quoted

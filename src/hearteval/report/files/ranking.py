@@ -10,7 +10,7 @@ from hearteval.analysis.ranking.checks.adjusted import ControlledVotes, JudgedVo
 from hearteval.analysis.ranking.head_to_head import SIGNIFICANT, find_departures
 from hearteval.analysis.ranking.votes import VoteRanking
 from hearteval.notices import Kind, by_severity
-from hearteval.report.answer import answer, first_place_words
+from hearteval.report.answers.answer import answer, first_place_words
 from hearteval.report.figures import MEAN_ELO
 from hearteval.report.table import CENTRE, Bar, Column, Display, Table, tabulate
 from hearteval.report.text import (

@@ -18,19 +18,13 @@ from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
-from hearteval.report import (
-    figures,
-    headline,
-    leaderboard,
-    people,
-    safety,
-    scores,
-    text,
-)
-from hearteval.report.missing import coverage_totals, missing_replies
+from hearteval.report import figures, leaderboard, scores, text
+from hearteval.report.answers import headline
+from hearteval.report.coverage import people, safety
+from hearteval.report.coverage.missing import coverage_totals, missing_replies
+from hearteval.report.coverage.spending import costs_table, models_table, spending_words
 from hearteval.report.page import first_screen, links, matrix, methods, replies
 from hearteval.report.page.chips import chips
-from hearteval.report.spending import costs_table, models_table, spending_words
 from hearteval.report.table import Column, Table, counted, tabulate
 from hearteval.report.tables import all_tables
 from hearteval.report.text import count, reasons

@@ -17,6 +17,14 @@ from hearteval.analysis.scores.scores import RatedSystem, ScoreEstimate
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis
+from hearteval.report.answers.two_systems import (
+    OPEN,
+    interval_words,
+    is_settled,
+    name_of,
+    share_ends,
+    shares_of_two,
+)
 from hearteval.report.figures import (
     HALF_WON,
     MEAN_ELO,
@@ -41,14 +49,6 @@ from hearteval.report.text import (
     signed_hundredths,
     whole,
     whole_percent,
-)
-from hearteval.report.two_systems import (
-    OPEN,
-    interval_words,
-    is_settled,
-    name_of,
-    share_ends,
-    shares_of_two,
 )
 
 KIND_WORDS = {

@@ -12,7 +12,7 @@ from hearteval.analysis.ranking.warnings import given_writers
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis, renamed_axes
-from hearteval.report.headline import first_line
+from hearteval.report.answers.headline import first_line
 from hearteval.report.leaderboard import WHO
 from hearteval.report.text import bare_percent, count, level_percent, listed, plural, probability
 

@@ -8,10 +8,10 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Basis, Records, Section
 from hearteval.domain import Axis, flat_fields
 from hearteval.report import leaderboard, radar
+from hearteval.report.coverage.people import raters_words
 from hearteval.report.figures import MANY
 from hearteval.report.page.links import system_links
 from hearteval.report.page.replies import Shown
-from hearteval.report.people import raters_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.section import Basis, Chip, Records, Section, rows_at
 from hearteval.domain import flat_fields
 from hearteval.report import radar
+from hearteval.report.coverage.people import raters_words
 from hearteval.report.page.links import system_links
 from hearteval.report.page.replies import Shown
-from hearteval.report.people import raters_words
 from hearteval.report.scores import rating_interval_words
 from hearteval.report.text import percent
 from hearteval.sections.ratings import words

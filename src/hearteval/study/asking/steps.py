@@ -33,7 +33,7 @@ from hearteval.judgments.run import (
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts, probe_model
 from hearteval.models.base import AskedModel
 from hearteval.models.http import find_dropped
-from hearteval.report.missing import missing_lines
+from hearteval.report.coverage.missing import missing_lines
 from hearteval.study import Tell
 from hearteval.study.asking.models import Asking
 from hearteval.study.asking.running import ask_models

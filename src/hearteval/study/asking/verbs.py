@@ -7,7 +7,7 @@ from typing import Any, Literal
 from hearteval.analysis.coverage.missing import Failure
 from hearteval.analysis.coverage.study import find_failures
 from hearteval.domain import Item, Study
-from hearteval.report.missing import failure_words
+from hearteval.report.coverage.missing import failure_words
 from hearteval.study.asking.cost import (
     Done,
     Spending,

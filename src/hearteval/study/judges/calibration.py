@@ -15,7 +15,7 @@ from hearteval.judgments.calibration import (
 )
 from hearteval.judgments.run import RatingTask, ask_judges, missing_by_judge, settled_ratings
 from hearteval.models.asking import NOTHING_ASKED, AskedCounts
-from hearteval.report.missing import missing_lines
+from hearteval.report.coverage.missing import missing_lines
 from hearteval.sections.ratings.calibration import RaterCalibration, measure_calibration
 from hearteval.study.asking.cost import estimate_judgments
 from hearteval.study.asking.models import Asking

@@ -11,7 +11,7 @@ from hearteval.analysis.examples import by_interest
 from hearteval.analysis.study import StudyResults, results_dict, without_words
 from hearteval.domain import Study
 from hearteval.errors import StoreError
-from hearteval.report.headline import first_line
+from hearteval.report.answers.headline import first_line
 from hearteval.report.latex import latex
 from hearteval.report.leaderboard import leaderboard_csv
 from hearteval.report.page import render_page

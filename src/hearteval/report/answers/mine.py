@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.shares import HALF, Share, Shares
 from hearteval.analysis.study import StudyResults
-from hearteval.report.answer import TOO_NARROW, Answer, narrowing
+from hearteval.report.answers.answer import TOO_NARROW, Answer, narrowing
+from hearteval.report.answers.two_systems import MAX_NAME, is_settled, percent_words, share_ends
 from hearteval.report.text import level_percent, listed, ranks, shortened_names
-from hearteval.report.two_systems import MAX_NAME, is_settled, percent_words, share_ends
 
 YARDSTICKS = ("original", "human")
 """Kinds of systems that one's own is compared with where the study names none, the first first."""

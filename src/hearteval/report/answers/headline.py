@@ -8,10 +8,10 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
-from hearteval.report.answer import Answer, answer, first_place_words
-from hearteval.report.mine import answer_of_mine, baseline_words
+from hearteval.report.answers.answer import Answer, answer, first_place_words
+from hearteval.report.answers.mine import answer_of_mine, baseline_words
+from hearteval.report.answers.two_systems import answer_of_two, shares_of_two
 from hearteval.report.text import listed, plural
-from hearteval.report.two_systems import answer_of_two, shares_of_two
 
 MAX_NAMED = 3
 """Systems named in a sentence; more are counted."""

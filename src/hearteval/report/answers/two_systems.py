@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hearteval.analysis.ranking.shares import Settling, Share, Shares
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Axis
-from hearteval.report.answer import TOO_NARROW, Answer, narrowing
+from hearteval.report.answers.answer import TOO_NARROW, Answer, narrowing
 from hearteval.report.figures import HALF_WON
 from hearteval.report.table import Bar, Column, Table, tabulate
 from hearteval.report.text import (
