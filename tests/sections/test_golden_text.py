@@ -1,8 +1,7 @@
 """Every word of a section on the page of invented results, in `tests/golden`."""
 
-from pathlib import Path
-
 import pytest
+from golden_text import golden_words
 from invented_results import invented_results, section_html
 from test_page import words
 from test_rated_on_the_page import results as drawn_ratings
@@ -10,14 +9,12 @@ from test_rated_on_the_page import results as drawn_ratings
 from hearteval.report.page import render_page
 from hearteval.report.tables import all_tables
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-
 
 @pytest.mark.parametrize("name", ["explained", "judges", "axes", "scores-in-full"])
 def test_a_section_says_what_it_said(name: str) -> None:
     results = drawn_ratings() if name == "scores-in-full" else invented_results()
     said = words(section_html(render_page(results), name))
-    assert said.split() == (GOLDEN / f"{name}.txt").read_text("utf-8").split()
+    assert said.split() == golden_words(name)
 
 
 COLUMNS = {
