@@ -11,7 +11,6 @@ from made_corpus import write_corpus
 
 from hearteval.config import load_study
 from hearteval.domain import Item, Screening, Study
-from hearteval.items.run import SOURCE_WORDS
 from hearteval.store.sql import SqlStore
 from hearteval.study.session import study_id
 
@@ -56,22 +55,6 @@ def tells_of_drinking(item: Item) -> bool:
     return any("drunk" in turn.text for turn in item.context)
 
 
-def as_before_topics(path: Path) -> None:
-    """Make a store as it was before topics could be chosen."""
-    settings = load_study(path)
-    with closing(SqlStore.open(settings.store)) as store:
-        made = store.latest_study(study_id(settings))
-        assert made is not None
-        items = {
-            "source": SOURCE_WORDS["esconv"],
-            "regular": 6,
-            "adversarial": 0,
-            "funnel": made.design["items"]["funnel"],
-        }
-        old = replace(made, design={**made.design, "items": items}, version=made.version + 1)
-        store.add([old])
-
-
 def change_choice(path: Path, **changes: Any) -> None:
     """Make a store whose newest version says something else of its choice."""
     settings = load_study(path)
@@ -101,10 +84,11 @@ def test_a_second_run_makes_no_version(heart: Heart, study: Path) -> None:
     assert newest(study) == before
 
 
-def test_a_study_from_before_keeps_its_items_and_says_so(heart: Heart, study: Path) -> None:
+def test_a_study_that_says_no_topics_any_more_keeps_its_items_and_says_so(
+    heart: Heart, study: Path
+) -> None:
     study.write_text(CAUTIOUS, "utf-8")
     heart("run", study)
-    as_before_topics(study)
     _, items = newest(study)
     study.write_text(TEXT, "utf-8")
     done = heart("run", study)
@@ -114,10 +98,9 @@ def test_a_study_from_before_keeps_its_items_and_says_so(heart: Heart, study: Pa
     assert newest(study)[0].design["items"]["chosen"][0]["topics"] == "cautious"
 
 
-def test_a_dry_run_of_a_study_from_before_counts_its_items(heart: Heart, study: Path) -> None:
+def test_a_dry_run_of_it_counts_its_items(heart: Heart, study: Path) -> None:
     study.write_text(CAUTIOUS, "utf-8")
     heart("run", study)
-    as_before_topics(study)
     study.write_text(TEXT, "utf-8")
     done = heart("run", study, "--dry-run", "--json")
     assert done.json["ceiling"]["estimate"]["n_calls"] == 0
@@ -181,13 +164,16 @@ def test_another_corpus_is_chosen_from_anew_under_the_same_topics(
 ) -> None:
     study.write_text(CAUTIOUS, "utf-8")
     heart("run", study)
+    (before,) = newest(study)[0].design["items"]["chosen"]
     path = study.parent / "corpus" / "train.jsonl"
     path.write_text(path.read_text("utf-8").replace("It is 0", "It was 0"), "utf-8")
     study.write_text(TEXT, "utf-8")
     assert heart("run", study).code == 0
     found, items = newest(study)
     assert not any(tells_of_drinking(item) for item in items)
-    assert found.design["items"]["chosen"][0]["topics"] == "cautious"
+    (chosen,) = found.design["items"]["chosen"]
+    assert chosen["topics"] == "cautious"
+    assert chosen["corpus"] != before["corpus"]
 
 
 def test_items_that_cannot_be_read_leave_no_store_behind(heart: Heart, study: Path) -> None:

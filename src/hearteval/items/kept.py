@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from hearteval.domain import Item, Screening, content_hash
 from hearteval.errors import HeartError
-from hearteval.items.esconv import Couplet, couplet_item, enumerate_couplets, parse_dialogues
+from hearteval.items.esconv import Couplet, couplet_item, parse_dialogues
 from hearteval.items.screening import Screened, Topics, list_screenings, screening_version
 from hearteval.items.selection import FunnelStep
 
@@ -36,9 +36,10 @@ class Chosen(NamedTuple):
     items: tuple[Item, ...]
     evidence: tuple[Screening, ...]
     funnel: tuple[FunnelStep, ...]
-    n_dialogues: int | None
-    """Of the corpus; None where it was not recorded, as of the corpus's hash."""
-    corpus: str | None
+    n_dialogues: int
+    """Of the corpus."""
+    corpus: str
+    """Its hash."""
     topics: Topics
     rules: str
     """Version of the rules that chose them."""
@@ -60,20 +61,6 @@ def choice_key(corpus: Corpus, *, regular: int, seed: int, topics: Topics) -> st
     """Name what a choice rests on."""
     asked = {"regular": regular, "seed": seed, "topics": topics}
     return content_hash({"corpus": corpus_hash(corpus), **asked})
-
-
-def is_chosen_from(chosen: Chosen, corpus: Corpus) -> bool:
-    """Say whether items were chosen from this corpus: by its hash, else because all are in it."""
-    if chosen.corpus is not None:
-        return chosen.corpus == corpus_hash(corpus)
-    wanted = {item.dialogue_id for item in chosen.items}
-    found = {
-        couplet_item(couplet).id
-        for name, text in corpus.items()
-        for dialogue in parse_dialogues(text, name=name, only=wanted)
-        for couplet in enumerate_couplets(dialogue)
-    }
-    return found >= {item.id for item in chosen.items}
 
 
 def as_kept(chosen: Chosen) -> dict[str, Any]:

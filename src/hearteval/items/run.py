@@ -29,7 +29,6 @@ from hearteval.items.kept import (
     choice_key,
     choose_again,
     corpus_hash,
-    is_chosen_from,
 )
 from hearteval.items.screening import DEFAULT_TOPICS, Topics, screening_version
 from hearteval.items.selection import BuildResult, FunnelStep, build_items, funnel_from_screenings
@@ -206,14 +205,12 @@ def _choose_from(
 ) -> Chosen:
     """Choose from a corpus; what the study chose from it before stays."""
     corpus = _read_corpus(folder)
-    if before is None or not is_chosen_from(before.chosen, corpus):
+    if before is None or before.chosen.corpus != corpus_hash(corpus):
         return _choose(folder, corpus, wish, rng=rng, keep=keep)
     had = before.chosen
     if before.regular == wish.regular:
-        n_dialogues = had.n_dialogues or len(_read_dialogues(folder, corpus))
-        if had.n_dialogues is not None:
-            _warn_of_size(folder, n_dialogues)
-        return had._replace(corpus=corpus_hash(corpus), n_dialogues=n_dialogues)
+        _warn_of_size(folder, had.n_dialogues)
+        return had
     new = _choose(folder, corpus, wish, rng=rng, keep=keep)
     return new._replace(items=_grown(had.items, new.items, n=wish.regular))
 
@@ -270,7 +267,7 @@ def _read_dialogues(folder: Path, corpus: Corpus) -> list[Dialogue]:
     return dialogues
 
 
-def _warn_of_size(folder: Path, n_dialogues: int | None) -> None:
+def _warn_of_size(folder: Path, n_dialogues: int) -> None:
     if n_dialogues != N_DIALOGUES:
         message = "%s holds %d dialogues, the whole of ESConv %d: is a file cut?"
         logger.warning(message, folder, n_dialogues, N_DIALOGUES)

@@ -7,7 +7,7 @@ from hearteval.config import StudySettings
 from hearteval.domain import Item, Study
 from hearteval.errors import SettingsError
 from hearteval.items.kept import Before, Chosen
-from hearteval.items.run import SOURCE_WORDS, GatheredItems
+from hearteval.items.run import GatheredItems
 from hearteval.items.selection import FunnelStep
 from hearteval.store.base import Store
 
@@ -59,24 +59,8 @@ def chosen_before(
 
 
 def _stored_choices(store: Store, study: Study) -> list[Before]:
-    made = study.design["items"]
     items = {item.id: item for item in store.iter(Item, study)}
-    if "chosen" in made:
-        return [_before(one, items) for one in made["chosen"]]
-    if made["source"] != SOURCE_WORDS["esconv"]:
-        return []
-    # Before topics could be chosen, every study was chosen under what is `cautious` now.
-    funnel = tuple(FunnelStep(**step) for step in made["funnel"])
-    chosen = Chosen(
-        items=tuple(items.values()),
-        evidence=(),
-        funnel=funnel,
-        n_dialogues=None,
-        corpus=None,
-        topics="cautious",
-        rules="1",
-    )
-    return [Before(chosen, made["regular"])]
+    return [_before(one, items) for one in study.design["items"]["chosen"]]
 
 
 def _before(made: dict[str, Any], items: dict[str, Item]) -> Before:
