@@ -129,6 +129,20 @@ def test_items_that_settle_five_points_are_those_of_a_plain_calculation() -> Non
     assert settling.n_items == np.ceil(needed)
 
 
+def test_people_who_are_sampled_take_the_t_of_their_number_however_many_the_items() -> None:
+    """Six people of one mind, each of whom has B win half: they add nothing over items."""
+    first, second = make_systems("a", "b")
+    made = StudyMaker(make_items(24), [first, second], list(human_raters(6)))
+    for k, item in enumerate(made.items):
+        for person in made.raters:
+            made.judge(item, (second, first), "second" if k % 2 else "first", rater=person)
+    data = made.data()
+    settling = measured(to_columns(data.judgments, data)).settling
+    reach = stats.t.ppf(0.975, 5) + stats.t.ppf(0.8, 5)
+    assert settling is not None
+    assert settling.n_items == np.ceil(0.25 * 24 / 23 * reach**2 / 0.05**2)
+
+
 def test_where_few_people_limit_it_no_number_of_items_settles_five_points() -> None:
     """Six people of two minds: each says the same of every item."""
     first, second = make_systems("a", "b")

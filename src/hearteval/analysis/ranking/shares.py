@@ -17,15 +17,17 @@ from hearteval.analysis.estimates import (
     Estimate,
     Summed,
     clustered_errors,
+    count_people,
     interval_name,
     ratio_estimates,
     two_sided_p,
 )
 from hearteval.analysis.ranking.cells import Cells, headline_cells
+from hearteval.analysis.ranking.warnings import MIN_RATERS, MIN_WRITERS
 from hearteval.domain import Axis
 from hearteval.stats.comparisons import BoolArray, FloatArray
 from hearteval.stats.means import ROUNDING, q_where_tested, share_p_value
-from hearteval.stats.special import ndtri
+from hearteval.stats.special import stdtrit
 
 HALF: Final = 0.5
 SETTLED: Final = 0.05
@@ -214,13 +216,20 @@ def _settle(summed: Summed, level: float) -> Settling | None:
     if of_items <= ROUNDING:
         return None
     rest = max(0.0, float(of_all) - of_items)
-    reach = float(ndtri((1 + level) / 2) + ndtri(POWER))
+    df = _df_of_sampled(summed)
+    reach = float(stdtrit(df, (1 + level) / 2) + stdtrit(df, POWER))
     room = (SETTLED / reach) ** 2 - rest
     if room <= 0:
         is_raters = of_raters - of_items >= rest / 2
         return Settling(n_items=None, limited_by="people" if is_raters else "writers")
     n = len(np.unique(summed.item))
     return Settling(n_items=math.ceil(n * of_items / room), limited_by=None)
+
+
+def _df_of_sampled(summed: Summed) -> float:
+    """Return the degrees of freedom of t with ever more items: those of people who are sampled."""
+    people = (count_people(summed.rater), MIN_RATERS), (count_people(summed.writer), MIN_WRITERS)
+    return min((n - 1 for n, fewest in people if n >= fewest), default=math.inf)
 
 
 def _led(share: Share) -> Share:
