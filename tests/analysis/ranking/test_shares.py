@@ -75,14 +75,26 @@ def test_axes_of_two_systems_are_seen_from_the_one_that_leads_and_are_one_family
     assert [one.q for one in shares.axes] == pytest.approx([one.p for one in shares.axes])
 
 
-def test_where_all_items_agree_the_score_interval_stands_in() -> None:
-    wins = [B_BOTH_TIMES] * 20
-    (pair,) = measured(one_judge(wins)).pairs
-    assert (pair.system, pair.value) == ("b", 1.0)
-    wilson = stats.binomtest(20, 20).proportion_ci(0.95, method="wilson")
+@pytest.mark.parametrize("n", [2, 4, 5, 6, 20])
+def test_where_all_items_say_the_same_the_exact_test_stands_in(n: int) -> None:
+    for wins, ahead in (([B_BOTH_TIMES] * n, "b"), ([A_BOTH_TIMES] * n, "a")):
+        shares = measured(one_judge(wins))
+        (pair,) = shares.pairs
+        exact = stats.binomtest(n, n)
+        ends = exact.proportion_ci(0.95, method="exact")
+        assert (pair.system, pair.value) == (ahead, 1.0)
+        assert (pair.low, pair.high) == pytest.approx((ends.low, ends.high))
+        assert pair.p == pytest.approx(exact.pvalue)
+        assert shares.settling is None
+        lost = next(one for one in shares.systems if one.system != ahead)
+        assert (lost.low, lost.high) == pytest.approx((0.0, 1 - ends.low))
+
+
+def test_where_items_say_the_same_but_not_one_side_only_the_score_interval_stands_in() -> None:
+    (pair,) = measured(one_judge([("first", "first")] * 20)).pairs
+    wilson = stats.binomtest(10, 20).proportion_ci(0.95, method="wilson")
+    assert (pair.value, pair.p) == (0.5, 1.0)
     assert (pair.low, pair.high) == pytest.approx((wilson.low, wilson.high))
-    assert pair.p == pytest.approx(2 * stats.norm.sf(np.sqrt(20)))
-    assert measured(one_judge(wins)).settling is None
 
 
 def test_one_dialogue_has_a_share_and_says_why_it_has_no_interval() -> None:
