@@ -82,7 +82,7 @@ def test_who_must_be_more_is_said_where_dialogues_are_not_what_limits() -> None:
     pair = shares.pairs[0]
     limited = settling_words(Settling(n_items=None, limited_by="people"), pair)
     assert limited == (
-        "A difference of 5 points probably takes more people who judge, not only more dialogues."
+        "A difference of 5 points may take more people who judge, not only more dialogues."
     )
     enough = settling_words(Settling(n_items=30, limited_by=None), pair)
     assert enough == "A difference of 5 points would show."

@@ -88,7 +88,7 @@ def settling_words(settling: Settling | None, pair: Share) -> str:
         return ""
     if settling.n_items is None:
         who = "people who judge" if settling.limited_by == "people" else "people who write"
-        return f"A difference of 5 points probably takes more {who}, not only more dialogues."
+        return f"A difference of 5 points may take more {who}, not only more dialogues."
     about, more = _round(settling.n_items), settling.n_items - pair.n_items
     if more <= 0:
         return "A difference of 5 points would show."
