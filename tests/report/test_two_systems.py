@@ -6,8 +6,9 @@ from judged_study import CUE, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.ranking.shares import Settling
 from hearteval.analysis.study import StudyResults, analyze_study
+from hearteval.domain import AXIS_NAMES
 from hearteval.report.answers.headline import sentence
-from hearteval.report.answers.two_systems import settling_words, shares_of_two
+from hearteval.report.answers.two_systems import settling_words, share_table, shares_of_two
 from hearteval.report.page import render_page
 from hearteval.report.summary import brief_display
 
@@ -106,3 +107,11 @@ def test_the_page_shows_the_question_of_two_systems_and_nothing_of_a_ranking() -
     assert page.count("<b>62\N{NO-BREAK SPACE}%</b>") == 6
     for of_a_ranking in ('id="fit"', "<b>Fit</b>", 'class="place"', "one number per system"):
         assert of_a_ranking not in page
+
+
+def test_that_people_and_judges_count_half_each_is_said_where_both_vote() -> None:
+    shares = shares_of_two(study([1] * 20 + [0] * 20))
+    assert shares is not None
+    half = "Where people and judges judged one pair, each kind counts half of it."
+    assert half in share_table(shares, AXIS_NAMES, by_both=True).notes
+    assert half not in brief_display(study([1] * 20 + [0] * 20)).text()

@@ -38,7 +38,9 @@ def results_table(results: StudyResults) -> Table | None:
     if results.ratings is not None:
         return scores.score_table(results.ratings, names) if results.ratings.systems else None
     if (two := shares_of_two(results)) is not None:
-        return share_table(two, names)
+        voters = results.headline
+        by_both = voters is not None and voters.by == "both"
+        return share_table(two, names, by_both=by_both)
     if results.leaderboard is not None:
         return leaderboard.board_table(
             results.leaderboard,

@@ -26,6 +26,7 @@ MAX_NAME = 32
 MAX_RATERS = 3
 """Judges named in a sentence; more are counted."""
 COUNTED = "Every comparison counts once, a tie half."
+HALVES = "Where people and judges judged one pair, each kind counts half of it."
 OPEN = "open"
 
 
@@ -98,7 +99,7 @@ def settling_words(settling: Settling | None, pair: Share) -> str:
     )
 
 
-def share_table(shares: Shares, names: Mapping[Axis, str]) -> Table:
+def share_table(shares: Shares, names: Mapping[Axis, str], *, by_both: bool = False) -> Table:
     """Return the share of one of two systems overall and on each axis, as a terminal shows it."""
     pair = shares.pairs[0]
     rows = [pair, *shares.axes]
@@ -113,7 +114,7 @@ def share_table(shares: Shares, names: Mapping[Axis, str]) -> Table:
             (Column("", "text"), lambda row: "" if is_settled(row, shares.level) else OPEN),
         ],
         caption=f"How often {name} is preferred, %",
-        notes=[COUNTED, _open_words(rows, shares.level)],
+        notes=[COUNTED, HALVES * by_both, _open_words(rows, shares.level)],
     )
 
 
