@@ -87,6 +87,19 @@ def test_what_a_name_says_is_written_out(
 
 
 @pytest.mark.parametrize(
+    ("judge", "excludes"),
+    [((), "false"), (("--judge", "gpt"), "false"), (("--judge", "claude"), "true")],
+)
+def test_a_judge_of_the_models_own_line_may_compare_its_prompts(
+    heart: Heart, tmp_path: Path, judge: tuple[str, ...], excludes: str
+) -> None:
+    assert heart("init", tmp_path / "ab", "--compare", "--model", "gpt-5", *judge).code == 0
+    path = tmp_path / "ab" / "ab.toml"
+    assert f"exclude_own_family = {excludes}" in path.read_text(encoding="utf-8")
+    load_study(path)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--model", "our-model"), "say where it is (--base-url http://HOST/v1)"),

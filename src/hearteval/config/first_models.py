@@ -67,7 +67,7 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
     )
     judges = json.dumps([judge], ensure_ascii=False)
     said = (
-        "  # the model itself: both replies are its own; another family is better" if is_own else ""
+        "  # of the model's own line, as both replies are; another line is better" if is_own else ""
     )
     text = text.replace("judges = JUDGES", f"judges = {judges}{said}")
     text = text.replace(
@@ -84,15 +84,26 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
 
 
 def _judge(first: FirstModels, family: str | None) -> tuple[str, list[str], bool]:
-    """Return the judge's name, its entry where it needs one, and whether it is the model itself."""
+    """Return the judge's name, its entry where it needs one, and whether it is of the model's line.
+
+    Of two prompts of one model both replies are of its line, so that such a judge favours neither.
+    """
     if first.judge is None and not first.is_comparison:
         return CUE_JUDGE, [], False
-    if first.judge in load_judge_presets():
-        return str(first.judge), [], False
+    judges = load_judge_presets()
+    if first.judge in judges:
+        is_own = first.is_comparison and judges[first.judge].family == _family(first.model)
+        return first.judge, [], is_own
     asked = first.judge or first.model
-    is_own = asked == first.model
+    is_own = asked == first.model or (_family(asked) or "") == _family(first.model)
     place, _ = _place(asked, first, family if is_own and family else OTHER_FAMILY, option="--judge")
-    return "my judge", [f'[[judge]]\nname = "my judge"\n{place}'], is_own
+    return "my judge", [f'[[judge]]\nname = "my judge"\n{place}'], is_own and first.is_comparison
+
+
+def _family(model: str) -> str | None:
+    """Return the line of a known model."""
+    preset = load_model_presets().get(model)
+    return preset.family if preset else find_family(model)
 
 
 def _place(
