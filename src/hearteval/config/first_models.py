@@ -91,7 +91,7 @@ def _judge(first: FirstModels, family: str | None) -> tuple[str, list[str], bool
     if first.judge is None and not first.is_comparison:
         return CUE_JUDGE, [], False
     judges = load_judge_presets()
-    if first.judge in judges:
+    if first.judge is not None and first.judge in judges:
         is_own = first.is_comparison and judges[first.judge].family == _family(first.model)
         return first.judge, [], is_own
     asked = first.judge or first.model
