@@ -104,7 +104,7 @@ def test_a_judge_of_the_models_own_line_may_compare_its_prompts(
     [
         (("--model", "our-model"), "say where it is (--base-url http://HOST/v1)"),
         (("--model", "gtp-5"), "did you mean 'gpt-5'?"),
-        (("--compare",), "go with --model; give it"),
+        (("--compare",), "--compare says something of a model: name it with --model."),
         (("--model", "m", "--base-url", "localhost:80"), "expected an address such as"),
         (("--model", "gpt-5", "--judge", "nobody"), "--judge nobody"),
     ],

@@ -38,7 +38,7 @@ def test_the_page_and_the_file_have_every_share(heart: Heart, folder: Path) -> N
     assert heart("report", folder / "design.toml").code == 0
     page = (folder / "design.report.html").read_text(encoding="utf-8")
     shares = re.findall(r'<td class="ax (\w+)"><details name="mark"><summary>([^<]*)<', page)
-    assert len(shares) == N_SYSTEMS * len(AXES)
+    assert len(shares) == N_SYSTEMS * (1 + len(AXES))  # of all comparisons, and on each axis
     assert [one for one in shares if one[0] == "few" or not one[1].isdigit()] == []
     assert "others no difference was marked" not in page
     assert "people were not asked" in page

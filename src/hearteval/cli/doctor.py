@@ -59,7 +59,7 @@ def command(study_file: Path | None, *, probe: bool, as_json: bool) -> None:
         emit_json("doctor", {"ok": is_ok, "checks": [check._asdict() for check in checks]})
     else:
         for check in checks:
-            click.echo(f"{MARKS[check.state]:<10}{check.name:<22}{check.detail}")
+            click.echo(f"{MARKS[check.state]:<10}{check.name:<21} {check.detail}")
             if check.remedy:
                 click.echo(f"{'':<10}{'':<22}→ {check.remedy}")
     if not is_ok:

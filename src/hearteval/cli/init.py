@@ -122,8 +122,10 @@ def command(
 
 def _require_together(model: str | None, items_file: Path | None, **given: object) -> None:
     """Refuse options without what they go with."""
-    if model is None and any(given[one] for one in ("base_url", "judge", "is_comparison")):
-        raise click.UsageError("--base-url, --judge and --compare go with --model; give it.")
+    with_model = {"base_url": "--base-url", "judge": "--judge", "is_comparison": "--compare"}
+    lone = [option for name, option in with_model.items() if given[name]]
+    if model is None and lone:
+        raise click.UsageError(f"{lone[0]} says something of a model: name it with --model.")
     if items_file is not None and given["preset"] != "starter":
         raise click.UsageError("--items and --preset each say which items to use; give one.")
     if items_file is None and given["has_names"]:

@@ -158,8 +158,12 @@ def _check_calls(settings: StudySettings, tell: Tell) -> list[Check]:
         Check(
             f"calls of {use.role} {use.name}",
             "ok",
-            f"{use.n_calls:,} calls, ${use.usd:.4f}, answered as {listed(use.served_as)}, with"
-            f" {listed(use.settings)}",
+            f"{use.n_calls:,} calls, ${use.usd:.4f}, "
+            + (
+                f"answered as {listed(use.served_as)}, with {listed(use.settings)}"
+                if use.served_as
+                else "no answer yet"
+            ),
         )
         for use in spending.models
         if use.n_calls

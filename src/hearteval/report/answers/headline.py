@@ -9,7 +9,7 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
 from hearteval.report.answers.answer import Answer, answer, first_place_words
-from hearteval.report.answers.mine import answer_of_mine, baseline_words
+from hearteval.report.answers.mine import answer_of_mine, baseline_words, without_place
 from hearteval.report.answers.two_systems import answer_of_two, shares_of_two
 from hearteval.report.text import listed, plural
 
@@ -32,7 +32,8 @@ def sentence(results: StudyResults) -> Answer:
     if board is not None and (own := answer_of_mine(results, board)) is not None:
         return own
     if board is not None:
-        return _who_leads(board)
+        said = _who_leads(board)
+        return said if results.mine is None else without_place(results.mine, said)
     if ratings is None:
         return Answer("There is no ranking.", _full_sentence(results.leaderboard_problem or ""))
     if not ratings.systems:

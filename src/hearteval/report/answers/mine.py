@@ -25,15 +25,16 @@ def answer_of_mine(results: StudyResults, board: Leaderboard) -> Answer | None:
     real = [row.system for row in board.rows if row.kind != "baseline" and row.system != mine]
     others = dict.fromkeys([*([against] if against else []), *real[:1]])
     said = [_pair_words(shares, mine, other, name[other]) for other in others if other in name]
-    parts = [part for part in said if part]
     warning = narrowing(board.warnings)
-    rest = [
-        f"Of its comparisons it won {'; '.join(parts)}." if parts else "",
-        baseline_words(board, mine),
-    ]
-    rest += [TOO_NARROW] if warning else []
+    rest = [*said, baseline_words(board, mine), TOO_NARROW if warning else ""]
     lead = f"{name[mine]}: place {place} of {len(board.rows)}."
     return Answer(lead, " ".join(filter(None, rest)), warning)
+
+
+def without_place(mine: str, said: Answer) -> Answer:
+    """Say first that one's own system has no place, then what is known of the others."""
+    lead = f"{mine} has no place in the ranking: see what is missing."
+    return said._replace(lead=lead, rest=f"{said.lead} {said.rest}".rstrip())
 
 
 def _names(board: Leaderboard) -> list[str]:
