@@ -48,6 +48,16 @@ def test_init_keeps_systems_of_references_where_there_are_some(
     assert len(load_study(Path(path)).systems) == 6
 
 
+def test_init_says_how_it_read_own_dialogues(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / "mine.csv"
+    items.write_text("dialogue,role,text\n1,K,hello\n1,B,hi\n1,K,no\n", encoding="utf-8")
+    names = ("--set", "seeker=K", "--set", "supporter=B")
+    said = heart("init", tmp_path / "mine", "--items", items, *names).out
+    assert f"1 item of {items}, read so:" in said
+    assert "seeker: K (2)" in said
+    assert said.splitlines()[-1].startswith("next: heart run ")
+
+
 def test_init_with_faulty_items_makes_nothing(heart: Heart, tmp_path: Path) -> None:
     items = tmp_path / "mine.txt"
     items.write_text("Seeker: hello\nBob: hi\n\nSeeker:\n", encoding="utf-8")

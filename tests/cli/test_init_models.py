@@ -26,6 +26,7 @@ def test_which_of_two_prompts_is_better_is_answered_by_two_commands(
         str(folder / "prompts.toml"),
         str(folder / "prompt-a.txt"),
         str(folder / "prompt-b.txt"),
+        f"model: our-model at {server.url}; judge: our-model at {server.url}",
         f"next: heart run {folder / 'prompts.toml'}",
     ]
     server.winner_of = lambda shown: (
@@ -97,6 +98,14 @@ def test_a_judge_of_the_models_own_line_may_compare_its_prompts(
     path = tmp_path / "ab" / "ab.toml"
     assert f"exclude_own_family = {excludes}" in path.read_text(encoding="utf-8")
     load_study(path)
+
+
+def test_a_judge_that_is_almost_a_known_one_is_asked_about(heart: Heart, tmp_path: Path) -> None:
+    where = ("--model", "m", "--base-url", "http://h/v1", "--judge", "gtp")
+    said = heart("init", tmp_path / "mine", *where).out
+    assert "judge: gtp at http://h/v1 (did you mean 'gpt'?)" in said
+    known = heart("init", tmp_path / "two", "--model", "gpt-5", "--judge", "claude").out
+    assert "model: gpt-5; judge: claude\n" in known
 
 
 @pytest.mark.parametrize(

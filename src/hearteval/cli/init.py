@@ -95,15 +95,17 @@ def command(
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
     template = "compare" if is_comparison else preset
     text = (files("hearteval.cli") / "presets" / f"{template}.toml").read_text(encoding="utf-8")
+    read, asked = None, ""
     if items_file is not None:
         from hearteval.study.items.files import name_own_items
 
-        text = name_own_items(text, items_file, folder, names)
+        text, read = name_own_items(text, items_file, folder, names)
     made = {path: text}
     if model is not None:
-        from hearteval.config.first_models import FirstModels, add_models
+        from hearteval.config.first_models import FirstModels, add_models, who_answers
 
-        text, prompts = add_models(text, FirstModels(model, base_url, judge, is_comparison))
+        first = FirstModels(model, base_url, judge, is_comparison)
+        (text, prompts), asked = add_models(text, first), who_answers(first)
         # A prompt that is there already is somebody's work.
         own = {folder / file: words for file, words in prompts.items()}
         made = {path: text} | {at: words for at, words in own.items() if not at.exists()}
@@ -117,7 +119,13 @@ def command(
         own_items = {} if items_file is None else {"items": str(items_file)}
         emit_json("init", {"study": name, "preset": preset, "path": str(path), **own_items})
     else:
-        click.echo("\n".join([*map(str, made), f"next: heart run {quoted(path)}"]))
+        click.echo("\n".join([*map(str, made), *([asked] if model is not None else [])]))
+        if read is not None:
+            from hearteval.cli.items.items import counted, say_how_read
+
+            click.echo(f"{counted(read.items)} of {items_file}, read so:")
+            say_how_read(read.notes)
+        click.echo(f"next: heart run {quoted(path)}")
 
 
 def _require_together(model: str | None, items_file: Path | None, **given: object) -> None:

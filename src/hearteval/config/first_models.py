@@ -83,6 +83,17 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
     return text, prompts
 
 
+def who_answers(first: FirstModels) -> str:
+    """Say which model is asked and who judges, a judge's name that is almost a known one too."""
+    judges, models = load_judge_presets(), load_model_presets()
+    at = f" at {first.base_url}" if first.base_url else ""
+    judge = first.judge or (first.model if first.is_comparison else CUE_JUDGE)
+    is_known = judge in judges or judge in models
+    meant = "" if is_known or first.judge is None else guess_meant(judge, tuple(judges))
+    asked = f"model: {first.model}{'' if first.model in models else at}"
+    return f"{asked}; judge: {judge}{'' if is_known else at}{meant}"
+
+
 def _judge(first: FirstModels, family: str | None) -> tuple[str, list[str], bool]:
     """Return the judge's name, its entry where it needs one, and whether it is of the model's line.
 

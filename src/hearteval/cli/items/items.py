@@ -163,10 +163,10 @@ def check(file: Path, *, names: "DialogueNames", as_json: bool) -> None:
     counts = ", ".join(f"{n} {subset}" for subset, n in sorted(subsets.items()))
     beside = f", {n_screenings} verdicts beside it" if read.form == "items" else ""
     click.echo(
-        f"{file}: {_counted(items)} ({counts}), {n_references} with a reference reply{beside}; "
+        f"{file}: {counted(items)} ({counts}), {n_references} with a reference reply{beside}; "
         f"hash {about['items_hash'][:16]}"
     )
-    _say_how_read(read.notes)
+    say_how_read(read.notes)
     if read.form != "items":
         click.echo(f"next: {init_command(file, names)}")
 
@@ -196,8 +196,8 @@ def convert(
     if as_json:
         emit_json("items_convert", _about(read, path))
         return
-    click.echo(f"{_counted(read.items)}: {path}")
-    _say_how_read(read.notes)
+    click.echo(f"{counted(read.items)}: {path}")
+    say_how_read(read.notes)
 
 
 command.add_command(review)
@@ -218,11 +218,13 @@ def _about(read: "ItemFile", path: Path) -> dict[str, Any]:
     }
 
 
-def _counted(items: Sequence["Item"]) -> str:
+def counted(items: Sequence["Item"]) -> str:
+    """Count items in words."""
     return f"{len(items)} item" + "s" * (len(items) != 1)
 
 
-def _say_how_read(notes: Sequence[str]) -> None:
+def say_how_read(notes: Sequence[str]) -> None:
+    """Say who is taken for whom, and what a file does not state."""
     from hearteval.report.text import wrapped
 
     for note in notes:

@@ -62,8 +62,10 @@ def write_item_file(read: ItemFile, out: Path, *, replace: bool) -> None:
     write_whole(out, text, is_private=True)
 
 
-def name_own_items(text: str, file: Path, folder: Path, names: DialogueNames) -> str:
-    """Return a study file with items of one's own, and with systems that can answer them.
+def name_own_items(
+    text: str, file: Path, folder: Path, names: DialogueNames
+) -> tuple[str, ItemFile]:
+    """Return a study file with items of one's own and systems that can answer them; the items.
 
     Raises:
         SettingsError: The file cannot be read; it lists all that is wrong with it.
@@ -79,7 +81,7 @@ def name_own_items(text: str, file: Path, folder: Path, names: DialogueNames) ->
     if not any(item.reference for item in read.items):
         without = "|".join(OF_REFERENCES)
         text = re.sub(rf'\[\[system\]\]\npreset = "({without})".*\n\n', "", text)
-    return text
+    return text, read
 
 
 def init_command(file: Path, names: DialogueNames) -> str:
