@@ -38,6 +38,16 @@ def test_which_of_two_prompts_is_better_is_answered_by_two_commands(
     assert "place" not in done.out
 
 
+def test_two_prompts_are_compared_on_ones_own_dialogues(heart: Heart, tmp_path: Path) -> None:
+    items = tmp_path / "mine.txt"
+    items.write_text("Seeker: hello\n\nSeeker: not today\n", encoding="utf-8")
+    where = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--items", items)
+    assert heart("init", tmp_path / "ab", "--compare", *where).code == 0
+    done = heart("run", tmp_path / "ab" / "ab.toml", "--dry-run")
+    assert done.code == 0, done.err
+    assert "2 items, 2 systems" in done.out + done.err
+
+
 def test_a_prompt_that_is_there_already_is_kept(heart: Heart, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
@@ -74,6 +84,7 @@ def test_a_model_and_a_judge_stand_in_the_study_and_it_runs(
             ("--model", "own", "--base-url", "https://example.org/v1"),
             ('# key_name = "MY_KEY"', 'judges = ["cue"]'),
         ),
+        (("--model", "local:NAME.gguf"), ('model = "local:NAME.gguf"',)),
         (("--model", "local:m.gguf"), ('model = "local:m.gguf"', 'family = "mine"')),
         (("--model", "inspect/openai/gpt-4o"), ('model = "inspect/openai/gpt-4o"',)),
     ],
@@ -113,6 +124,10 @@ def test_a_judge_that_is_almost_a_known_one_is_asked_about(heart: Heart, tmp_pat
     [
         (("--model", "our-model"), "say where it is (--base-url http://HOST/v1)"),
         (("--model", "gtp-5"), "did you mean 'gpt-5'?"),
+        (
+            ("--compare", "--model", "gpt-5", "--preset", "esconv"),
+            "--compare takes the starter items, or yours with --items.",
+        ),
         (("--compare",), "--compare says something of a model: name it with --model."),
         (("--model", "m", "--base-url", "localhost:80"), "expected an address such as"),
         (("--model", "gpt-5", "--judge", "nobody"), "--judge nobody"),

@@ -95,6 +95,7 @@ def command(
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
     template = "compare" if is_comparison else preset
     text = (files("hearteval.cli") / "presets" / f"{template}.toml").read_text(encoding="utf-8")
+    text = text.replace("NAME", name)
     read, asked = None, ""
     if items_file is not None:
         from hearteval.study.items.files import name_own_items
@@ -114,7 +115,7 @@ def command(
     except OSError as error:
         raise SettingsError(f"{folder}: cannot be made ({error.strerror})") from error
     for at, words in made.items():
-        write_whole(at, words.replace("NAME", name) if at == path else words)
+        write_whole(at, words)
     if as_json:
         own_items = {} if items_file is None else {"items": str(items_file)}
         emit_json("init", {"study": name, "preset": preset, "path": str(path), **own_items})
@@ -134,6 +135,8 @@ def _require_together(model: str | None, items_file: Path | None, **given: objec
     lone = [option for name, option in with_model.items() if given[name]]
     if model is None and lone:
         raise click.UsageError(f"{lone[0]} says something of a model: name it with --model.")
+    if given["is_comparison"] and given["preset"] != "starter":
+        raise click.UsageError("--compare takes the starter items, or yours with --items.")
     if items_file is not None and given["preset"] != "starter":
         raise click.UsageError("--items and --preset each say which items to use; give one.")
     if items_file is None and given["has_names"]:
