@@ -17,6 +17,7 @@ from served_study import healthy, serving
 
 import hearteval
 from hearteval.cli.main import VERBS, main
+from hearteval.config.model_settings import Entry
 from hearteval.config.study_file import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,6 +25,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMAND_LINE = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
 PACKAGE_PAGE = (ROOT / "docs" / "package-page.md").read_text(encoding="utf-8")
 STUDY_FILE = (ROOT / "docs" / "reference" / "study-file.md").read_text(encoding="utf-8")
+OF_A_MODEL = ("system", "judge", "labeler")
+"""Sections that name a model, in the order of their tables."""
 
 
 def leaf_commands() -> dict[str, click.Command]:
@@ -61,10 +64,24 @@ def test_every_verb_and_option_is_documented(name: str) -> None:
             assert f"`{parameter.opts[0]}" in COMMAND_LINE, parameter.opts
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", sorted(SECTIONS.keys() - set(OF_A_MODEL)))
 def test_every_setting_is_documented(section: str) -> None:
     for name, field in SECTIONS[section].model_fields.items():
         assert f"`{section}.{field.alias or name}`" in STUDY_FILE
+
+
+def test_system_judge_and_labeler_share_one_documented_table_of_keys() -> None:
+    _, *tables = re.split(
+        r"^\| key \|.*\n", STUDY_FILE.split("## Keys of a model")[1], flags=re.MULTILINE
+    )
+    cells = [re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE) for table in tables[:4]]
+    shared, *own = [set(re.findall(r"`(\w+)`", " ".join(names))) for names in cells]
+    assert shared == set(Entry.model_fields)
+    for section, said in zip(OF_A_MODEL, own, strict=True):
+        entry = SECTIONS[section]
+        assert issubclass(entry, Entry)
+        assert said <= set(entry.model_fields)
+        assert set(entry.model_fields) - shared == said - shared
 
 
 @pytest.mark.parametrize("cls", record_classes(), ids=lambda cls: cls.__name__)
