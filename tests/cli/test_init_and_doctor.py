@@ -22,6 +22,7 @@ def test_init_makes_a_study_that_runs(heart: Heart, tmp_path: Path) -> None:
         "study": "my-first-study",
         "preset": "starter",
         "path": str(path),
+        "notes": [],
     }
     assert load_study(path).name == "my-first-study"
     assert heart("run", path, "--dry-run").code == 0
@@ -104,7 +105,8 @@ def test_every_preset_is_commented_and_names_the_study(
     assert text.count("#") > 10
     assert 'name = "mine"' in text
     assert "NAME" not in text
-    assert "measures nothing about empathy" in text
+    assert "KNOWN" not in text
+    assert ("measures nothing about empathy" in text) == ('judges = ["cue"]' in text)
 
 
 def test_doctor_finds_nothing_missing_and_makes_nothing(heart: Heart, study: Path) -> None:

@@ -1,5 +1,7 @@
 """``heart init --model``: a study of one's own model that runs without editing; A or B."""
 
+import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +24,7 @@ def test_which_of_two_prompts_is_better_is_answered_by_two_commands(
 ) -> None:
     folder = tmp_path / "prompts"
     made = heart("init", folder, "--compare", "--model", "our-model", "--base-url", server.url)
-    assert made.out.splitlines() == [
+    assert made.out.replace("\n  ", " ").splitlines() == [
         str(folder / "prompts.toml"),
         str(folder / "prompt-a.txt"),
         str(folder / "prompt-b.txt"),
@@ -146,3 +148,26 @@ def test_without_a_folder_and_without_a_terminal_it_asks_nothing(heart: Heart) -
     done = heart("init")
     assert done.code == 2
     assert "Missing argument 'DIR'" in done.err
+
+
+def test_stopped_while_it_asks_it_says_that_nothing_was_written(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stdin = io.StringIO("mine\n")
+    monkeypatch.setattr(stdin, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    done = heart("init")
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == "heart: stopped; nothing was written"
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_address_without_a_path_is_doubted(heart: Heart, tmp_path: Path) -> None:
+    words = ("--model", "m", "--base-url", "http://127.0.0.1:9")
+    said = " ".join(heart("init", tmp_path / "mine", *words).out.split())
+    assert "http://127.0.0.1:9 has no path: most servers answer at http://127.0.0.1:9/v1" in said
+    checks = heart("doctor", tmp_path / "mine", "--json").json["checks"]
+    (found,) = [check for check in checks if check["name"] == "system m: base_url"]
+    assert found["state"] == "optional"
+    assert "http://HOST/v1" in found["remedy"]

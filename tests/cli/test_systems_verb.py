@@ -65,7 +65,14 @@ def test_the_other_systems_are_the_baselines_and_living_models(listed: dict[str,
     baselines = [row for row in others if row["kind"] == "baseline"]
     assert [row["preset"] for row in baselines] == [n for n in BASELINES if n != "original"]
     living = [row["preset"] for row in others if row["kind"] == "model"]
-    assert living == ["gpt-6.1-sol", "claude-5.5-sonnet", "gemini-3.8-flash"]
+    assert living == [
+        *("gpt-6.1-sol", "gpt-6.1-terra", "claude-5.5-opus", "claude-5.5-sonnet"),
+        *("claude-5.5-haiku", "gemini-4-argon", "gemini-3.8-flash", "kimi-k3.1-pro"),
+        "muse-spark-1.3",
+    ]
+    prices = [route["price"] for row in others for route in row["routes"]]
+    assert len(prices) >= len(living)
+    assert None not in prices
 
 
 def test_kinds_are_those_of_system_records(listed: dict[str, Any]) -> None:

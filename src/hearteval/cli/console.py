@@ -6,6 +6,7 @@ Notes are for people and go to a terminal only; warnings go to stderr always.
 import json
 import logging
 import os
+import re
 import shutil
 import sys
 import time
@@ -125,7 +126,7 @@ def labelled(label: str, words: str) -> str:
     from hearteval.report.text import wrapped
 
     text = f"{label:<{NAMED}}{words}"
-    is_command = words.startswith("heart ") or " " not in words
+    is_command = re.search("(^|: )heart ", words) or " " not in words
     return text if is_command else wrapped(text, terminal_width(), indent=" " * NAMED)
 
 

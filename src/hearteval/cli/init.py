@@ -1,23 +1,29 @@
 """``heart init``: a commented study file to start from."""
 
+import json
 import sys
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import emit_json
+from hearteval.cli.console import emit_json, terminal_width
 from hearteval.cli.options import json_option, names_options, study_name
-from hearteval.errors import SettingsError
+from hearteval.errors import SettingsError, StoppedError
 from hearteval.study import quoted, write_whole
 
 if TYPE_CHECKING:
-    from hearteval.items.dialogues import DialogueNames
+    from hearteval.items.dialogues import DialogueNames, ItemFile
 
 PRESETS = {
     "starter": "the project's own items, nothing to download",
     "esconv": "HEART's 280 regular items; needs the ESConv corpus",
+    "paper": "HEART's 18 systems, judges and design, as far as they answer",
+    "living": "newer models of the same makers",
+    "people": "people write and compare, and nobody else",
 }
 
 
@@ -79,7 +85,10 @@ def command(
     heart init ab --compare --model our-model --base-url http://127.0.0.1:8080/v1
     """  # noqa: D301 - click reads this mark of a paragraph to keep
     if folder is None:
-        folder, model, base_url, judge = _ask(model, base_url, judge)
+        try:
+            folder, model, base_url, judge = _ask(model, base_url, judge)
+        except click.Abort:
+            raise StoppedError("stopped; nothing was written") from None
     _require_together(
         model,
         items_file,
@@ -93,40 +102,73 @@ def command(
     path = folder / f"{name}.toml"
     if path.exists():
         raise SettingsError(f"{path}: is already there; choose another folder, or edit that file")
-    template = "compare" if is_comparison else preset
-    text = (files("hearteval.cli") / "presets" / f"{template}.toml").read_text(encoding="utf-8")
-    text = text.replace("NAME", name)
-    read, asked = None, ""
+    text, notes = _study_text("compare" if is_comparison else preset, name)
+    prompts: Mapping[str, str] = {}
+    read, asked = None, tuple[str, ...]()
     if items_file is not None:
         from hearteval.study.items.files import name_own_items
 
         text, read = name_own_items(text, items_file, folder, names)
-    made = {path: text}
     if model is not None:
         from hearteval.config.first_models import FirstModels, add_models, who_answers
 
         first = FirstModels(model, base_url, judge, is_comparison)
-        (text, prompts), asked = add_models(text, first), who_answers(first)
-        # A prompt that is there already is somebody's work.
-        own = {folder / file: words for file, words in prompts.items()}
-        made = {path: text} | {at: words for at, words in own.items() if not at.exists()}
+        text, prompts = add_models(text, first)
+        asked = who_answers(first, text)
+    # A prompt that is there already is somebody's work.
+    beside = {folder / file: words for file, words in prompts.items()}
+    made = {path: text} | {at: words for at, words in beside.items() if not at.exists()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{folder}: cannot be made ({error.strerror})") from error
     for at, words in made.items():
         write_whole(at, words)
+    said = [*asked, *notes]
     if as_json:
-        own_items = {} if items_file is None else {"items": str(items_file)}
-        emit_json("init", {"study": name, "preset": preset, "path": str(path), **own_items})
+        body = {"study": name, "preset": preset, "path": str(path), "notes": said}
+        emit_json("init", {**body, **({"items": str(items_file)} if items_file else {})})
     else:
-        click.echo("\n".join([*map(str, made), *([asked] if model is not None else [])]))
-        if read is not None:
-            from hearteval.cli.items.items import counted, say_how_read
+        own_items = None if read is None else (items_file, read)
+        _say_made(made, said, own_items, then="serve" if preset == "people" else None)
 
-            click.echo(f"{counted(read.items)} of {items_file}, read so:")
-            say_how_read(read.notes)
-        click.echo(f"next: heart run {quoted(path)}")
+
+def _study_text(template: str, name: str) -> tuple[str, list[str]]:
+    """Return a study file of a template, and what is to be said of the models in it."""
+    text = (files("hearteval.cli") / "presets" / f"{template}.toml").read_text(encoding="utf-8")
+    text = text.replace("NAME", name)
+    if template not in ("paper", "living"):
+        return text, []
+    from hearteval.config.known_models import known_models
+
+    known = known_models(published=template == "paper", today=datetime.now(UTC).date())
+    text = text.replace("KNOWN_MODELS", known.systems)
+    text = text.replace("KNOWN_JUDGES", json.dumps(known.judges))
+    return text, [f"{what}: {', '.join(who)}" for what, who in known.notes.items() if who]
+
+
+def _say_made(
+    made: Iterable[Path],
+    said: Iterable[str],
+    own_items: "tuple[Path | None, ItemFile] | None",
+    *,
+    then: str | None,
+) -> None:
+    from hearteval.report.text import wrapped
+
+    path, *beside = made
+    click.echo("\n".join(map(str, (path, *beside))))
+    for words in said:
+        click.echo(wrapped(words, terminal_width()))
+    if own_items is not None:
+        from hearteval.cli.items.items import counted, say_how_read
+
+        file, read = own_items
+        click.echo(f"{counted(read.items)} of {file}, read so:")
+        say_how_read(read.notes)
+    click.echo(f"next: heart run {quoted(path)}")
+    if then:
+        click.echo(f"then: heart {then} {quoted(path)}")
 
 
 def _require_together(model: str | None, items_file: Path | None, **given: object) -> None:
@@ -137,8 +179,8 @@ def _require_together(model: str | None, items_file: Path | None, **given: objec
         raise click.UsageError(f"{lone[0]} says something of a model: name it with --model.")
     if given["is_comparison"] and given["preset"] != "starter":
         raise click.UsageError("--compare takes the starter items, or yours with --items.")
-    if items_file is not None and given["preset"] != "starter":
-        raise click.UsageError("--items and --preset each say which items to use; give one.")
+    if items_file is not None and given["preset"] == "esconv":
+        raise click.UsageError("--items and --preset esconv each say which items; give one.")
     if items_file is None and given["has_names"]:
         raise click.UsageError("--set says how --items is read; give it.")
 

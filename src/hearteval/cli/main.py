@@ -108,9 +108,10 @@ class _LazyGroup(click.Group):
         if args and args[0] not in {*VERBS, "help"} and not ctx.resilient_parsing:
             close = get_close_matches(args[0], VERBS, n=1)
             meant = f"run {args[0]}" if args[0].lower().endswith(".toml") else "".join(close)
-            known = f"there are {', '.join(VERBS)}."
-            hint = f"did you mean `heart {meant}`?" if meant else known
-            ctx.fail(f"No such command {args[0]!r}; {hint}")
+            hint = f"did you mean `heart {meant}`? " if meant else ""
+            first = ", ".join(verb for verbs in FIRST.values() for verb in verbs)
+            known = f"there are {first}, and more: `heart help all`."
+            ctx.fail(f"No such command {args[0]!r}; {hint}{known.capitalize() if hint else known}")
         return super().resolve_command(ctx, args)
 
 

@@ -6,6 +6,7 @@ no list has, stands as a comment where it belongs.
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from hearteval.completions.prompting import known_briefs
 from hearteval.config.model_settings import guess_meant
 from hearteval.config.models import LOCAL, OWN_ENDPOINT
 from hearteval.errors import SettingsError
-from hearteval.models.http import is_http
+from hearteval.models.http import is_http, lacks_path
 from hearteval.models.presets import (
     CUE_JUDGE,
     INSPECT,
@@ -37,7 +38,7 @@ class FirstModels(NamedTuple):
     model: str
     base_url: str | None = None
     judge: str | None = None
-    """None: the cue judge; where two prompts are compared, the model itself."""
+    """None: those of the file; where two prompts are compared, the model itself."""
     is_comparison: bool = False
 
 
@@ -52,7 +53,7 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
             f'--base-url {first.base_url}: expected an address such as "http://HOST/v1"'
         )
     place, family = _place(first.model, first, OWN_FAMILY, option="--model")
-    judge, entry, is_own = _judge(first, family)
+    judge, entry, is_own = _judge(first, family) if _names_judge(first) else (None, [], False)
     if first.is_comparison:
         systems = [
             f'[[system]]\nname = "{name}"\nprompt = "{name}.txt"\n{place}' for name in PROMPTS
@@ -62,19 +63,17 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
     else:
         systems, prompts = [f"[[system]]\n{place}\nmine = true"], {}
     blocks = "\n\n".join([*systems, *entry])
-    text = re.sub(
-        r"# MODELS|# A model, and a judge.*?(?=\n\n\[judging\])", lambda _: blocks, text, flags=re.S
-    )
-    judges = json.dumps([judge], ensure_ascii=False)
+    text = re.sub(r"# MODELS|# A model.*?(?=\n\n\[judging\])", lambda _: blocks, text, flags=re.S)
     said = (
         "  # of the model's own line, as both replies are; another line is better" if is_own else ""
     )
-    text = text.replace("judges = JUDGES", f"judges = {judges}{said}")
+    if judge is not None:
+        judges = f"judges = {json.dumps([judge], ensure_ascii=False)}{said}"
+        text = re.sub(r"^judges = .*", lambda _: judges, text, flags=re.M)
     text = text.replace(
         "exclude_own_family = OWN", f"exclude_own_family = {json.dumps(not is_own)}"
     )
-    if judge != CUE_JUDGE:
-        text = re.sub(r'judges = \["cue"\] .*', lambda _: f"judges = {judges}", text)
+    if judge not in {None, CUE_JUDGE}:
         text = re.sub(r"#\n# The cue judge counts.*?\n\n", "\n", text, flags=re.S)
         text = text.replace(
             "six systems that need no key, and the offline cue judge",
@@ -83,15 +82,30 @@ def add_models(text: str, first: FirstModels) -> tuple[str, Mapping[str, str]]:
     return text, prompts
 
 
-def who_answers(first: FirstModels) -> str:
-    """Say which model is asked and who judges, a judge's name that is almost a known one too."""
+def who_answers(first: FirstModels, text: str) -> tuple[str, ...]:
+    """Say which model is asked and who judges in a study file.
+
+    A judge's name that is almost a known one is asked about, an address without a path doubted.
+    """
     judges, models = load_judge_presets(), load_model_presets()
     at = f" at {first.base_url}" if first.base_url else ""
-    judge = first.judge or (first.model if first.is_comparison else CUE_JUDGE)
-    is_known = judge in judges or judge in models
-    meant = "" if is_known or first.judge is None else guess_meant(judge, tuple(judges))
-    asked = f"model: {first.model}{'' if first.model in models else at}"
-    return f"{asked}; judge: {judge}{'' if is_known else at}{meant}"
+    asked = f"model: {first.model}{'' if first.model in models else at}; judge: "
+    if _names_judge(first):
+        judge = first.judge or first.model
+        is_known = judge in judges or judge in models
+        meant = "" if is_known or first.judge is None else guess_meant(judge, tuple(judges))
+        asked += f"{judge}{'' if is_known else at}{meant}"
+    else:
+        asked += ", ".join(tomllib.loads(text)["judging"]["judges"]) or "people"
+    if first.base_url is None or not lacks_path(first.base_url):
+        return (asked,)
+    v1 = f"{first.base_url.rstrip('/')}/v1"
+    return asked, f"{first.base_url} has no path: most servers answer at {v1}"
+
+
+def _names_judge(first: FirstModels) -> bool:
+    """Say whether there is a judge to write of; else those of the file stay."""
+    return first.judge is not None or first.is_comparison
 
 
 def _judge(first: FirstModels, family: str | None) -> tuple[str, list[str], bool]:
@@ -99,8 +113,6 @@ def _judge(first: FirstModels, family: str | None) -> tuple[str, list[str], bool
 
     Of two prompts of one model both replies are of its line, so that such a judge favours neither.
     """
-    if first.judge is None and not first.is_comparison:
-        return CUE_JUDGE, [], False
     judges = load_judge_presets()
     if first.judge is not None and first.judge in judges:
         is_own = first.is_comparison and judges[first.judge].family == _family(first.model)

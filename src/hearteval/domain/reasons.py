@@ -31,7 +31,7 @@ ADVICE: Mapping[str, str] = {
     "connection": "check that the server runs and that base_url is right",
     "bad-key": "check that key_name names the key's variable, and that the key may use this model",
     "no-credit": "top up the account, or raise its limit",
-    "unknown-model": "check the model id and base_url",
+    "unknown-model": "check the model id, and base_url: an API ends in /v1 or the like",
     "refused-settings": "name it in what the model refuses",
     "context-too-long": "take a model, or start its server, with a longer context",
     "broken-body": "try again later, or take another provider",

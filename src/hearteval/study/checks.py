@@ -12,6 +12,7 @@ from hearteval.config import ModelSettings, StudySettings, has_key, load_study
 from hearteval.errors import HeartError, SettingsError
 from hearteval.models.asking import ProbeResult, probe_model
 from hearteval.models.base import AskedModel
+from hearteval.models.http import lacks_path
 from hearteval.models.local import NO_LLAMA_CPP
 from hearteval.models.presets import end_words, load_model_presets
 from hearteval.models.prices import money
@@ -71,6 +72,7 @@ def check_study(study_file: Path, tell: Tell, *, probe: bool) -> list[Check]:
         *_check_imported_judges(settings, tell),
         *keys,
         *_check_local(settings),
+        *_check_addresses(settings),
         *_check_prices(settings),
         *_check_ends(settings),
         *map(_check_same, declared_same(settings)),
@@ -117,6 +119,17 @@ def _check_local(settings: StudySettings) -> list[Check]:
     if not names or find_spec("xllamacpp") is not None:
         return []
     return [_missing(", ".join(names), SettingsError(NO_LLAMA_CPP))]
+
+
+def _check_addresses(settings: StudySettings) -> list[Check]:
+    """Name the endpoints whose address ends where the path of an API would begin."""
+    words = "names a host and no path"
+    remedy = "most servers answer at http://HOST/v1: `heart doctor --probe` asks"
+    return [
+        Check(f"{name}: base_url", "optional", words, remedy)
+        for name, model in _all_models(settings)
+        if model.backend == "openai-compatible" and model.base_url and lacks_path(model.base_url)
+    ]
 
 
 def _check_prices(settings: StudySettings) -> list[Check]:

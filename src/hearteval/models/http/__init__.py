@@ -174,5 +174,10 @@ def is_http(address: str) -> bool:
         return False
 
 
+def lacks_path(address: str) -> bool:
+    """Say whether an address names a host alone, where APIs of models stand under a path."""
+    return urlsplit(address).path in {"", "/"}
+
+
 def _is_header(text: str) -> bool:
     return text.isascii() and text.isprintable()
