@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hearteval.analysis.ranking.warnings import FEW_ITEMS
-from hearteval.notices import Kind, Notice, by_severity
+from hearteval.notices import ADVICE, Kind, Notice, by_severity
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,10 @@ def test_the_documents_and_the_template_name_the_number_that_warnings_go_by() ->
 def test_every_kind_has_its_section_in_the_docs_in_the_same_order() -> None:
     page = (Path(__file__).parents[1] / "docs/reference/warnings.md").read_text(encoding="utf-8")
     assert re.findall(r'<a id="(.*)"></a>\n## ', page) == [kind.value for kind in Kind]
+
+
+def test_the_advice_that_the_page_gives_is_that_of_the_docs() -> None:
+    page = (Path(__file__).parents[1] / "docs/reference/warnings.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r'<a id="([\w-]+)"></a>.*?\*\*What to do:\*\* (.*?)\n', page, re.DOTALL))
+    assert told.keys() == set(ADVICE) == set(Kind)
+    assert [kind for kind, advice in ADVICE.items() if not told[kind].startswith(advice)] == []

@@ -1,10 +1,10 @@
 """Sentences that stand beside numbers and say what limits them, the most serious first.
 
 Whatever warns makes a `Notice`. It is text, so JSON and tables hold it as it is; its kind says how
-serious it is and where `docs/reference/warnings.md` says what to do about it.
+serious it is, what to do about it, and where `docs/reference/warnings.md` says more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Self
 
@@ -66,6 +66,92 @@ class Kind(StrEnum):
         """Return whether a reader who misses it may believe what is not so."""
         return self.order <= Kind.MISSING.order
 
+
+ADVICE: Mapping[Kind, str] = {
+    Kind.SIMULATED: (
+        "Compare what you read with `truth.json`. For results, start a study of your own"
+        " (`heart init my-study`)."
+    ),
+    Kind.BY_CHANCE: (
+        'Look at the times (report, "Coverage") and at single people (`each-person.csv`).'
+        " Nobody is left out by it: take no share and no rank by these people for a"
+        " finding."
+    ),
+    Kind.TOO_FAST: (
+        "Look at each person's times, and do not report figures that rest on these people"
+        " without them. Pay for time, and say that reading is needed."
+    ),
+    Kind.BASELINE_JUDGE: (
+        'Name a model as judge in the study file (`judges = ["gpt", "claude"]`) and run again.'
+    ),
+    Kind.SAME_MODEL: (
+        "Serve another model to the judge. Or give both the same `family` and judge"
+        " again: what they have in common is then left to other judges. `heart doctor"
+        " STUDY.toml --probe` finds it before anything is asked. If the two are different"
+        " models that bear one name, name them apart where they are served (llama.cpp:"
+        " `--alias`; vLLM: `--served-model-name`)."
+    ),
+    Kind.NO_RESULT: (
+        "Read the cause beside it, mend it (key, address, model name), and run the same"
+        " command again: only what is missing is asked."
+    ),
+    Kind.MISFIT: ("Read the head-to-head table instead of the ranks for the pairs named."),
+    Kind.LEADER_LOSES: ("Read that pair in the head-to-head table before you name a winner."),
+    Kind.KINDS_DIFFER: (
+        'Read the two rankings apart (report, "People and judges"), and say whose a result is.'
+    ),
+    Kind.DROPPED: "Look at the counts by reason, mend the file or name other columns.",
+    Kind.JUDGE_FAULT: (
+        'Leave that judge out, or compare the ranking with and without it (report, "Judges").'
+    ),
+    Kind.OWN_FAMILY: ("Add judges of other families and leave `judging.exclude_own_family` on."),
+    Kind.JUDGE_ORDER: (
+        "Keep both orders on. Add judges, and give little weight to small differences."
+    ),
+    Kind.MISSING: "Run the command again; what fails for a lasting reason is said to.",
+    Kind.BY_DESIGN: (
+        "Nothing. Compare systems on regular items alone (`heart analyze` breaks them"
+        " down by subset) where that matters."
+    ),
+    Kind.PRIOR: "Add votes between the groups, or compare within groups only.",
+    Kind.NOT_RANKED: "Judge more pairs of it.",
+    Kind.NO_INTERVAL: "Add items or raters.",
+    Kind.FEW_ITEMS: "Add items; name the column of items.",
+    Kind.UNEVEN_ITEMS: "Spread judgments evenly over items.",
+    Kind.FEW_RATERS: "Have at least five people judge each system.",
+    Kind.UNEVEN_RATERS: "Spread judgments evenly over people.",
+    Kind.FEW_WRITERS: (
+        "Have at least five people write, better twelve, and spread items evenly over them."
+    ),
+    Kind.FEW_CASES: "Collect more units, above all of the rare category.",
+    Kind.AXIS: "Read those columns as hints.",
+    Kind.NAMES_ITSELF: (
+        "Read those replies; where there are many, tell the system in its prompt to leave"
+        " its name out. They stay in the ranking: it is what the system says."
+    ),
+    Kind.SAME_JUDGE: ("Take one of them out of `judging.judges`, or serve another model to it."),
+    Kind.OTHER_MODEL: (
+        "Read both names. If they are two models, pin the release or take another route"
+        " (`provider`), under a new name in the study file."
+    ),
+    Kind.MODEL_ENDS: (
+        "Finish the study before that day, or take a living model. What is stored stays."
+    ),
+    Kind.LOOK_ALIKES: "Make them one in the file, if they are.",
+    Kind.NOT_AUDITED: (
+        "`heart judges audit STUDY.toml`. It needs items with a reference reply: where"
+        " yours have none, test the judge in a study of the starter items."
+    ),
+    Kind.GIVEN_RATERS: (
+        "Say so when you quote them; to speak for people at large, have at least five of"
+        " them judge."
+    ),
+    Kind.OTHER_INTERVAL: "Read which one stands in the settings.",
+    Kind.TWO_KINDS: "Look at both rankings apart if they disagree.",
+    Kind.READING: "Check that the decision is the right one.",
+    Kind.UNUSED: "Nothing, or put the name back.",
+}
+"""What to do about each, in a line or two; `docs/reference/warnings.md` says it too, and why."""
 
 SIMULATED_WORDS = (
     "Simulated: every text, person and judgment here was drawn by a computer from planted numbers;"

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+import re
 from typing import Any, TypeVar
 
 from invented_audits import injection, invented_audits, invented_majorities, judge_audit
@@ -144,9 +145,15 @@ def with_section(results: StudyResults, section: Section[Any]) -> StudyResults:
 
 
 def section_html(page: str, name: str) -> str:
-    """Return one section of a page."""
-    start = page.index(f'<section id="{name}"')
-    return page[start : page.index("</section>", start)]
+    """Return one part of a page: all that stands in the element of that id."""
+    found = re.search(f'<(section|details|div)(?: class="part")? id="{name}"', page)
+    assert found is not None, name
+    depth = 0
+    for tag in re.finditer(f"<(/?){found[1]}\\b", page[found.start() :]):
+        depth += -1 if tag[1] else 1
+        if not depth:
+            return page[found.start() : found.start() + tag.start()]
+    raise AssertionError(f"{name} does not end")
 
 
 def section_of(results: StudyResults, kind: type[S]) -> S:

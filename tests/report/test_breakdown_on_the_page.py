@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from invented_results import section_html
 from people_study import SYSTEMS, simulated_study
 
 from hearteval import sections
@@ -15,12 +16,14 @@ from hearteval.report.page.links import item_page
 from hearteval.report.page.replies import Shown
 from hearteval.report.plots.files import figures_of
 from hearteval.report.tables import all_tables
+from hearteval.sections import strata
 from hearteval.sections.ablations import Ablations
 from hearteval.sections.difficulty import Difficulty
 from hearteval.sections.difficulty.measure import ItemDifficulty
 from hearteval.sections.strata import Strata
 from hearteval.sections.traits import Traits
 from hearteval.sections.traits.covariates import Correlation
+from hearteval.sections.traits.page import answer as answer_of_speed
 from hearteval.sections.traits.speed import SpeedCorrelation
 
 THETA = {"beacon": 0.6, "ember": -0.4, "harbour": 0.1, "People": 0.0}
@@ -72,9 +75,7 @@ def difficulty_of(results: StudyResults) -> ItemDifficulty:
 
 
 def section(page: str, name: str) -> str:
-    found = re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)
-    assert found is not None, name
-    return found[0]
+    return section_html(page, name)
 
 
 def text_of(html: str) -> str:
@@ -86,11 +87,10 @@ def test_every_section_answers_first_and_says_that_it_is_exploratory(
 ) -> None:
     page = render_page(results)
     for name in SECTIONS:
-        lede = re.search(r'<p class="lede">(.*?)</p>', section(page, name), re.DOTALL)
-        assert lede is not None
-        assert lede[1].startswith("<b>")
-        assert lede[1].endswith("<b>Exploratory.</b>")
-        assert f'<a href="#{name}">' in page
+        line = re.search(r"<summary><h3>.*?</h3><p>(.*?)</p></summary>", section(page, name))
+        assert line is not None
+        assert line[1].startswith("<b>")
+        assert line[1].endswith("<b>Exploratory.</b>")
 
 
 def test_where_there_is_nothing_there_is_no_section(results: StudyResults) -> None:
@@ -125,7 +125,7 @@ def test_a_picture_has_a_dot_a_system_and_its_interval(results: StudyResults) ->
 
 
 def test_a_difference_between_kinds_is_named(results: StudyResults) -> None:
-    found, answer = strata_of(results).found, Strata.answer
+    found, answer = strata_of(results).found, strata.answer
     test = found.factors[0].test
     assert test is not None
     named = replace(test, q=0.01, most_different="ember", most_different_elo=140.0)
@@ -200,23 +200,23 @@ def test_items_that_chance_alone_sets_apart_are_not_listed(results: StudyResults
 def test_items_that_add_nothing_do_not_stand_out(results: StudyResults) -> None:
     difficulty = difficulty_of(results)
     flat = replace(difficulty, sd_of_items=0.0)
-    assert "No item stands out" in Difficulty(flat).answer()
+    assert "No item stands out" in Difficulty(flat).line()
 
 
 def test_another_leader_is_said(results: StudyResults) -> None:
     found = results.found(Ablations)
     assert found is not None
-    said = text_of(Ablations(found).answer())
+    said = text_of(Ablations(found).line())
     assert said.startswith(("No.", "The leader stays:"))
     changed = replace(found.others[0], leaders=("ember",), largest_change=2, most_moved="ember")
-    other = text_of(Ablations(replace(found, others=(changed, *found.others[1:]))).answer())
+    other = text_of(Ablations(replace(found, others=(changed, *found.others[1:]))).line())
     assert other == (
         "In part: by 1 of 6 methods another system leads than beacon (Ties dropped). The largest"
         " change is 2 places, of ember (Ties dropped). Places that the intervals leave open change"
         " easily."
     )
     failed = replace(found.others[0], problem="it determines no ranking")
-    assert "Not known" in Ablations(replace(found, others=(failed,))).answer()
+    assert "Not known" in Ablations(replace(found, others=(failed,))).line()
     without = replace(results, sections={Ablations: Ablations(replace(found, others=(failed,)))})
     assert "it determines no ranking" in section(render_page(without), "otherwise")
 
@@ -238,7 +238,7 @@ def test_weights_of_the_axes_are_said(results: StudyResults) -> None:
 def test_speed_is_said_with_the_front_and_the_band(results: StudyResults) -> None:
     speed = results.found(Traits)
     assert speed is not None
-    said = text_of(Traits.answer(speed))
+    said = text_of(answer_of_speed(speed))
     assert said.startswith("Too few systems to say whether the slower ones do better.")
     assert "ember and beacon" in said
     assert "Within 500 ms: 1 system of 3" in said
@@ -269,7 +269,7 @@ def test_a_link_is_claimed_only_where_the_interval_says_so(
         pearson=None,
     )
     found = replace(traits.found, correlations=(over, *traits.found.correlations[1:]))
-    assert text_of(Traits.answer(found)).startswith(words)
+    assert text_of(answer_of_speed(found)).startswith(words)
     assert "9 systems" in Traits.correlation_words(found).replace("\N{NO-BREAK SPACE}", " ")
 
 

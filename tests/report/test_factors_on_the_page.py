@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from invented_results import invented_results
+from invented_results import invented_results, section_html
 from test_axis_factors import GENERAL, SPLIT, drawn
 from test_judges_on_the_page import words
 
@@ -46,8 +46,7 @@ def results_of(factors: FactorResults | None) -> StudyResults:
 
 
 def shown(factors: FactorResults) -> str:
-    page = render_page(results_of(factors))
-    return words(page.split('<section id="factors"', 1)[1].split(">", 1)[1].split("</section>")[0])
+    return words(section_html(render_page(results_of(factors)), "factors"))
 
 
 def test_one_skill_is_said_first_with_what_may_have_made_it() -> None:

@@ -63,11 +63,11 @@ def words(page: str) -> str:
 
 
 def section(results: StudyResults, name: str) -> str:
-    """Return a section, or the part of the judges' section under a heading."""
+    """Return a section, or what stands under one of its headings."""
     page = render_page(results)
-    start = page.index(f'id="{name}"')
-    ends = [page.find(end, start) for end in ("</section>", "<h3 ")]
-    return page[start : min(end for end in ends if end > 0)]
+    if f'<h3 id="{name}"' not in page:
+        return section_html(page, name)
+    return re.split("<h3 |</section>", page.split(f'<h3 id="{name}"')[1])[0]
 
 
 def with_audits(audits: JudgeAudits | None) -> StudyResults:
@@ -228,7 +228,7 @@ def test_judges_behind_each_pair_are_shares_of_the_pairs() -> None:
 
 
 def test_judges_behind_each_pair_are_among_what_the_ranking_stands_on() -> None:
-    text = words(section(invented_results(), "coverage"))
+    text = words(section_html(render_page(invented_results()), "coverage"))
     assert "Judges behind each pair 2 for 66.7 % 1 for 33.3 %" in text
     assert "No majority of the judges 10.0 % 60 of 600 pairs" in text
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from invented_results import SIX, TWELVE_MORE, invented_results
+from invented_results import SIX, TWELVE_MORE, invented_results, section_html
 from small_world import make_item
 from test_judges_on_the_page import words
 
@@ -98,7 +98,7 @@ def results_of(labels: tuple[LabelResults, ...], *, large: bool = False) -> Stud
 
 def section(labels: tuple[LabelResults, ...], *, large: bool = False) -> str:
     page = render_page(results_of(labels, large=large))
-    return page.split('<section id="labels"', 1)[1].split(">", 1)[1].split("</section>")[0]
+    return section_html(page, "labels")
 
 
 PLANTED = {"clarification": 0.1, "suggest_options": 0.9}
@@ -181,9 +181,11 @@ def test_a_page_without_labels_has_no_section() -> None:
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_the_nav_leads_to_it(large: bool) -> None:
+def test_it_folds_in_the_chapter_that_the_nav_leads_to(large: bool) -> None:
     page = render_page(results_of(invented_labels(large=large, n_items=6), large=large))
-    assert '<a href="#labels">What the replies do</a>' in page
+    assert '<a href="#chapter-winning">What goes with winning</a>' in page
+    chapter = section_html(page, "chapter-winning")
+    assert '<details class="part" id="labels">\n<summary><h3>What the replies do</h3>' in chapter
 
 
 def test_what_goes_with_winning_is_said_with_its_doubt() -> None:

@@ -135,8 +135,8 @@ def test_sections_follow_by_severity_and_interest() -> None:
     places = [
         page.index(f'id="{name}"')
         for name in (
-            *("answer", "leaderboard", "limits", "fit", "judges", "axes", "explained"),
-            *("coverage", "made", "methods", "glossary"),
+            *("answer", "leaderboard", "limits", "head-to-head", "judges", "explained", "axes"),
+            *("fit", "coverage", "made", "methods", "glossary"),
         )
     ]
     assert places == sorted(places)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from drawn_ratings import drawn_study, with_pairs
+from invented_results import section_html
 from rated_records import calibrated
 from test_page import words
 
@@ -26,7 +27,7 @@ def results(*, hidden: float = 0.9, n_items: int = 40, best: float = 1.2) -> Stu
 @functools.cache
 def shown(*, hidden: float = 0.9, n_items: int = 40, best: float = 1.2) -> str:
     page = render_page(results(hidden=hidden, n_items=n_items, best=best))
-    return words(page.split('<section id="scores-in-full"', 1)[1].split("</section>", 1)[0])
+    return words(section_html(page, "scores-in-full"))
 
 
 def test_a_lead_that_is_open_is_said_to_be() -> None:

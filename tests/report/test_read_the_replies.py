@@ -124,7 +124,7 @@ def test_text_of_models_and_people_stays_text() -> None:
     assert "\x00" not in page
     assert "\x1b" not in page
     assert "{{ results }}" in words(page)
-    assert page.count('id="matrix"') == page.count('id="replies"') == 1
+    assert page.count('id="head-to-head"') == page.count('id="replies"') == 1
 
 
 def test_paragraphs_are_kept_and_emoji_left_whole() -> None:

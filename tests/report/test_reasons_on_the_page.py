@@ -3,7 +3,7 @@
 import dataclasses
 from functools import cache
 
-from invented_results import invented_results
+from invented_results import invented_results, section_html
 from test_judges_on_the_page import words
 from test_labels_on_the_page import CUES, READER
 
@@ -136,7 +136,7 @@ def section(*, large: bool = False) -> str:
 
 
 def section_of(html: str) -> str:
-    return html.split('<section id="reasons"')[1].split("</section>", maxsplit=1)[0]
+    return section_html(html, "reasons")
 
 
 def said(source: RationaleSource) -> str:

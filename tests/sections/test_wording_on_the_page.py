@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from invented_results import SIX, TWELVE_MORE, invented_results
+from invented_results import SIX, TWELVE_MORE, invented_results, section_html
 from test_judges_on_the_page import words
 
 from hearteval.analysis.estimates import Estimate
@@ -67,7 +67,7 @@ def results_of(wording: WordingResults, *, large: bool = False) -> StudyResults:
 
 def section(wording: WordingResults, *, large: bool = False) -> str:
     page = render_page(results_of(wording, large=large))
-    return page.split('<section id="wording"', 1)[1].split(">", 1)[1].split("</section>")[0]
+    return section_html(page, "wording")
 
 
 @pytest.mark.parametrize(

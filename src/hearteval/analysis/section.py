@@ -7,6 +7,7 @@ or tables goes through those that a study has, and knows none by name.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
@@ -26,6 +27,20 @@ from hearteval.notices import Notice
 
 Records = Iterable[object]
 """Rows of a table; the fields of each are its columns, as in `report/tables.py`."""
+
+
+class Chapter(StrEnum):
+    """A chapter of the page, in its order, by its heading."""
+
+    PEOPLE = "People and judges"
+    JUDGES = "Can the judges be trusted?"
+    WINNING = "What goes with winning"
+    METHODS = "Methods and all tables"
+
+    @property
+    def anchor(self) -> str:
+        """Where it is on the page."""
+        return f"chapter-{self.name.lower()}"
 
 
 class Figure(NamedTuple):
@@ -108,7 +123,10 @@ class Section(ABC, Generic[Found]):
 
     Attributes:
         NAME: Its anchor on the page.
-        TITLE: What the page's navigation calls it.
+        TITLE: What the page calls it.
+        CHAPTER: Where on the page it stands.
+        IS_OPEN: Whether it stands open there; else it folds behind its `line`.
+        IS_EXPLORATORY: Whether nothing of it was planned before the data were seen.
         KEYS: Under which the results hold what it found, `found` under the first.
         TABLES: Names of its table files, and what each holds.
         PATHS: Where the rows of each are, as attributes of the section, unless `records` says.
@@ -123,6 +141,9 @@ class Section(ABC, Generic[Found]):
 
     NAME: ClassVar[str]
     TITLE: ClassVar[str]
+    CHAPTER: ClassVar[Chapter] = Chapter.WINNING
+    IS_OPEN: ClassVar[bool] = False
+    IS_EXPLORATORY: ClassVar[bool] = False
     KEYS: ClassVar[tuple[str, ...]]
     TABLES: ClassVar[Mapping[str, str]] = {}
     PATHS: ClassVar[Mapping[str, str]] = {}
@@ -205,8 +226,12 @@ class Section(ABC, Generic[Found]):
 
     @property
     def title(self) -> str:
-        """What the page's navigation calls it."""
+        """What the page calls it."""
         return self.TITLE
+
+    def line(self) -> str:
+        """Say what it found: all of it that the page shows until it is unfolded."""
+        return ""
 
     @property
     def is_shown(self) -> bool:

@@ -121,7 +121,7 @@ def test_one_kind_of_rater_is_said_to_agree_with_itself(
     kinds: tuple[str, ...], heading: str
 ) -> None:
     found = by(*kinds)
-    assert agreement(found).heading == heading
+    assert agreement(found).title == heading
     shown = words(section(found))
     assert "most people" not in shown.lower()
     assert "opposed" not in shown

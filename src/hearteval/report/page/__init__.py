@@ -7,27 +7,20 @@ templates, which ask the modules of this package for what they show.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from hearteval.analysis.coverage.study import Coverage
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
-from hearteval.report import figures, leaderboard, scores, text
+from hearteval.report import figures, text
 from hearteval.report.answers import headline
-from hearteval.report.coverage import people, safety
-from hearteval.report.coverage.missing import coverage_totals, missing_replies
-from hearteval.report.coverage.spending import costs_table, models_table, spending_words
-from hearteval.report.page import first_screen, links, matrix, methods, replies
-from hearteval.report.page.chips import chips
-from hearteval.report.table import Column, Table, counted, tabulate
-from hearteval.report.tables import all_tables
-from hearteval.report.text import count, reasons
+from hearteval.report.page import links, matrix, replies
+from hearteval.report.page.view import View
 
 NUMBERS = (
     *("bare_percent", "count", "decimal", "hundredths", "level_percent", "listed", "percent"),
@@ -53,12 +46,7 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
     page = (
         environment()
         .get_template("page.html.j2")
-        .render(
-            results=results,
-            has_replies=has_replies,
-            sections=[one for one in results.found_sections if one.is_shown],
-            shown=shown,
-        )
+        .render(view=View(results, shown, has_replies), shown=shown)
     )
     slots: dict[str, Callable[..., str]] = {MATRIX_SLOT: _matrix_html}
     slots |= {
@@ -77,7 +65,7 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
 
 
 def matrix_html(
-    board: Leaderboard, addresses: Mapping[tuple[str, str], str], *, heading: str = "h3"
+    board: Leaderboard, addresses: Mapping[tuple[str, str], str], *, heading: str = ""
 ) -> str:
     """Render the matrix of every two systems, with links to what is to be read of them."""
     macros = environment().get_template("matrix.html.j2").module
@@ -133,32 +121,6 @@ def _replies_html(
     )
 
 
-def completions_by_system(coverage: Coverage) -> Table:
-    """Return how many completions of each system there are, and why not more."""
-    return tabulate(
-        coverage.systems,
-        [
-            (Column("System", "name", is_sortable=True), lambda row: row.system),
-            (Column("Items", is_sortable=True), lambda row: counted(row.n_items)),
-            (Column("Completions", is_sortable=True), lambda row: counted(row.n_completions)),
-            (Column("Missing", "text"), lambda row: reasons(row.missing)),
-        ],
-    )
-
-
-def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> Table:
-    """Return how many candidates each rule of the selection let through."""
-    return tabulate(
-        funnel,
-        [
-            (Column("Rule", "name"), lambda step: step["rule"]),
-            ("In", lambda step: count(step["n_in"])),
-            ("Out", lambda step: count(step["n_out"])),
-            ("Left behind", lambda step: count(step["n_in"] - step["n_out"])),
-        ],
-    )
-
-
 def _code(words: str) -> Markup:
     """Show as code what stands between backticks, all of it escaped."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
@@ -186,34 +148,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = [
-        figures,
-        first_screen,
-        headline,
-        leaderboard,
-        links,
-        matrix,
-    ]
-    modules += [
-        methods,
-        people,
-        replies,
-        safety,
-        scores,
-        text,
-    ]
+    modules = (figures, headline, links, matrix, replies, text)
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
-        results_notices=headline.results_notices,
-        chips=chips,
-        tables=all_tables,
-        coverage_totals=coverage_totals,
-        completions_by_system=completions_by_system,
-        missing_replies=missing_replies,
-        funnel_table=funnel_table,
-        models_table=models_table,
-        costs_table=costs_table,
-        spending_words=spending_words,
     )
     made.filters.update(
         {name: getattr(text, name) for name in NUMBERS},

@@ -21,6 +21,11 @@ def chips(results: StudyResults, notices: tuple[Notice, ...]) -> tuple[Chip, ...
     return tuple(chip for chip in found if chip is not None)
 
 
+def coverage_words(results: StudyResults) -> str:
+    """Say how much there is, and what most is missing of."""
+    return _coverage(results).words
+
+
 def _coverage(results: StudyResults) -> Chip:
     coverage = results.coverage
     answers = "rating" if results.ratings else "judgment"

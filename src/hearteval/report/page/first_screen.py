@@ -112,6 +112,11 @@ class Standings(NamedTuple):
     """Of the cells: what each is called, short and in full."""
     rows: tuple[Row, ...]
 
+    @property
+    def is_many(self) -> bool:
+        """Whether its rows are compact."""
+        return len(self.rows) > MANY_ROWS
+
 
 def standings(results: StudyResults) -> Standings | None:
     """Return the ranked intervals of strengths or of scores; None where there are none."""

@@ -4,7 +4,7 @@ from typing import ClassVar, Self
 
 from markupsafe import Markup
 
-from hearteval.analysis.section import Basis, Records, Section
+from hearteval.analysis.section import Basis, Chapter, Records, Section
 from hearteval.report.text import listed, percent, plural, ranks, small
 from hearteval.sections.ablations.measure import (
     AblatedRanking,
@@ -27,7 +27,9 @@ class Ablations(Section[AblatedRanking]):
     """What other methods make of the same comparisons."""
 
     NAME: ClassVar = "otherwise"
-    TITLE: ClassVar = "Other methods"
+    TITLE: ClassVar = "Would another method rank otherwise?"
+    CHAPTER: ClassVar = Chapter.METHODS
+    IS_EXPLORATORY: ClassVar = True
     KEYS: ClassVar = ("ablations",)
     TABLES: ClassVar = {
         "other-methods": "the ranking by other methods",
@@ -66,7 +68,7 @@ class Ablations(Section[AblatedRanking]):
             for k, name in enumerate(found.systems)
         ]
 
-    def answer(self) -> Markup:
+    def line(self) -> Markup:
         """Say in a sentence or two whether another method would change the ranking."""
         found = self.found
         known = [one for one in found.others if one.problem is None]

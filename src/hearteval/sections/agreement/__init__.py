@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from hearteval.analysis.agreement.pair_votes import merge_votes
-from hearteval.analysis.section import Basis, Figure, Records, Section, rows_at
+from hearteval.analysis.section import Basis, Chapter, Figure, Records, Section, rows_at
 from hearteval.domain import flat_fields
 from hearteval.report.page.links import item_page, pair_key
 from hearteval.report.page.replies import Reading, Shown
@@ -57,7 +57,8 @@ class Agreement(Section[JudgesAgreement | None]):
     """How far judges agree, and as far as people judged, people with them and with each other."""
 
     NAME: ClassVar = "agreement"
-    TITLE: ClassVar = "Agreement"
+    TITLE: ClassVar = "How far judges agree"
+    CHAPTER: ClassVar = Chapter.PEOPLE
     KEYS: ClassVar = ("judge_agreement", "axis_weights")
     TABLES: ClassVar = {name: what for name, (what, _) in TABLES.items()}
     FIGURES: ClassVar = (
@@ -143,11 +144,11 @@ class Agreement(Section[JudgesAgreement | None]):
         return found.level
 
     @property
-    def heading(self) -> str:
+    def title(self) -> str:
         """Its name, by who judged."""
         if self.both:
             return "How far people and judges agree"
-        return "How far people agree" if self.whole else "How far judges agree"
+        return "How far people agree" if self.whole else self.TITLE
 
     def with_q(self, q: Mapping[str, float], *, level: float) -> Self:
         """Return it with the q of what people have planned."""
@@ -220,6 +221,10 @@ class Agreement(Section[JudgesAgreement | None]):
         )
         said.append(" ".join(filter(None, of_judges)))
         return tuple(filter(None, said)) or (f"There are {TOO_FEW} to say.",)
+
+    def line(self) -> str:
+        """Say the first of it."""
+        return self.answer()[0]
 
     def heat(self) -> Heat | None:
         """Return the picture of who agrees with whom."""

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard
-from hearteval.analysis.section import Basis, Records, Section
+from hearteval.analysis.section import Basis, Chapter, Records, Section
 from hearteval.domain import Axis, flat_fields
 from hearteval.report import leaderboard, radar
 from hearteval.report.coverage.people import raters_words
 from hearteval.report.figures import MANY
 from hearteval.report.page.links import system_links
 from hearteval.report.page.replies import Shown
+from hearteval.report.text import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Axes(Section[Leaderboard]):
     """The ranking of a study whose judges compare, in every number."""
 
     NAME: ClassVar = "axes"
-    TITLE: ClassVar = "Axes"
+    TITLE: ClassVar = "Elo and axes in full"
+    CHAPTER: ClassVar = Chapter.METHODS
     KEYS: ClassVar = ()
     TABLES: ClassVar = {"axes": "standing on each axis"}
     MANY: ClassVar = MANY
@@ -41,10 +43,15 @@ class Axes(Section[Leaderboard]):
         """The axes that are marked."""
         return leaderboard.marked_axes(self.found)
 
-    @property
-    def title(self) -> str:
-        """Its name, where any axis is marked."""
-        return self.TITLE if self.axes else ""
+    def line(self) -> str:
+        """Say whose votes these are, and which intervals."""
+        board = self.found
+        judges = "people and judges" if board.judged_by == "both" else board.judged_by
+        n, ties = plural(board.n_judgments, "judgment"), plural(board.n_ties, "tie")
+        return (
+            f"Votes by {judges}: {self.who}. {n} ({ties}) on {plural(board.n_items, 'item')}."
+            f" Interval: {leaderboard.interval_words(board)}. {leaderboard.marked_words(board)}"
+        )
 
     def records(self, table: str) -> Records:
         """Return a row for each system on each axis."""

@@ -46,7 +46,8 @@ class Difficulty(Section[ItemDifficulty]):
     """On which items systems differ most and least."""
 
     NAME: ClassVar = "items"
-    TITLE: ClassVar = "Demanding items"
+    TITLE: ClassVar = "The most demanding items"
+    IS_EXPLORATORY: ClassVar = True
     KEYS: ClassVar = ("difficulty",)
     TABLES: ClassVar = {"items": "how far apart the systems are on every item"}
     FIGURES: ClassVar = (
@@ -71,7 +72,7 @@ class Difficulty(Section[ItemDifficulty]):
         del table
         return self.found.items if self.found.tells_items_apart else ()
 
-    def answer(self) -> Markup:
+    def line(self) -> Markup:
         """Say in a sentence or two how much depends on the item."""
         found = self.found
         if not found.tells_items_apart:

@@ -11,6 +11,7 @@ from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.section import Basis, Records, Section
 from hearteval.domain import flat_fields
 from hearteval.report.figures import MANY, MEAN_ELO, Scale, effect_scale, scale_around
+from hearteval.report.text import listed, percent
 from hearteval.sections.explained.measure import (
     Confounders,
     JudgePanel,
@@ -144,7 +145,7 @@ class Explained(Section[Confounders]):
     """What else could explain the ranking, by its own votes, and how all judges differ."""
 
     NAME: ClassVar = "explained"
-    TITLE: ClassVar = "What else could explain it"
+    TITLE: ClassVar = "What else could explain the ranking"
     KEYS: ClassVar = ("bias_audit", "judge_panel")
     TABLES: ClassVar = {
         "effects": "effects of length, formatting, position",
@@ -194,6 +195,19 @@ class Explained(Section[Confounders]):
     def results(self) -> Mapping[str, Any]:
         """Both, by name."""
         return {"bias_audit": self.found, "judge_panel": self.panel}
+
+    def line(self) -> str:
+        """Say which of length, formatting and position go with winning, and by how much."""
+        rows = [(words, at, said) for words, at, said in effect_rows(self.found) if at]
+        named = [
+            f"of two equal replies the one {words} wins {percent(at.win_rate)}"
+            for words, at, said in rows
+            if said in {MORE_OFTEN, LESS_OFTEN}
+        ]
+        if named:
+            return f"{listed(named).capitalize()}; that may be deserved, and may be taste."
+        what = listed([at.covariate for _, at, _ in rows])
+        return f"No effect of {what} is shown." if what else "Nothing could be estimated."
 
     @property
     def is_shown(self) -> bool:

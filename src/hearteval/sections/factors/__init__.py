@@ -221,6 +221,7 @@ class Factors(Section[FactorResults]):
 
     NAME: ClassVar = "factors"
     TITLE: ClassVar = "One skill or several?"
+    IS_EXPLORATORY: ClassVar = True
     KEYS: ClassVar = ("factors",)
     TABLES: ClassVar = {
         "factor-analysis": "are the axes one skill or several",
@@ -244,7 +245,6 @@ class Factors(Section[FactorResults]):
             lambda _, width: 1 + 0.25 * width,
         ),
     )
-    answer = staticmethod(answer)
     one_reply_words = staticmethod(one_reply_words)
     halo_words = staticmethod(halo_words)
     reliability_words = staticmethod(reliability_words)
@@ -269,6 +269,10 @@ class Factors(Section[FactorResults]):
         return cls(
             analyze_factors(scores, level=level, seed=seed, axis_by_axis=baseline, halo=halo)
         )
+
+    def line(self) -> Markup:
+        """Say in a sentence or two whether it is one skill or several."""
+        return answer(self.found, self.axis_names)
 
     @property
     def terms(self) -> Mapping[str, str]:

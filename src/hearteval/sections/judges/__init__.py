@@ -20,7 +20,7 @@ from hearteval.analysis.judges.same_model import warn_of_same_models
 from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.scores.checks import sure_stress_faults
 from hearteval.analysis.scores.study import RatingResults
-from hearteval.analysis.section import Basis, Chip, Records, Section
+from hearteval.analysis.section import Basis, Chapter, Chip, Records, Section
 from hearteval.notices import Kind, Notice
 from hearteval.report import scores
 from hearteval.report.table import Table
@@ -45,6 +45,8 @@ class Judges(Section[JudgeAudits | None]):
 
     NAME: ClassVar = "judges"
     TITLE: ClassVar = "Judges"
+    CHAPTER: ClassVar = Chapter.JUDGES
+    IS_OPEN: ClassVar = True
     KEYS: ClassVar = ("judge_audits", "stress", "consistency", "majorities", "rank_stability")
     TABLES: ClassVar = {
         "judge-audit": "judges on texts whose right answer is known",

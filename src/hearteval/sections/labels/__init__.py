@@ -65,6 +65,7 @@ class Labels(Section[tuple[LabelResults, ...]]):
 
     NAME: ClassVar = "labels"
     TITLE: ClassVar = "What the replies do"
+    IS_EXPLORATORY: ClassVar = True
     KEYS: ClassVar = ("labels",)
     NOTHING: ClassVar = ()
     PAGE: ClassVar = "labels.html"
@@ -98,6 +99,10 @@ class Labels(Section[tuple[LabelResults, ...]]):
     notes = staticmethod(words.labeler_notes)
     marked = staticmethod(marked)
     opening = staticmethod(replies.opening)
+
+    def line(self) -> Markup:
+        """Say in plain words who does what more often, by each taxonomy."""
+        return Markup(" ").join(words.answer(words.headline_source(one)) for one in self.found)
 
     @classmethod
     def find(cls, basis: Basis) -> Self | None:

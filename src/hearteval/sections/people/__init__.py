@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.ranking.rank import EloEstimate
-from hearteval.analysis.section import Basis, Figure, Records, Section
+from hearteval.analysis.section import Basis, Chapter, Figure, Records, Section
 from hearteval.domain import flat_fields
 from hearteval.domain.study import Voters
 from hearteval.notices import Notice
@@ -39,6 +39,8 @@ class People(Section[PeopleResults]):
 
     NAME: ClassVar = "people"
     TITLE: ClassVar = "People"
+    CHAPTER: ClassVar = Chapter.PEOPLE
+    IS_OPEN: ClassVar = True
     KEYS: ClassVar = ("people",)
     TABLES: ClassVar = {
         "by-people-and-by-judges": "the ranking by each kind of rater",
@@ -100,13 +102,6 @@ class People(Section[PeopleResults]):
         )
         protocols = basis.data.provenance.protocols
         return None if found is None else cls(found, basis.board, basis.voters.by, protocols)
-
-    @property
-    def title(self) -> str:
-        """Its name, by whom it is about."""
-        if not self.found.agreement:
-            return "Models and people"
-        return "People and judges" if len(self.found.rankings) > 1 else "People"
 
     def records(self, table: str) -> Records:
         """Return a row for each system by kind of rater or group, or for what models are beside."""

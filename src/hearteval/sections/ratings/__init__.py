@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from hearteval.analysis.scores.study import RatingResults
-from hearteval.analysis.section import Basis, Chip, Records, Section, rows_at
+from hearteval.analysis.section import Basis, Chapter, Chip, Records, Section, rows_at
 from hearteval.domain import flat_fields
 from hearteval.report import radar
 from hearteval.report.coverage.people import raters_words
 from hearteval.report.page.links import system_links
 from hearteval.report.page.replies import Shown
 from hearteval.report.scores import rating_interval_words
-from hearteval.report.text import percent
+from hearteval.report.text import percent, plural
 from hearteval.sections.ratings import words
 from hearteval.sections.ratings.calibration import RaterCalibration, measure_calibration
 from hearteval.sections.ratings.cues import CueResults, compare_cues
@@ -57,6 +57,7 @@ class Ratings(Section[RatingsInFull]):
 
     NAME: ClassVar = "scores-in-full"
     TITLE: ClassVar = "Scores in full"
+    CHAPTER: ClassVar = Chapter.METHODS
     KEYS: ClassVar = ("ratings",)
     TABLES: ClassVar = {
         "stress-scores": "scores of the stress set",
@@ -112,6 +113,17 @@ class Ratings(Section[RatingsInFull]):
     def records(self, table: str) -> Records:
         """Return a row for each system, difference, rater, kind of stress text or axis."""
         return rows_at(self.found, PATHS[table])
+
+    def line(self) -> str:
+        """Say who scored what, and how systems are ordered by it."""
+        found = self.found
+        replies = plural(found.n_completions, "reply", "replies")
+        return (
+            f"Each reply was scored by itself, 1 to 5 on each axis, by {self.who}:"
+            f" {plural(found.n_ratings, 'rating')} of {replies} on"
+            f" {plural(found.n_items, 'item')}. Systems are ordered by how far their scores lie"
+            " from each rater's own mean (z), so that strict and mild raters count alike."
+        )
 
     def chip(self) -> Chip:
         """Say how steady the least steady judge is."""

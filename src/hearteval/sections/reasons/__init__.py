@@ -241,7 +241,8 @@ class Reasons(Section[RationaleResults]):
     """Which themes people and judges speak of where they say why they choose."""
 
     NAME: ClassVar = "reasons"
-    TITLE: ClassVar = "What raters choose by"
+    TITLE: ClassVar = "What raters say they choose by"
+    IS_EXPLORATORY: ClassVar = True
     KEYS: ClassVar = (RATIONALES,)
     PAGE: ClassVar = "reasons.html"
     PAGE_TITLE: ClassVar = "What raters say they choose by"
@@ -263,7 +264,6 @@ class Reasons(Section[RationaleResults]):
             lambda source, _: rows_height(2 + len(compared_themes(source))),
         ),
     )
-    answer = staticmethod(answer)
     who_words = staticmethod(who_words)
     rows = staticmethod(rows)
     scale = staticmethod(scale)
@@ -271,6 +271,10 @@ class Reasons(Section[RationaleResults]):
     difference_text = staticmethod(difference_text)
     effects_words = staticmethod(effects_words)
     notes = staticmethod(labeler_notes)
+
+    def line(self) -> Markup:
+        """Say in plain words how far people and judges give the same reasons."""
+        return answer(self.source)
 
     @classmethod
     def find(cls, basis: Basis) -> Self | None:

@@ -259,6 +259,7 @@ class Strata(Section[StratifiedRanking]):
 
     NAME: ClassVar = "kinds"
     TITLE: ClassVar = "Where it differs"
+    IS_EXPLORATORY: ClassVar = True
     KEYS: ClassVar = ("strata",)
     TABLES: ClassVar = {
         "strata": "the ranking on every kind of item",
@@ -275,7 +276,6 @@ class Strata(Section[StratifiedRanking]):
     )
     FACTORS: ClassVar = FACTORS
     NO_VALUE: ClassVar = NO_VALUE
-    answer = staticmethod(answer)
     panels = staticmethod(panels)
     methods_words = staticmethod(methods_words)
     kinds_words = staticmethod(kinds_words)
@@ -293,6 +293,10 @@ class Strata(Section[StratifiedRanking]):
             return None
         found = stratify_ranking(cells, board, level=basis.level, seed=basis.seed)
         return cls(found, [row.system for row in board.rows])
+
+    def line(self) -> Markup:
+        """Say in a sentence or two whether the ranking depends on the kind of item."""
+        return answer(self.found)
 
     @property
     def is_shown(self) -> bool:

@@ -17,6 +17,7 @@ class Traits(Section[SpeedResults | None]):
 
     NAME: ClassVar = "traits"
     TITLE: ClassVar = "Speed and other traits"
+    IS_EXPLORATORY: ClassVar = True
     KEYS: ClassVar = ("speed", "covariates")
     TABLES: ClassVar = {
         "covariates": "a joined table beside Elo and the share won",
@@ -36,7 +37,6 @@ class Traits(Section[SpeedResults | None]):
     )
     OUTCOMES: ClassVar = page.OUTCOMES
     picture = staticmethod(page.picture)
-    answer = staticmethod(page.answer)
     correlation_words = staticmethod(page.correlation_words)
     unmatched_words = staticmethod(page.unmatched_words)
     milliseconds = staticmethod(page.milliseconds)
@@ -60,6 +60,12 @@ class Traits(Section[SpeedResults | None]):
         speed = compare_speed(data.latency, data.ranked, data.covariates, board, level=level)
         joined = correlate_covariates(data.covariates, board, level=level)
         return None if speed is None and joined is None else cls(speed, joined)
+
+    def line(self) -> str:
+        """Say how speed and quality go together, or that other traits stand beside Elo."""
+        if self.found:
+            return page.answer(self.found)
+        return "Columns of a joined table, beside Elo and the share won."
 
     def records(self, table: str) -> Records:
         """Return a row for each system, test, or distance of a system from the line."""

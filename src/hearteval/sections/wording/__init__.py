@@ -59,7 +59,8 @@ class Wording(Section[WordingResults]):
     """How the replies of systems are worded, and models' beside people's."""
 
     NAME: ClassVar = "wording"
-    TITLE: ClassVar = "How they are worded"
+    TITLE: ClassVar = "How the replies are worded"
+    IS_EXPLORATORY: ClassVar = True
     TABLES: ClassVar = {
         "wording": "how replies are worded",
         "wording-differences": "how models are worded less how people are",
@@ -96,7 +97,7 @@ class Wording(Section[WordingResults]):
             for measure, at in one.measures.items()
         ]
 
-    def answer(self) -> Markup:
+    def line(self) -> Markup:
         """Say in plain words how models differ from people."""
         rows = [row for row in self.found.differences if row.comparison == "models-people"]
         if not rows:

@@ -1,0 +1,98 @@
+"""The page in a browser: short until unfolded, and whole by link, by keyboard and on paper."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser_site import real_browser
+from heart_command import run_heart
+from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+SEEN_WORDS = """() => {
+  let n = 0;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const box = texts.currentNode.parentElement;
+    if (box.closest("script, style, svg, .hidden")) continue;
+    if (box.checkVisibility({ contentVisibilityAuto: true })) {
+      n += texts.currentNode.data.split(/\\s+/).filter(Boolean).length;
+    }
+  }
+  return n;
+}"""
+HIDDEN = """() => [...document.querySelectorAll("main table, main dl, main p")]
+  .filter((one) => !one.closest(".standings details") && !one.checkVisibility())
+  .map((one) => one.outerHTML.slice(0, 80))"""
+HEIGHT = "() => document.documentElement.scrollHeight"
+FIRST_ROW = "() => document.querySelector('.standings tbody tr').getBoundingClientRect().top"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with real_browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("chapters") / "demo"
+    assert run_heart("init", str(folder)).code == 0
+    assert run_heart("run", str(folder / "demo.toml")).code == 0
+    return folder / "demo.report.html"
+
+
+def opened(browser: Browser, path: Path, *, width: int = 1280, **options: Any) -> Page:
+    page = browser.new_page(viewport={"width": width, "height": 800}, **options)
+    page.goto(path.as_uri())
+    return page
+
+
+def test_the_demo_is_short_until_it_is_unfolded(browser: Browser, demo: Path) -> None:
+    page = opened(browser, demo)
+    assert page.evaluate(HEIGHT) <= 8_000
+    assert page.evaluate(SEEN_WORDS) <= 2_500
+    assert demo.stat().st_size < 300_000
+    phone = opened(browser, demo, width=390)
+    assert phone.evaluate(FIRST_ROW) <= 500
+
+
+def test_a_link_into_what_is_folded_opens_it(browser: Browser, demo: Path) -> None:
+    page = opened(browser, demo)
+    table = page.get_by_role("region", name="Completions by system")
+    assert not page.locator("#coverage").evaluate("(one) => one.open")
+    page.locator(".chips a[href='#coverage']").click()
+    assert page.locator("#coverage").evaluate("(one) => one.open")
+    page.locator("#coverage details summary").click()
+    assert table.is_visible()
+    straight = opened(browser, demo)
+    straight.goto(f"{demo.as_uri()}#glossary")
+    assert straight.locator("#glossary dl").is_visible()
+
+
+def test_everything_is_reached_by_keyboard_alone(browser: Browser, demo: Path) -> None:
+    page = opened(browser, demo)
+    closed = "main details:not([open]):not(.standings details) > summary"
+    while shut := [one for one in page.query_selector_all(closed) if one.is_visible()]:
+        for one in shut:
+            one.focus()
+            page.keyboard.press("Enter")
+    assert page.evaluate(HIDDEN) == []
+
+
+def test_paper_holds_the_whole_page(browser: Browser, demo: Path) -> None:
+    page = opened(browser, demo)
+    assert page.evaluate(HIDDEN) != []
+    page.emulate_media(media="print")
+    assert page.evaluate(HIDDEN) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_barrier_is_found_folded_or_open(browser: Browser, demo: Path, scheme: str) -> None:
+    page = opened(browser, demo, color_scheme=scheme)
+    assert Axe().run(page).response["violations"] == []
+    page.evaluate("() => document.querySelectorAll('main details').forEach((d) => d.open = true)")
+    assert Axe().run(page).response["violations"] == []
