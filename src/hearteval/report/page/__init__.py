@@ -18,7 +18,7 @@ from hearteval.analysis.ranking.leaderboard import Leaderboard
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.report import figures, text
-from hearteval.report.answers import headline
+from hearteval.report.answers.headline import first_line
 from hearteval.report.page import links, matrix, replies
 from hearteval.report.page.view import View
 
@@ -46,7 +46,7 @@ def render_page(results: StudyResults, shown: replies.Shown = NOTHING_SHOWN) -> 
     page = (
         environment()
         .get_template("page.html.j2")
-        .render(view=View(results, shown, has_replies), shown=shown)
+        .render(view=View(results, shown, has_replies), shown=shown, first_line=first_line(results))
     )
     slots: dict[str, Callable[..., str]] = {MATRIX_SLOT: _matrix_html}
     slots |= {
@@ -69,7 +69,10 @@ def matrix_html(
 ) -> str:
     """Render the matrix of every two systems, with links to what is to be read of them."""
     macros = environment().get_template("matrix.html.j2").module
-    return str(macros.page_matrix(board, addresses, heading))  # type: ignore[attr-defined]
+    rows, off = matrix.matrix_rows(board, addresses), matrix.departures(board)
+    return str(
+        macros.page_matrix(rows, off, addresses, len(rows) > figures.MANY, heading)  # type: ignore[attr-defined]
+    )
 
 
 def _linked_html(
@@ -148,7 +151,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = (figures, headline, links, matrix, replies, text)
+    modules = (links, replies, text)
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
     )
@@ -156,6 +159,7 @@ def environment() -> Environment:
         {name: getattr(text, name) for name in NUMBERS},
         code=_code,
         z_step=figures.z_step,
+        heat_colours=figures.heat_colours,
         shown_section=_shown_section,
         interval=lambda ends: text.interval(ends.low, ends.high),
         rank_range=lambda strength: text.ranks(strength.rank_low, strength.rank_high),

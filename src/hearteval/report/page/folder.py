@@ -14,6 +14,7 @@ from markupsafe import Markup
 from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
+from hearteval.report.answers.headline import first_line
 from hearteval.report.page import environment, matrix_html, replies, section_template
 from hearteval.report.page.links import (
     INDEX,
@@ -69,6 +70,7 @@ def _page(results: StudyResults, shown: replies.Shown, title: str, main: Iterabl
         .get_template("folder.html.j2")
         .render(
             results=results,
+            first_line=first_line(results),
             shown=shown,
             title=title,
             main=Markup("".join(main)),  # noqa: S704 - rendered by macros that escape
