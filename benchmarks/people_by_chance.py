@@ -17,7 +17,7 @@ from hearteval.analysis.agreement.pair_votes import merge_votes
 from hearteval.analysis.columns import to_columns
 from hearteval.analysis.coverage.pace import USUAL, measure_pace, warn_of_pace
 from hearteval.analysis.data import StudyData
-from hearteval.config.simulation import read_plan
+from hearteval.config.simulation import SimulationPlan
 from hearteval.sections.people.judges.agreement import measure_people, warn_of_chance
 from hearteval.study.simulation.making import draw_world
 from hearteval.study.simulation.texts import simulated_items
@@ -41,7 +41,7 @@ def drawn(
     items, comparisons, people = size
     given = {"items": items, "adversarial": items // 4, "comparisons": comparisons}
     given |= {"people": people, "judges": 0, "random_raters": n_random}
-    plan = read_plan(None, given)
+    plan = SimulationPlan.model_validate(given)
     world, made = draw_world("chance", plan, world=world, seed=seed)
     return world, StudyData(
         items=simulated_items(plan.items, adversarial=plan.adversarial),

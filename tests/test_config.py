@@ -505,7 +505,7 @@ def test_one_table_is_the_same_in_single_and_double_brackets(tmp_path: Path) -> 
         (("adversarial = 20", "adversaria = 20"), "items.2.adversaria: unknown setting"),
         (('"starter"', '"absent.txt"'), "items.2.source: expected 'starter'"),
         (('from = "esconv"', 'from = "absent"'), "items.1.from: there is no folder"),
-        (("regular = 0", 'topics = "paper"'), "items.2.topics: says what is left out of a corpus"),
+        (("regular = 0", 'topics = "paper"'), "items.2.topics: says what is left out"),
         (('from = "esconv"', 'from = "esconv"\ntopics = "all"'), "items.1.topics: "),
     ],
 )

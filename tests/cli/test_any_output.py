@@ -63,7 +63,15 @@ TABLE = f"system,elo,win_rate\n{NAME},1600,64\nb,1500,50\nc,1400,36\n"
 COMMANDS = {
     "run": ("run", "study.toml"),
     "init": ("init", NAME),
-    "simulate": ("simulate", "--votes", "simulated.csv", "--items", "4", "--adversarial", "1"),
+    "simulate": (
+        "simulate",
+        "--votes",
+        "simulated.csv",
+        "--set",
+        "items=4",
+        "--set",
+        "adversarial=1",
+    ),
     "doctor": ("doctor", "study.toml"),
     "items new": ("items", "new", "new.txt"),
     "items build": ("items", "build", "--source", "starter", "--out", "built.jsonl"),

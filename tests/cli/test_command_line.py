@@ -74,6 +74,25 @@ def test_an_unknown_verb_is_a_usage_error_that_lists_those_most_people_need(hear
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("items", "accept", "s.toml", "--topics", "cautious"), "file says it: items.topics."),
+        (("run", "s.toml", "--seed", "3"), "The study file says it: study.seed."),
+        (("judge", "s.toml", "--max-tokens", "9"), "system.max_tokens or judge.max_tokens"),
+        (("simulate", "new", "--item-sd", "1"), "Say it with --set item_sd=VALUE."),
+        (("items", "check", "f.txt", "--role-column", "R"), "--set role_column=VALUE."),
+        (("rank", "v.csv", "--seeds", "3"), "No such option '--seeds'."),
+    ],
+)
+def test_an_option_that_a_key_stands_for_is_answered_with_the_key(
+    heart: Heart, words: tuple[str, ...], said: str
+) -> None:
+    done = heart(*words)
+    assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
     ("word", "meant"),
     [("rnk", "rank"), ("analyse", "analyze"), ("s.toml", "run s.toml"), ("judg", "judge")],
 )

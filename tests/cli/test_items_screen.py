@@ -275,6 +275,20 @@ def test_it_says_in_words_what_is_next(heart: Heart, screening: Path) -> None:
     assert f"heart label {screening} --taxonomy item-screen" in done
 
 
+def test_cautious_topics_of_the_study_file_leave_out_what_is_delicate(
+    heart: Heart, screening: Path
+) -> None:
+    usual = heart("items", "accept", screening, "--dry-run", "--json").json
+    text = screening.read_text(encoding="utf-8")
+    source = 'source = "candidates.jsonl"'
+    screening.write_text(text.replace(source, f'{source}\ntopics = "cautious"'), encoding="utf-8")
+    found = heart("items", "accept", screening, "--dry-run", "--json").json
+    assert (usual["topics"], found["topics"]) == ("paper", "cautious")
+    assert found["standings"]["out"] > usual["standings"]["out"]
+    assert usual["labels"]["risk"] == 1
+    assert "risk" not in found["labels"]
+
+
 def test_what_the_rules_reject_once_it_is_rewritten_is_left_out(
     heart: Heart, screening: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shlex
 import sqlite3
 from contextlib import closing
@@ -11,6 +12,7 @@ import pytest
 from heart_command import Done, Heart, run_heart
 
 import hearteval as he
+from hearteval.config.simulation import SimulationPlan
 from hearteval.notices import SIMULATED_WORDS
 from hearteval.report.page.methods import paragraph
 from hearteval.study import Quiet
@@ -18,7 +20,13 @@ from hearteval.study.report.write import write_figures
 from hearteval.study.results import analyze
 from hearteval.study.session import open_stored
 
-SMALL = ("--systems", "3", "--items", "10", "--adversarial", "3", "--writers", "1", "--people", "5")
+
+def planned(keys: str) -> tuple[str, ...]:
+    """Return the options that set these keys of the plan."""
+    return tuple(word for key in keys.split() for word in ("--set", key))
+
+
+SMALL = planned("systems=3 items=10 adversarial=3 writers=1 people=5")
 FIRST = "Simulated: every text, person and judgment"
 REAL = """
 [study]
@@ -49,7 +57,7 @@ STOPPED = 130
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated") / "practice"
-    assert run_heart("simulate", folder, *SMALL, "--seed", 3).code == 0
+    assert run_heart("simulate", folder, *SMALL, "--set", "seed=3").code == 0
     return folder
 
 
@@ -134,7 +142,7 @@ def test_a_verb_says_it_first_in_json(verb: str, study: Path, heart: Heart) -> N
 @pytest.mark.parametrize("what", ["study", "votes"])
 def test_what_it_prints_says_so_once_and_first(what: str, tmp_path: Path, heart: Heart) -> None:
     target = (tmp_path / "new",) if what == "study" else ("--votes", tmp_path / "votes.csv")
-    done = heart("simulate", *target, "--items", 4, "--adversarial", 1)
+    done = heart("simulate", *target, "--set", "items=4", "--set", "adversarial=1")
     assert (says_first(done), done.out.count("Simulated:")) == (True, 1)
 
 
@@ -216,7 +224,7 @@ def test_pages_to_read_say_it_first(heart: Heart, study: Path, tmp_path: Path) -
 
 def test_votes_alone_are_ranked_and_say_what_they_are(tmp_path: Path, heart: Heart) -> None:
     votes = tmp_path / "votes.csv"
-    assert heart("simulate", "--votes", votes, *SMALL, "--judges", 0).code == 0
+    assert heart("simulate", "--votes", votes, *SMALL, "--set", "judges=0").code == 0
     limits = json.loads((tmp_path / "votes.truth.json").read_text())["limits"]
     ranking = heart("rank", votes, "--cluster", "item", "--rater", "rater", "--json").json
     assert list(ranking)[:2] == ["schema", "simulated"]
@@ -378,20 +386,41 @@ def test_a_plan_that_cannot_be_is_refused(fault: str, tmp_path: Path, heart: Hea
     assert not (tmp_path / "new").exists()
 
 
-def test_an_option_counts_more_than_the_plan(tmp_path: Path, heart: Heart) -> None:
+def test_what_is_set_counts_more_than_the_plan(tmp_path: Path, heart: Heart) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text("systems = 2\nitems = 4\nadversarial = 0\nwriters = 0\npeople = 0\nseed = 8")
-    made = heart("simulate", tmp_path / "new", "--plan", plan, "--systems", 3, "--json").json
+    made = heart("simulate", tmp_path / "new", "--plan", plan, "--set", "systems=3", "--json").json
     assert (made["n_systems"], made["n_items"], made["n_completions"]) == (3, 4, 12)
 
 
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("planets=3", "planets: unknown; known: seed, protocol, systems"),
+        ("systems=many", "systems: input should be a valid integer"),
+        ("systems", "--set systems: expected KEY=VALUE"),
+    ],
+)
+def test_what_is_set_and_cannot_be_is_refused(
+    word: str, why: str, tmp_path: Path, heart: Heart
+) -> None:
+    done = heart("simulate", tmp_path / "new", "--set", word)
+    assert (done.code, why in done.err) == (2, True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_its_help_names_every_key_of_the_plan(heart: Heart) -> None:
+    words = set(re.findall(r"\w+", heart("simulate", "--help").out))
+    assert words >= set(SimulationPlan.model_fields)
+
+
 NAMES = ("votes.csv", "votes.jsonl", "votes.parquet", "my votes.csv")
-RATED = ("--protocol", "rating", "--systems", 3, "--items", 8, "--adversarial", 2, "--people", 5)
+RATED = planned("protocol=rating systems=3 items=8 adversarial=2 people=5")
 
 
 def test_a_study_of_ratings_is_made_analyzed_and_run(tmp_path: Path, heart: Heart) -> None:
     file = tmp_path / "rated" / "rated.toml"
-    assert heart("simulate", file.parent, *RATED, "--random-raters", 1).code == 0
+    assert heart("simulate", file.parent, *RATED, "--set", "random_raters=1").code == 0
     limits = json.loads((file.parent / "truth.json").read_text())["limits"]
     done = heart("run", file, "--json").json
     assert done["ratings"]["n_added"] == 0
@@ -403,7 +432,7 @@ def test_a_study_of_ratings_is_made_analyzed_and_run(tmp_path: Path, heart: Hear
 def test_votes_replace_no_file(tmp_path: Path, heart: Heart) -> None:
     votes = ("simulate", "--votes", tmp_path / "votes.csv", *SMALL)
     assert [heart(*votes).code, heart(*votes).code] == [0, 0], "the same votes again change nothing"
-    done = heart(*votes, "--seed", 9)
+    done = heart(*votes, "--set", "seed=9")
     assert done.code == 2
     assert "is already there; name a new file" in done.err
     assert "--force" not in done.err, "the verb has no such option"
@@ -413,10 +442,10 @@ def test_votes_replace_no_file(tmp_path: Path, heart: Heart) -> None:
     ("name", "who", "asked"),
     [
         *((name, (), "--cluster item --by rater_kind") for name in NAMES),
-        ("votes.csv", ("--judges", 0), "--cluster item --rater rater"),
-        ("votes.csv", ("--judges", 0, "--people", 1), "--cluster item --rater rater"),
-        ("votes.csv", ("--people", 0), "--cluster item"),
-        ("votes.csv", ("--people", 0, "--judges", 1, "--writers", 0), "--cluster item"),
+        ("votes.csv", planned("judges=0"), "--cluster item --rater rater"),
+        ("votes.csv", planned("judges=0 people=1"), "--cluster item --rater rater"),
+        ("votes.csv", planned("people=0"), "--cluster item"),
+        ("votes.csv", planned("people=0 judges=1 writers=0"), "--cluster item"),
     ],
 )
 def test_the_command_it_prints_ranks_the_votes_and_takes_no_judge_for_a_sampled_person(
@@ -436,9 +465,9 @@ def test_the_command_it_prints_ranks_the_votes_and_takes_no_judge_for_a_sampled_
 
 
 def test_a_plan_that_leaves_no_vote_says_so(tmp_path: Path, heart: Heart) -> None:
-    few = ("--systems", 2, "--items", 2, "--adversarial", 0, "--writers", 0, "--missing", 0.9)
-    done = heart("simulate", "--votes", tmp_path / "v.csv", *few, "--judges", 0)
-    assert (done.code, "nothing is left to vote on; give more --items" in done.err) == (2, True)
+    few = planned("systems=2 items=2 adversarial=0 writers=0 missing=0.9")
+    done = heart("simulate", "--votes", tmp_path / "v.csv", *few, "--set", "judges=0")
+    assert (done.code, "nothing is left to vote on; give more items" in done.err) == (2, True)
     assert not list(tmp_path.iterdir())
 
 
@@ -448,18 +477,18 @@ def test_votes_are_of_pairs(heart: Heart, tmp_path: Path) -> None:
 
 
 SPARSE = {
-    "one judge beside people": ("--judges", 1, "--writers", 0),
-    "one judge alone": ("--judges", 1, "--people", 0, "--writers", 1),
-    "people alone": ("--judges", 0, "--writers", 0),
-    "no adversarial item, no ties": ("--adversarial", 0, "--ties", 0),
-    "two systems": ("--systems", 2, "--judges", 0, "--writers", 0),
-    "a balanced design": ("--comparisons", 20),
-    "all alike": ("--item-sd", 0, "--rater-sd", 0),
+    "one judge beside people": planned("judges=1 writers=0"),
+    "one judge alone": planned("judges=1 people=0 writers=1"),
+    "people alone": planned("judges=0 writers=0"),
+    "no adversarial item, no ties": planned("adversarial=0 ties=0"),
+    "two systems": planned("systems=2 judges=0 writers=0"),
+    "a balanced design": planned("comparisons=20"),
+    "all alike": planned("item_sd=0 rater_sd=0"),
 }
 
 
 @pytest.mark.parametrize("what", SPARSE)
 def test_any_design_is_made_and_analyzed(what: str, tmp_path: Path, heart: Heart) -> None:
-    size = ("--systems", 3, "--items", 8, "--adversarial", 2)
+    size = planned("systems=3 items=8 adversarial=2")
     assert heart("simulate", tmp_path / "new", *size, *SPARSE[what]).code == 0
     assert says_first(heart("analyze", tmp_path / "new" / "new.toml"))

@@ -11,14 +11,14 @@ from hearteval.cli.main import run_command_line
 from hearteval.domain import AXES
 
 # 18 models and the people who write; fewer pairs than a study would have, for time.
-DESIGN = ("--systems", 18, "--judges", 3, "--people", 5, "--comparisons", 700, "--seed", 5)
+DESIGN = ("systems=18", "judges=3", "people=5", "comparisons=700", "seed=5")
 N_SYSTEMS = 19
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("papers") / "design"
-    run_command_line(["simulate", str(made), *map(str, DESIGN)])
+    run_command_line(["simulate", str(made), *(f"--set={key}" for key in DESIGN)])
     return made
 
 

@@ -100,8 +100,8 @@ def test_what_is_not_planted_is_found_as_often_as_chance_says(
 
 def test_a_rater_who_answers_at_random_tells_no_systems_apart(tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
-    planted_words = ("--random-raters", "2", "--judges", "0", "--writers", "0", "--seed", "4")
-    run_command_line(["simulate", "--votes", str(votes), *planted_words, "--item-sd", "0.3"])
+    keys = ("random_raters=2", "judges=0", "writers=0", "seed=4", "item_sd=0.3")
+    run_command_line(["simulate", "--votes", str(votes), *(f"--set={key}" for key in keys)])
     found = he.rank_judge_aware(votes, judge="rater", cluster="item")
     ends = {one.judge: (one.discrimination_low, one.discrimination_high) for one in found.judges}
     at_random = {"simulated person 14", "simulated person 15"}
@@ -120,7 +120,7 @@ def test_what_the_store_holds_gives_what_truth_says(tmp_path: Path) -> None:
             for key, value in PLANTED.model_dump(exclude_none=True).items()
         )
     )
-    run_command_line(["simulate", str(folder), "--plan", str(plan), "--seed", "5"])
+    run_command_line(["simulate", str(folder), "--plan", str(plan), "--set", "seed=5"])
     limit = json.loads((folder / "truth.json").read_text())["limits"]
     load_study(folder / "whole.toml")
     with open_stored(folder / "whole.toml", Quiet()) as (session, study):

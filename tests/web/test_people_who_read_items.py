@@ -105,7 +105,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 def world_of(
     session: Session, study: object, clock: Clock, portal: BlockingPortal, **more: object
 ) -> World:
-    how = {"topics": "paper", "is_of_all": False, "n_people": 1, **more}
+    how = {"is_of_all": False, "n_people": 1, **more}
     desk = open_reading(session, study, **how)  # type: ignore[arg-type]
     open_tasks(desk)
     site = Site(desk=desk, written=lambda: None)
@@ -113,7 +113,7 @@ def world_of(
 
 
 def screened(world: World) -> Screened:
-    return read_screened(world.desk.session, world.desk.study, topics="paper")
+    return read_screened(world.desk.session, world.desk.study)
 
 
 def standings(world: World) -> dict[str, str]:

@@ -161,9 +161,7 @@ def run_command_line(arguments: list[str] | None = None) -> None:
             click.echo(error.format_message(), err=True)
         sys.exit(EXIT_USAGE)
     except click.ClickException as error:
-        where = getattr(error, "ctx", None)
-        hint = f" See `{where.command_path} --help`." if where else ""
-        fail("usage", " ".join(f"{error.format_message()}{hint}".split()))
+        fail("usage", _usage_words(error))
         sys.exit(EXIT_USAGE)
     except (click.Abort, KeyboardInterrupt):
         fail(
@@ -202,6 +200,32 @@ def run_command_line(arguments: list[str] | None = None) -> None:
         sys.exit(EXIT_ERROR)
     finally:
         _silence_what_is_gone()
+
+
+def _usage_words(error: click.ClickException) -> str:
+    """Say what is wrong with a command, in one line, and where to read on."""
+    where = getattr(error, "ctx", None)
+    hint = f" See `{where.command_path} --help`." if where else ""
+    words = error.format_message()
+    if isinstance(error, click.NoSuchOption) and where:
+        key = _key_for(error.option_name, where.command)
+        words = f"{error.message}{key}" if key else words  # without those spelled alike
+    return " ".join(f"{words}{hint}".split())
+
+
+def _key_for(option: str, command: click.Command) -> str:
+    """Name the key that says what an option would that a command does not have; empty without."""
+    from hearteval.config.simulation import SimulationPlan
+    from hearteval.config.study_file import SECTIONS
+
+    key, arguments = option.lstrip("-").replace("-", "_"), {one.name for one in command.params}
+    if "study_file" in arguments:
+        places = [name for name, section in SECTIONS.items() if key in section.model_fields]
+        keys = " or ".join(f"{name}.{key}" for name in places)
+        return f" The study file says it: {keys}." if keys else ""
+    known = SimulationPlan if "plan_file" in arguments else SECTIONS["items"]
+    is_set = "said" in arguments and key in known.model_fields
+    return f" Say it with --set {key}=VALUE." if is_set else ""
 
 
 def end_like_ctrl_c() -> None:

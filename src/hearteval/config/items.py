@@ -63,13 +63,17 @@ class ItemSettings:
     names: DialogueNames | None = None
     """What a file of dialogues calls its columns and the people in it."""
     topics: Topics | None = None
-    """What is a reason to leave a corpus's turn out; None where the file does not say."""
+    """What is a reason to leave out a corpus's turn, or a candidate of a second screen; None where
+    the file does not say."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What makes the items: no path, and nothing that is not said."""
+        """What makes the items: no path, and nothing that is not said.
+
+        A file has the items that it has, whatever leaves some out of a second screen.
+        """
         names = None if self.names is None else _made_by(self.names)
-        said = {"names": names, "topics": self.topics}
+        said = {"names": names, "topics": None if self.source == "file" else self.topics}
         return {
             "source": self.source,
             "regular": self.regular,
@@ -140,13 +144,13 @@ def read_items(path: Path, where: str, items: Items) -> ItemSettings:
         )
     if items.source == "esconv":
         return _esconv_settings(path, where, items)
-    if items.topics is not None:
+    is_starter = items.source == "starter"
+    if is_starter and items.topics is not None:
         raise SettingsError(
-            f"{path}: {where}.topics: says what is left out of a corpus; remove it, for these items"
-            " come chosen",
+            f"{path}: {where}.topics: says what is left out of a corpus or of candidates; remove"
+            " it, for these items come chosen",
             ids=(f"{where}.topics",),
         )
-    is_starter = items.source == "starter"
     if items.from_ is not None:
         why = (
             "the starter items need no folder"
@@ -166,6 +170,7 @@ def read_items(path: Path, where: str, items: Items) -> ItemSettings:
         regular=items.regular,
         adversarial=items.adversarial,
         names=None if names == DialogueNames() else names,
+        topics=items.topics,
     )
 
 

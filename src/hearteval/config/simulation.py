@@ -1,7 +1,7 @@
 """The plan of a simulated study: how large it is, and what is planted in it."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -108,23 +108,22 @@ class SimulationPlan(Section):
         faults = []
         if self.adversarial > self.items:
             faults.append(
-                f"adversarial: {self.adversarial} of {self.items} items; give --adversarial"
-                f" {self.items} or less"
+                f"adversarial: {self.adversarial} of {self.items} items; give {self.items} or less"
             )
         if self.people > self.pool:
             faults.append(
-                f"people: {self.people} for each pair, and the pool has {self.pool}; give --people"
-                f" {self.pool} or less, or a larger pool in --plan"
+                f"people: {self.people} for each pair, and the pool has {self.pool}; give"
+                f" {self.pool} or less, or a larger pool"
             )
         if self.writers > self.writer_pool:
             faults.append(
                 f"writers: {self.writers} replies for each item are by as many people, and the pool"
-                f" has {self.writer_pool}; give --writer-pool {self.writers} or more"
+                f" has {self.writer_pool}; give writer_pool = {self.writers} or more"
             )
         if self.random_raters > self.pool:
             faults.append(
                 f"random_raters: {self.random_raters}, and the pool has {self.pool}; give"
-                f" --random-raters {self.pool} or less, or a larger pool in --plan"
+                f" {self.pool} or less, or a larger pool"
             )
         if not self.people and not self.judges:
             faults.append("judges: somebody has to judge; give people or judges")
@@ -143,8 +142,8 @@ class SimulationPlan(Section):
         return faults
 
 
-def read_plan(path: Path | None, given: Mapping[str, Any]) -> SimulationPlan:
-    """Read a plan from a TOML file, if there is one, and what is said beside it.
+def read_plan(path: Path | None, words: Sequence[str]) -> SimulationPlan:
+    """Read a plan from a TOML file, if there is one, and ``KEY=VALUE`` said beside it.
 
     Raises:
         SettingsError: The file cannot be read, or something in it or beside it cannot be.
@@ -159,11 +158,22 @@ def read_plan(path: Path | None, given: Mapping[str, Any]) -> SimulationPlan:
         except (UnicodeDecodeError, ValueError) as error:
             raise SettingsError(f"{path}: is not valid TOML: {error}") from error
     try:
-        return SimulationPlan.model_validate({**said, **given})
+        return SimulationPlan.model_validate({**said, **dict(map(_read_word, words))})
     except ValidationError as error:
         faults = [_explained(where, dict(fault)) for fault in error.errors(include_url=False)]
         raise_faults(where, faults)
         raise
+
+
+def _read_word(word: str) -> tuple[str, Any]:
+    """Read ``KEY=VALUE``, the value as TOML or, where it is none, as a word."""
+    key, equals, value = word.partition("=")
+    if not equals:
+        raise SettingsError(f"--set {word}: expected KEY=VALUE", ids=(word,))
+    try:
+        return key, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, value
 
 
 def _explained(where: str, fault: Mapping[str, Any]) -> SettingsError:

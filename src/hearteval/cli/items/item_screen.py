@@ -15,24 +15,15 @@ from hearteval.study import quoted
 if TYPE_CHECKING:
     from hearteval.items.accepted import Accepted
     from hearteval.items.screen_agreement import ScreenAgreement
-    from hearteval.items.screening import Topics
     from hearteval.study.items.second_screen import Redacted
 
-_TOPICS = click.option(
-    "--topics",
-    type=click.Choice(["paper", "cautious"]),
-    default="paper",
-    show_default=True,
-    help="What is left out: what HEART 9.2 names, or every delicate topic.",
-)
 MOST_SHOWN = 5
 
 
 @click.command("redact")
 @study_argument
-@_TOPICS
 @json_option
-def redact(study_file: Path, *, topics: "Topics", as_json: bool) -> None:
+def redact(study_file: Path, *, as_json: bool) -> None:
     """Put placeholders in place of names and other details in the file of candidates.
 
     They are those that labelers or people quoted, and what the rules find. The file is rewritten,
@@ -42,7 +33,7 @@ def redact(study_file: Path, *, topics: "Topics", as_json: bool) -> None:
     from hearteval.study.items.second_screen import log_path, read_screened, redact_candidates
 
     with working_on(load_study(study_file, is_of_items=True), "redact") as (session, study):
-        screened = read_screened(session, study, topics=topics)
+        screened = read_screened(session, study)
         done = redact_candidates(session, screened)
     if as_json:
         body = {
@@ -78,7 +69,6 @@ def _say_redacted(done: "Redacted", study_file: Path) -> None:
 
 @click.command("review")
 @study_argument
-@_TOPICS
 @click.option("--all", "everything", is_flag=True, help="Every candidate and every question.")
 @click.option(
     "--people",
@@ -92,7 +82,6 @@ def _say_redacted(done: "Redacted", study_file: Path) -> None:
 def review(
     study_file: Path,
     *,
-    topics: "Topics",
     everything: bool,
     people: int,
     host: str,
@@ -118,7 +107,7 @@ def review(
     tell = Terminal()
     settings = load_study(study_file, is_of_items=True)
     with working_on(settings, "review", patience_seconds=2.0) as (session, study):
-        desk = open_reading(session, study, topics=topics, is_of_all=everything, n_people=people)
+        desk = open_reading(session, study, is_of_all=everything, n_people=people)
         opened = open_tasks(desk)
         if not opened.n_waiting:
             if as_json:
@@ -136,7 +125,6 @@ def review(
 
 @click.command("accept")
 @study_argument
-@_TOPICS
 @count_option("--regular", default=280, words="Items wanted.")
 @click.option(
     "--out",
@@ -151,7 +139,6 @@ def review(
 def accept(
     study_file: Path,
     *,
-    topics: "Topics",
     regular: int,
     out: Path,
     dry_run: bool,
@@ -167,12 +154,14 @@ def accept(
     from hearteval.study.items.second_screen import accept_candidates, read_screened, write_accepted
 
     with working_on(load_study(study_file, is_of_items=True), "accept") as (session, study):
-        screened = read_screened(session, study, topics=topics)
+        screened = read_screened(session, study)
         accepted = accept_candidates(session, screened, n=regular)
         items_hash = None if dry_run else write_accepted(session, accepted, out, replace_it=force)
     agreement = screened.agreement
     if as_json:
-        emit_json("items_accept", _body(accepted, agreement, topics, None if dry_run else out))
+        emit_json(
+            "items_accept", _body(accepted, agreement, screened.topics, None if dry_run else out)
+        )
         return
     _say_accepted(accepted, agreement)
     if items_hash is not None:

@@ -28,7 +28,7 @@ from hearteval.items.placeholders import (
 )
 from hearteval.items.run import evidence_path, read_item_file, read_screenings
 from hearteval.items.screen_agreement import ScreenAgreement, agree_on_items
-from hearteval.items.screening import Topics, screen_item, topics_of
+from hearteval.items.screening import DEFAULT_TOPICS, Topics, screen_item, topics_of
 from hearteval.items.second_screen import ITEM_SCREEN, Decision, Sources, decide, needs_person
 from hearteval.judgments.plan.pairs import seeded_rank
 from hearteval.labels.taxonomy import load_taxonomy
@@ -80,14 +80,13 @@ class Redacted:
     refused: Mapping[str, str]
 
 
-def read_screened(
-    session: Session, study: Study, *, topics: Topics, by_people: bool = True
-) -> Screened:
+def read_screened(session: Session, study: Study, *, by_people: bool = True) -> Screened:
     """Read what labelers and people said of a study's items, and what becomes of each.
 
     What was replaced in an item before must not stand in it again, whoever overlooks it.
     """
     store, taxonomy = session.store, load_taxonomy(ITEM_SCREEN)
+    topics = next((t.topics for t in session.settings.items if t.topics), DEFAULT_TOPICS)
     raters = (labeler_rater(one, taxonomy) for one in session.settings.labelers if one.model)
     sources = Sources(
         labelers={rater.id: rater.name for rater in raters},
@@ -120,9 +119,7 @@ def read_screened(
     )
 
 
-def open_reading(
-    session: Session, study: Study, *, topics: Topics, is_of_all: bool, n_people: int
-) -> Desk:
+def open_reading(session: Session, study: Study, *, is_of_all: bool, n_people: int) -> Desk:
     """Return a desk at which people read candidates: what is open of each, or all of every one.
 
     What is open is what labelers leave open: it stays the same while people answer. A study without
@@ -132,7 +129,7 @@ def open_reading(
         SettingsError: The study has no item file of its own.
     """
     candidates_file(session.settings)
-    screened = read_screened(session, study, topics=topics, by_people=False)
+    screened = read_screened(session, study, by_people=False)
     questions = {
         one.item.id: tuple(one.answers) if is_of_all else needs_person(one)
         for one in screened.decisions

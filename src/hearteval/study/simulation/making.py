@@ -108,9 +108,7 @@ def make_votes(file: Path, name: str, plan: SimulationPlan) -> dict[str, Any]:
     items = {id_: f"simulated-{k + 1}" for k, id_ in enumerate(_items_of(drawn))}
     rows = [row for row in drawn.rows if not row.repeat]
     if not rows:
-        raise SettingsError(
-            f"{file}: nothing is left to vote on; give more --items, less --missing"
-        )
+        raise SettingsError(f"{file}: nothing is left to vote on; give more items, less missing")
     said = {"first": "left", "second": "right"}
     columns: Columns = {
         SIMULATED: [True] * len(rows),
