@@ -1,16 +1,24 @@
 """The pages served on a real port, and a real browser that visits them."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import uvicorn
+from axe_playwright_python.sync_playwright import Axe
 from people_site import Visitor, World
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    sync_playwright,
+)
 
 from hearteval.web.app import create_app
 from hearteval.web.site import COOKIE
@@ -19,6 +27,13 @@ CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 PATIENCE_MS = 20_000
 """For which a page may take its time on a busy machine."""
+WIDTHS = (390, 1280)
+SCHEMES: Mapping[Literal["light", "dark"], Any] = {
+    "light": {"resultTypes": ["violations"]},
+    "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]},
+}
+"""What axe looks for: in the dark only colours differ."""
+IS_WIDER = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @dataclass
@@ -133,3 +148,25 @@ def new_context(browser: Browser, **settings: Any) -> BrowserContext:
     )
     context.set_default_timeout(PATIENCE_MS)
     return context
+
+
+def faults_of(page: Page, within: str = "html") -> list[str]:
+    """What is wrong with a part of a page: on a phone in light, in dark on a desk, and if wider."""
+    page.evaluate(Axe().axe_script)
+    found = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        if page.evaluate(IS_WIDER):
+            found.append(f"{width}: scrolls sideways")
+        for scheme, options in SCHEMES.items():
+            if (scheme == "dark") != (width == WIDTHS[-1]):
+                continue
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            run = "([within, options]) => axe.run(within, options)"
+            violations = page.evaluate(run, [within, options])["violations"]
+            found += [
+                f"{width} {scheme}: {one['id']}: {node['html']} {node.get('failureSummary', '')}"
+                for one in violations
+                for node in one["nodes"]
+            ]
+    return found

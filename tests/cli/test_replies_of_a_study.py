@@ -74,8 +74,10 @@ def test_folder_holds_a_page_for_every_two_systems_and_every_item(heart: Heart, 
     body = heart("report", ran, "--full", folder, "--json").json
     assert body["full"] == str(folder / "index.html")
     pages = sorted(path.name for path in folder.glob("*.html"))
-    assert len(pages) == 1 + 3 + 3 + 5
-    assert 'href="all%20of%20it/index.html"' in (ran.parent / "tiny.report.html").read_text()
+    assert len(pages) == 2 + 3 + 3 + 5
+    page = (ran.parent / "tiny.report.html").read_text()
+    for name in ("index", "comparisons"):
+        assert f'href="all%20of%20it/{name}.html"' in page
     everything = "".join(path.read_text("utf-8") for path in folder.glob("item-*.html"))
     assert not [t for t in ranked_texts(ran) if t.splitlines()[0] not in unescape(everything)]
 
@@ -86,7 +88,7 @@ def test_folder_whose_list_is_damaged_is_left_alone(heart: Heart, ran: Path, lis
     heart("report", ran, "--full", folder)
     (folder / ".hearteval-pages").write_bytes(listed)
     done = heart("report", ran, "--full", folder)
-    assert (done.code, "is replaced, and it holds index.html" in done.err) == (2, True)
+    assert (done.code, "is replaced, and it holds comparisons.html" in done.err) == (2, True)
     assert (folder / "index.html").exists()
 
 

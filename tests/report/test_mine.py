@@ -79,9 +79,13 @@ def test_its_row_is_marked_on_the_page_and_in_a_terminal() -> None:
     assert "ours" in marked[0]
 
 
-def test_what_it_lost_most_clearly_comes_first_then_what_it_won() -> None:
+def test_each_dialogue_comes_once_what_it_lost_most_clearly_first_then_what_it_won() -> None:
     found = by_interest(results().examples, mine="ours")
-    decided = [one for one in found if "ours" in (one.left, one.right)]
+    dialogues = [one.item_id for one in found]
+    n_dialogues = len(set(dialogues))
+    assert len(set(dialogues[:n_dialogues])) == n_dialogues < len(found)
+    of_mine = [one for one in found[:n_dialogues] if "ours" in (one.left, one.right)]
+    decided = [one for one in of_mine if one.ahead is not None]
     assert found[: len(decided)] == decided
     won = [one.ahead == "ours" for one in decided]
     assert won == sorted(won)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from itertools import pairwise
 
 import pytest
 from invented_replies import (
@@ -17,8 +18,16 @@ from hearteval.analysis.study import StudyResults
 from hearteval.domain import AXIS_NAMES, Axis, AxisMark, Choice, Turn
 from hearteval.report.page import MAX_BYTES, render_page
 from hearteval.report.page.folder import folder_pages
-from hearteval.report.page.links import pair_key, system_page
-from hearteval.report.page.replies import Reading, Shown, lines, marks, outcome, rater_words
+from hearteval.report.page.links import ALL, pair_key, system_page
+from hearteval.report.page.replies import (
+    Reading,
+    Shown,
+    lines,
+    marks,
+    order_words,
+    outcome,
+    rater_words,
+)
 
 HOSTILE = """</q></details><script>alert(1)</script><img src=x onerror="x()">
 <!--matrix--><!--replies-->{{ results }}\N{RIGHT-TO-LEFT OVERRIDE}\x00\x1b[31m"""
@@ -107,6 +116,9 @@ def test_outcome_counts_the_verdicts() -> None:
     )
     assert outcome(invented_reading("a", "b", verdicts=clear)) == "both verdicts for b"
     assert outcome(invented_reading("a", "b", verdicts=clear[:1])) == "one verdict for b"
+    people = [dataclasses.replace(one, is_person=True) for one in split]
+    both = invented_reading("a", "b", verdicts=[*people, *clear])
+    assert outcome(both) == "people: 1 for a and 1 for b, by the order; judges: both verdicts for b"
 
 
 def test_text_of_models_and_people_stays_text() -> None:
@@ -135,11 +147,65 @@ def test_paragraphs_are_kept_and_emoji_left_whole() -> None:
     ]
 
 
-def test_long_dialogue_shows_its_last_turns_and_opens_the_others() -> None:
-    page = page_with(invented_reading("generic", "original", item=invented_item(0, n_turns=31)))
-    assert "25\N{NO-BREAK SPACE}earlier turns" in page
-    for turn in invented_item(0, n_turns=31).context:
-        assert turn.text.strip() in words(page)
+def test_a_dialogue_shows_its_last_turn_and_folds_the_others() -> None:
+    item = invented_item(0, n_turns=31)
+    page = page_with(invented_reading("generic", "original", item=item))
+    folded = page[page.index("Situation and 30") : page.index('<div class="both">')]
+    before, last = folded.split("</details>")
+    assert [turn.text.strip() in words(before) for turn in item.context[:-1]] == [True] * 30
+    assert item.context[-1].text.strip() in words(last)
+
+
+def test_three_comparisons_stand_open_and_the_others_are_folded() -> None:
+    page = page_with(*readings_of(board_systems(invented_results()), n_each=1))
+    opened, folded = page.split('<details class="others">')
+    assert opened.count('<details class="reading"') == 3
+    assert len(re.findall(r'<details class="reading"[^>]* open ', opened)) == 3
+    assert folded.count('<details class="reading"') == 12
+    assert re.search(r'<details class="reading"[^>]* open ', folded) is None
+    assert "12 more comparisons" in words(folded)
+
+
+def test_twelve_long_dialogues_fit_beside_eighteen_systems() -> None:
+    """Three judges in both orders and five people, with reasons as long as models give."""
+    systems = sorted(board_systems(invented_results(large=True)))
+    said = " ".join(["It names what was lost before it asks anything of the seeker."] * 6)
+    long = []
+    for k, ends in enumerate(pairwise(systems)):
+        verdicts = [
+            invented_verdict(judge, *shown, "first", reason=said)
+            for judge in ("juniper", "larch-2", "yew")
+            for shown in (ends, ends[::-1])
+        ]
+        verdicts += [invented_verdict(f"person {n}", *ends, "second") for n in range(1, 6)]
+        item = invented_item(k, n_turns=31)
+        long.append(invented_reading(*ends, k, item=item, texts=(said, said), verdicts=verdicts))
+    page = page_with(*long, large=True)
+    dialogues = {k for k in range(17) if f"{k}.30 It has been" in page}
+    assert len(dialogues) >= 12
+    assert len(page.encode()) <= MAX_BYTES
+    assert "without reasons or without earlier turns, as the page would be too long" in words(page)
+
+
+def test_the_order_is_said_as_it_is() -> None:
+    reading = invented_reading("generic", "original")
+    assert order_words([reading], None).startswith("The most contested, or else")
+    assert "the others" not in order_words([reading], "generic")
+    ahead = dataclasses.replace(reading.example, ahead="original", lead=2.0)
+    lost = dataclasses.replace(reading, example=ahead)
+    assert "first those that generic lost most clearly" in order_words([lost], "generic")
+    assert order_words([lost], "reflective") == order_words([reading], None)
+    opposed = dataclasses.replace(
+        reading, example=dataclasses.replace(reading.example, is_opposed=True)
+    )
+    assert "people and judges are opposed come before" in order_words([opposed], None)
+
+
+def test_the_script_is_small_and_takes_no_text_for_html() -> None:
+    page = page_with(invented_reading("generic", "original"))
+    script = page[page.index("<script>") : page.index("</script>")]
+    assert len(script.encode()) <= 12_000
+    assert re.search("innerHTML|outerHTML|insertAdjacent|document.write|eval", script) is None
 
 
 @pytest.mark.parametrize("large", [True, False])
@@ -247,7 +313,7 @@ def test_every_link_of_the_folder_leads_to_one_of_its_pages() -> None:
     results = invented_results(large=True)
     readings = readings_of(board_systems(results))
     pages = folder(results, readings)
-    assert len(pages) == 1 + 18 + 153 + 6
+    assert len(pages) == 2 + 18 + 153 + 6
     for page in pages.values():
         parsed = outline(page)
         assert (parsed.misnested, parsed.open) == ([], [])
@@ -262,8 +328,8 @@ def test_folder_holds_every_chosen_comparison() -> None:
     results = invented_results()
     readings = readings_of(board_systems(results))
     pages = folder(results, readings)
-    n_shown = sum(page.count('<details class="reading"') for page in pages.values())
-    assert n_shown == len(readings) == 15 * 6
+    n_shown = {name: page.count('<details class="reading"') for name, page in pages.items()}
+    assert n_shown.pop(ALL) == sum(n_shown.values()) == len(readings) == 15 * 6
 
 
 def test_the_page_of_a_system_has_its_place_its_shape_and_each_other_system() -> None:

@@ -79,23 +79,28 @@ def choose_examples(
 
 
 def by_interest(examples: Iterable[Example], *, mine: str | None = None) -> list[Example]:
-    """Return examples as they are worth reading: of every two systems one, then the next ones.
+    """Return examples as they are worth reading: each dialogue once before any comes again.
 
-    Among these, those on which people and judges are opposed stand first, then the most contested,
-    then those with the narrowest lead. Where the study is asked about one system, those that it
-    lost most clearly stand before all, then those that it won.
+    Of every two systems one stands before the next ones. Among these, those on which people and
+    judges are opposed stand first, then the most contested, then those with the narrowest lead.
+    Where the study is asked about one system, those that it lost most clearly stand before all,
+    then those that it won.
     """
     places: dict[tuple[str, str], int] = defaultdict(int)
     keyed = []
     for example in sorted(examples, key=_contest):
         ends = (example.left, example.right)
-        keyed.append(((places[ends], *_contest(example)), example))
+        keyed.append(((*_of_mine(example, mine), places[ends], *_contest(example)), example))
         places[ends] += 1
-    found = [example for _, example in sorted(keyed, key=lambda one: one[0])]
-    return sorted(found, key=lambda one: _of_mine(one, mine)) if mine else found
+    times: dict[str, int] = defaultdict(int)
+    found = []
+    for _, example in sorted(keyed, key=lambda one: one[0]):
+        found.append((times[example.item_id], example))
+        times[example.item_id] += 1
+    return [example for _, example in sorted(found, key=lambda one: one[0])]
 
 
-def _of_mine(example: Example, mine: str) -> tuple[int, float]:
+def _of_mine(example: Example, mine: str | None) -> tuple[int, float]:
     is_decided = example.ahead is not None and mine in (example.left, example.right)
     if not is_decided:
         return 2, 0.0

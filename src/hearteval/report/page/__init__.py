@@ -6,8 +6,7 @@ templates, which ask the modules of this package for what they show.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.report import figures, text
 from hearteval.report.answers.headline import first_line
-from hearteval.report.page import links, matrix, replies
+from hearteval.report.page import filters, links, matrix, replies
 from hearteval.report.page.view import View
 
 NUMBERS = (
@@ -33,7 +32,8 @@ MAX_BYTES = 294_000
 """Of the one file; replies are shown as far as they fit."""
 MATRIX_SLOT: Final = "<!--matrix-->"
 REPLIES_SLOT: Final = "<!--replies-->"
-_SECTION_BYTES = 3_000
+_SLACK_BYTES = 300
+"""By which a section about few comparisons may be longer than one about all."""
 NOTHING_SHOWN = replies.Shown()
 
 
@@ -97,31 +97,50 @@ def _replies_html(
     results: StudyResults, shown: replies.Shown, room: int
 ) -> tuple[list[replies.Reading], str]:
     """Return the readings that fit, and their section."""
-    macros: Any = environment().get_template("replies.html.j2").module
-    fitting = replies.that_fit(
-        shown.readings,
-        room - _SECTION_BYTES,
-        lambda one: str(macros.comparison(one, results.axis_names)),
-    )
-    html = {one.example.pair_id: part for one, part in fitting}
-    readings = [one for one, _ in fitting]
-    chosen, pages = Counter(one.systems for one in shown.readings), links.pair_links(shown, ())
-    sections = [
-        macros.pair_section(
-            *ends,
-            Markup("".join(html[one.example.pair_id] for one in group)),  # noqa: S704 - rendered above
-            pages.get(ends, "") if len(group) < chosen[ends] else "",
+    section = _reply_macros().replies_section
+    bare = [replies.Part(one, Markup(), replies.FORMS[-1]) for one in shown.readings]
+    about = len(section(bare, results, shown).encode())
+    write = partial(comparison_html, results, shown)
+    parts = replies.that_fit(shown.readings, room - about - _SLACK_BYTES, write)
+    return [one.reading for one in parts], str(section(parts, results, shown))
+
+
+def comparison_html(
+    results: StudyResults,
+    shown: replies.Shown,
+    reading: replies.Reading,
+    *,
+    form: str = replies.FORMS[0],
+    is_open: bool = False,
+    is_first: bool = True,
+) -> Markup:
+    """Render a comparison in one of `replies.FORMS`; the first one of two systems has their id."""
+    key, more = links.pair_key(*reading.systems), []
+    if shown.folder:
+        more.append((f"{shown.folder}{key}.html", "More of these two"))
+    if shown.folder is not None:
+        page = f"{shown.folder}{links.item_page(reading.item.id)}"
+        more.append((page, "Every reply to this dialogue"))
+    return Markup(  # noqa: S704 - rendered by a macro that escapes
+        _reply_macros().comparison(
+            reading, results.axis_names, form, is_open, key if is_first else "", more
         )
-        for ends, group in replies.by_systems(readings).items()
-    ]
-    return readings, str(
-        macros.replies_section(
-            Markup("".join(sections)),  # noqa: S704 - rendered above
-            len(readings),
-            len(results.examples),
-            shown,
-        )
     )
+
+
+def readings_html(
+    results: StudyResults, shown: replies.Shown, readings: Sequence[replies.Reading]
+) -> str:
+    """Render all of some readings, and what to choose among them by."""
+    parts = []
+    for k, one in enumerate(readings):
+        html = comparison_html(results, shown, one, is_open=k < replies.N_OPEN, is_first=False)
+        parts.append(replies.Part(one, html))
+    return str(_reply_macros().reading_list(parts, results.axis_names))
+
+
+def _reply_macros() -> Any:
+    return environment().get_template("replies.html.j2").module
 
 
 def _code(words: str) -> Markup:
@@ -151,7 +170,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    modules = (links, replies, text)
+    modules = (filters, links, replies, text)
     made.globals.update(
         {module.__name__.rpartition(".")[2]: module for module in modules},
     )

@@ -1,7 +1,7 @@
 """The folder of ``heart report --full``: all that was chosen to be read, on pages of their own.
 
-A page for every system, for every two systems and for every item, and one that leads to them. Each
-stands alone beside the others: no network, no script.
+A page for all comparisons, one for every system, for every two systems and for every item, and one
+that leads to them. Each stands alone beside the others: no network, the script inside it.
 """
 
 from collections import defaultdict
@@ -15,8 +15,15 @@ from hearteval.analysis.section import Section
 from hearteval.analysis.study import StudyResults
 from hearteval.domain import Completion, Item
 from hearteval.report.answers.headline import first_line
-from hearteval.report.page import environment, matrix_html, replies, section_template
+from hearteval.report.page import (
+    environment,
+    matrix_html,
+    readings_html,
+    replies,
+    section_template,
+)
 from hearteval.report.page.links import (
+    ALL,
     INDEX,
     item_page,
     pair_key,
@@ -50,6 +57,10 @@ def folder_pages(
     for reading in shown.readings:
         about[reading.item.id].append(reading)
     yield INDEX, _index(results, here, groups, items, about)
+    yield (
+        ALL,
+        _page(results, here, "All comparisons", (readings_html(results, here, shown.readings),)),
+    )
     texts = {"items": items, "completions": completions, "words": words}
     for section in _with_pages(results):
         template = section_template(type(section), "page.html.j2")
@@ -58,7 +69,8 @@ def folder_pages(
     for one in system_pages(results, here):
         yield system_page(one.system), _system_page(results, here, one)
     for ends, group in groups.items():
-        yield f"{pair_key(*ends)}.html", _pair_page(results, here, ends, group)
+        html = readings_html(results, here, group)
+        yield f"{pair_key(*ends)}.html", _page(results, here, " and ".join(ends), (html,))
     for item in items:
         said = sorted(completions.get(item.id, ()), key=lambda one: (one[0], one[1].id))
         yield item_page(item.id), _item_page(results, here, item, said, about[item.id])
@@ -105,24 +117,6 @@ def _index(
 
 def _system_page(results: StudyResults, shown: replies.Shown, one: SystemPage) -> str:
     return _page(results, shown, one.system, (str(_macros().system(one, results.axis_names)),))
-
-
-def _pair_page(
-    results: StudyResults,
-    shown: replies.Shown,
-    ends: tuple[str, str],
-    group: Sequence[replies.Reading],
-) -> str:
-    macros: Any = environment().get_template("replies.html.j2").module
-    main = [
-        str(
-            macros.comparison(
-                one, results.axis_names, item_page(one.item.id), is_open=len(group) == 1
-            )
-        )
-        for one in group
-    ]
-    return _page(results, shown, f"{ends[0]} and {ends[1]}", main)
 
 
 def _item_page(

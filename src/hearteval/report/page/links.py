@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from hearteval.report.page import replies
 
 INDEX = "index.html"
+ALL = "comparisons.html"
 
 
 def pair_key(left: str, right: str) -> str:

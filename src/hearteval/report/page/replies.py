@@ -9,16 +9,22 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from hearteval.analysis.examples import Example
-from hearteval.domain import Axis, AxisMark, Choice, Item, Judgment, Turn
+from hearteval.domain import Axis, AxisMark, Choice, Item, Judgment
 from hearteval.report.text import listed, plural, shortened
 
-N_LAST_TURNS = 6
-"""Of a dialogue this much is seen at once; what came before opens."""
 OPENING = 90
-PAIR_BYTES = 300
-"""At most this much stands around the comparisons of two systems."""
+N_OPEN = 3
+"""So many comparisons stand open; the others are folded."""
+N_DIALOGUES = 12
+"""So many comparisons get into one file at least: none takes more than its share of the room."""
+N_TURNS_IN_BRIEF = 3
+FORMS = ("whole", "without reasons", "in brief")
+"""How a comparison is written, the longest first: in brief with the last turns only, too."""
 LEAST_BYTES = 1_500
 """No comparison takes less."""
 MOST_READ = 150
@@ -33,12 +39,14 @@ class Verdict:
     Attributes:
         first: The system shown first.
         second: The other one.
+        is_person: Whether the rater is a person, not a judge.
     """
 
     rater: str
     first: str
     second: str
     judgment: Judgment
+    is_person: bool = False
 
     @property
     def winner(self) -> str | None:
@@ -116,14 +124,12 @@ def opening(item: Item) -> str:
     return shortened(" ".join(lines(item.context[-1].text)), OPENING)
 
 
-def earlier(item: Item) -> tuple[Turn, ...]:
-    """Return the turns before the last few."""
-    return item.context[:-N_LAST_TURNS]
-
-
-def latest(item: Item) -> tuple[Turn, ...]:
-    """Return the last few turns."""
-    return item.context[-N_LAST_TURNS:]
+def earlier_words(item: Item, n_shown: int) -> str:
+    """Say what stands before the last turn, of which so many turns are shown."""
+    n = len(item.context) - 1
+    turns = plural(n, "earlier turn") if n_shown == n else f"{n_shown} of {n} earlier turns"
+    named = ["situation"] * bool(item.situation.strip()) + [turns] * bool(n)
+    return listed(named).capitalize()
 
 
 CHOSEN_WORDS: Mapping[str, str] = {
@@ -139,8 +145,18 @@ def chosen_words(example: Example) -> str:
 
 
 def outcome(reading: Reading) -> str:
-    """Say in a few words what the raters preferred."""
-    winners = [verdict.winner for verdict in reading.verdicts]
+    """Say in a few words what the raters preferred, people and judges apart."""
+    by_kind = {
+        kind: [one for one in reading.verdicts if one.is_person == (kind == "people")]
+        for kind in ("people", "judges")
+    }
+    if all(by_kind.values()):
+        return "; ".join(f"{kind}: {_outcome(reading, said)}" for kind, said in by_kind.items())
+    return _outcome(reading, reading.verdicts)
+
+
+def _outcome(reading: Reading, verdicts: Sequence[Verdict]) -> str:
+    winners = [verdict.winner for verdict in verdicts]
     counts = {name: winners.count(name) for name in (*reading.systems, None)}
     named = [
         f"{n} for {name}" if name else plural(n, "tie")
@@ -148,7 +164,7 @@ def outcome(reading: Reading) -> str:
         if n
     ]
     if len(named) > 1:
-        is_order = len({v.rater for v in reading.verdicts}) == 1 < len(winners)
+        is_order = len({v.rater for v in verdicts}) == 1 < len(winners)
         return f"{listed(named)}, by the order" if is_order else listed(named)
     (winner,) = set(winners)
     n = len(winners)
@@ -220,22 +236,57 @@ def by_systems(readings: Iterable[Reading]) -> Mapping[tuple[str, str], list[Rea
     return found
 
 
-def that_fit(
-    readings: Iterable[Reading], room: int, write: Callable[[Reading], str]
-) -> list[tuple[Reading, str]]:
+class Part(NamedTuple):
+    """A comparison as it is written on a page."""
+
+    reading: Reading
+    html: Markup
+    form: str = FORMS[0]
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.html.encode())
+
+
+def that_fit(readings: Sequence[Reading], room: int, write: Callable[..., Markup]) -> list[Part]:
     """Return the readings that fit into so many bytes, each as it is written, the first ones first.
 
-    One that does not fit is left out, and shorter ones after it may still be in.
+    One takes the longest form within its share of the room. One that does not fit is left out, and
+    shorter ones after it may still be in.
+
+    Args:
+        readings: As they are worth reading.
+        room: Bytes.
+        write: Takes a reading and how: `form`, one of `FORMS`; `is_open`; and `is_first` of its
+            two systems.
     """
-    found: list[tuple[Reading, str]] = []
-    seen = set()
+    share = room // max(1, min(len(readings), N_DIALOGUES))
+    found: list[Part] = []
     for reading in readings:
         if room < LEAST_BYTES:
             break
-        html = write(reading)
-        size = len(html.encode()) + PAIR_BYTES * (reading.systems not in seen)
-        if size <= room:
-            room -= size
-            seen.add(reading.systems)
-            found.append((reading, html))
+        is_first = all(one.reading.systems != reading.systems for one in found)
+        how = {"is_open": len(found) < N_OPEN, "is_first": is_first}
+        forms = (Part(reading, write(reading, form=form, **how), form) for form in FORMS)
+        part = next(one for one in forms if one.size <= share or one.form == FORMS[-1])
+        if part.size <= room:
+            room -= part.size
+            found.append(part)
     return found
+
+
+def order_words(readings: Iterable[Reading], mine: str | None) -> str:
+    """Say in which order comparisons stand."""
+    chosen = [one.example for one in readings]
+    if any(one.ahead and mine in (one.left, one.right) for one in chosen):
+        return (
+            f"Each dialogue comes once before any comes again: first those that {mine} lost most"
+            " clearly, then those that it won, then the others."
+        )
+    before = "; those on which people and judges are opposed come before the others"
+    opposed = before if any(one.is_opposed for one in chosen) else ""
+    return (
+        f"The most contested, or else the most narrowly decided, come first{opposed}."
+        " Each dialogue comes once before any comes again."
+    )

@@ -24,7 +24,7 @@ from hearteval.judgments.plan.run import standings_of
 from hearteval.labels.safety import Standing
 from hearteval.labels.texts import reasons_text
 from hearteval.report.page.folder import folder_pages
-from hearteval.report.page.links import INDEX
+from hearteval.report.page.links import ALL, INDEX
 from hearteval.report.page.replies import Reading, Shown, Verdict
 from hearteval.sections.labels import Labels
 from hearteval.sections.labels.use import LabelResults
@@ -68,15 +68,15 @@ def read_examples(session: Session, study: Study, examples: Sequence[Example]) -
         shown_as = _shown_as([raters[assignments[id_].rater_id] for id_ in example.assignment_ids])
         for id_ in example.assignment_ids:
             assignment = assignments[id_]
+            rater = raters[assignment.rater_id]
             first = names[assignment.first_completion_id]
             verdicts.append(
                 Verdict(
                     rater=shown_as[assignment.rater_id],
                     first=first,
                     second=example.right if first == example.left else example.left,
-                    judgment=_as_may_be_read(
-                        judgments[id_], raters[assignment.rater_id], standings
-                    ),
+                    judgment=_as_may_be_read(judgments[id_], rater, standings),
+                    is_person=rater.kind == "human",
                 )
             )
         readings.append(
@@ -147,7 +147,7 @@ def write_replies(
     )
     n_pairs = len({one.systems for one in shown.readings})
     n_pages = (
-        1
+        len((INDEX, ALL))
         + sum(one is not None and one.has_page for one in results.sections.values())
         + len(results.win_rates)
         + n_pairs
