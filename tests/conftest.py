@@ -29,6 +29,8 @@ settings.load_profile("untimed")
 # Without bytecode each process that a test starts would compile the package anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# In so wide a terminal no sentence is folded; tables have 80 columns in it as in any wide one.
+os.environ["COLUMNS"] = "1000"
 SLOWEST = (
     "test_killed.py",
     "test_people_in_browsers.py",

@@ -14,6 +14,7 @@ import click
 import pytest
 
 from hearteval.cli.main import VERBS, main, run_command_line
+from hearteval.report.text import display_width
 
 C_LOCALE = {
     "LC_ALL": "C",
@@ -260,3 +261,73 @@ def test_a_closed_stream_is_as_dev_null(
     assert (silent.returncode, silent.stdout) == (code, told)
     assert (closed.returncode, closed.stdout) == (code, b"")
     assert not COMPLAINT.search(closed.stderr), closed.stderr
+
+
+KEPT_WHOLE = re.compile(r"\s*(\S+|(?:[a-z]+:? +)?(?:→ )?`?heart .*)")
+"""What may be wider than a terminal: one path or name, or a command to copy."""
+WRONG = (
+    ("init", "new", "--model", "m", "--items", "faulty.csv"),
+    ("run", "no-such-study.toml"),
+    ("run", "study.toml", "--jzon"),
+    ("run", "faulty.toml"),
+    ("doctor", "missing.toml"),
+    ("doctor", "faulty.toml"),
+    ("run", "missing.toml", "--dry-run"),
+    ("run", "missing.toml"),
+    ("run", "study.toml", "--verbose"),
+    ("items", "check", "faulty.jsonl"),
+    ("items", "check", "faulty.csv"),
+    ("items", "check", "no-such-file-of-dialogues-in-a-folder-with-a-long-name.jsonl"),
+    ("rank", "labels.csv"),
+    ("rank", "numbers.csv"),
+    ("agree", "votes.csv"),
+    ("import", "study.toml", "votes.csv"),
+    ("export", "study.toml", "--to", "nowhere"),
+    ("compare", "study.toml", "faulty.toml"),
+    ("check", "votes.csv"),
+    ("judges", "audit", "missing.toml"),
+    ("store", "copy", "no-such.db", "copy.db"),
+    ("help", "all"),
+    ("people", "withdraw", "study.toml", "Ann"),
+)
+MISSING = (
+    STUDY.replace('judges = ["cue"]', 'judges = ["gpt", "claude", "our judge"]')
+    + """
+[[system]]
+preset = "gpt-5"
+[[system]]
+name = "a model whose name is long enough to fill a line of a terminal by itself"
+model = "openai-compatible/our-model"
+base_url = "http://127.0.0.1:9/a/path/that/is/long/enough/to/fill/a/line/of/a/terminal/v1"
+family = "ours"
+[[judge]]
+name = "our judge"
+model = "openai-compatible/our-judge"
+base_url = "http://127.0.0.1:9/v1"
+family = "judges"
+"""
+)
+FAULTY = MISSING.replace("seed = 5", "sead = 5").replace("regular = 4", 'regular = "four"')
+
+
+@pytest.mark.parametrize("words", [*COMMANDS.values(), *WRONG], ids=" ".join)
+def test_lines_fit_eighty_columns_where_there_is_no_terminal(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    for name, text in (
+        ("faulty.toml", FAULTY),
+        ("missing.toml", MISSING),
+        ("faulty.jsonl", '{"id": "one"}\n' * 3),
+        ("faulty.csv", "Gespräch,Rolle,Nachricht\n1,K,Hallo\n1,B,Ja?\n1,X,Nein\n"),
+        ("numbers.csv", "model_a,model_b,winner\na,b,0\nb,c,1\na,c,2\n"),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    exit_code(*words)
+    told = "".join(capsys.readouterr())
+    wide = [line for line in told.splitlines() if display_width(line) > 80]
+    assert told
+    assert [line for line in wide if not KEPT_WHOLE.fullmatch(line)] == []

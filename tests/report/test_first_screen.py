@@ -129,9 +129,10 @@ def test_what_the_answer_speaks_of_stands_beside_a_more_serious_warning() -> Non
         notice = Notice(kind, "What the answer speaks of.")
         board = dataclasses.replace(results.leaderboard, warnings=(notice,))
         more = dataclasses.replace(results, leaderboard=board)
-        more = dataclasses.replace(more, warnings=(Notice(Kind.NO_RESULT, "Nothing came."),))
+        nothing = Notice(Kind.NO_RESULT, "Nothing came.")
+        more = dataclasses.replace(more, warnings=(nothing,))
         assert "see the warning" in sentence(more).rest
-        assert news(results_notices(more), sentence(more)) == (more.judge_notice, notice)
+        assert news(results_notices(more), sentence(more)) == (more.judge_notice, nothing, notice)
 
 
 def test_full_colour_needs_to_be_clear_of_the_middle_by_q_over_the_table() -> None:
@@ -325,10 +326,10 @@ def test_fit_is_said_beside_what_chance_gives() -> None:
 
 def test_misfit_is_bad_news_and_loud_in_its_section() -> None:
     found = chip(with_fit(0.002), "Fit")
-    assert (found.words, found.is_bad) == ("One number per system does not fit the wins", True)
+    assert (found.words, found.is_bad) == ("Wins depend on whom a system meets", True)
     fit = section_html(render_page(with_fit(0.002)), "fit")
     line = fit.split("</summary>")[0]
-    assert "One number per system does not fit the direct comparisons by more than" in line
+    assert "How often a system wins depends on whom it meets, by more than" in line
 
 
 def test_limits_count_the_serious_warnings() -> None:

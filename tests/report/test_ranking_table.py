@@ -13,7 +13,7 @@ from hearteval.analysis.ranking.votes import RankedSystem, RankFit, RankSettings
 from hearteval.notices import Kind, Notice
 from hearteval.report.files.ranking import interval_words, ranking_display, ranking_table
 from hearteval.report.table import Table
-from hearteval.report.text import aligned, shortened_names, wrapped
+from hearteval.report.text import aligned, fitted, shortened_names, wrapped
 
 WIDE = "\u6a21\u578b\u4e00\u53f7"
 """Four characters that take two columns each."""
@@ -205,3 +205,19 @@ def test_gaps_that_a_prior_makes_are_not_laid_to_chance() -> None:
 
 def _flat(ranking: VoteRanking) -> str:
     return " ".join(ranking_display(ranking).text().split())
+
+
+def test_long_lines_are_folded_under_their_own_beginning_and_short_ones_stay() -> None:
+    path = "a-folder/" + "x" * 50
+    assert fitted(f"two faults\n  line 3: {path} has no column for the text", 44).splitlines() == [
+        *("two faults", "  line 3:", f"    {path}", "    has no column for the text")
+    ]
+
+
+@pytest.mark.parametrize(
+    "whole", ["heart run a.toml --yes --open --verbose", '`price = { input = 1, output = "x" }`']
+)
+def test_what_is_copied_from_a_sentence_stays_on_one_line(whole: str) -> None:
+    lines = fitted(f"make one and try again: {whole}, or stop it", 44).splitlines()
+    assert len(lines) == 3
+    assert whole in lines[1]

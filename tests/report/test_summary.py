@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from invented_audits import invented_audits, judge_audit, share
 from invented_ratings import invented_ratings
 from invented_results import invented_results, rename_system, with_judges, without_ranking
 
@@ -106,7 +107,14 @@ def test_misfit_is_said_beside_the_label_of_the_judge() -> None:
     results = with_warnings(invented_results(cue_judge=True), misfit)
     text = " ".join(brief_display(results).text().split())
     assert f"! {JUDGED_BY_CUES} ! One order does not fit. 3 more notes" in text
-    assert "does not fit the direct comparisons" in str(sentence(results))
+    assert "depends on whom it meets" in str(sentence(results))
+
+
+def test_a_fault_of_a_judge_is_said_before_what_its_votes_say() -> None:
+    fault, loses = Notice(Kind.JUDGE_FAULT, "At fault."), Notice(Kind.LEADER_LOSES, "By chance.")
+    for is_by_cues, said in ((False, "! At fault."), (True, f"! {JUDGED_BY_CUES} ! At fault.")):
+        results = with_warnings(invented_results(cue_judge=is_by_cues), loses, fault)
+        assert said in " ".join(brief_display(results).text().split())
 
 
 def test_only_the_most_serious_warning_is_shown_and_the_others_counted() -> None:
@@ -168,7 +176,12 @@ def test_words_say_who_marked_the_axes() -> None:
 
 def test_next_step_is_the_first_thing_that_is_lacking() -> None:
     results = invented_results()
-    assert next_step(results, "a.toml") == "test the judges: heart judges audit a.toml"
+    fair = judge_audit("a", stress={"hostile": share(0.97, 0.87, 1.0)})
+    half_tested = with_judges(results, found=invented_audits(fair))
+    assert next_step(half_tested, "a.toml") == "test the judges: heart judges audit a.toml"
+    at_fault = with_judges(results, found=invented_audits(judge_audit("b")))
+    other = "name other judges than b in a.toml, and run it again"
+    assert next_step(at_fault, "a.toml") == other
     assert "name a model" in next_step(invented_results(cue_judge=True), "a.toml")
     assert "more items" in next_step(without_ranking(results, "no"), "a.toml")
     read = with_judges(results, found=None)

@@ -74,7 +74,7 @@ def show_result(name: str, result: "Shown", *, as_json: bool) -> None:
         value, error = next(iter(result.errors.items()))
         n = f"{len(result.errors)} of {len(result.groups)}"
         words = f"{n} groups have no result; {value}: {error}"
-        click.echo(f"heart: {printable(words.partition(chr(10))[0])}", err=True)
+        say(f"heart: {printable(words.partition(chr(10))[0])}", err=True)
         raise click.exceptions.Exit(1)
 
 
@@ -92,7 +92,7 @@ def end_with(
     if failures or stopped:
         words = failure_words(failures, fail_on_missing=settings.fail_on_missing)
         words = "; ".join(filter(None, (stopped, words)))
-        click.echo(f"heart: {printable(words)}", err=True)
+        say(f"heart: {printable(words)}", err=True)
         raise click.exceptions.Exit(1)
 
 
@@ -119,6 +119,17 @@ def terminal_width() -> int:
     from hearteval.report.text import WIDTH
 
     return min(shutil.get_terminal_size().columns, WIDTH)
+
+
+def say(text: str = "", *, err: bool = False, indent: str = "  ") -> None:
+    """Print text for a reader, folded to the terminal's width, or to 80 columns without one."""
+    click.echo(_fitted(text, indent=indent), err=err)
+
+
+def _fitted(text: str, *, indent: str = "  ") -> str:
+    from hearteval.report.text import fitted
+
+    return fitted(text, shutil.get_terminal_size().columns, indent=indent)
 
 
 def labelled(label: str, words: str) -> str:
@@ -168,14 +179,15 @@ class Terminal:
             is_label = colon and len(label) < LABEL and "\n" not in message
             seconds = self._took.pop(label, 0.0)
             took = f", {duration(seconds)}" if seconds >= 1 else ""
-            click.echo(f"{label:<{LABEL}}{words}{took}" if is_label else message, err=True)
+            text = f"{label:<{LABEL}}{words}{took}" if is_label else message
+            say(text, err=True, indent=" " * LABEL if is_label else "  ")
 
     def warn(self, message: str) -> None:
         """Say what must not be missed, on stderr, terminal or not, and in the log of the run."""
         message = _printable_lines(message)
         logger.info("warning: %s", message)
         self.warnings.append(message)
-        _echo_warning(message)
+        say(f"warning: {message}", err=True)
 
     def say_simulated(self) -> None:
         """Say it in the first line of stdout, or in the JSON object that the command prints."""
@@ -211,7 +223,7 @@ class Terminal:
                 f"{study}: this asks models and costs money ({words}); add --yes to go ahead"
             )
         if not sys.stderr.isatty():  # where it is one, the plan has just been noted
-            click.echo(words, err=True)
+            say(words, err=True)
         click.confirm("Go ahead?", abort=True, err=True)
 
 
@@ -220,15 +232,6 @@ def _printable_lines(message: str) -> str:
     from hearteval.report.text import printable
 
     return "\n".join(map(printable, without_keys(message).split("\n")))
-
-
-def _echo_warning(message: str) -> None:
-    """Print a warning on stderr, wrapped on a terminal, else on one line."""
-    from hearteval.report.text import wrapped
-
-    text = f"warning: {message}"
-    is_long = sys.stderr.isatty() and "\n" not in message
-    click.echo(wrapped(text, terminal_width()) if is_long else text, err=True)
 
 
 @contextmanager
@@ -255,6 +258,11 @@ def working_on(
 class _WithoutKeys(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return without_keys(super().format(record))
+
+
+class _FittedFormatter(_WithoutKeys):
+    def format(self, record: logging.LogRecord) -> str:
+        return _fitted(super().format(record))
 
 
 class _UtcFormatter(_WithoutKeys):
@@ -299,7 +307,7 @@ def run_log(settings: "StudySettings", verb: str) -> Iterator[_LogFile]:
     handler.setFormatter(_UtcFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     to_terminal = logging.StreamHandler(sys.stderr)
     to_terminal.setLevel(logging.WARNING)
-    to_terminal.setFormatter(_WithoutKeys("warning: %(message)s"))
+    to_terminal.setFormatter(_FittedFormatter("warning: %(message)s"))
     LOGGER.addHandler(handler)
     LOGGER.addHandler(to_terminal)
     LOGGER.setLevel(logging.INFO)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, without_keys
+from hearteval.cli.console import Terminal, emit_json, say, without_keys
 from hearteval.cli.options import StudyPath, json_option
 from hearteval.version import __version__
 
@@ -25,6 +25,8 @@ EXTRAS = {
     "postgres": ("psycopg", "stores in PostgreSQL"),
 }
 PACKAGES = ("numpy", "scipy", "sqlalchemy", "pydantic")
+DETAIL = 32
+"""The column in which what is said of something begins."""
 MARKS = {"ok": "ok", "missing": "MISSING", "optional": "optional"}
 
 
@@ -59,9 +61,10 @@ def command(study_file: Path | None, *, probe: bool, as_json: bool) -> None:
         emit_json("doctor", {"ok": is_ok, "checks": [check._asdict() for check in checks]})
     else:
         for check in checks:
-            click.echo(f"{MARKS[check.state]:<10}{check.name:<21} {check.detail}")
+            said = f"{MARKS[check.state]:<10}{check.name:<21} {check.detail}"
+            say(said, indent=" " * DETAIL)
             if check.remedy:
-                click.echo(f"{'':<10}{'':<22}→ {check.remedy}")
+                say(f"{'':<{DETAIL}}→ {check.remedy}")
     if not is_ok:
         raise click.exceptions.Exit(1)
 
@@ -70,7 +73,7 @@ def _check_installation() -> list[Check]:
     from hearteval.study.checks import Check
 
     found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    completion = 'bash: eval "$(_HEART_COMPLETE=bash_source heart)" in ~/.bashrc'
+    completion = 'bash: `eval "$(_HEART_COMPLETE=bash_source heart)"` in ~/.bashrc'
     checks = [
         Check("hearteval", "ok", f"{__version__}, {found}"),
         Check("Python", "ok", platform.python_version()),

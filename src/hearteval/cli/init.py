@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import emit_json, terminal_width
+from hearteval.cli.console import emit_json, say
 from hearteval.cli.options import json_option, names_options, study_name
 from hearteval.errors import SettingsError, StoppedError
 from hearteval.study import quoted, write_whole
@@ -154,21 +154,19 @@ def _say_made(
     *,
     then: str | None,
 ) -> None:
-    from hearteval.report.text import wrapped
-
     path, *beside = made
-    click.echo("\n".join(map(str, (path, *beside))))
+    say("\n".join(map(str, (path, *beside))))
     for words in said:
-        click.echo(wrapped(words, terminal_width()))
+        say(words)
     if own_items is not None:
         from hearteval.cli.items.items import counted, say_how_read
 
         file, read = own_items
-        click.echo(f"{counted(read.items)} of {file}, read so:")
+        say(f"{counted(read.items)} of {file}, read so:")
         say_how_read(read.notes)
-    click.echo(f"next: heart run {quoted(path)}")
+    say(f"next: heart run {quoted(path)}")
     if then:
-        click.echo(f"then: heart {then} {quoted(path)}")
+        say(f"then: heart {then} {quoted(path)}")
 
 
 def _require_together(model: str | None, items_file: Path | None, **given: object) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import emit_json, without_keys
+from hearteval.cli.console import emit_json, say, without_keys
 from hearteval.errors import HeartError, SettingsError, StoppedError
 from hearteval.version import __version__
 
@@ -284,7 +284,7 @@ def _fail(
     faults = tuple(map(without_keys, faults))
     lines = message.split("\n") if faults or is_list else [message]
     with suppress(OSError):  # whoever reads may have gone: the exit status still says what failed
-        click.echo("heart: " + "\n".join(map(printable, lines)), err=True)
+        say("heart: " + "\n".join(map(printable, lines)), err=True)
     if wants_json:
         error: dict[str, Any] = {"kind": kind, "message": message, "ids": list(ids)}
         if faults:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import emit_json, working_on
+from hearteval.cli.console import emit_json, say, working_on
 from hearteval.cli.options import json_option, study_argument
 from hearteval.study import quoted
 
@@ -56,7 +56,7 @@ def withdraw(study_file: Path, name: str, *, yes: bool, as_json: bool) -> None:
             if as_json:
                 raise SettingsError("this deletes what a person wrote; add --yes to go ahead")
             if not click.confirm(f"Delete every word of {person.name}? It cannot be undone."):
-                click.echo("nothing was deleted")
+                say("nothing was deleted")
                 return
         counts = {} if person.withdrawn_at else delete(desk, person)
         files = [str(path) for path in find_left_behind(session, study)]
@@ -65,9 +65,9 @@ def withdraw(study_file: Path, name: str, *, yes: bool, as_json: bool) -> None:
             body = {"person": person.name, "deleted": counts, "was_gone": was, "files": files}
             emit_json("people", body)
         elif person.withdrawn_at:
-            click.echo(f"{person.name} withdrew before; nothing is left to delete in the store")
+            say(f"{person.name} withdrew before; nothing is left to delete in the store")
         else:
-            click.echo(
+            say(
                 f"{person.name} has withdrawn: {plural(sum(counts.values()), 'text')} deleted. A"
                 " report, an export or a copy made before may hold them: delete it, or make it anew"
             )
@@ -96,7 +96,7 @@ def purge(study_file: Path, *, yes: bool, as_json: bool) -> None:
                 raise SettingsError("this deletes reports and exports; add --yes to go ahead")
             _say_left([str(path) for path in files], study_file)
             if not click.confirm("Delete these files?"):
-                click.echo("nothing was deleted")
+                say("nothing was deleted")
                 return
         remove(study, files)
         is_new_log = session.store.people.purge(study.id, now=session.now())
@@ -104,16 +104,16 @@ def purge(study_file: Path, *, yes: bool, as_json: bool) -> None:
             body = {"files": [str(path) for path in files], "is_new_log": is_new_log}
             emit_json("people", {**body, "left": BACKUPS})
             return
-        click.echo(f"{len(files)} files deleted")
-        click.echo("the database was written anew" if is_new_log else OLD_LOG)
-        click.echo(BACKUPS)
+        say(f"{len(files)} files deleted")
+        say("the database was written anew" if is_new_log else OLD_LOG)
+        say(BACKUPS)
 
 
 def _say_left(files: list[str], study_file: Path) -> None:
     """List what is older than the last withdrawal, and say what to do."""
     if not files:
         return
-    click.echo("older than the last withdrawal, so they may hold words of that person:")
+    say("older than the last withdrawal, so they may hold words of that person:")
     for file in files:
-        click.echo(f"  {file}")
-    click.echo(f"make them anew, or delete them: heart people purge {quoted(study_file)}")
+        say(f"  {file}")
+    say(f"make them anew, or delete them: heart people purge {quoted(study_file)}")

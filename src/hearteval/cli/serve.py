@@ -129,10 +129,10 @@ def serve_desk(
             body = {"study": desk.study.name, "address": address, "researcher": page, **shared}
             emit_json("serve", body)
             return
-        click.echo(labelled("serving", f"{desk.study.name} at {address}; Ctrl-C stops it"))
-        click.echo(labelled("you", page))
+        say(labelled("serving", f"{desk.study.name} at {address}; Ctrl-C stops it"))
+        say(labelled("you", page))
         for who, at in shared.items():
-            click.echo(labelled(who, at))
+            say(labelled(who, at))
 
     serve(
         desk,

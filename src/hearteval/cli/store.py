@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.console import Terminal, emit_json, say
 from hearteval.cli.options import FiniteFloat, json_option
 from hearteval.errors import MAX_FAULTS_SHOWN, StoreError
 from hearteval.report.text import plural, printable, wrapped
@@ -55,9 +55,9 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
         by_side = {side: dict(by_kind) for side, by_kind in hashes.items()}
         emit_json("store_copy", {"n_new": dict(n_new), "hashes": by_side})
         return
-    click.echo(f"{'kind':<12}{'new':>9}  hash (the same for both)")
+    say(f"{'kind':<12}{'new':>9}  hash (the same for both)")
     for kind, digest in hashes["to"].items():
-        click.echo(f"{kind:<12}{n_new[kind]:>9}  {digest[:32]}")
+        say(f"{kind:<12}{n_new[kind]:>9}  {digest[:32]}")
 
 
 @command.command("verify")
@@ -92,11 +92,11 @@ def verify(place: str, *, as_json: bool) -> None:
         emit_json("store_verify", body)
     else:
         n = plural(sum(total.n for total in by_kind.values()), "record")
-        click.echo(wrapped(_verdict(n, len(checked.faults)), indent=""))
+        say(wrapped(_verdict(n, len(checked.faults)), indent=""))
         for kind, total in by_kind.items():
             if total.n:
-                click.echo(f"{KINDS.get(kind, kind):<14}{total.n:>9,}  {total.as_hex}")
-        click.echo(f"hash of all   {checked.hash}")
+                say(f"{KINDS.get(kind, kind):<14}{total.n:>9,}  {total.as_hex}")
+        say(f"hash of all   {checked.hash}")
     for one in checked.faults[:MAX_FAULTS_SHOWN]:
         Terminal().warn(printable(f"{f'{one.kind} {one.id}'.strip()}: {one.words}"))
     if checked.faults:
@@ -126,9 +126,9 @@ def settle(place: str, usd: float, *, as_json: bool) -> None:
         replaced = None if done.replaced is None else done.replaced._asdict()
         emit_json("store_settle", {"replaced": replaced, "spent_usd": done.spent_usd})
     elif done.replaced is None:
-        click.echo(f"Nothing is in flight, and nothing is changed: {spent} are spent.")
+        say(f"Nothing is in flight, and nothing is changed: {spent} are spent.")
     else:
-        click.echo(
+        say(
             f"${money(usd)} are booked for about {plural(done.replaced.n_calls, 'call')} in place"
             f" of at most ${money(done.replaced.usd)}: {spent} are spent in all."
         )

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
-from hearteval.cli.console import emit_json
+from hearteval.cli.console import emit_json, say
 from hearteval.cli.options import json_option
 
 
@@ -22,4 +22,4 @@ def command(*, as_json: bool) -> None:
     if as_json:
         emit_json("systems", {"systems": rows, "prices": price_list()})
     else:
-        click.echo(list_systems(rows))
+        say(list_systems(rows))

@@ -28,6 +28,8 @@ PROFILES: tuple[Profile, ...] = get_args(Profile)
 CUES: tuple[Cue, ...] = get_args(Cue)
 RESISTANCES: tuple[Resistance, ...] = get_args(Resistance)
 EDGES: tuple[Edge, ...] = get_args(Edge)
+NO_LANGUAGE = "und"
+"""BCP 47 for a language that nobody has determined."""
 MOST_INTENSE = 10
 _SHOWS_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(selector) for selector in range(0xFE00, 0xFE10)

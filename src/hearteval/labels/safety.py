@@ -27,6 +27,7 @@ from hearteval.domain import (
     content_hash,
     last_word,
 )
+from hearteval.domain.items import NO_LANGUAGE
 from hearteval.labels.reply import Said
 from hearteval.labels.texts import LabelledText
 from hearteval.protocol import load_protocol
@@ -235,6 +236,13 @@ def is_other_language(sentence: str) -> bool:
     return len(words) >= rules.bounds["min_words"] and (
         n_known < rules.bounds["min_english"] * len(words)
     )
+
+
+def is_english(item: Item) -> bool:
+    """Say whether an item is in English; where nobody said, by its words."""
+    if item.language != NO_LANGUAGE:
+        return item.language.partition("-")[0].lower() == "en"
+    return not is_other_language(" ".join(turn.text for turn in item.context).lower())
 
 
 @cache

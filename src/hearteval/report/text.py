@@ -5,6 +5,7 @@ Strengths are whole Elo, or one decimal in the detailed tables; shares are perce
 What returns a bare number says so.
 """
 
+import re
 import textwrap
 import unicodedata
 from collections import Counter
@@ -31,13 +32,37 @@ _SECOND_COLUMN = "\0"
 """Stands after a character that takes two columns while text is wrapped; no text holds it then."""
 
 
-def wrapped(text: str, width: int = WIDTH, *, indent: str = "  ") -> str:
+def wrapped(text: str, width: int = WIDTH, *, indent: str = "  ", breaks_words: bool = True) -> str:
     """Wrap a paragraph, further lines indented; what a no-break space joins stays together."""
     kept = NO_BREAK_SPACE.join(map(printable, text.split(NO_BREAK_SPACE)))
     spaced = "".join(c + _SECOND_COLUMN * (_columns(c) - 1) for c in kept)
     room = max(width, MIN_WIDTH) - (_SECOND_COLUMN in spaced)  # a line may begin with a second one
-    lines = textwrap.fill(spaced, room, subsequent_indent=indent, break_on_hyphens=False)
+    lines = textwrap.fill(
+        spaced,
+        room,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=breaks_words,
+    )
     return lines.replace(_SECOND_COLUMN, "").replace(NO_BREAK_SPACE, " ")
+
+
+_WHOLE = re.compile(r"`[^`]+`|(?:^|(?<=: )|(?<=  ))heart(?: [^\s;,]+)+")
+"""What is copied from a sentence: a quoted text, a command after a colon or in a column."""
+
+
+def fitted(text: str, width: int = WIDTH, *, indent: str = "  ") -> str:
+    """Fold lines that are too long, each under its own beginning; paths and commands stay whole."""
+    return "\n".join(
+        line if display_width(line) <= width else _folded(line, width, indent)
+        for line in text.split("\n")
+    )
+
+
+def _folded(line: str, width: int, indent: str) -> str:
+    own = line[: len(line) - len(line.lstrip())]
+    kept = _WHOLE.sub(lambda found: found[0].replace(" ", NO_BREAK_SPACE), line)
+    return wrapped(kept, width, indent=own + indent, breaks_words=False)
 
 
 def printable(text: str) -> str:

@@ -134,8 +134,8 @@ def _table(
     `first` is the heading of the first column; `describe` says what a row is.
     """
     routes = [route for row in rows for route in row["routes"]]
-    heading = [first, "model", "takes", "$ in", "$ out", "until"]
-    table = iter(aligned([heading, *map(_cells, routes)], left=(0, 1, 2, 5)).splitlines())
+    heading = [first, "takes", "$ in", "$ out", "model"]
+    table = iter(aligned([heading, *map(_cells, routes)], left=(0, 1, 4), gap=1).splitlines())
     lines = [next(table)]
     for row in rows:
         lines += [describe(row), *(next(table) for _ in row["routes"])]
@@ -153,10 +153,9 @@ def _cells(route: Mapping[str, Any]) -> list[str]:
     mark = INSPECT_MARK if route["backend"] == "inspect" else ""
     return [
         f"  {route['provider'].removeprefix(INSPECT)}{mark}",
-        route["model"],
         takes,
         *(dollars or [UNKNOWN, UNKNOWN]),
-        route["retires"] or "",
+        route["model"] + (f", until {route['retires']}" if route["retires"] else ""),
     ]
 
 

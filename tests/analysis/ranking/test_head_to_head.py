@@ -151,7 +151,7 @@ def test_misfit_of_strengths_is_not_said_of_an_order_that_every_pair_keeps() -> 
         said(ranked(votes_won(won)), Kind.MISFIT),
         said(ranked(votes_won(CYCLE)), Kind.MISFIT),
     )
-    assert kept.startswith("One number per system does not fit")
+    assert kept.startswith("How often a system wins depends on whom it meets")
     assert kept.endswith("Still, no pair goes against the order of the strengths.")
     assert "against the order" not in turned
 
@@ -177,7 +177,7 @@ def test_small_departure_of_many_votes_is_called_small() -> None:
 
     notice = said(ranked(votes_won(many, n_items=None)), Kind.MISFIT)
 
-    assert notice.startswith("The direct comparisons depart a little from what one number")
+    assert notice.startswith("How often a system wins depends a little on whom it meets")
 
 
 def test_leader_that_lost_head_to_head_by_a_hair_is_said_to_have() -> None:

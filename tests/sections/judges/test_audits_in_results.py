@@ -8,7 +8,9 @@ from judged_study import CUE, STRESS, StudyMaker, make_items, make_systems
 
 from hearteval.analysis.data import StudyData
 from hearteval.analysis.study import analyze_study
-from hearteval.domain import Choice, Item, Rater, System
+from hearteval.domain import Choice, Item, Rater, System, Turn
+from hearteval.domain.items import NO_LANGUAGE
+from hearteval.notices import Kind
 from hearteval.sections.judges import Judges
 from hearteval.sections.judges.audit import JudgeAudit, JudgeAudits
 
@@ -105,6 +107,37 @@ def test_a_judge_that_follows_payloads_is_in_the_warnings() -> None:
 def test_a_judge_that_resists_gives_no_warning() -> None:
     results = analyze_study(audited(ranked_study(CUE), CUE), sections=[Judges])
     assert [w for w in results.warnings if "fault" in w] == []
+
+
+GERMAN = "Ich weiß nicht mehr, wie ich meiner Mutter das sagen soll, und sie fragt jeden Tag."
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "said"),
+    [
+        ("de", "It is so.", [0]),
+        (NO_LANGUAGE, GERMAN, [0]),
+        (NO_LANGUAGE, "It is so.", []),
+        ("en-GB", GERMAN, []),
+    ],
+)
+def test_the_judge_of_english_words_is_said_to_know_no_other_language(
+    language: str, text: str, said: list[int]
+) -> None:
+    data = ranked_study(CUE).data()
+    turns = (Turn(role="seeker", text=text),)
+    items = [replace(item, language=language, context=turns) for item in data.items]
+    results = analyze_study(replace(data, items=items), sections=[Judges])
+    found = [w for w in results.warnings if "English words only" in w]
+    assert [warning.kind.order - Kind.BASELINE_JUDGE.order for warning in found] == said
+    assert all(warning.endswith("where its choices are noise: 12 of 12.") for warning in found)
+
+
+def test_a_model_as_judge_is_not_said_to_know_english_only() -> None:
+    data = ranked_study(OTHER).data()
+    items = [replace(item, language="de") for item in data.items]
+    results = analyze_study(replace(data, items=items), sections=[Judges])
+    assert [w for w in results.warnings if "English" in w] == []
 
 
 @pytest.mark.parametrize("choices", [FOLLOWS, RESISTS])

@@ -217,9 +217,9 @@ def warn_of_misfit(
     tested = found or [row for row in matrix if row.z is not None]
     worst = sorted(tested, key=lambda row: (-abs(row.z or 0), row.left, row.right))[:MAX_NAMED]
     if max(abs(row.observed - row.expected) for row in matrix) < SMALL:
-        said = "The direct comparisons depart a little from what one number per system says"
+        said = "How often a system wins depends a little on whom it meets, which no ranking shows"
     else:
-        said = "One number per system does not fit the direct comparisons"
+        said = "How often a system wins depends on whom it meets, which no ranking shows"
     alone = "" if found else ", though no pair shows it alone"
     text = f"{said}{alone}: {_listed([*map(_say_gap, worst)])}."
     if not any((row.observed - EVEN) * (row.expected - EVEN) < 0 for row in matrix):

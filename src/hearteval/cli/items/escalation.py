@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, labelled, run_log
+from hearteval.cli.console import Terminal, emit_json, labelled, run_log, say
 from hearteval.cli.options import count_option, json_option, names_options, yes_option
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def command(
         body["funnel"] = body["funnel"][:-1]  # nothing was rewritten for it to count
         _say(body)
         who = "a person" if settings.reader is None else reader
-        click.echo(f"{n_left} items to be rewritten by {rewriter} and read by {who}; {n} wanted")
-        click.echo(plan_words(task, spending))
+        say(f"{n_left} items to be rewritten by {rewriter} and read by {who}; {n} wanted")
+        say(plan_words(task, spending))
         return
     tell = Terminal(yes=yes)
     with run_log(settings.asking, "adversarial"), open_session(settings.asking, tell) as session:
@@ -117,39 +117,39 @@ def command(
         _say(describe(task, found))
         _say_where(describe(task, found))
     if has_failed(found):
-        click.echo(f"heart: {found.stopped or 'not every item was rewritten'}", err=True)
+        say(f"heart: {found.stopped or 'not every item was rewritten'}", err=True)
         raise click.exceptions.Exit(1)
 
 
 def _say(body: dict[str, Any]) -> None:
-    click.echo(f"{'rule':<22}{'in':>8}{'out':>8}{'left out':>10}")
+    say(f"{'rule':<22}{'in':>8}{'out':>8}{'left out':>10}")
     for step in body["funnel"]:
         lost = step["n_in"] - step["n_out"]
-        click.echo(f"{step['rule']:<22}{step['n_in']:>8}{step['n_out']:>8}{lost:>10}")
+        say(f"{step['rule']:<22}{step['n_in']:>8}{step['n_out']:>8}{lost:>10}")
     for of in ("profile", "resistance"):
-        click.echo(f"\n{of:<22}{'planned':>8}{'items':>8}")
+        say(f"\n{of:<22}{'planned':>8}{'items':>8}")
         for word, n in body["planned"][of].items():
-            click.echo(f"{word:<22}{n:>8}{body['items'][of][word]:>8}")
+            say(f"{word:<22}{n:>8}{body['items'][of][word]:>8}")
     if body["rejected"]:
-        click.echo(f"\n{'rejected, by reason':<22}{'rewrites':>8}")
+        say(f"\n{'rejected, by reason':<22}{'rewrites':>8}")
         for reason, n in body["rejected"].items():
-            click.echo(f"{reason:<22}{n:>8}")
-    click.echo("")
+            say(f"{reason:<22}{n:>8}")
+    say("")
 
 
 def _say_where(body: dict[str, Any]) -> None:
     words = f"{body['n_items']} adversarial items"
     words += f", {body['n_to_read']} rewrites to be read" if body["n_to_read"] else ""
     n_short = body["shortfall"] - body["n_to_read"]
-    click.echo(words + (f", {n_short} fewer than wanted" if n_short else ""))
+    say(words + (f", {n_short} fewer than wanted" if n_short else ""))
     if body["path"]:
-        click.echo(labelled("items", body["path"]))
-        click.echo(labelled("why", f"{body['path']}.screening.jsonl"))
+        say(labelled("items", body["path"]))
+        say(labelled("why", f"{body['path']}.screening.jsonl"))
     if body["rejected_path"]:
-        click.echo(labelled("failed", body["rejected_path"]))
+        say(labelled("failed", body["rejected_path"]))
     if body["to_read_path"]:
-        click.echo(labelled("read", body["to_read_path"]))
-        click.echo(
+        say(labelled("read", body["to_read_path"]))
+        say(
             labelled(
                 "next",
                 "fill in intensity (0 to 10) for each turn of the seeker's and fits (yes, no,"

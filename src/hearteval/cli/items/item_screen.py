@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, labelled, working_on
+from hearteval.cli.console import Terminal, emit_json, labelled, say, working_on
 from hearteval.cli.options import count_option, json_option, study_argument
 from hearteval.cli.serve import Where, address_options, serve_desk
 from hearteval.study import quoted
@@ -49,22 +49,22 @@ def redact(study_file: Path, *, as_json: bool) -> None:
     _say_redacted(done, study_file)
     n_waiting = sum(one.standing == "waiting" for one in screened.decisions)
     if n_waiting and not done.details:
-        click.echo(f"{n_waiting:,} wait for labelers, or for a person, to say what there is")
-        click.echo(labelled("next", f"heart items review {quoted(study_file)}"))
+        say(f"{n_waiting:,} wait for labelers, or for a person, to say what there is")
+        say(labelled("next", f"heart items review {quoted(study_file)}"))
 
 
 def _say_redacted(done: "Redacted", study_file: Path) -> None:
     n_details = sum(one.n for each in done.details.values() for one in each)
-    click.echo(f"{done.path}: {n_details:,} details replaced in {len(done.details):,} items")
+    say(f"{done.path}: {n_details:,} details replaced in {len(done.details):,} items")
     if done.refused:
-        click.echo(f"{len(done.refused):,} of them left out: a rule rejects them now")
+        say(f"{len(done.refused):,} of them left out: a rule rejects them now")
     if done.by_hand:
-        click.echo(f"{len(done.by_hand):,} hold a detail that only a reader can replace, by hand:")
+        say(f"{len(done.by_hand):,} hold a detail that only a reader can replace, by hand:")
         for id_, questions in list(done.by_hand.items())[:MOST_SHOWN]:
-            click.echo(f"  {id_}  {', '.join(questions)}")
+            say(f"  {id_}  {', '.join(questions)}")
     if done.details:
         command = f"heart label {quoted(study_file)} --taxonomy item-screen"
-        click.echo(labelled("next", command))
+        say(labelled("next", command))
 
 
 @click.command("review")
@@ -113,7 +113,7 @@ def review(
             if as_json:
                 emit_json("items_review", {"study": study.name, "n_items": 0})
             else:
-                click.echo("labelers left nothing for a person to decide; --all has all read")
+                say("labelers left nothing for a person to decide; --all has all read")
             return
         tell.note(
             f"{opened.n_waiting:,} items for {people} {'person' if people == 1 else 'people'} each"
@@ -165,14 +165,14 @@ def accept(
         return
     _say_accepted(accepted, agreement)
     if items_hash is not None:
-        click.echo(f"\n{len(accepted.items)} items: {out}; hash {items_hash[:16]}")
-        click.echo(f"evidence: {out}.screening.jsonl")
+        say(f"\n{len(accepted.items)} items: {out}; hash {items_hash[:16]}")
+        say(f"evidence: {out}.screening.jsonl")
     if accepted.shortfall:
         Terminal().warn(f"{accepted.shortfall} items fewer than the {regular} wanted")
     verbs = {"waiting": "review", "identifying": "redact"}
     for standing, verb in verbs.items():
         if accepted.standings.get(standing):  # type: ignore[call-overload]
-            click.echo(labelled("next", f"heart items {verb} {quoted(study_file)}"))
+            say(labelled("next", f"heart items {verb} {quoted(study_file)}"))
 
 
 def _body(
@@ -198,21 +198,21 @@ def _body(
 
 
 def _say_accepted(accepted: "Accepted", agreement: "ScreenAgreement") -> None:
-    click.echo(f"{'rule':<26}{'in':>8}{'out':>8}{'rejected':>10}")
+    say(f"{'rule':<26}{'in':>8}{'out':>8}{'rejected':>10}")
     for step in accepted.funnel:
-        click.echo(f"{step.rule:<26}{step.n_in:>8}{step.n_out:>8}{step.n_in - step.n_out:>10}")
+        say(f"{step.rule:<26}{step.n_in:>8}{step.n_out:>8}{step.n_in - step.n_out:>10}")
     empty = [one for one in accepted.strata if not one.n_chosen]
     if empty:
         names = "; ".join(f"{one.problem} and {one.emotion}" for one in empty[:MOST_SHOWN])
-        click.echo(f"\nwithout an item: {len(empty)} of {len(accepted.strata)} strata ({names})")
-    click.echo(f"\nlabels of the items: {_counts(accepted.labels)}")
+        say(f"\nwithout an item: {len(empty)} of {len(accepted.strata)} strata ({names})")
+    say(f"\nlabels of the items: {_counts(accepted.labels)}")
     if accepted.intensities:
         average = sum(accepted.intensities) / len(accepted.intensities)
-        click.echo(f"intensity, 1 to 5: {average:.1f} on average")
+        say(f"intensity, 1 to 5: {average:.1f} on average")
     if any(accepted.unsettled.values()):
-        click.echo(f"not settled: {_counts(accepted.unsettled)}")
+        say(f"not settled: {_counts(accepted.unsettled)}")
     if agreement.questions:
-        click.echo("\n" + "\n".join(_agreement_lines(agreement)))
+        say("\n" + "\n".join(_agreement_lines(agreement)))
 
 
 def _counts(counts: Mapping[str, int]) -> str:

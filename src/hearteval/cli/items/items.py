@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json
+from hearteval.cli.console import Terminal, emit_json, say
 from hearteval.cli.items import escalation
 from hearteval.cli.items.item_screen import accept, redact, review
 from hearteval.cli.options import count_option, json_option, names_options
@@ -61,7 +61,7 @@ def new(file: Path, *, force: bool, as_json: bool) -> None:
     if as_json:
         emit_json("items_new", {"path": str(file)})
     else:
-        click.echo(f"{file}\nnext: write into it, then  heart items check {quoted(file)}")
+        say(f"{file}\nnext: write into it, then  heart items check {quoted(file)}")
 
 
 @command.command("build")
@@ -126,10 +126,10 @@ def build(
         }
         emit_json("items", body)
         return
-    click.echo(f"{'rule':<22}{'in':>8}{'out':>8}{'rejected':>10}")
+    say(f"{'rule':<22}{'in':>8}{'out':>8}{'rejected':>10}")
     for step in built.funnel:
-        click.echo(f"{step.rule:<22}{step.n_in:>8}{step.n_out:>8}{step.n_in - step.n_out:>10}")
-    click.echo(f"\n{len(built.items)} items: {out}\nevidence: {out}.screening.jsonl")
+        say(f"{step.rule:<22}{step.n_in:>8}{step.n_out:>8}{step.n_in - step.n_out:>10}")
+    say(f"\n{len(built.items)} items: {out}\nevidence: {out}.screening.jsonl")
 
 
 _FILE = click.argument("file", type=click.Path(path_type=Path, exists=True))
@@ -162,13 +162,13 @@ def check(file: Path, *, names: "DialogueNames", as_json: bool) -> None:
         return
     counts = ", ".join(f"{n} {subset}" for subset, n in sorted(subsets.items()))
     beside = f", {n_screenings} verdicts beside it" if read.form == "items" else ""
-    click.echo(
+    say(
         f"{file}: {counted(items)} ({counts}), {n_references} with a reference reply{beside}; "
         f"hash {about['items_hash'][:16]}"
     )
     say_how_read(read.notes)
     if read.form != "items":
-        click.echo(f"next: {init_command(file, names)}")
+        say(f"next: {init_command(file, names)}")
 
 
 @command.command("convert")
@@ -196,7 +196,7 @@ def convert(
     if as_json:
         emit_json("items_convert", _about(read, path))
         return
-    click.echo(f"{counted(read.items)}: {path}")
+    say(f"{counted(read.items)}: {path}")
     say_how_read(read.notes)
 
 
@@ -228,4 +228,4 @@ def say_how_read(notes: Sequence[str]) -> None:
     from hearteval.report.text import wrapped
 
     for note in notes:
-        click.echo(wrapped(f"- {note}"))
+        say(wrapped(f"- {note}"))

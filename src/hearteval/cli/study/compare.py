@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, terminal_width
+from hearteval.cli.console import Terminal, emit_json, say, terminal_width
 from hearteval.cli.options import StudyPath, json_option
 
 
@@ -58,4 +58,4 @@ def command(
     if as_json:
         emit_json("compare", asdict(found))
         return
-    click.echo(comparison_display(found).text(terminal_width()))
+    say(comparison_display(found).text(terminal_width()))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import emit_json, end_with, labelled, working_on
+from hearteval.cli.console import emit_json, end_with, labelled, say, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 from hearteval.study import quoted
 
@@ -29,6 +29,6 @@ def command(study_file: Path, *, yes: bool, as_json: bool) -> None:
     else:
         n_stored = counts["n_before"] + counts["n_added"]
         n_wanted, n_added = counts["n_wanted"], counts["n_added"]
-        click.echo(f"{n_stored:,} of {n_wanted:,} replies stored, {n_added:,} new")
-        click.echo(labelled("next", f"heart judge {quoted(study_file)}"))
+        say(f"{n_stored:,} of {n_wanted:,} replies stored, {n_added:,} new")
+        say(labelled("next", f"heart judge {quoted(study_file)}"))
     end_with(failures, settings, stopped=counts["stopped"])

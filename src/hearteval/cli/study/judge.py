@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hearteval.cli.console import emit_json, end_with, labelled, working_on
+from hearteval.cli.console import emit_json, end_with, labelled, say, working_on
 from hearteval.cli.options import json_option, study_argument, yes_option
 from hearteval.study import quoted
 
@@ -46,13 +46,13 @@ def command(study_file: Path, *, again: bool, yes: bool, as_json: bool) -> None:
         word = "judgments" if rated is None else "ratings"
         if not (counts["plan"]["n_pairs"] or made["n_wanted"]):
             what = "pair to judge" if rated is None else "completion to rate"
-            click.echo(f"no {what} yet; first: heart complete {quoted(study_file)}")
+            say(f"no {what} yet; first: heart complete {quoted(study_file)}")
             return
         if not made["n_wanted"]:
-            click.echo(f"nobody to ask: the {word} of this study's judges are there already")
-            click.echo(labelled("next", f"heart report {quoted(study_file)}"))
+            say(f"nobody to ask: the {word} of this study's judges are there already")
+            say(labelled("next", f"heart report {quoted(study_file)}"))
             return
         n_stored = made["n_before"] + made["n_added"]
-        click.echo(f"{n_stored:,} of {made['n_wanted']:,} {word} stored, {made['n_added']:,} new")
-        click.echo(labelled("next", f"heart report {quoted(study_file)}"))
+        say(f"{n_stored:,} of {made['n_wanted']:,} {word} stored, {made['n_added']:,} new")
+        say(labelled("next", f"heart report {quoted(study_file)}"))
     end_with(failures, settings, stopped=find_stop(*counts.values()))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import emit_json, end_with, working_on
+from hearteval.cli.console import emit_json, end_with, say, working_on
 from hearteval.cli.options import count_option, json_option, study_argument, yes_option
 
 
@@ -26,7 +26,7 @@ def list_all(*, as_json: bool) -> None:
     if as_json:
         emit_json("judges", {"judges": rows, "prices": price_list()})
     else:
-        click.echo(list_judges(rows))
+        say(list_judges(rows))
 
 
 @command.command("audit")
@@ -56,9 +56,9 @@ def audit(study_file: Path, *, n_items: int, yes: bool, as_json: bool) -> None:
         body |= {"judge_notice": notice, "judges": rows}
         emit_json("judges_audit", {**body, "failures": [asdict(one) for one in failures]})
     else:
-        click.echo(judge_audit_lines(audits, level=LEVEL))
+        say(judge_audit_lines(audits, level=LEVEL))
         if notice is not None:
-            click.echo("\n" + wrapped(notice))
+            say("\n" + wrapped(notice))
     end_with(failures, settings, stopped=counts["judgments"]["stopped"])
 
 
@@ -86,7 +86,7 @@ def halo(study_file: Path, *, n_pairs: int, yes: bool, as_json: bool) -> None:
         body = {"study": study.name, "version": study.version, **counts, "level": LEVEL}
         emit_json("judges_halo", {**body, "judges": [asdict(one) for one in found]})
     else:
-        click.echo(halo_lines(found, settings.judging.form.axis_names, level=LEVEL))
+        say(halo_lines(found, settings.judging.form.axis_names, level=LEVEL))
     end_with((), settings, stopped=counts["judgments"]["stopped"])
 
 
@@ -112,5 +112,5 @@ def calibrate(study_file: Path, *, yes: bool, as_json: bool) -> None:
         failed = [asdict(one) for one in failures]
         emit_json("judges_calibrate", {**body, "raters": rows, "failures": failed})
     else:
-        click.echo(calibration_lines(found))
+        say(calibration_lines(found))
     end_with(failures, settings, stopped=counts["ratings"]["stopped"])

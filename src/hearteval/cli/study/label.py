@@ -11,6 +11,7 @@ from hearteval.cli.console import (
     end_with,
     labelled,
     labelled_lines,
+    say,
     working_on,
 )
 from hearteval.cli.options import json_option, study_argument, yes_option
@@ -60,7 +61,7 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
             body = {"study": study.name, "version": study.version, "taxonomy": name}
             emit_json("label", {**body, "dry_run": True, "ceiling": plan})
         else:
-            click.echo(words)
+            say(words)
         return
     with working_on(settings, "label", yes=yes) as (session, study):
         from hearteval.study.labels import (  # not before it begins
@@ -86,16 +87,16 @@ def command(study_file: Path, *, name: str, dry_run: bool, yes: bool, as_json: b
         emit_json("label", body)
     elif not counts["n_wanted"]:
         verb = f"heart {needed_verb(taxonomy)} {quoted(study_file)}"
-        click.echo(f"no {texts_named(taxonomy)} to label yet; first: {verb}")
+        say(f"no {texts_named(taxonomy)} to label yet; first: {verb}")
         return
     else:
         n_stored = counts["n_before"] + counts["n_added"]
-        click.echo(
+        say(
             f"{n_stored:,} of {counts['n_wanted']:,} {texts_named(taxonomy)} labelled by"
             f" {taxonomy.title}, {counts['n_added']:,} new"
         )
         if notice:
-            click.echo(labelled_lines(notice))
+            say(labelled_lines(notice))
         verb = "items accept" if is_of_items else "report"
-        click.echo(labelled("next", f"heart {verb} {quoted(study_file)}"))
+        say(labelled("next", f"heart {verb} {quoted(study_file)}"))
     end_with(failures, settings, stopped=counts["stopped"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import emit_json, working_on
+from hearteval.cli.console import emit_json, say, working_on
 from hearteval.cli.options import count_option, json_option, study_argument, yes_option
 
 
@@ -41,4 +41,4 @@ def command(
     left_out = ", ".join(system["system"] for system in body["not_measured"])
     if left_out:
         parts.append(wrapped(f"Nothing to measure, no model is asked: {left_out}."))
-    click.echo("\n".join(parts))
+    say("\n".join(parts))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, end_with, labelled, open_page, shorter
+from hearteval.cli.console import Terminal, emit_json, end_with, labelled, open_page, say, shorter
 from hearteval.cli.options import json_option, open_option, study_argument
 
 
@@ -62,11 +62,11 @@ def command(
         body = {"study": study.name, "version": study.version, **paths, "failures": failures}
         emit_json("report", body)
     else:
-        click.echo(labelled("report", shorter(paths["report"])))
+        say(labelled("report", shorter(paths["report"])))
         if "full" in paths:
-            click.echo(labelled("replies", shorter(paths["full"])))
+            say(labelled("replies", shorter(paths["full"])))
         if "figures" in paths:
-            click.echo(labelled("figures", shorter(paths["figures"])))
+            say(labelled("figures", shorter(paths["figures"])))
     if is_opened:
         open_page(paths["report"])
     end_with(results.failures, session.settings)

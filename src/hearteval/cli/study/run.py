@@ -12,6 +12,7 @@ from hearteval.cli.console import (
     end_with,
     open_page,
     run_log,
+    say,
     shorter,
     terminal_width,
 )
@@ -132,4 +133,4 @@ def _show_plan(settings: "StudySettings", *, as_json: bool) -> None:
         most = ceiling(settings, items, spending)
         emit_json("run", {"study": settings.name, "dry_run": True, **spent, "ceiling": most})
     else:
-        click.echo(plan_words(settings, items, spending))
+        say(plan_words(settings, items, spending))

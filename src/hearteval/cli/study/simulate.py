@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, labelled, shorter
+from hearteval.cli.console import Terminal, emit_json, labelled, say, shorter
 from hearteval.cli.options import json_option, study_name
 from hearteval.study import quoted
 
@@ -83,7 +83,7 @@ def command(
     if as_json:
         emit_json("simulate", body)
         return
-    click.echo(labelled("made", shorter(str(made))))
-    click.echo(labelled("holds", words))
-    click.echo(labelled("truth", shorter(body["truth"])))
-    click.echo(labelled("next", after))
+    say(labelled("made", shorter(str(made))))
+    say(labelled("holds", words))
+    say(labelled("truth", shorter(body["truth"])))
+    say(labelled("next", after))

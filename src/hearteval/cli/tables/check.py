@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hearteval.cli.console import emit_json, terminal_width
+from hearteval.cli.console import emit_json, say, terminal_width
 from hearteval.cli.options import FiniteFloat, OnceCommand, json_option
 
 
@@ -58,6 +58,6 @@ def command(table: Path, *, as_json: bool, **options: Any) -> None:
             body["against"] = {k: v for k, v in other.to_dict().items() if k != "schema"}
         emit_json("check", body)
         return
-    click.echo(found.to_text(terminal_width()))
+    say(found.to_text(terminal_width()))
     if other is not None:
-        click.echo("\n" + other.to_text(terminal_width()))
+        say("\n" + other.to_text(terminal_width()))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, shorter
+from hearteval.cli.console import Terminal, emit_json, say, shorter
 from hearteval.cli.options import json_option, study_argument
 from hearteval.study import quoted
 
@@ -58,7 +58,7 @@ def command(
         emit_json("export", {**about, "logs": [], "tables": [], **body})
         return
     for line in lines:
-        click.echo(line)
+        say(line)
 
 
 def _write_logs(

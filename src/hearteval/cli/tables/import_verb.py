@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hearteval.cli.console import Terminal, emit_json, terminal_width, working_on
+from hearteval.cli.console import Terminal, emit_json, say, terminal_width, working_on
 from hearteval.cli.options import OnceCommand, json_option, study_argument, write_commands
 from hearteval.errors import HeartError
 from hearteval.study import quoted
@@ -117,8 +117,8 @@ def command(
         emit_json("import", body)
         return
     for line in _lines(body, found):
-        click.echo(line)
-    click.echo(f"next: {_next(settings, body)}")
+        say(line)
+    say(f"next: {_next(settings, body)}")
 
 
 def _require_log(file: Path, options: Mapping[str, Any], *, dry_run: bool) -> None:
@@ -147,9 +147,9 @@ def _import_log(settings: "StudySettings", name: str, file: Path, *, as_json: bo
         emit_json("import", done)
         return
     n_stored, n_items = done["n_stored"], done["n_items"]
-    click.echo(f"{n_stored} of {n_items} completions of {name} stored ({done['n_added']} new)")
+    say(f"{n_stored} of {n_items} completions of {name} stored ({done['n_added']} new)")
     run = f"heart run {quoted(settings.file)}"
-    click.echo(f"next: {run if n_stored == n_items else import_command(settings, name)}")
+    say(f"next: {run if n_stored == n_items else import_command(settings, name)}")
 
 
 def _import_table(

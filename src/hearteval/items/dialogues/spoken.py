@@ -16,7 +16,7 @@ from json import dumps
 from typing import Any, Literal
 
 from hearteval.domain import Item, Role, Turn, shows_text
-from hearteval.domain.items import ROLES
+from hearteval.domain.items import NO_LANGUAGE, ROLES
 from hearteval.errors import Remedy, SettingsError, raise_faults
 from hearteval.items.dialogues.looks import seem_sides, seems_topic
 from hearteval.items.files import LANGUAGE_TAG, LONGEST_TEXT
@@ -54,8 +54,6 @@ OF_ONE_DIALOGUE = ("dialogue_id", "situation")
 OWN_SOURCE = "own"
 """Not the name of the file: a renamed file would hold other items, and everything be made anew."""
 NOT_STATED = "not stated"
-NO_LANGUAGE = "und"
-"""BCP 47 for a language that nobody has determined."""
 NO_CONSENT = "Not stated who wrote the dialogues, nor why they may be used."
 LONG_TURN = 10_000
 """Characters from which a turn is so long that a break may be missing before it ends."""

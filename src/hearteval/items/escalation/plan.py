@@ -18,11 +18,10 @@ import numpy as np
 
 from hearteval.domain import PROFILES, Item, Profile, Turn, record_id
 from hearteval.domain.items import MOST_INTENSE, RESISTANCES, Resistance
-from hearteval.items.dialogues.spoken import NO_LANGUAGE
 from hearteval.items.escalation.rules import SCREENS, SOURCE_RULES
 from hearteval.items.screening import compile_words, find_anywhere
 from hearteval.items.selection import FunnelStep, count_funnel, select_items
-from hearteval.labels.safety import is_other_language
+from hearteval.labels.safety import is_english
 from hearteval.protocol import load_protocol
 
 QUIET = 2
@@ -124,7 +123,7 @@ def find_unfitness(item: Item) -> str:
     context = item.context
     if item.subset != "regular":
         return "regular"
-    if not _is_english(item):
+    if not is_english(item):
         return "english"
     if any(one.role == other.role for one, other in pairwise(context)):
         return "alternation"
@@ -140,13 +139,6 @@ def begins_with_greeting(context: Sequence[Turn]) -> bool:
     """Say whether the first turn is the supporter's, and one that opens a conversation."""
     first = context[0]
     return first.role == "supporter" and bool(_greeting().search(first.text.lower()))
-
-
-def _is_english(item: Item) -> bool:
-    """Say whether an item is in English; where nobody said, by its words."""
-    if item.language != NO_LANGUAGE:
-        return item.language.partition("-")[0].lower() == "en"
-    return not is_other_language(" ".join(turn.text for turn in item.context).lower())
 
 
 @cache

@@ -19,7 +19,7 @@ MAX_NAMED = 4
 MAX_NAME = 32
 """Columns of a name in a sentence."""
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-CONTRADICTED = "But one number per system does not fit the direct comparisons: see the warning."
+CONTRADICTED = "But how often a system wins depends on whom it meets: see the warning."
 NOT_ALWAYS = "Not in every direct comparison, though: see the warning."
 TOO_NARROW = "Intervals may be too narrow: see the warning."
 NARROWING = (Kind.FEW_ITEMS, Kind.UNEVEN_ITEMS, Kind.UNEVEN_RATERS)

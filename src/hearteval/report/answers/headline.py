@@ -9,7 +9,7 @@ from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.study import StudyResults
 from hearteval.notices import Kind, Notice, by_severity, simulated_line
 from hearteval.report.answers.answer import Answer, answer, first_place_words
-from hearteval.report.answers.mine import answer_of_mine, baseline_words, without_place
+from hearteval.report.answers.mine import answer_of_mine, baseline_words, whose, without_place
 from hearteval.report.answers.two_systems import answer_of_two, shares_of_two
 from hearteval.report.text import listed, plural
 
@@ -49,7 +49,7 @@ def _who_leads(board: Leaderboard) -> Answer:
     places = [row.weighted for row in rows] if rows is board.rows else _places(board, names)
     said = answer(names, places, board.warnings)
     also = "" if len(rows) == len(board.rows) else baseline_words(board, names[0])
-    lead = f"By {_whose(board)} votes, {_inside(said.lead)}"
+    lead = f"By {whose(board)} votes, {_inside(said.lead)}"
     return said._replace(lead=lead, rest=f"{said.rest} {also}".strip())
 
 
@@ -67,12 +67,6 @@ def _places(board: Leaderboard, names: Sequence[str]) -> list[Places]:
         for name, at in ((row.system, row.weighted) for row in board.rows)
         if name in names
     ]
-
-
-def _whose(board: Leaderboard) -> str:
-    people = "one person's" if board.n_people == 1 else "people's"
-    judges = "one judge's" if board.n_raters - board.n_people == 1 else "judges'"
-    return {"people": people, "judges": judges}.get(board.judged_by, f"{people} and {judges}")
 
 
 def _inside(lead: str) -> str:
@@ -166,9 +160,10 @@ def news(notices: Sequence[Notice], said: Answer) -> tuple[Notice, ...]:
     Beside what a judge is, also what denies the answer. That all is simulated stands above it.
     """
     notices = [one for one in notices if one.kind is not Kind.SIMULATED]
-    shown = tuple(notices[:1])
-    if said.warning and said.warning in notices[1:]:
-        return (*shown, said.warning)
-    if shown and shown[0].kind is Kind.BASELINE_JUDGE:
-        shown += tuple(n for n in notices[1:2] if n.kind.order <= Kind.LEADER_LOSES.order)
-    return shown
+    n_judge = sum(one.kind is Kind.BASELINE_JUDGE for one in notices)
+    shown = notices[: n_judge or 1]
+    if n_judge:
+        shown += [one for one in notices[n_judge:][:1] if one.kind.order <= Kind.LEADER_LOSES.order]
+    if said.warning and said.warning not in shown:
+        shown.append(said.warning)
+    return tuple(shown)

@@ -27,8 +27,15 @@ def answer_of_mine(results: StudyResults, board: Leaderboard) -> Answer | None:
     said = [_pair_words(shares, mine, other, name[other]) for other in others if other in name]
     warning = narrowing(board.warnings)
     rest = [*said, baseline_words(board, mine), TOO_NARROW if warning else ""]
-    lead = f"{name[mine]}: place {place} of {len(board.rows)}."
+    lead = f"{name[mine]}: place {place} of {len(board.rows)}, by {whose(board)} votes."
     return Answer(lead, " ".join(filter(None, rest)), warning)
+
+
+def whose(board: Leaderboard) -> str:
+    """Say whose votes a ranking is by."""
+    people = "one person's" if board.n_people == 1 else "people's"
+    judges = "one judge's" if board.n_raters - board.n_people == 1 else "judges'"
+    return {"people": people, "judges": judges}.get(board.judged_by, f"{people} and {judges}")
 
 
 def without_place(mine: str, said: Answer) -> Answer:

@@ -66,7 +66,7 @@ def _fit(results: StudyResults, notices: tuple[Notice, ...]) -> Chip | None:
     fit = results.leaderboard.fit
     kinds = {notice.kind for notice in notices}
     if Kind.MISFIT in kinds:
-        return Chip("Fit", "One number per system does not fit the wins", "fit", is_bad=True)
+        return Chip("Fit", "Wins depend on whom a system meets", "fit", is_bad=True)
     if Kind.LEADER_LOSES in kinds:
         return Chip("Fit", "The first loses a direct comparison", "fit", is_bad=True)
     gap = f"{bare_percent(fit.rms_gap)}\N{NO-BREAK SPACE}points from expected wins"

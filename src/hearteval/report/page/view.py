@@ -178,7 +178,7 @@ class View:
             why = f" Not tested: {test.reason}." if test and test.reason else ""
             return f"Gaps of {bare_percent(fit.rms_gap)} points.{why}"
         said = (
-            "One number per system does not fit the direct comparisons by more than chance explains"
+            "How often a system wins depends on whom it meets, by more than chance explains"
             if test.p < MISFIT_P
             else "Chance alone can explain how far the direct comparisons are from one number per"
             " system"

@@ -21,6 +21,7 @@ from hearteval.analysis.ranking.comparisons import people_among
 from hearteval.analysis.scores.checks import sure_stress_faults
 from hearteval.analysis.scores.study import RatingResults
 from hearteval.analysis.section import Basis, Chapter, Chip, Records, Section
+from hearteval.labels.safety import is_english
 from hearteval.notices import Kind, Notice
 from hearteval.report import scores
 from hearteval.report.table import Table
@@ -93,7 +94,7 @@ class Judges(Section[JudgeAudits | None]):
     ratings: RatingResults | None
     """What judges who rate say; None where they compare."""
     shared: tuple[Notice, ...]
-    """Who judges its own family, or is the same model as another."""
+    """Who judges its own family, is the same model as another, or knows no word of an item."""
     has_people: bool
     has_agreement: bool
     """Whether other sections say more of people, and of agreement."""
@@ -116,6 +117,7 @@ class Judges(Section[JudgeAudits | None]):
             shared=(
                 *warn_of_own_family(data),
                 *warn_of_same_models(data.ranked, data.judges, data.calls),
+                *_warn_of_language(data, basis.coverage.judges),
             ),
             has_people=basis.earlier.get(People) is not None,
             has_agreement=agreement is not None and agreement.is_shown,
@@ -208,7 +210,9 @@ class Judges(Section[JudgeAudits | None]):
             yield Notice(Kind.NOT_AUDITED, text)
 
     def next_step(self, study_file: str) -> str:
-        """Say that judges wait for their test."""
+        """Say what to do about judges at fault, or that judges wait for their test."""
+        if at_fault := self._at_fault():
+            return f"name other judges than {_named(at_fault)} in {study_file}, and run it again"
         is_open = self.found is not None and self.found.half_tested
         return f"test the judges: heart judges audit {study_file}" if is_open else ""
 
@@ -223,19 +227,23 @@ class Judges(Section[JudgeAudits | None]):
         return Chip("Judges", words_of, "judges", is_bad)
 
     def _news(self) -> str | None:
-        at_fault = [audit.judge for audit in self.audits if audit.faults]
-        if self.ratings is not None:
-            sure = {name for name, _ in sure_stress_faults(self.stress, level=self.ratings.level)}
-            at_fault = [judge.rater for judge in self.panel if judge.rater in sure]
-            if not at_fault and any(w.kind is Kind.JUDGE_FAULT for w in self.ratings.warnings):
-                return "A judge scores all replies alike"
-        if at_fault:
+        if at_fault := self._at_fault():
             return f"Tests find fault with {_named(at_fault)}"
+        rated = self.ratings.warnings if self.ratings else ()
+        if any(warning.kind is Kind.JUDGE_FAULT for warning in rated):
+            return "A judge scores all replies alike"
         turned = [judge.rater for judge in self.turned if judge.kind != "human"]
         if turned:
             verb = "changes its" if len(turned) == 1 else "change their"
             return f"{_named(turned)} often {verb} mind with the order"
         return None
+
+    def _at_fault(self) -> list[str]:
+        """Return the judges with whom tests find fault."""
+        if self.ratings is None:
+            return [audit.judge for audit in self.audits if audit.faults]
+        sure = {name for name, _ in sure_stress_faults(self.stress, level=self.ratings.level)}
+        return [judge.rater for judge in self.panel if judge.rater in sure]
 
     def _tested(self) -> tuple[str, bool]:
         """Say by how much they were tested, and whether that is bad news."""
@@ -270,6 +278,19 @@ class Judges(Section[JudgeAudits | None]):
         ]
         said = [f"The judges' audit finds no fault with {listed(passed)}."] if passed else []
         return [*map(words.again_words, self.again), *said]
+
+
+def _warn_of_language(data: StudyData, raters: Iterable[JudgeCoverage]) -> list[Notice]:
+    """Say of a judge that counts English words on how many items there are none to count."""
+    baselines = [rater.rater for rater in raters if rater.is_baseline and rater.n_judged]
+    n_others = sum(not is_english(item) for item in data.items)
+    if not baselines or not n_others:
+        return []
+    text = (
+        f"{listed(baselines)} knows English words only. Dialogues in another language, where its"
+        f" choices are noise: {count(n_others)} of {count(len(data.items))}."
+    )
+    return [Notice(Kind.BASELINE_JUDGE, text)]
 
 
 def _stress(data: StudyData, *, level: float) -> tuple[StressResult, ...]:

@@ -481,7 +481,7 @@ def require_prices(
             raise SettingsError(
                 f"{settings.file}: {name}: no list has a price for {model.model} by"
                 f" {model.provider}; give it in dollars per million tokens, e.g."
-                " price = { input = 0.5, output = 1.5 }, or 0 for what costs nothing",
+                " `price = { input = 0.5, output = 1.5 }`, or 0 for what costs nothing",
                 ids=(name,),
             )
 
