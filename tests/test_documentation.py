@@ -13,10 +13,12 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from served_study import healthy, serving
 
 import hearteval
 from hearteval.cli.main import VERBS, main
+from hearteval.config import load_study
 from hearteval.config.model_settings import Entry
 from hearteval.config.study_file import SECTIONS
 
@@ -186,6 +188,63 @@ def test_the_commands_of_the_first_page_do_what_it_says(
     for line in commands:
         type_command(line, tmp_path)
     assert (tmp_path / "my-study" / "my-study.toml").is_file()
+
+
+def test_what_the_first_page_has_for_a_study_file_can_be_pasted_into_it(tmp_path: Path) -> None:
+    """Each block at the end of the file that `heart init my-study` makes, and its judges."""
+    CliRunner().invoke(main, ["init", str(tmp_path / "my-study")], catch_exceptions=False)
+    file = tmp_path / "my-study" / "my-study.toml"
+    made = file.read_text(encoding="utf-8")
+    of_models, of_people = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
+    (judges,) = re.findall(r"`(judges = .*?)`", README)
+    assert made.count('judges = ["cue"]') == 1
+    file.write_text(made.replace('judges = ["cue"]', judges) + of_models, encoding="utf-8")
+    settings = load_study(file)
+    assert [one.name for one in settings.systems][-2:] == ["GPT-5", "our model"]
+    assert [one.name for one in settings.judging.judges] == ["gpt", "claude", "gemini"]
+    file.write_text(made + of_people, encoding="utf-8")
+    assert load_study(file).people is not None
+
+
+MAX_WORDS = 40
+"""Of a sentence in what newcomers read; quoted code is one word."""
+READ_FIRST = (
+    *("README.md", "docs/tutorial.md", "docs/glossary.md"),
+    *sorted(f"docs/how-to/{page.name}" for page in (ROOT / "docs" / "how-to").glob("*.md")),
+    *(f"docs/reference/{name}.md" for name in ("command-line", "study-file", "report")),
+)
+NOT_PROSE = re.compile(r"^```.*?^```|^(?: {4}|#).*?$|<[^>]*>", re.MULTILINE | re.DOTALL)
+PART = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#|]|\d+\. ))|(?<!\\) \| ")
+SENTENCE = re.compile(r"(?<=[.!?])[)\"*]*\s+")
+
+
+def long_sentences(page: str) -> list[str]:
+    """Return the sentences of a page, in its text, lists and tables, that are too long."""
+    text = re.sub(r"`[^`]+`", "code", NOT_PROSE.sub("\n\n", page))
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    said = (one for part in PART.split(text) for one in SENTENCE.split(" ".join(part.split())))
+    return [one for one in said if len(re.findall(r"\S*\w\S*", one)) > MAX_WORDS]
+
+
+@pytest.mark.parametrize("page", READ_FIRST)
+def test_no_sentence_that_a_newcomer_reads_is_long(page: str) -> None:
+    assert long_sentences((ROOT / page).read_text(encoding="utf-8")) == []
+
+
+def test_a_long_sentence_is_found_wherever_it_stands() -> None:
+    long = " ".join(["word"] * (MAX_WORDS + 1))
+    for page in (
+        f"# A\n\nShort. {long}.",
+        f"- one\n- {long}",
+        f"| a | b |\n| --- | --- |\n| x | {long} |",
+    ):
+        assert len(long_sentences(page)) == 1
+    for page in (
+        f"```\n{long}\n```",
+        f"`{long}` is code.",
+        long.replace("word word ", "A b. C d. "),
+    ):
+        assert long_sentences(page) == []
 
 
 @pytest.mark.server
