@@ -93,7 +93,10 @@ def test_a_judge_of_the_papers_that_has_ended_gives_way_to_a_living_one(
     assert "judge paper-gpt (ended 2026-11-26)" in known.notes["left out"]
 
 
-def test_init_says_whom_it_left_out_and_who_ends(heart: Heart, tmp_path: Path) -> None:
+def test_init_says_whom_it_left_out_and_who_ends(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     done = heart("init", tmp_path / "mine", "--preset", "paper")
     said = " ".join(done.out.split())
     assert "left out: Claude 3.7 Sonnet (ended 2026-05-05), Gemini 3 Pro Preview" in said
