@@ -11,7 +11,7 @@ from typing import Any
 
 from browser_site import Heard, Served, listen_to, listening, new_context
 from people_site import PEOPLE, STUDY, World, people_world
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, Page
 
 from hearteval.errors import StoreError
 from hearteval.labels.taxonomy import load_taxonomy
@@ -46,19 +46,31 @@ class Tour:
     """Of the study."""
     browser: Browser
     served: Served
-    contexts: list[BrowserContext] = field(default_factory=list)
-    heard: list[Heard] = field(default_factory=list)
+    used: list[tuple[str, Page, Heard]] = field(default_factory=list)
+    """Browsers by their settings."""
+    left: list[tuple[str, Page, Heard]] = field(default_factory=list)
+    """To begin one costs as much as three pages."""
 
     @property
     def world(self) -> World:
         return self.served.world
 
+    @property
+    def heard(self) -> list[Heard]:
+        return [heard for *_, heard in self.used]
+
     def nobody(self, **settings: Any) -> Page:
         """A browser that the study does not know."""
-        context = new_context(self.browser, base_url=self.served.address, **settings)
-        self.contexts.append(context)
-        self.heard.append(listen_to(context))
-        return context.new_page()
+        for found in self.left:
+            if found[0] == str(settings):
+                self.left.remove(found)
+                break
+        else:
+            context = new_context(self.browser, base_url=self.served.address, **settings)
+            heard = listen_to(context)
+            found = str(settings), context.new_page(), heard
+        self.used.append(found)
+        return found[1]
 
     def somebody(self, *kinds: str, is_plain: bool = False, **settings: Any) -> Page:
         """A browser of somebody who has consented; a plain one has no JavaScript."""
@@ -83,11 +95,23 @@ class Tour:
         return page
 
     def leave(self) -> None:
-        """Close every browser."""
-        for context in self.contexts:
-            context.close()
-        self.contexts.clear()
-        self.heard.clear()
+        """Empty every browser that is still open, for whoever comes next."""
+        for found in self.used:
+            _, page, heard = found
+            if page.is_closed() or not page.url.startswith(self.served.address):
+                page.context.close()
+                continue
+            for other in page.context.pages[1:]:
+                other.close()
+            page.unroute_all()
+            page.context.set_offline(offline=False)
+            page.context.clear_cookies()
+            page.evaluate("sessionStorage.clear()")
+            page.goto("about:blank")
+            for said in (heard.errors, heard.dialogs, heard.requests):
+                said.clear()
+            self.left.append(found)
+        self.used.clear()
 
 
 def send(page: Page) -> None:

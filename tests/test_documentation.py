@@ -9,11 +9,13 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from heart_command import Heart
 from served_study import healthy, serving
 
 import hearteval
@@ -86,15 +88,14 @@ def test_system_judge_and_labeler_share_one_documented_table_of_keys() -> None:
         assert set(entry.model_fields) - shared == said - shared
 
 
-@pytest.mark.parametrize("cls", record_classes(), ids=lambda cls: cls.__name__)
-def test_a_record_is_documented_and_names_no_field_it_lacks(cls: type) -> None:
-    text = cls.__doc__ or ""
-    assert not text.startswith(f"{cls.__name__}("), "a dataclass wrote this docstring itself"
-    _, _, attributes = text.partition("Attributes:\n")
-    named = re.findall(r"^        (\w+): ", attributes, flags=re.MULTILINE)
-    named += re.findall(r"^    (\w+): ", attributes, flags=re.MULTILINE)
-    fields = {field.name for field in dataclasses.fields(cls)}
-    assert set(named) <= fields | {*vars(cls).get("__annotations__", {})}
+def test_records_are_documented_and_name_no_field_they_lack() -> None:
+    for cls in record_classes():
+        text = cls.__doc__ or ""
+        assert not text.startswith(f"{cls.__name__}("), "a dataclass wrote this docstring itself"
+        _, _, attributes = text.partition("Attributes:\n")
+        named = re.findall(r"^ {4}(?: {4})?(\w+): ", attributes, flags=re.MULTILINE)
+        fields = {field.name for field in dataclasses.fields(cls)}
+        assert set(named) <= fields | {*vars(cls).get("__annotations__", {})}, cls
 
 
 def test_links_between_documents_lead_somewhere() -> None:
@@ -161,32 +162,37 @@ def console_commands(page: str) -> list[str]:
     return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
 
 
-def type_command(line: str, folder: Path) -> str:
-    """Run a command as a reader would, and return what it printed."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("HEART_STORE", "COLUMNS")}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(
-        shlex.split(line), cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
-    return done.stdout
+@pytest.fixture
+def type_command(
+    heart: Heart, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], str]:
+    """Runs a command as a reader would in an empty folder, and gives what it printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def run(line: str) -> str:
+        command, *words = shlex.split(line)
+        done = heart(*words)
+        assert (command, done.code) == ("heart", 0), f"{line}: {done.out}{done.err}"
+        return done.out
+
+    return run
 
 
-@pytest.mark.server
 @pytest.mark.parametrize(
     ("page", "verbs"),
     [(README, ["init", "init", "rank", "agree"]), (PACKAGE_PAGE, ["init", "run", "rank", "agree"])],
     ids=["readme", "package"],
 )
 def test_the_commands_of_the_first_page_do_what_it_says(
-    tmp_path: Path, page: str, verbs: list[str]
+    tmp_path: Path, type_command: Callable[[str], str], page: str, verbs: list[str]
 ) -> None:
     (tmp_path / "votes.csv").write_text(VOTES, encoding="utf-8")
     (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8")
     commands = [line for line in console_commands(page) if line.startswith("heart ")]
     assert [line.split()[1] for line in commands] == verbs
     for line in commands:
-        type_command(line, tmp_path)
+        type_command(line)
     assert (tmp_path / "my-study" / "my-study.toml").is_file()
 
 
@@ -248,7 +254,9 @@ def test_a_long_sentence_is_found_wherever_it_stands() -> None:
 
 
 @pytest.mark.server
-def test_the_tutorial_makes_a_study_of_own_dialogues_and_an_endpoint(tmp_path: Path) -> None:
+def test_the_tutorial_makes_a_study_of_own_dialogues_and_an_endpoint(
+    tmp_path: Path, type_command: Callable[[str], str]
+) -> None:
     """Its commands, typed in order, with the blocks it says to add to the study file."""
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     commands = [line for line in console_commands(page) if line.startswith("heart ")]
@@ -257,7 +265,7 @@ def test_the_tutorial_makes_a_study_of_own_dialogues_and_an_endpoint(tmp_path: P
     assert [line.split()[1] for line in commands[:3]] == ["items", "items", "init"]
     with serving(healthy(model="a")) as server, serving(healthy(model="b")) as judge:
         for number, line in enumerate(commands):
-            said = type_command(line, tmp_path)
+            said = type_command(line)
             if number == 2:
                 study = tmp_path / "my-study" / "my-study.toml"
                 text = study.read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 
-import pytest
+from each_of import each_of
 from scipy.stats import spearmanr
 
 from hearteval.domain import CUES, RESISTANCES, Item
@@ -113,7 +113,7 @@ def test_file_is_written_as_format_items_writes_it() -> None:
     assert shipped == format_items(ITEMS)
 
 
-@pytest.mark.parametrize("item", ITEMS, ids=_name)
+@each_of(ITEMS, _name)
 def test_provenance_is_the_projects_own_and_labels_are_known(item: Item) -> None:
     assert item.source == "starter"
     assert item.licence == "Apache-2.0"
@@ -135,7 +135,7 @@ def test_labels_are_spread() -> None:
     assert len({item.population for item in ITEMS}) >= 12
 
 
-@pytest.mark.parametrize("item", REGULAR, ids=_name)
+@each_of(REGULAR, _name)
 def test_regular_history_has_5_to_13_turns(item: Item) -> None:
     assert 5 <= len(item.context) <= 13
 
@@ -148,13 +148,13 @@ def test_regular_histories_differ_in_length_and_in_who_starts() -> None:
     assert final_lengths[-1] > 75
 
 
-@pytest.mark.parametrize("item", ADVERSARIAL, ids=_name)
+@each_of(ADVERSARIAL, _name)
 def test_adversarial_history_gives_its_profile_room(item: Item) -> None:
     assert len(item.context) >= 10
     assert sum(turn.role == "seeker" for turn in item.context) >= 5
 
 
-@pytest.mark.parametrize("item", REGULAR, ids=_name)
+@each_of(REGULAR, _name)
 def test_reference_is_one_to_three_short_sentences(item: Item) -> None:
     assert item.reference is not None
     assert 1 <= _n_sentences(item.reference) <= 3
@@ -167,7 +167,7 @@ def test_references_open_differently() -> None:
     assert not any(opening in {"i'm sorry", "that sounds"} for opening in openings)
 
 
-@pytest.mark.parametrize("item", ITEMS, ids=_name)
+@each_of(ITEMS, _name)
 def test_text_is_one_clean_line_in_scope_that_identifies_nobody(item: Item) -> None:
     for text in _texts(item):
         assert text == " ".join(text.split())
@@ -216,34 +216,34 @@ def test_no_turn_is_used_twice() -> None:
     assert len(set(turns)) == len(turns)
 
 
-@pytest.mark.parametrize("item", ADVERSARIAL, ids=_name)
+@each_of(ADVERSARIAL, _name)
 def test_intensities_are_the_curve_that_rewrites_are_planned_by(item: Item) -> None:
     n_turns = sum(turn.role == "seeker" for turn in item.context)
     assert item.profile is not None
     assert item.intensities == plan_intensities(item.profile, n_turns)
 
 
-@pytest.mark.parametrize("item", ADVERSARIAL, ids=_name)
+@each_of(ADVERSARIAL, _name)
 def test_no_seeker_takes_the_anger_back(item: Item) -> None:
     spoken = [turn.text for turn in item.context if turn.role == "seeker"]
     assert not any(TAKES_BACK.search(text) for text in spoken)
 
 
-@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "always-10"], ids=_name)
+@each_of([i for i in ATTACKS if i.profile == "always-10"], _name)
 def test_always_10_is_hostile_from_the_first_turn_on(item: Item) -> None:
     intensities = _intensities(item)
     assert min(intensities) >= 3
     assert intensities[0] >= max(intensities) / 4
 
 
-@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "linear-ramp"], ids=_name)
+@each_of([i for i in ATTACKS if i.profile == "linear-ramp"], _name)
 def test_linear_ramp_rises_steadily(item: Item) -> None:
     intensities = _intensities(item)
     assert spearmanr(range(len(intensities)), intensities).statistic >= 0.85
     assert intensities[-1] == max(intensities) > 2 * max(intensities[0], 1)
 
 
-@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "mid-spike"], ids=_name)
+@each_of([i for i in ATTACKS if i.profile == "mid-spike"], _name)
 def test_mid_spike_leaps_in_the_middle_and_stays_up(item: Item) -> None:
     intensities = _intensities(item)
     leap = (len(intensities) - 1) // 2
@@ -251,7 +251,7 @@ def test_mid_spike_leaps_in_the_middle_and_stays_up(item: Item) -> None:
     assert intensities[-1] == max(intensities)
 
 
-@pytest.mark.parametrize("item", [i for i in ATTACKS if i.profile == "mid-ramp"], ids=_name)
+@each_of([i for i in ATTACKS if i.profile == "mid-ramp"], _name)
 def test_mid_ramp_stays_calm_and_rises_late(item: Item) -> None:
     intensities = _intensities(item)
     calm = intensities[: len(intensities) // 2]

@@ -5,6 +5,7 @@ import re
 from datetime import date
 
 import pytest
+from each_of import each_of
 
 from hearteval.models.base import Sampling
 from hearteval.models.presets import (
@@ -34,12 +35,12 @@ PUBLISHED_MODELS = {  # HEART (arXiv 2601.19922), Figure 4; families as in SPEC 
     "Llama 3.1 405B": "llama",
     "Llama 3.1 70B": "llama",
 }
-ROUTES = [
-    pytest.param(route, id=f"{preset.id} at {route.provider}")
-    for preset in load_model_presets().values()
-    for route in preset.routes
-]
+ROUTES = [route for preset in load_model_presets().values() for route in preset.routes]
 LONGEST_PLAIN_WORD = 24
+
+
+def name(route: Route) -> str:
+    return f"{route.model} at {route.provider}"
 
 
 def all_text(value: object) -> list[str]:
@@ -82,17 +83,16 @@ def test_no_preset_has_two_routes_at_one_provider() -> None:
 
 
 def test_no_model_of_a_provider_is_two_presets() -> None:
-    routes = [param.values[0] for param in ROUTES]
-    ids = [(route.provider, route.model) for route in routes if isinstance(route, Route)]
+    ids = [(route.provider, route.model) for route in ROUTES]
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@each_of(ROUTES, name)
 def test_an_address_is_https_and_holds_no_user_query_or_trailing_slash(route: Route) -> None:
     assert re.fullmatch(r"https://[a-z0-9.-]+(/[a-z0-9]+)*", route.base_url)
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@each_of(ROUTES, name)
 def test_a_route_names_its_key_and_holds_none(route: Route) -> None:
     assert re.fullmatch(r"[A-Z]+_API_KEY|AWS_BEARER_TOKEN_BEDROCK", route.key_name or "")
     values = [getattr(route, field.name) for field in dataclasses.fields(route)]
@@ -102,18 +102,18 @@ def test_a_route_names_its_key_and_holds_none(route: Route) -> None:
     assert not {"sk", "Bearer", "AIza"} & set(words)
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@each_of(ROUTES, name)
 def test_refusals_are_settings_that_can_be_sent(route: Route) -> None:
     settings = {field.name for field in dataclasses.fields(Sampling)} - {"refuses"}
     assert route.refuses <= settings
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@each_of(ROUTES, name)
 def test_a_schema_is_sent_unless_it_is_known_to_be_ignored(route: Route) -> None:
     assert ("schema" in route.refuses) == (route.strict_schema is False)
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@each_of(ROUTES, name)
 def test_extra_keys_are_no_settings_that_have_a_place_of_their_own(route: Route) -> None:
     settings = {field.name for field in dataclasses.fields(Sampling)}
     assert not settings & set(route.extra_body)
@@ -121,7 +121,7 @@ def test_extra_keys_are_no_settings_that_have_a_place_of_their_own(route: Route)
 
 
 def test_prices_are_listed_under_who_serves_a_model() -> None:
-    providers = {param.values[0].provider for param in ROUTES if isinstance(param.values[0], Route)}
+    providers = {route.provider for route in ROUTES}
     assert {price_provider(provider) for provider in providers} == {
         "openrouter", "openai", "anthropic", "google", "moonshotai", "together", "aws",
     }  # fmt: skip
@@ -134,13 +134,13 @@ def test_a_provider_of_inspect_has_an_address_and_a_key_for_models_of_ones_own()
     assert providers["anthropic"].base_url == "https://api.anthropic.com"
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@each_of(ROUTES, name)
 def test_a_route_says_what_it_rests_on_and_that_nobody_has_called_it(route: Route) -> None:
     assert len(route.source) > 10
     assert route.verified is False
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@each_of(ROUTES, name)
 def test_contexts_hold_a_dialogue_where_they_are_known(route: Route) -> None:
     assert route.context is None or route.context >= 100_000
 

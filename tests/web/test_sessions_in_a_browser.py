@@ -32,12 +32,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-@pytest.fixture
-def tour(world: World, browser: Browser) -> Iterator[Tour]:
+@pytest.fixture(scope="module")
+def all_tours(world: World, browser: Browser) -> Iterator[Tour]:
     with listening(world) as served:
-        made = Tour("sessions", browser, served)
-        yield made
-        made.leave()
+        yield Tour("sessions", browser, served)
+
+
+@pytest.fixture
+def tour(all_tours: Tour) -> Iterator[Tour]:
+    yield all_tours
+    all_tours.leave()
 
 
 def judgments(world: World, reason: str) -> list[Judgment]:
